@@ -1,1 +1,5 @@
 //! tetrad.
+pub mod block;
+pub mod chain;
+pub mod evm;
+pub mod state;

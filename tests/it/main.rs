@@ -1,1 +1,3 @@
+//! The integration tests: one binary, every node on a port of its own.
 
+mod state;

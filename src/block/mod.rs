@@ -1,0 +1,131 @@
+//! Blocks, transactions and receipts: their content, encodings and hashes. Knows nothing of state or execution.
+
+mod receipt;
+mod transaction;
+
+use std::sync::Arc;
+
+use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header, proofs};
+use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
+use alloy_primitives::{B256, Bytes, Log};
+use alloy_rlp::Encodable;
+
+pub use receipt::{Receipt, Status, bloom};
+pub use transaction::{CompressedKey, DecodeError, Envelope, Submission, Transaction, recover, recover_authority};
+
+/// A sealed block with its receipts. Immutable: whoever holds one may render it as often as needed.
+#[derive(Debug)]
+pub struct Block {
+    /// The header.
+    pub header: Header,
+    /// The header's hash, which is the block's.
+    pub hash: B256,
+    /// The transactions in order.
+    pub transactions: Vec<Arc<Transaction>>,
+    /// One receipt for each transaction.
+    pub receipts: Vec<Receipt>,
+    /// Uncle headers; always empty since the merge.
+    pub ommers: Vec<Header>,
+    /// Withdrawals from the consensus layer; none before Shanghai.
+    pub withdrawals: Option<Vec<Withdrawal>>,
+}
+
+/// One log and where it stands.
+#[derive(Clone, Copy, Debug)]
+pub struct LogPosition<'a> {
+    /// The log.
+    pub log: &'a Log,
+    /// Its index in the block.
+    pub log_index: u64,
+    /// Its transaction.
+    pub transaction: &'a Transaction,
+    /// The transaction's index in the block.
+    pub transaction_index: u64,
+}
+
+impl Block {
+    /// The block's height.
+    pub fn number(&self) -> u64 {
+        self.header.number
+    }
+
+    /// The size in bytes of the block's RLP encoding.
+    pub fn size(&self) -> usize {
+        self.rlp_header().0.length_with_payload()
+    }
+
+    /// Where the transaction with this hash stands in the block.
+    pub fn position(&self, hash: B256) -> Option<usize> {
+        self.transactions.iter().position(|tx| tx.hash() == hash)
+    }
+
+    /// All logs in order.
+    pub fn logs(&self) -> impl Iterator<Item = LogPosition<'_>> {
+        self.transactions.iter().zip(&self.receipts).enumerate().flat_map(|(index, (transaction, receipt))| {
+            receipt.logs.iter().zip(receipt.first_log_index..).map(move |(log, log_index)| LogPosition {
+                log,
+                log_index,
+                transaction,
+                transaction_index: index as u64,
+            })
+        })
+    }
+
+    /// The RLP encoding, as peers exchange it.
+    pub fn encode(&self) -> Bytes {
+        let (header, transactions) = self.rlp_header();
+        let mut out = Vec::with_capacity(header.length_with_payload());
+        header.encode(&mut out);
+        self.header.encode(&mut out);
+        transactions.encode(&mut out);
+        self.transactions.iter().for_each(|tx| tx.envelope.network_encode(&mut out));
+        alloy_rlp::encode_list(&self.ommers, &mut out);
+        if let Some(withdrawals) = &self.withdrawals {
+            withdrawals.encode(&mut out);
+        }
+        out.into()
+    }
+
+    /// The headers of the block's list and of its list of transactions.
+    fn rlp_header(&self) -> (ListHeader, ListHeader) {
+        let transactions = ListHeader(self.transactions.iter().map(|tx| tx.envelope.network_len()).sum::<usize>());
+        let payload = self.header.length()
+            + transactions.length_with_payload()
+            + alloy_rlp::list_length(&self.ommers)
+            + self.withdrawals.as_ref().map_or(0, Encodable::length);
+        (ListHeader(payload), transactions)
+    }
+}
+
+/// The RLP header of a list with a payload of so many bytes.
+#[derive(Clone, Copy)]
+struct ListHeader(usize);
+
+impl ListHeader {
+    fn rlp(self) -> alloy_rlp::Header {
+        alloy_rlp::Header { list: true, payload_length: self.0 }
+    }
+
+    fn encode(self, out: &mut Vec<u8>) {
+        self.rlp().encode(out);
+    }
+
+    fn length_with_payload(self) -> usize {
+        self.rlp().length_with_payload()
+    }
+}
+
+/// The root of the trie of a block's transactions.
+pub fn transactions_root(transactions: &[Arc<Transaction>]) -> B256 {
+    proofs::ordered_trie_root_with_encoder(transactions, |tx, out| tx.envelope.encode_2718(out))
+}
+
+/// The root of the trie of a block's receipts.
+pub fn receipts_root(receipts: &[Receipt]) -> B256 {
+    proofs::ordered_trie_root_with_encoder(receipts, |receipt, out| receipt.encode_2718(out))
+}
+
+/// The hash of a block's uncles.
+pub fn ommers_hash(ommers: &[Header]) -> B256 {
+    if ommers.is_empty() { EMPTY_OMMER_ROOT_HASH } else { proofs::calculate_ommers_root(ommers) }
+}

@@ -1,0 +1,148 @@
+//! Transactions whose sender is known.
+
+use alloy_consensus::{
+    EthereumTxEnvelope, Signed, Transaction as _, TxEip4844, TxEip4844WithSidecar, crypto::SECP256K1N_HALF,
+};
+use alloy_eips::{
+    eip2718::{Decodable2718, Eip2718Error},
+    eip7594::BlobTransactionSidecarVariant,
+    eip7702::{RecoveredAuthority, RecoveredAuthorization, SignedAuthorization},
+};
+use alloy_primitives::{Address, B256, FixedBytes, Signature, keccak256};
+use secp256k1::{Message, SECP256K1, ecdsa};
+
+/// A signed transaction of any type that a block can hold: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
+pub type Envelope = EthereumTxEnvelope<TxEip4844>;
+
+/// The same as clients submit it: with the sidecar, in either of its forms (EIP-4844 blob proofs, EIP-7594 cell proofs).
+type Pooled = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
+
+/// A compressed secp256k1 public key.
+pub type CompressedKey = FixedBytes<33>;
+
+/// A transaction and who sent it.
+#[derive(Clone, Debug)]
+pub struct Transaction {
+    /// The signed transaction.
+    pub envelope: Envelope,
+    /// The account that pays and whose nonce counts.
+    pub sender: Address,
+    /// The key that the signature was made with; none where a development method let an account be impersonated.
+    pub public_key: Option<CompressedKey>,
+}
+
+/// A transaction as clients submit it: an EIP-4844 transaction carries its blobs.
+#[derive(Clone, Debug)]
+pub struct Submission {
+    /// The transaction as it goes into a block.
+    pub transaction: Transaction,
+    /// The blobs of an EIP-4844 transaction, verified against its versioned hashes.
+    pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
+}
+
+/// Why raw bytes are not a transaction.
+#[derive(Debug, thiserror::Error)]
+pub enum DecodeError {
+    /// Not the RLP of a transaction.
+    #[error("{0}")]
+    Malformed(String),
+    /// The signature belongs to no key, or is not the lower of its two forms (EIP-2).
+    #[error("invalid transaction v, r, s values")]
+    Signature,
+    /// A blob transaction was submitted without its blobs.
+    #[error("missing sidecar in blob transaction")]
+    MissingSidecar,
+    /// The blobs do not prove the versioned hashes.
+    #[error("invalid blob sidecar: {0}")]
+    Sidecar(String),
+}
+
+impl From<Eip2718Error> for DecodeError {
+    fn from(error: Eip2718Error) -> Self {
+        Self::Malformed(match error {
+            Eip2718Error::RlpError(error) => format!("rlp: {error}"),
+            Eip2718Error::UnexpectedType(_) => "transaction type not supported".to_owned(),
+            error => error.to_string(),
+        })
+    }
+}
+
+impl Transaction {
+    /// Recovers the sender. `strict` refuses the higher of the two forms a signature can have (EIP-2), as every
+    /// rule set since Homestead does.
+    pub fn recover(envelope: Envelope, strict: bool) -> Result<Self, DecodeError> {
+        let signature = envelope.signature();
+        if strict && signature.s() > SECP256K1N_HALF {
+            return Err(DecodeError::Signature);
+        }
+        let (sender, key) = recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
+        Ok(Self { envelope, sender, public_key: Some(key) })
+    }
+
+    /// The transaction's hash.
+    pub fn hash(&self) -> B256 {
+        *self.envelope.tx_hash()
+    }
+
+    /// The contract that this transaction creates if it succeeds.
+    pub fn creates(&self) -> Option<Address> {
+        self.envelope.kind().is_create().then(|| self.sender.create(self.envelope.nonce()))
+    }
+
+    /// What one unit of gas costs in a block with this base fee, in wei (EIP-1559).
+    pub fn effective_gas_price(&self, base_fee: Option<u64>) -> u128 {
+        self.envelope.effective_gas_price(base_fee)
+    }
+}
+
+impl Submission {
+    /// Decodes what `eth_sendRawTransaction` takes (EIP-2718; EIP-4844 in its network form with the sidecar),
+    /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction; it needs no
+    /// state and belongs on the caller's thread.
+    pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
+        let pooled = Pooled::decode_2718_exact(raw).map_err(|error| {
+            let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
+            if bare_blob { DecodeError::MissingSidecar } else { error.into() }
+        })?;
+        let mut sidecar = None;
+        let envelope = match pooled {
+            Pooled::Legacy(tx) => Envelope::Legacy(tx),
+            Pooled::Eip2930(tx) => Envelope::Eip2930(tx),
+            Pooled::Eip1559(tx) => Envelope::Eip1559(tx),
+            Pooled::Eip7702(tx) => Envelope::Eip7702(tx),
+            Pooled::Eip4844(signed) => {
+                let settings = alloy_eips::eip4844::env_settings::EnvKzgSettings::Default;
+                let (tx, signature, hash) = signed.into_parts();
+                tx.validate_blob(settings.get()).map_err(|error| DecodeError::Sidecar(error.to_string()))?;
+                sidecar = Some(Box::new(tx.sidecar));
+                Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
+            }
+        };
+        Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar })
+    }
+}
+
+/// The address and compressed key behind a signature over `hash`, by libsecp256k1: a sixth of the time that a
+/// portable implementation takes, and recovery is most of what accepting a transaction costs.
+pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, CompressedKey)> {
+    let mut compact = [0u8; 64];
+    compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());
+    compact[32..].copy_from_slice(&signature.s().to_be_bytes::<32>());
+    let id = ecdsa::RecoveryId::from_u8_masked(u8::from(signature.v()));
+    let signature = ecdsa::RecoverableSignature::from_compact(&compact, id).ok()?;
+    let key = SECP256K1.recover_ecdsa(Message::from_digest(hash.0), &signature).ok()?;
+    let address = Address::from_slice(&keccak256(&key.serialize_uncompressed()[1..])[12..]);
+    Some((address, CompressedKey::new(key.serialize())))
+}
+
+/// The account that signed an EIP-7702 authorization, or the reason there is none.
+pub fn recover_authority(authorization: &SignedAuthorization) -> RecoveredAuthorization {
+    let authority = match authorization.signature() {
+        Ok(signature) if signature.s() <= SECP256K1N_HALF => {
+            recover(&signature, authorization.signature_hash()).map(|(address, _)| address)
+        }
+        _ => None,
+    };
+    let authority = authority.map_or(RecoveredAuthority::Invalid, RecoveredAuthority::Valid);
+    RecoveredAuthorization::new_unchecked(authorization.inner().clone(), authority)
+}

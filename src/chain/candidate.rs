@@ -1,0 +1,93 @@
+//! A block that could come next: what the executor seals, and what `pending` shows.
+
+use std::{collections::HashSet, sync::Arc};
+
+use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
+use revm::context_interface::result::InvalidTransaction;
+
+use super::{Head, Pooled, SubmitError, seal::Content};
+use crate::{
+    block::Transaction,
+    evm::{BlockError, BlockExecutor, Environment, TransactionError},
+    state::Changes,
+};
+
+/// Nothing fits into less gas than this.
+const LEAST_GAS: u64 = 21_000;
+
+/// An executed block without a header.
+#[derive(Debug)]
+pub(super) struct Candidate {
+    pub(super) content: Content,
+    pub(super) changes: Changes,
+    /// Transactions that cannot be executed, now or later, and why.
+    pub(super) rejected: Vec<(B256, SubmitError)>,
+}
+
+impl Candidate {
+    /// Executes `first`, then as many of `pooled` as the block has room for, on top of `head`.
+    pub(super) fn build(
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+        pooled: &[Arc<Pooled>],
+    ) -> Result<Self, BlockError> {
+        let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
+        let mut transactions = Vec::with_capacity(first.len() + pooled.len());
+        let mut rejected = Vec::new();
+        for transaction in first {
+            match executor.execute(&transaction) {
+                Ok(_) => transactions.push(Arc::new(transaction)),
+                Err(error) => tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed"),
+            }
+        }
+        // Senders whose next transaction does not fit: those after it cannot be executed either.
+        let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
+        for pooled in pooled {
+            if executor.gas_left() < LEAST_GAS {
+                break;
+            }
+            let transaction = &pooled.transaction;
+            if waiting.contains(&transaction.sender) {
+                continue;
+            }
+            match executor.execute(transaction) {
+                Ok(_) => transactions.push(transaction.clone()),
+                Err(error) => {
+                    waiting.insert(transaction.sender);
+                    rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));
+                }
+            }
+        }
+        let outcome = executor.finish(&[], None)?;
+        let content = Content {
+            transactions,
+            receipts: outcome.receipts,
+            gas_used: outcome.gas_used,
+            blob_gas_used: outcome.blob_gas_used,
+            requests: outcome.requests,
+            ..Content::default()
+        };
+        Ok(Self { content, changes: outcome.changes, rejected })
+    }
+}
+
+/// Why the transaction will never be executed; none if it may be in a later block.
+fn rejection(error: TransactionError) -> Option<SubmitError> {
+    use InvalidTransaction as Invalid;
+    match error {
+        TransactionError::BlockFull { .. } | TransactionError::BlobsFull => None,
+        TransactionError::Invalid(
+            Invalid::NonceTooHigh { .. }
+            | Invalid::GasPriceLessThanBasefee
+            | Invalid::BlobGasPriceGreaterThanMax { .. },
+        ) => None,
+        TransactionError::Invalid(Invalid::NonceTooLow { tx, state }) => {
+            Some(SubmitError::NonceTooLow { next: state, nonce: tx })
+        }
+        TransactionError::Invalid(Invalid::LackOfFundForMaxFee { fee, balance }) => {
+            Some(SubmitError::InsufficientFunds { balance: *balance, cost: *fee })
+        }
+        other => Some(SubmitError::Dropped(other.to_string())),
+    }
+}

@@ -1,0 +1,132 @@
+//! Why a transaction is not accepted, in the words that clients of geth match on.
+
+use alloy_primitives::{Address, U256};
+
+use crate::block::DecodeError;
+
+/// The pool or the executor turned a transaction down.
+#[derive(Debug, thiserror::Error)]
+pub enum SubmitError {
+    /// The bytes are no transaction.
+    #[error(transparent)]
+    Decode(#[from] DecodeError),
+    /// The pool has it already.
+    #[error("already known")]
+    AlreadyKnown,
+    /// Signed for another chain (EIP-155).
+    #[error("invalid sender: invalid chain id for signer: have {have} want {want}")]
+    WrongChain {
+        /// The transaction's chain id.
+        have: u64,
+        /// This chain's.
+        want: u64,
+    },
+    /// The chain's fork does not know the type.
+    #[error("transaction type not supported: type {0} rejected, pool not yet in its fork")]
+    TypeNotSupported(u8),
+    /// Longer than the pool takes.
+    #[error("oversized data: transaction size {size}, limit {limit}")]
+    Oversized {
+        /// Bytes of the transaction.
+        size: usize,
+        /// Bytes that the pool takes.
+        limit: usize,
+    },
+    /// Creation code over the limit of EIP-3860.
+    #[error("max initcode size exceeded: code size {size}, limit {limit}")]
+    InitCodeSize {
+        /// Bytes of the code.
+        size: usize,
+        /// Bytes that are allowed.
+        limit: usize,
+    },
+    /// No block has room for it.
+    #[error("exceeds block gas limit")]
+    BlockGasLimit,
+    /// Over the limit of EIP-7825.
+    #[error("transaction gas limit too high (cap: {cap}, tx: {gas})")]
+    TransactionGasCap {
+        /// The limit.
+        cap: u64,
+        /// The transaction's gas limit.
+        gas: u64,
+    },
+    /// The tip exceeds the maximum fee.
+    #[error("max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: {tip}, maxFeePerGas: {max}")]
+    TipAboveFeeCap {
+        /// The tip in wei per gas.
+        tip: u128,
+        /// The maximum in wei per gas.
+        max: u128,
+    },
+    /// The tip is lower than the node accepts.
+    #[error("transaction underpriced: gas tip cap {tip}, minimum needed {minimum}")]
+    Underpriced {
+        /// The tip in wei per gas.
+        tip: u128,
+        /// What the node asks for.
+        minimum: u128,
+    },
+    /// Less gas than the transaction costs before it begins.
+    #[error("intrinsic gas too low: gas {gas}, minimum needed {needed}")]
+    IntrinsicGas {
+        /// The transaction's gas limit.
+        gas: u64,
+        /// What is needed.
+        needed: u64,
+    },
+    /// Less gas than its data costs at least (EIP-7623).
+    #[error("insufficient gas for floor data gas cost: gas {gas}, minimum needed {needed}")]
+    FloorDataGas {
+        /// The transaction's gas limit.
+        gas: u64,
+        /// What is needed.
+        needed: u64,
+    },
+    /// The nonce was used already.
+    #[error("nonce too low: next nonce {next}, tx nonce {nonce}")]
+    NonceTooLow {
+        /// The sender's next nonce.
+        next: u64,
+        /// The transaction's.
+        nonce: u64,
+    },
+    /// No nonce follows it (EIP-2681).
+    #[error("nonce has max value: address {0}, nonce: 18446744073709551615")]
+    NonceMax(Address),
+    /// The sender is a contract (EIP-3607).
+    #[error("sender not an eoa: address {0}")]
+    SenderHasCode(Address),
+    /// The sender cannot pay for it, or not for it and its pooled transactions.
+    #[error("insufficient funds for gas * price + value: balance {balance}, tx cost {cost}, overshot {}", .cost.saturating_sub(*.balance))]
+    InsufficientFunds {
+        /// The sender's balance in wei.
+        balance: U256,
+        /// What this and the sender's other pooled transactions may cost.
+        cost: U256,
+    },
+    /// A pooled transaction has this nonce and pays nearly as much or more.
+    #[error("replacement transaction underpriced")]
+    ReplacementUnderpriced,
+    /// A blob transaction without blobs, or with too many.
+    #[error("{0}")]
+    Blobs(String),
+    /// A set-code transaction that sets nothing.
+    #[error("set code transaction must have at least one authorization tuple")]
+    EmptyAuthorizationList,
+    /// The pool is at its limit.
+    #[error("txpool is full")]
+    PoolFull,
+    /// The sender has as many transactions waiting as one account may.
+    #[error("account limit exceeded: {0} transactions of this sender are waiting")]
+    AccountLimit(usize),
+    /// It was accepted, but when its turn came it could not be executed.
+    #[error("{0}")]
+    Dropped(String),
+    /// The node holds no key of this account.
+    #[error("unknown account")]
+    UnknownAccount,
+    /// The node is shutting down.
+    #[error("the node is shutting down")]
+    Stopped,
+}

@@ -1,0 +1,240 @@
+//! The one writer: a thread that turns what is ready into blocks, and makes every other change to the chain.
+
+use std::{
+    collections::BTreeMap,
+    sync::{
+        Arc,
+        mpsc::{Receiver, RecvTimeoutError},
+    },
+    time::Instant,
+};
+
+use super::{Event, Head, Mining, Preamble, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing};
+use crate::{
+    block::Block,
+    evm::{BlockError, Environment, Overlay},
+    state::ReadError,
+};
+
+/// Snapshots that are kept; older ones are forgotten.
+const MAX_SNAPSHOTS: usize = 4_096;
+/// Transactions that one block is offered.
+const MAX_OFFERED: usize = 50_000;
+
+/// What the writer is asked to do.
+pub(super) enum Command {
+    /// There may be something to put into a block.
+    Wake,
+    /// Anything else. Runs between blocks.
+    Run(Box<dyn FnOnce(&mut Executor) + Send>),
+    /// End.
+    Stop,
+}
+
+/// The chain as its only writer sees it.
+pub struct Executor {
+    pub(super) shared: Arc<Shared>,
+    pub(super) commands: Receiver<Command>,
+    pub(super) preamble: Option<Box<dyn Preamble>>,
+    /// When the next block is due, if at a time.
+    pub(super) due: Option<Instant>,
+    pub(super) snapshots: BTreeMap<u64, Snapshot>,
+    pub(super) snapshots_taken: u64,
+}
+
+/// What became of an attempt to seal a block.
+struct Sealed {
+    block: Option<Arc<Block>>,
+    /// Transactions that were turned down for good.
+    rejected: usize,
+}
+
+/// A state of the chain to come back to.
+pub(super) struct Snapshot {
+    head: Arc<Head>,
+    timing: Timing,
+}
+
+impl Executor {
+    /// Works until it is told to stop, or nobody is left to tell it.
+    pub(super) fn run(mut self) {
+        self.schedule();
+        loop {
+            let command = match self.due {
+                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                Some(at) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
+            };
+            match command {
+                Ok(Command::Wake) => self.seal_ready(),
+                Ok(Command::Run(change)) => {
+                    change(&mut self);
+                    self.seal_ready();
+                }
+                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
+                Err(RecvTimeoutError::Timeout) => {
+                    if let Err(error) = self.seal_block(0) {
+                        tracing::error!(%error, "could not seal a block");
+                    }
+                    self.schedule();
+                }
+            }
+        }
+        self.shared.pool.clear(|| SubmitError::Stopped);
+    }
+
+    fn schedule(&mut self) {
+        self.due = match self.mining() {
+            Mining::Interval(interval) => Some(Instant::now() + interval),
+            Mining::Instant | Mining::Manual => None,
+        };
+    }
+
+    fn mining(&self) -> Mining {
+        self.shared.sealing.lock().mining
+    }
+
+    /// How blocks come about from now on.
+    pub fn set_mining(&mut self, mining: Mining) {
+        self.shared.sealing.lock().mining = mining;
+        self.schedule();
+    }
+
+    /// The base fee of the next block, in wei per gas, instead of what EIP-1559 says.
+    pub fn set_next_base_fee(&mut self, base_fee: u64) {
+        self.shared.sealing.lock().next_base_fee = Some(base_fee);
+    }
+
+    /// The newest head.
+    pub fn head(&self) -> Arc<Head> {
+        self.shared.head.load_full()
+    }
+
+    /// With instant sealing: makes blocks until nothing is left that could go into one.
+    fn seal_ready(&mut self) {
+        while self.mining() == Mining::Instant {
+            let head = self.head();
+            let environment = self.shared.next_environment(&head, 0);
+            let base_fee = environment.base_fee.unwrap_or(0);
+            if !self.shared.pool.has_executable(base_fee) && !self.preamble_due(&head, &environment) {
+                self.shared.pool.release_unaffordable(base_fee);
+                return;
+            }
+            match self.seal_on(&head, environment, true) {
+                Ok(sealed) if sealed.block.is_some() || sealed.rejected > 0 => {}
+                Ok(_) => {
+                    // Something is ready that no block has room for. Nobody should wait for that.
+                    self.shared.pool.release_unaffordable(u64::MAX);
+                    return;
+                }
+                Err(error) => {
+                    tracing::error!(%error, "could not seal a block");
+                    self.shared.pool.release_unaffordable(u64::MAX);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn preamble_due(&self, head: &Head, environment: &Environment) -> bool {
+        self.preamble.as_ref().is_some_and(|preamble| preamble.is_due(head, environment))
+    }
+
+    /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
+    /// it must be.
+    pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, BlockError> {
+        let head = self.head();
+        let environment = self.shared.next_environment(&head, at_least);
+        Ok(self.seal_on(&head, environment, false)?.block.unwrap_or_else(|| head.block.clone()))
+    }
+
+    /// Executes, seals and publishes. Without `skip_empty` there is a block in any case.
+    fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, BlockError> {
+        let first = match &mut self.preamble {
+            Some(preamble) if preamble.is_due(head, &environment) => preamble.transactions(head, &environment),
+            _ => Vec::new(),
+        };
+        let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+        let candidate = Candidate::build(head, &environment, first, &pooled)?;
+        let rejected = candidate.rejected.len();
+        for (hash, reason) in candidate.rejected {
+            self.shared.pool.reject(hash, reason);
+        }
+        if skip_empty && candidate.content.transactions.is_empty() {
+            return Ok(Sealed { block: None, rejected });
+        }
+        let mut state = head.state.clone();
+        let root = state.apply(&candidate.changes);
+        let block = Arc::new(seal(&environment, candidate.content, root));
+        let (next, dropped) = head.extended(block.clone(), candidate.changes, state, self.shared.history);
+        self.shared.timing.lock().sealed(environment.timestamp);
+        self.shared.sealing.lock().next_base_fee = None;
+        self.publish(next, vec![block.clone()], Vec::new());
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
+        Ok(Sealed { block: Some(block), rejected })
+    }
+
+    /// Makes `next` the head that everybody sees, then answers whoever waited for it.
+    fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
+        added.iter().for_each(|block| self.shared.index.insert(block));
+        let head = Arc::new(next);
+        self.shared.head.store(head.clone());
+        let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
+        self.shared.pool.settle(senders, &head.state);
+        // Nobody may be listening.
+        let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
+    }
+
+    /// Changes the state between blocks, as development methods do.
+    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Overlay<'_>) -> Result<R, ReadError>) -> Result<R, ReadError> {
+        let head = self.head();
+        let mut overlay = Overlay::new(&head.state, &*head);
+        let result = edit(&mut overlay)?;
+        let next = head.edited(overlay.into_changes());
+        self.publish(next, Vec::new(), Vec::new());
+        self.shared.pool.settle_all(&self.head().state);
+        Ok(result)
+    }
+
+    /// Remembers the chain as it is; returns the number to come back with.
+    pub fn snapshot(&mut self) -> u64 {
+        let id = self.snapshots_taken;
+        self.snapshots_taken += 1;
+        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone() });
+        if self.snapshots.len() > MAX_SNAPSHOTS {
+            self.snapshots.pop_first();
+        }
+        id
+    }
+
+    /// Goes back to a snapshot, which is used up with all later ones. Returns whether there was such a snapshot.
+    pub fn revert(&mut self, id: u64) -> bool {
+        let Some(Snapshot { head, timing }) = self.snapshots.split_off(&id).remove(&id) else { return false };
+        let current = self.head();
+        let removed: Vec<_> = current.blocks_from(head.number() + 1).cloned().collect();
+        removed.iter().for_each(|block| self.shared.index.remove(block));
+        // What the newer head had let go of is held again.
+        head.blocks_from(0).take_while(|block| block.number() < current.oldest()).for_each(|block| {
+            self.shared.index.insert(block);
+        });
+        *self.shared.timing.lock() = timing;
+        self.shared.sealing.lock().next_base_fee = None;
+        self.publish(Head::clone(&head), Vec::new(), removed);
+        self.shared.pool.settle_all(&head.state);
+        true
+    }
+
+    /// Puts a time on the next block. It may not be before the newest one.
+    pub fn set_next_timestamp(&mut self, timestamp: u64) -> Result<(), u64> {
+        let parent = self.head().block.header.timestamp;
+        if timestamp < parent {
+            return Err(parent);
+        }
+        self.shared.timing.lock().promise_next(timestamp);
+        Ok(())
+    }
+
+    /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.
+    pub fn increase_time(&mut self, seconds: i64) -> i64 {
+        self.shared.timing.lock().increase(seconds)
+    }
+}

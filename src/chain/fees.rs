@@ -1,0 +1,27 @@
+//! What gas costs in the next block.
+
+use alloy_consensus::Header;
+use alloy_eips::eip1559::{BaseFeeParams, INITIAL_BASE_FEE};
+
+use crate::evm::{Fork, Rules};
+
+/// The base fee of the block after `parent` (EIP-1559); none before London.
+pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
+    rules.has(Fork::London).then(|| match parent.base_fee_per_gas {
+        Some(base_fee) => {
+            BaseFeeParams::ethereum().next_block_base_fee(parent.gas_used, parent.gas_limit.max(2), base_fee)
+        }
+        None => INITIAL_BASE_FEE,
+    })
+}
+
+/// The excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's reserve price); none before
+/// Cancun.
+pub fn next_excess_blob_gas(parent: &Header, rules: Rules) -> Option<u64> {
+    let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun))?;
+    Some(blobs.next_block_excess_blob_gas_osaka(
+        parent.excess_blob_gas.unwrap_or(0),
+        parent.blob_gas_used.unwrap_or(0),
+        parent.base_fee_per_gas.unwrap_or(0),
+    ))
+}

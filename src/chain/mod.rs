@@ -1,0 +1,295 @@
+//! The ledger: one writer, any number of readers.
+//!
+//! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and never
+//! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
+
+mod candidate;
+mod clock;
+mod error;
+mod executor;
+pub mod fees;
+mod genesis;
+mod head;
+mod index;
+mod pool;
+mod seal;
+mod spine;
+mod timing;
+mod view;
+
+use std::{
+    collections::BTreeMap,
+    sync::{Arc, mpsc},
+    thread,
+    time::Duration,
+};
+
+use alloy_primitives::{Address, B256};
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::sync::{broadcast, oneshot};
+
+pub use clock::{Clock, ManualClock, SystemClock};
+pub use error::SubmitError;
+pub use executor::Executor;
+pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
+pub use head::{Head, HistoryLimits, Pruned};
+pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use view::{BlockId, View, ViewError};
+
+use self::{executor::Command, index::Index, timing::Timing};
+use crate::{
+    block::{Block, Submission, Transaction},
+    evm::{ChainParams, Environment},
+};
+
+/// Events that a slow listener may fall behind by before it misses some.
+const EVENT_BACKLOG: usize = 1_024;
+
+/// When blocks are sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mining {
+    /// As soon as there is something to include.
+    Instant,
+    /// At a fixed pace, even if there is nothing to include.
+    Interval(Duration),
+    /// Only on demand.
+    Manual,
+}
+
+/// How a chain behaves.
+#[derive(Clone)]
+pub struct ChainConfig {
+    /// When blocks are sealed.
+    pub mining: Mining,
+    /// Gas limit of new blocks.
+    pub gas_limit: u64,
+    /// Who gets the tips.
+    pub beneficiary: Address,
+    /// The least tip that the pool accepts, in wei per gas.
+    pub min_tip: u128,
+    /// How much the pool holds.
+    pub pool: PoolLimits,
+    /// How much of the past is held in memory.
+    pub history: HistoryLimits,
+    /// Where the time comes from.
+    pub clock: Arc<dyn Clock>,
+}
+
+/// Transactions that the node itself puts first into a block, such as price updates.
+pub trait Preamble: Send {
+    /// Whether a block with these circumstances should begin with some. Asked often; must be quick.
+    fn is_due(&self, head: &Head, environment: &Environment) -> bool;
+
+    /// The transactions.
+    fn transactions(&mut self, head: &Head, environment: &Environment) -> Vec<Transaction>;
+}
+
+/// Something happened to the chain.
+#[derive(Clone, Debug)]
+pub enum Event {
+    /// There is another head.
+    Head {
+        /// The head.
+        head: Arc<Head>,
+        /// Its blocks that the head before did not have, oldest first.
+        added: Arc<[Arc<Block>]>,
+        /// Blocks of the head before that it does not have, oldest first.
+        removed: Arc<[Arc<Block>]>,
+    },
+    /// The pool accepted a transaction.
+    Pending(Arc<Pooled>),
+}
+
+/// What readers, submitters and the writer share.
+struct Shared {
+    params: Arc<ChainParams>,
+    head: ArcSwap<Head>,
+    pool: Pool,
+    index: Index,
+    events: broadcast::Sender<Event>,
+    timing: Mutex<Timing>,
+    sealing: Mutex<Sealing>,
+    history: HistoryLimits,
+    /// The pending block and what it was built from.
+    pending: Mutex<Option<((usize, u64, u64), Arc<View>)>>,
+}
+
+/// How new blocks come about.
+#[derive(Clone, Copy, Debug)]
+struct Sealing {
+    mining: Mining,
+    gas_limit: u64,
+    beneficiary: Address,
+    min_tip: u128,
+    /// What a development method decided for the next block.
+    next_base_fee: Option<u64>,
+}
+
+impl Shared {
+    /// The circumstances of the block after `head`, at least so many seconds later.
+    fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
+        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
+        let sealing = *self.sealing.lock();
+        let mut environment = head.next_environment(timestamp);
+        environment.gas_limit = sealing.gas_limit;
+        environment.beneficiary = sealing.beneficiary;
+        if environment.base_fee.is_some() {
+            environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
+        }
+        environment
+    }
+}
+
+/// A handle to the chain. Clones share it.
+#[derive(Clone)]
+pub struct Chain {
+    shared: Arc<Shared>,
+    commands: mpsc::Sender<Command>,
+}
+
+/// The chain's writer has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the node is shutting down")]
+pub struct Stopped;
+
+/// The thread that writes the chain.
+#[derive(Debug)]
+pub struct Writer(thread::JoinHandle<()>);
+
+impl Chain {
+    /// Starts the writer on top of `head`.
+    pub fn spawn(
+        head: Head,
+        config: ChainConfig,
+        preamble: Option<Box<dyn Preamble>>,
+    ) -> std::io::Result<(Self, Writer)> {
+        let (commands, receiver) = mpsc::channel();
+        let shared = Arc::new(Shared {
+            params: head.params.clone(),
+            pool: Pool::new(config.pool),
+            index: Index::default(),
+            events: broadcast::Sender::new(EVENT_BACKLOG),
+            timing: Mutex::new(Timing::new(config.clock)),
+            sealing: Mutex::new(Sealing {
+                mining: config.mining,
+                gas_limit: config.gas_limit,
+                beneficiary: config.beneficiary,
+                min_tip: config.min_tip,
+                next_base_fee: None,
+            }),
+            history: config.history,
+            pending: Mutex::default(),
+            head: ArcSwap::from_pointee(head),
+        });
+        shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
+        let executor = Executor {
+            shared: shared.clone(),
+            commands: receiver,
+            preamble,
+            due: None,
+            snapshots: BTreeMap::new(),
+            snapshots_taken: 0,
+        };
+        let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
+        Ok((Self { shared, commands }, Writer(thread)))
+    }
+
+    /// The chain now. Take it once per request, so that the whole answer is about the same chain.
+    pub fn head(&self) -> Arc<Head> {
+        self.shared.head.load_full()
+    }
+
+    /// What holds for every block.
+    pub fn params(&self) -> &ChainParams {
+        &self.shared.params
+    }
+
+    /// The transactions that wait for a block.
+    pub fn pool(&self) -> &Pool {
+        &self.shared.pool
+    }
+
+    /// The block and the position in it of the transaction with this hash.
+    pub fn transaction(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
+        self.shared.index.transaction(head, hash).map(|(block, index)| (block.clone(), index))
+    }
+
+    /// Everything that happens from now on. A listener that falls behind is told how much it missed.
+    pub fn subscribe(&self) -> broadcast::Receiver<Event> {
+        self.shared.events.subscribe()
+    }
+
+    /// The base fee of the next block in wei per gas; none before London.
+    pub fn next_base_fee(&self, head: &Head) -> Option<u64> {
+        self.shared.next_environment(head, 0).base_fee
+    }
+
+    /// The least tip that the pool accepts, in wei per gas.
+    pub fn min_tip(&self) -> u128 {
+        self.shared.sealing.lock().min_tip
+    }
+
+    /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
+    pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
+        let next = self.shared.next_environment(&self.head(), 0);
+        let sealing = *self.shared.sealing.lock();
+        Admission {
+            params: &self.shared.params,
+            rules: next.rules,
+            gas_limit: next.gas_limit,
+            min_tip: sealing.min_tip,
+        }
+        .check(&submission)?;
+        let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
+        let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
+        if sealing.mining == Mining::Instant {
+            self.wake();
+        }
+        Ok(accepted)
+    }
+
+    /// Puts a transaction into the pool and, with instant sealing, waits until its block is published. One that has
+    /// to wait for something else (a missing nonce, a lower base fee, a block that is due later) is answered at once.
+    pub async fn submit(&self, submission: Submission) -> Result<B256, SubmitError> {
+        let accepted = self.accept(submission)?;
+        if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
+            included.await.unwrap_or(Err(SubmitError::Stopped))?;
+        }
+        Ok(accepted.pooled.transaction.hash())
+    }
+
+    /// Tells the writer that there may be something to put into a block.
+    pub fn wake(&self) {
+        // Without a writer the chain has ended; whoever submits learns that from the answer.
+        let _ = self.commands.send(Command::Wake);
+    }
+
+    /// Lets the writer make a change between blocks, and waits for the result.
+    pub async fn change<R: Send + 'static>(
+        &self,
+        change: impl FnOnce(&mut Executor) -> R + Send + 'static,
+    ) -> Result<R, Stopped> {
+        let (answer, result) = oneshot::channel();
+        let run = Box::new(move |executor: &mut Executor| {
+            // Whoever asked may have gone.
+            let _ = answer.send(change(executor));
+        });
+        self.commands.send(Command::Run(run)).map_err(|_| Stopped)?;
+        result.await.map_err(|_| Stopped)
+    }
+
+    /// Ends the writer after what it is doing now.
+    pub fn stop(&self) {
+        let _ = self.commands.send(Command::Stop);
+    }
+}
+
+impl Writer {
+    /// Waits until the writer has ended.
+    pub fn join(self) {
+        if self.0.join().is_err() {
+            tracing::error!("the chain's writer ended with a panic");
+        }
+    }
+}

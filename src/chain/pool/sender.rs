@@ -1,0 +1,134 @@
+//! The transactions of one account that wait in the pool.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::U256;
+use tokio::sync::oneshot;
+
+use super::Pooled;
+use crate::chain::SubmitError;
+
+/// Who wants to know when a transaction is in a block, or that it never will be.
+pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;
+
+/// A transaction and who waits for it.
+#[derive(Debug)]
+pub(super) struct Slot {
+    pub(super) pooled: Arc<Pooled>,
+    pub(super) waiter: Option<Waiter>,
+}
+
+/// One account's transactions by nonce.
+#[derive(Debug)]
+pub(super) struct Sender {
+    /// The account's next nonce as of the head.
+    nonce: u64,
+    /// The first nonce from `nonce` on that is missing.
+    end: u64,
+    /// What all transactions together may cost.
+    cost: U256,
+    slots: BTreeMap<u64, Slot>,
+}
+
+impl Sender {
+    pub(super) fn new(nonce: u64) -> Self {
+        Self { nonce, end: nonce, cost: U256::ZERO, slots: BTreeMap::new() }
+    }
+
+    pub(super) fn get(&self, nonce: u64) -> Option<&Arc<Pooled>> {
+        self.slots.get(&nonce).map(|slot| &slot.pooled)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.slots.len()
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots.is_empty()
+    }
+
+    /// What all transactions but the one at `nonce` may cost.
+    pub(super) fn cost_without(&self, nonce: u64) -> U256 {
+        self.cost - self.get(nonce).map_or(U256::ZERO, |pooled| pooled.cost)
+    }
+
+    /// The nonce that the next transaction should have.
+    pub(super) fn pending_nonce(&self) -> u64 {
+        self.end
+    }
+
+    /// Whether something of this account could go into the next block.
+    pub(super) fn is_ready(&self) -> bool {
+        self.end > self.nonce
+    }
+
+    /// The transactions that can be executed one after another from here.
+    pub(super) fn executable(&self) -> impl Iterator<Item = &Arc<Pooled>> {
+        self.slots.range(self.nonce..self.end).map(|(_, slot)| &slot.pooled)
+    }
+
+    /// All transactions, and whether each can be executed without waiting for another one to arrive.
+    pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Pooled>, bool)> {
+        self.slots.iter().map(|(nonce, slot)| (&slot.pooled, *nonce < self.end))
+    }
+
+    /// Adds a transaction; returns the one it replaces.
+    pub(super) fn insert(&mut self, slot: Slot) -> Option<Slot> {
+        let nonce = slot.pooled.nonce();
+        self.cost += slot.pooled.cost;
+        let replaced = self.slots.insert(nonce, slot);
+        if let Some(replaced) = &replaced {
+            self.cost -= replaced.pooled.cost;
+        }
+        self.extend();
+        replaced
+    }
+
+    /// Takes a transaction out; those after it wait for its nonce to be filled again.
+    pub(super) fn remove(&mut self, nonce: u64) -> Option<Slot> {
+        let slot = self.slots.remove(&nonce)?;
+        self.cost -= slot.pooled.cost;
+        if nonce >= self.nonce {
+            self.end = self.end.min(nonce);
+        }
+        Some(slot)
+    }
+
+    /// The head's view of the account changed. Returns the transactions whose nonce is used up.
+    pub(super) fn advance(&mut self, nonce: u64) -> Vec<Slot> {
+        let rest = self.slots.split_off(&nonce);
+        let used = std::mem::replace(&mut self.slots, rest);
+        self.cost -= used.values().map(|slot| slot.pooled.cost).sum::<U256>();
+        (self.nonce, self.end) = (nonce, self.end.max(nonce));
+        if used.is_empty() {
+            // The nonce may have gone back: then nothing is known to follow it.
+            self.end = nonce;
+        }
+        self.extend();
+        used.into_values().collect()
+    }
+
+    /// See [`Pool::release_unaffordable`](super::Pool::release_unaffordable).
+    pub(super) fn release_unaffordable(&mut self, base_fee: u64) {
+        let affordable = |slot: &Slot| slot.pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some();
+        let stuck =
+            self.slots.range_mut(self.nonce..self.end).map(|(_, slot)| slot).skip_while(|slot| affordable(slot));
+        for waiter in stuck.filter_map(|slot| slot.waiter.take()) {
+            let _ = waiter.send(Ok(()));
+        }
+    }
+
+    fn extend(&mut self) {
+        while self.slots.contains_key(&self.end) {
+            self.end += 1;
+        }
+    }
+}
+
+impl Pooled {
+    /// The transaction's nonce.
+    pub fn nonce(&self) -> u64 {
+        self.transaction.envelope.nonce()
+    }
+}

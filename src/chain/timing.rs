@@ -1,0 +1,57 @@
+//! Which time the next block gets: the clock, and what development methods make of it.
+
+use std::sync::Arc;
+
+use super::Clock;
+
+/// The chain's view of time.
+#[derive(Clone)]
+pub(super) struct Timing {
+    clock: Arc<dyn Clock>,
+    /// Seconds by which the chain's time is ahead of the clock.
+    offset: i64,
+    /// The time that the next block was promised.
+    next: Option<u64>,
+}
+
+impl Timing {
+    pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
+        Self { clock, offset: 0, next: None }
+    }
+
+    /// The chain's time now, in seconds since the Unix epoch.
+    pub(super) fn now(&self) -> u64 {
+        (self.clock.now_ms() / 1000).saturating_add_signed(self.offset)
+    }
+
+    /// The time of a block after one of time `parent`. Blocks that transactions bring about may share a second,
+    /// as they do on the live network with its three blocks a second: a chain under load stays in step with the
+    /// clock. `at_least` is how much later than its parent the block must be.
+    pub(super) fn of_next_block(&self, parent: u64, at_least: u64) -> u64 {
+        self.next.unwrap_or_else(|| self.now()).max(parent + at_least)
+    }
+
+    /// A block got this time. A promise that it kept becomes the chain's time from here on.
+    pub(super) fn sealed(&mut self, timestamp: u64) {
+        if self.next.take().is_some() {
+            self.set(timestamp);
+        }
+    }
+
+    /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.
+    pub(super) fn increase(&mut self, seconds: i64) -> i64 {
+        self.offset = self.offset.saturating_add(seconds);
+        self.offset
+    }
+
+    /// Makes this the chain's time.
+    pub(super) fn set(&mut self, now: u64) {
+        self.offset = 0;
+        self.offset = now as i64 - self.now() as i64;
+    }
+
+    /// Promises the next block this time.
+    pub(super) fn promise_next(&mut self, timestamp: u64) {
+        self.next = Some(timestamp);
+    }
+}

@@ -1,0 +1,125 @@
+//! The chain at a given block.
+
+use std::sync::Arc;
+
+use alloy_primitives::B256;
+
+use super::{Chain, Head, Pruned, candidate::Candidate, seal::seal};
+use crate::{
+    block::Block,
+    evm::{BlockError, BlockHashes, CallContext, Environment, StateOverrides},
+    state::State,
+};
+
+/// How clients name a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockId {
+    /// The newest block.
+    Latest,
+    /// The block that would come next.
+    Pending,
+    /// The first block.
+    Earliest,
+    /// A block that will not be reorganised: on a chain with instant finality the newest.
+    Safe,
+    /// A block that is final: on a chain with instant finality the newest.
+    Finalized,
+    /// By height.
+    Number(u64),
+    /// By hash (EIP-1898). Every block that is held is canonical.
+    Hash(B256),
+}
+
+/// A block cannot be looked at.
+#[derive(Debug, thiserror::Error)]
+pub enum ViewError {
+    /// There is no such block.
+    #[error("header not found")]
+    NotFound,
+    /// Its state is older than what is held.
+    #[error(transparent)]
+    Pruned(#[from] Pruned),
+    /// The pending block could not be built.
+    #[error(transparent)]
+    Pending(#[from] BlockError),
+}
+
+/// The chain as of one block: everything that a call or a read of state needs.
+#[derive(Clone, Debug)]
+pub struct View {
+    /// The head that the block was looked up in.
+    pub head: Arc<Head>,
+    /// The block.
+    pub block: Arc<Block>,
+    /// The state after it.
+    pub state: State,
+    /// The circumstances of a call that sees itself in this block.
+    pub environment: Environment,
+}
+
+impl View {
+    /// Where a call runs.
+    pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
+        CallContext {
+            chain: &self.head.params,
+            environment: &self.environment,
+            state: &self.state,
+            hashes: &*self.head as &dyn BlockHashes,
+            overrides,
+            gas_cap,
+        }
+    }
+}
+
+impl Chain {
+    /// The block, if there is one. [`BlockId::Pending`] gives what would come next.
+    pub fn block(&self, head: &Arc<Head>, id: BlockId) -> Result<Option<Arc<Block>>, BlockError> {
+        Ok(match id {
+            BlockId::Pending => Some(self.pending(head)?.block.clone()),
+            BlockId::Hash(hash) => self.shared.index.block(head, hash).cloned(),
+            other => self.number(head, other).and_then(|number| head.block(number)).cloned(),
+        })
+    }
+
+    /// The height that `id` stands for. None for a hash that is not known; the pending block is one above the head.
+    pub fn number(&self, head: &Head, id: BlockId) -> Option<u64> {
+        Some(match id {
+            BlockId::Latest | BlockId::Safe | BlockId::Finalized => head.number(),
+            BlockId::Pending => head.number() + 1,
+            BlockId::Earliest => head.genesis.number(),
+            BlockId::Number(number) => number,
+            BlockId::Hash(hash) => self.shared.index.block(head, hash)?.number(),
+        })
+    }
+
+    /// Everything as of a block.
+    pub fn view(&self, id: BlockId) -> Result<View, ViewError> {
+        let head = self.head();
+        if id == BlockId::Pending {
+            return Ok(View::clone(&*self.pending(&head)?));
+        }
+        let block = self.block(&head, id)?.ok_or(ViewError::NotFound)?;
+        let state = head.state_after(block.number())?;
+        Ok(View { environment: head.environment_of(&block), block, state, head })
+    }
+
+    /// The block that would be sealed on top of `head` now. Built when somebody asks and kept until the head or the
+    /// pool changes.
+    fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
+        let shared = &self.shared;
+        let version = shared.pool.version();
+        let environment = shared.next_environment(head, 0);
+        let key = (Arc::as_ptr(head) as usize, version, environment.timestamp);
+        if let Some((_, view)) = shared.pending.lock().as_ref().filter(|(built, _)| *built == key) {
+            return Ok(view.clone());
+        }
+        let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
+        let candidate = Candidate::build(head, &environment, Vec::new(), &pooled)?;
+        let mut state = head.state.clone();
+        let root = state.apply(&candidate.changes);
+        let block = Arc::new(seal(&environment, candidate.content, root));
+        let view = Arc::new(View { head: head.clone(), block, state, environment });
+        *shared.pending.lock() = Some((key, view.clone()));
+        Ok(view)
+    }
+}

@@ -1,0 +1,278 @@
+//! The transaction loop of a block: system calls, transactions, rewards and withdrawals.
+
+use alloy_consensus::{Header, Transaction as _};
+use alloy_eips::{
+    eip2935::HISTORY_STORAGE_ADDRESS,
+    eip4788::BEACON_ROOTS_ADDRESS,
+    eip4895::Withdrawal,
+    eip7002::{WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE},
+    eip7251::{CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE},
+    eip7685::Requests,
+};
+use alloy_primitives::{Address, Bytes, U256};
+use revm::{
+    ExecuteEvm, SystemCallEvm,
+    context_interface::{
+        ContextTr,
+        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction},
+    },
+};
+
+use super::{
+    BlockHashes, ChainParams, Environment, Evm, Fork, Overlay,
+    requests::{MalformedDeposit, collect_deposits},
+    transaction::tx_env,
+};
+use crate::{
+    block::{Receipt, Status, Transaction, bloom},
+    state::{Changes, ReadError, ReadState},
+};
+
+const ETHER: u64 = 1_000_000_000_000_000_000;
+const GWEI: u64 = 1_000_000_000;
+
+/// Executes one block, transaction by transaction.
+pub struct BlockExecutor<'a> {
+    chain: &'a ChainParams,
+    environment: &'a Environment,
+    evm: Evm<'a>,
+    receipts: Vec<Receipt>,
+    gas_used: u64,
+    blob_gas_used: u64,
+    logs: u64,
+}
+
+/// What a block did.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The changes to the parent's state.
+    pub changes: Changes,
+    /// A receipt for each transaction.
+    pub receipts: Vec<Receipt>,
+    /// Gas used by all transactions.
+    pub gas_used: u64,
+    /// Blob gas used by all transactions.
+    pub blob_gas_used: u64,
+    /// Requests to the consensus layer; none before Prague.
+    pub requests: Option<Requests>,
+}
+
+/// A transaction cannot be part of this block. It has changed nothing.
+#[derive(Debug, thiserror::Error)]
+pub enum TransactionError {
+    /// It breaks a rule or does not fit the sender's account.
+    #[error("{0}")]
+    Invalid(InvalidTransaction),
+    /// The rest of the block is too small for its gas limit.
+    #[error("gas limit {gas_limit} exceeds what the block has left, {left}")]
+    BlockFull {
+        /// What the transaction may use.
+        gas_limit: u64,
+        /// What the block has left.
+        left: u64,
+    },
+    /// The block already holds as many blobs as it may.
+    #[error("blob gas limit of the block exceeded")]
+    BlobsFull,
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// The machine failed in a way that no transaction should bring about.
+    #[error("internal error of the EVM: {0}")]
+    Machine(String),
+}
+
+/// A block breaks a rule outside of its transactions, or the state could not be read.
+#[derive(Debug, thiserror::Error)]
+pub enum BlockError {
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A system contract failed.
+    #[error("system call to {0} failed: {1}")]
+    SystemCall(Address, String),
+    /// A deposit event could not be decoded.
+    #[error(transparent)]
+    Deposit(#[from] MalformedDeposit),
+}
+
+impl<'a> BlockExecutor<'a> {
+    /// Begins a block on top of `state` with the fork's system calls.
+    pub fn begin(
+        chain: &'a ChainParams,
+        environment: &'a Environment,
+        state: &'a dyn ReadState,
+        hashes: &'a dyn BlockHashes,
+    ) -> Result<Self, BlockError> {
+        let evm = environment.evm(chain, Overlay::new(state, hashes));
+        let mut executor =
+            Self { chain, environment, evm, receipts: Vec::new(), gas_used: 0, blob_gas_used: 0, logs: 0 };
+        // The genesis block runs nothing; its parent is no block.
+        if environment.number > 0 {
+            if let Some(root) = environment.parent_beacon_block_root {
+                executor.system_call(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
+            }
+            if environment.rules.has(Fork::Prague) {
+                executor.system_call(HISTORY_STORAGE_ADDRESS, Bytes::from(environment.parent_hash.0))?;
+            }
+        }
+        Ok(executor)
+    }
+
+    /// The receipts so far.
+    pub fn receipts(&self) -> &[Receipt] {
+        &self.receipts
+    }
+
+    /// Gas that further transactions may use.
+    pub fn gas_left(&self) -> u64 {
+        self.environment.gas_limit - self.gas_used
+    }
+
+    /// Executes the next transaction. With an error nothing has happened and the block can go on with others.
+    pub fn execute(&mut self, transaction: &Transaction) -> Result<ExecutionResult, TransactionError> {
+        let tx = &transaction.envelope;
+        if tx.gas_limit() > self.gas_left() {
+            return Err(TransactionError::BlockFull { gas_limit: tx.gas_limit(), left: self.gas_left() });
+        }
+        let blob_gas = tx.blob_gas_used().unwrap_or_default();
+        if let Some(blobs) = &self.environment.rules.blobs
+            && self.blob_gas_used + blob_gas > blobs.max_blob_gas_per_block()
+        {
+            return Err(TransactionError::BlobsFull);
+        }
+        let used = self.evm.ctx.db().used();
+        let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
+        let overlay = self.evm.ctx.db_mut();
+        overlay.commit(executed.state)?;
+        if let Some(key) = transaction.public_key {
+            overlay.signed_by(transaction.sender, key)?;
+        }
+        self.blob_gas_used += blob_gas;
+        self.push_receipt(transaction, &executed.result)?;
+        Ok(executed.result)
+    }
+
+    /// Ends the block: requests (EIP-7685), rewards of the old forks and withdrawals.
+    pub fn finish(mut self, ommers: &[Header], withdrawals: Option<&[Withdrawal]>) -> Result<Outcome, BlockError> {
+        let rules = self.environment.rules;
+        let mut requests = None;
+        if rules.has(Fork::Prague) && self.environment.number > 0 {
+            let collected = requests.insert(Requests::default());
+            collect_deposits(self.chain.deposit_contract, &self.receipts, collected)?;
+            for (contract, kind) in [
+                (WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE),
+                (CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE),
+            ] {
+                let output = self.system_call(contract, Bytes::new())?;
+                if !output.is_empty() {
+                    collected.push_request_with_type(kind, output);
+                }
+            }
+        }
+        let mut overlay = self.evm.ctx.journaled_state.database;
+        let clear_empty = rules.has(Fork::SpuriousDragon);
+        for (address, amount) in rewards(self.environment, ommers) {
+            overlay.credit(address, amount, clear_empty)?;
+        }
+        for withdrawal in withdrawals.unwrap_or_default() {
+            let amount = U256::from(withdrawal.amount) * U256::from(GWEI);
+            overlay.credit(withdrawal.address, amount, clear_empty)?;
+        }
+        Ok(Outcome {
+            changes: overlay.into_changes(),
+            receipts: self.receipts,
+            gas_used: self.gas_used,
+            blob_gas_used: self.blob_gas_used,
+            requests,
+        })
+    }
+
+    fn push_receipt(&mut self, transaction: &Transaction, result: &ExecutionResult) -> Result<(), ReadError> {
+        let gas_used = result.tx_gas_used();
+        self.gas_used += gas_used;
+        let status = match result.is_success() {
+            _ if !self.environment.rules.has(Fork::Byzantium) => Status::Root(self.evm.ctx.db().root()?),
+            true => Status::Success,
+            false => Status::Failure,
+        };
+        let logs = if result.is_success() { result.logs().to_vec() } else { Vec::new() };
+        let first_log_index = self.logs;
+        self.logs += logs.len() as u64;
+        self.receipts.push(Receipt {
+            tx_type: transaction.envelope.tx_type(),
+            status,
+            cumulative_gas_used: self.gas_used,
+            gas_used,
+            bloom: bloom(&logs),
+            logs,
+            first_log_index,
+        });
+        Ok(())
+    }
+
+    /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
+    fn system_call(&mut self, contract: Address, input: Bytes) -> Result<Bytes, BlockError> {
+        let failed = |reason: String| BlockError::SystemCall(contract, reason);
+        let executed = self.evm.system_call(contract, input).map_err(|error| failed(error.to_string()))?;
+        self.evm.ctx.db_mut().commit(executed.state)?;
+        match executed.result {
+            ExecutionResult::Success { output, .. } => Ok(output.into_data()),
+            ExecutionResult::Revert { output, .. } => Err(failed(format!("reverted with {output}"))),
+            ExecutionResult::Halt { reason, .. } => Err(failed(halt_message(&reason))),
+        }
+    }
+}
+
+impl From<EVMError<ReadError>> for TransactionError {
+    fn from(error: EVMError<ReadError>) -> Self {
+        match error {
+            EVMError::Transaction(invalid) => Self::Invalid(invalid),
+            EVMError::Database(error) => Self::Read(error),
+            other => Self::Machine(other.to_string()),
+        }
+    }
+}
+
+/// What proof-of-work miners earned for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
+fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
+    let rules = environment.rules;
+    let ether = match () {
+        () if rules.has(Fork::Paris) => return Vec::new(),
+        () if rules.has(Fork::Constantinople) => 2,
+        () if rules.has(Fork::Byzantium) => 3,
+        () => 5,
+    };
+    let reward = U256::from(ether) * U256::from(ETHER);
+    let nephew = reward / U256::from(32) * U256::from(ommers.len());
+    let uncles = ommers.iter().map(|ommer| {
+        let distance = (ommer.number + 8).saturating_sub(environment.number);
+        (ommer.beneficiary, reward * U256::from(distance) / U256::from(8))
+    });
+    uncles.chain([(environment.beneficiary, reward + nephew)]).collect()
+}
+
+/// Why execution stopped without reverting, in geth's words.
+pub fn halt_message(reason: &HaltReason) -> String {
+    match reason {
+        HaltReason::OutOfGas(_) => "out of gas".to_owned(),
+        HaltReason::OpcodeNotFound => "invalid opcode".to_owned(),
+        HaltReason::InvalidFEOpcode => "invalid opcode: INVALID".to_owned(),
+        HaltReason::InvalidJump => "invalid jump destination".to_owned(),
+        HaltReason::StackUnderflow => "stack underflow".to_owned(),
+        HaltReason::StackOverflow => "stack limit reached 1024 (1023)".to_owned(),
+        HaltReason::OutOfOffset => "return data out of bounds".to_owned(),
+        HaltReason::CreateCollision => "contract address collision".to_owned(),
+        HaltReason::CreateContractSizeLimit => "max code size exceeded".to_owned(),
+        HaltReason::CreateContractStartingWithEF => "invalid code: must not begin with 0xef".to_owned(),
+        HaltReason::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
+        HaltReason::NonceOverflow => "nonce uint64 overflow".to_owned(),
+        HaltReason::CallTooDeep => "max call depth exceeded".to_owned(),
+        HaltReason::OutOfFunds => "insufficient balance for transfer".to_owned(),
+        HaltReason::StateChangeDuringStaticCall | HaltReason::CallNotAllowedInsideStatic => {
+            "write protection".to_owned()
+        }
+        HaltReason::PrecompileErrorWithContext(context) => context.clone(),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,112 @@
+//! Calls: executions that leave no trace.
+
+use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
+use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
+use revm::{
+    ExecuteEvm,
+    context::TxEnv,
+    context_interface::{either::Either, result::ExecutionResult},
+};
+
+use super::{BlockHashes, ChainParams, Environment, Overlay, StateOverrides, TransactionError, apply_overrides};
+use crate::{block::recover_authority, state::ReadState};
+
+/// A message call or creation that somebody wants to see the outcome of.
+#[derive(Clone, Debug, Default)]
+pub struct Call {
+    /// The sender; its nonce, code and, without a price, funds for gas do not matter.
+    pub from: Address,
+    /// The recipient; none for a creation.
+    pub to: Option<Address>,
+    /// Gas to provide; by default as much as the node allows.
+    pub gas: Option<u64>,
+    /// Wei per gas: the price, or the EIP-1559 maximum. Zero leaves the base fee out of account.
+    pub gas_price: u128,
+    /// The EIP-1559 tip in wei per gas.
+    pub priority_fee: Option<u128>,
+    /// Wei to send.
+    pub value: U256,
+    /// Call data or creation code.
+    pub input: Bytes,
+    /// The nonce, where it matters: the address of a created contract depends on it.
+    pub nonce: Option<u64>,
+    /// Accounts and slots to warm up (EIP-2930).
+    pub access_list: Option<AccessList>,
+    /// Versioned hashes (EIP-4844).
+    pub blob_hashes: Vec<B256>,
+    /// Wei per blob gas (EIP-4844).
+    pub max_fee_per_blob_gas: Option<u128>,
+    /// Delegations (EIP-7702).
+    pub authorization_list: Vec<SignedAuthorization>,
+}
+
+/// Where calls run: a state, the circumstances of a block, and what to pretend.
+#[derive(Clone, Copy)]
+pub struct CallContext<'a> {
+    /// What holds for every block of the chain.
+    pub chain: &'a ChainParams,
+    /// The block that the call is to see itself in.
+    pub environment: &'a Environment,
+    /// The state to run on.
+    pub state: &'a dyn ReadState,
+    /// Hashes of past blocks.
+    pub hashes: &'a dyn BlockHashes,
+    /// What to pretend about accounts.
+    pub overrides: &'a StateOverrides,
+    /// The most gas that a call may use.
+    pub gas_cap: u64,
+}
+
+impl CallContext<'_> {
+    /// Runs `call` with `gas`.
+    pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
+        let mut overlay = Overlay::new(self.state, self.hashes);
+        apply_overrides(&mut overlay, self.overrides)?;
+        let nonce = match call.nonce {
+            Some(nonce) => nonce,
+            None => overlay.account(call.from)?.map_or(0, |info| info.nonce),
+        };
+        let mut cfg = self.environment.cfg_env(self.chain);
+        cfg.disable_nonce_check = true;
+        cfg.disable_eip3607 = true;
+        cfg.disable_block_gas_limit = true;
+        cfg.disable_base_fee = call.gas_price == 0;
+        cfg.tx_gas_limit_cap = Some(u64::MAX);
+        let tx = call.tx_env(gas, nonce, self.chain.chain_id);
+        Ok(self.environment.evm_with(cfg, self.chain, overlay, ()).transact(tx)?.result)
+    }
+
+    /// Runs `call` with the gas it asks for, within the cap.
+    pub fn call(&self, call: &Call) -> Result<ExecutionResult, TransactionError> {
+        self.run(call, call.gas.unwrap_or(self.gas_cap).min(self.gas_cap))
+    }
+}
+
+impl Call {
+    fn tx_env(&self, gas: u64, nonce: u64, chain_id: u64) -> TxEnv {
+        let tx_type = match () {
+            () if !self.authorization_list.is_empty() => 4,
+            () if !self.blob_hashes.is_empty() => 3,
+            () if self.priority_fee.is_some() => 2,
+            () if self.access_list.is_some() => 1,
+            () => 0,
+        };
+        let authorizations = self.authorization_list.iter();
+        TxEnv {
+            tx_type,
+            caller: self.from,
+            gas_limit: gas,
+            gas_price: self.gas_price,
+            kind: self.to.map_or(TxKind::Create, TxKind::Call),
+            value: self.value,
+            data: self.input.clone(),
+            nonce,
+            chain_id: Some(chain_id),
+            access_list: self.access_list.clone().unwrap_or_default(),
+            gas_priority_fee: (tx_type >= 2).then(|| self.priority_fee.unwrap_or(0)),
+            blob_hashes: self.blob_hashes.clone(),
+            max_fee_per_blob_gas: self.max_fee_per_blob_gas.unwrap_or_default(),
+            authorization_list: authorizations.map(|signed| Either::Right(recover_authority(signed))).collect(),
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! The least gas with which a call succeeds. Takes the same steps as geth's `gasestimator`, so that both nodes give
+//! the same figure for the same call.
+
+use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
+use alloy_primitives::{Bytes, U256};
+use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
+
+use super::{Call, CallContext, Fork, Overlay, TransactionError, apply_overrides};
+
+/// The gas of a transaction that does nothing else.
+const TRANSFER_GAS: u64 = 21_000;
+/// What a call with value hands to its recipient on top.
+const CALL_STIPEND: u64 = 2_300;
+/// The largest gas limit of a transaction since Osaka (EIP-7825).
+const MAX_TRANSACTION_GAS: u64 = 1 << 24;
+/// The search ends when the bounds are this close to each other, relative to the upper one.
+const TOLERANCE: f64 = 0.015;
+
+/// Why there is no estimate.
+#[derive(Debug, thiserror::Error)]
+pub enum EstimateError {
+    /// The call reverts whatever it is given.
+    #[error("execution reverted")]
+    Revert(Bytes),
+    /// The call fails whatever it is given.
+    #[error("{}", super::halt_message(.0))]
+    Halt(HaltReason),
+    /// The call needs more gas than the sender can pay for, the caller allows or the node permits.
+    #[error("gas required exceeds allowance ({0})")]
+    Allowance(u64),
+    /// The sender lacks the value that is to be sent.
+    #[error("insufficient funds for transfer")]
+    InsufficientFunds,
+    /// The call breaks a rule.
+    #[error(transparent)]
+    Transaction(#[from] TransactionError),
+}
+
+/// What a call came to with a given amount of gas; `None` if the amount was too small to begin with.
+type Attempt = Option<ExecutionResult>;
+
+impl CallContext<'_> {
+    /// Estimates the gas that `call` needs.
+    pub fn estimate(&self, call: &Call) -> Result<u64, EstimateError> {
+        let mut high = self.highest(call)?;
+        if call.input.is_empty() && self.is_plain_account(call)? && succeeded(&self.attempt(call, TRANSFER_GAS)?) {
+            return Ok(TRANSFER_GAS);
+        }
+        // If the most does not do, nothing will.
+        let gas = match self.attempt(call, high)? {
+            Some(ExecutionResult::Success { gas, .. }) => gas,
+            Some(ExecutionResult::Revert { output, .. }) => return Err(EstimateError::Revert(output)),
+            Some(ExecutionResult::Halt { reason, .. }) if !matches!(reason, HaltReason::OutOfGas(_)) => {
+                return Err(EstimateError::Halt(reason));
+            }
+            _ => return Err(EstimateError::Allowance(high)),
+        };
+        let mut low = gas.tx_gas_used() - 1;
+        // Most calls succeed with what they used before refunds, plus what inner calls must be able to withhold.
+        let spent = gas.total_gas_spent().max(gas.floor_gas());
+        let optimistic = (spent + CALL_STIPEND) * 64 / 63;
+        if optimistic < high {
+            self.narrow(call, optimistic, &mut low, &mut high)?;
+        }
+        while low + 1 < high && (high - low) as f64 / high as f64 >= TOLERANCE {
+            // Most calls need little more than they use, so the search leans to the low side.
+            self.narrow(call, ((high + low) / 2).min(low * 2), &mut low, &mut high)?;
+        }
+        Ok(high)
+    }
+
+    /// The most gas worth trying.
+    fn highest(&self, call: &Call) -> Result<u64, EstimateError> {
+        let mut high = call.gas.filter(|gas| *gas >= TRANSFER_GAS).unwrap_or(self.environment.gas_limit);
+        if self.environment.rules.has(Fork::Osaka) {
+            high = high.min(MAX_TRANSACTION_GAS);
+        }
+        if call.gas_price > 0 {
+            let balance = self.overlay()?.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
+            let mut available = balance.unwrap_or_default();
+            let blob_gas = U256::from(call.blob_hashes.len() as u64 * DATA_GAS_PER_BLOB);
+            for cost in [call.value, blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default())] {
+                if cost > U256::ZERO && cost >= available {
+                    return Err(EstimateError::InsufficientFunds);
+                }
+                available -= cost;
+            }
+            high = high.min((available / U256::from(call.gas_price)).saturating_to());
+        }
+        Ok(high.min(self.gas_cap))
+    }
+
+    fn overlay(&self) -> Result<Overlay<'_>, TransactionError> {
+        let mut overlay = Overlay::new(self.state, self.hashes);
+        apply_overrides(&mut overlay, self.overrides)?;
+        Ok(overlay)
+    }
+
+    fn is_plain_account(&self, call: &Call) -> Result<bool, TransactionError> {
+        let Some(to) = call.to else { return Ok(false) };
+        Ok(self.overlay()?.account(to)?.is_none_or(|info| info.is_empty_code_hash()))
+    }
+
+    fn attempt(&self, call: &Call, gas: u64) -> Result<Attempt, TransactionError> {
+        use InvalidTransaction as Invalid;
+        match self.run(call, gas) {
+            Ok(result) => Ok(Some(result)),
+            Err(TransactionError::Invalid(
+                Invalid::CallGasCostMoreThanGasLimit { .. }
+                | Invalid::GasFloorMoreThanGasLimit { .. }
+                | Invalid::TxGasLimitGreaterThanCap { .. },
+            )) => Ok(None),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Tries `gas` and moves one of the bounds there.
+    fn narrow(&self, call: &Call, gas: u64, low: &mut u64, high: &mut u64) -> Result<(), TransactionError> {
+        *if succeeded(&self.attempt(call, gas)?) { high } else { low } = gas;
+        Ok(())
+    }
+}
+
+fn succeeded(attempt: &Attempt) -> bool {
+    attempt.as_ref().is_some_and(ExecutionResult::is_success)
+}

@@ -1,0 +1,252 @@
+//! What an execution sees: a state, and over it the changes that the execution has made so far.
+
+use std::collections::HashMap;
+
+use alloy_consensus::constants::KECCAK_EMPTY;
+use alloy_primitives::{Address, B256, U256, keccak256, map::DefaultHashBuilder};
+use revm::{
+    Database,
+    bytecode::Bytecode,
+    context_interface::DBErrorMarker,
+    state::{AccountId, AccountInfo, EvmState},
+};
+
+use crate::{
+    block::CompressedKey,
+    state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
+};
+
+/// Hashes of past blocks, for the `BLOCKHASH` instruction.
+pub trait BlockHashes: Send + Sync {
+    /// The hash of the block with this number, if it is known.
+    fn block_hash(&self, number: u64) -> Option<B256>;
+}
+
+impl DBErrorMarker for ReadError {}
+
+/// A state with changes on top.
+pub struct Overlay<'a> {
+    base: &'a dyn ReadState,
+    hashes: &'a dyn BlockHashes,
+    /// Every account that was read or changed, in the order of first use: the order in which new accounts get
+    /// their numbers.
+    accounts: Vec<Entry>,
+    index: HashMap<Address, usize, DefaultHashBuilder>,
+}
+
+#[derive(Clone)]
+struct Entry {
+    address: Address,
+    key: B256,
+    base: Option<Account>,
+    now: Option<AccountInfo>,
+    changed: bool,
+    wiped: bool,
+    /// Slots written so far.
+    storage: HashMap<U256, U256, DefaultHashBuilder>,
+    public_key: Option<CompressedKey>,
+}
+
+impl<'a> Overlay<'a> {
+    /// No changes yet.
+    pub fn new(base: &'a dyn ReadState, hashes: &'a dyn BlockHashes) -> Self {
+        Self { base, hashes, accounts: Vec::new(), index: HashMap::default() }
+    }
+
+    /// How many accounts have been used; see [`forget`](Self::forget).
+    pub fn used(&self) -> usize {
+        self.accounts.len()
+    }
+
+    /// Forgets the accounts used since there were `used` of them. For what turned out not to happen, such as a
+    /// transaction that could not begin; nothing of it may have been [committed](Self::commit).
+    pub fn forget(&mut self, used: usize) {
+        for entry in self.accounts.drain(used..) {
+            self.index.remove(&entry.address);
+        }
+    }
+
+    /// The account as it is now.
+    pub fn account(&mut self, address: Address) -> Result<Option<&AccountInfo>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].now.as_ref())
+    }
+
+    /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero still touches the
+    /// account, which deletes it if it is empty (EIP-161).
+    pub fn credit(&mut self, address: Address, amount: U256, clear_empty: bool) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        let info = entry.now.get_or_insert_default();
+        info.balance = info.balance.saturating_add(amount);
+        entry.changed = true;
+        if clear_empty && info.is_empty() {
+            entry.now = None;
+            entry.wiped = true;
+        }
+        Ok(())
+    }
+
+    /// Replaces an account's fields outside of any transaction.
+    pub fn edit(&mut self, address: Address, edit: impl FnOnce(&mut AccountInfo)) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        edit(entry.now.get_or_insert_default());
+        entry.changed = true;
+        Ok(())
+    }
+
+    /// Writes a storage slot outside of any transaction.
+    pub fn set_storage(&mut self, address: Address, slot: U256, value: U256) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        entry.now.get_or_insert_default();
+        entry.changed = true;
+        entry.storage.insert(slot, value);
+        Ok(())
+    }
+
+    /// Forgets all storage of an account, outside of any transaction.
+    pub fn clear_storage(&mut self, address: Address) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        let entry = &mut self.accounts[at];
+        entry.changed = true;
+        entry.wiped = true;
+        entry.storage.clear();
+        Ok(())
+    }
+
+    /// Notes the key of a transaction that the account signed.
+    pub fn signed_by(&mut self, address: Address, key: CompressedKey) -> Result<(), ReadError> {
+        let at = self.load(address)?;
+        self.accounts[at].public_key = Some(key);
+        Ok(())
+    }
+
+    /// Takes over what one transaction or system call changed.
+    pub fn commit(&mut self, changes: EvmState) -> Result<(), ReadError> {
+        for (address, account) in changes {
+            if !account.is_touched() {
+                continue;
+            }
+            let at = self.load(address)?;
+            let entry = &mut self.accounts[at];
+            entry.changed = true;
+            // An account that is created while it exists (it had a balance before) starts with empty storage.
+            if account.is_selfdestructed() || account.is_created() {
+                entry.storage.clear();
+                entry.wiped = true;
+            }
+            if account.is_selfdestructed() || (account.is_empty() && !account.is_created()) {
+                entry.now = None;
+                continue;
+            }
+            let changed = account.storage.into_iter().filter(|(_, slot)| slot.is_changed());
+            entry.storage.extend(changed.map(|(index, slot)| (index, slot.present_value)));
+            entry.now = Some(account.info);
+        }
+        Ok(())
+    }
+
+    /// Everything that has changed, ready to be applied to the state underneath.
+    pub fn into_changes(self) -> Changes {
+        Changes(self.accounts.into_iter().filter(|entry| entry.changed).filter_map(Entry::into_change).collect())
+    }
+
+    /// The root of the state with what has changed so far: what receipts carry before Byzantium.
+    pub fn root(&self) -> Result<B256, ReadError> {
+        let changed = self.accounts.iter().filter(|entry| entry.changed).cloned();
+        self.base.root_with(&Changes(changed.filter_map(Entry::into_change).collect()))
+    }
+
+    fn load(&mut self, address: Address) -> Result<usize, ReadError> {
+        if let Some(&at) = self.index.get(&address) {
+            return Ok(at);
+        }
+        let key = keccak256(address);
+        let base = self.base.account(&address, &key)?;
+        let at = self.accounts.len();
+        let now = base.as_ref().map(|account| AccountInfo {
+            balance: account.balance,
+            nonce: account.nonce,
+            code_hash: account.code_hash(),
+            account_id: AccountId::new(at),
+            code: Some(account.code()),
+        });
+        self.accounts.push(Entry {
+            address,
+            key,
+            base,
+            now,
+            changed: false,
+            wiped: false,
+            storage: HashMap::default(),
+            public_key: None,
+        });
+        self.index.insert(address, at);
+        Ok(at)
+    }
+}
+
+impl Entry {
+    fn slot(&self, state: &dyn ReadState, index: U256) -> Result<U256, ReadError> {
+        match (self.storage.get(&index), &self.base) {
+            (Some(value), _) => Ok(*value),
+            (None, Some(account)) if !self.wiped => state.slot(account, index),
+            _ => Ok(U256::ZERO),
+        }
+    }
+
+    fn into_change(self) -> Option<AccountChange> {
+        // Made and gone again within the same changes.
+        if self.now.is_none() && self.base.is_none() {
+            return None;
+        }
+        let code_before = self.base.as_ref().map_or(KECCAK_EMPTY, Account::code_hash);
+        let after = self.now.map(|info| AccountFields {
+            nonce: info.nonce,
+            balance: info.balance,
+            code: (info.code_hash != code_before).then(|| (info.code_hash, info.code.unwrap_or_default())),
+        });
+        let mut storage: Vec<_> = self.storage.into_iter().collect();
+        storage.sort_unstable();
+        Some(AccountChange {
+            address: self.address,
+            key: self.key,
+            after,
+            storage_wiped: self.wiped && self.base.is_some(),
+            storage,
+            public_key: self.public_key,
+        })
+    }
+}
+
+impl Database for Overlay<'_> {
+    type Error = ReadError;
+
+    fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].now.clone())
+    }
+
+    fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
+        // Accounts are always handed out with their code.
+        Err(ReadError(format!("no code with hash {hash}")))
+    }
+
+    fn storage(&mut self, address: Address, index: U256) -> Result<U256, ReadError> {
+        let at = self.load(address)?;
+        self.accounts[at].slot(self.base, index)
+    }
+
+    fn storage_by_account_id(&mut self, address: Address, id: AccountId, index: U256) -> Result<U256, ReadError> {
+        match self.accounts.get(id.get()) {
+            Some(entry) if entry.address == address => entry.slot(self.base, index),
+            _ => self.storage(address, index),
+        }
+    }
+
+    fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
+        Ok(self.hashes.block_hash(number).unwrap_or_default())
+    }
+}

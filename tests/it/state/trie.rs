@@ -1,0 +1,125 @@
+//! The persistent trie against a sorted map and against another implementation's roots and proofs.
+
+use std::collections::BTreeMap;
+
+use alloy_primitives::{B256, U256, keccak256};
+use alloy_trie::{Nibbles, proof::verify_proof, root::storage_root};
+use proptest::prelude::*;
+use tetrad::state::{Slot, Trie};
+
+type Model = BTreeMap<B256, U256>;
+
+fn root_of(model: &Model) -> B256 {
+    storage_root(model.iter().map(|(key, value)| (*key, *value)))
+}
+
+fn slot(value: U256) -> Slot {
+    Slot { index: U256::ZERO, value }
+}
+
+/// Keys that share long prefixes, so that extensions, inline nodes and collapses all occur, beside hashed ones.
+fn key() -> impl Strategy<Value = B256> {
+    let crowded = prop::collection::vec(prop_oneof![Just(0u8), Just(1), Just(0x10)], 32)
+        .prop_map(|bytes| B256::from_slice(&bytes));
+    let late = (0u8..8, 0usize..32).prop_map(|(byte, at)| {
+        let mut key = B256::ZERO;
+        key[at] = byte;
+        key
+    });
+    let hashed = (0u16..500).prop_map(|n| keccak256(n.to_be_bytes()));
+    prop_oneof![crowded, late, hashed]
+}
+
+#[derive(Clone, Debug)]
+enum Step {
+    Insert(B256, U256),
+    Remove(B256),
+    /// Removes the n-th existing key.
+    RemoveNth(usize),
+    Root,
+    Snapshot,
+    Rewind(usize),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    let value = prop_oneof![
+        (1u64..300).prop_map(U256::from),
+        any::<[u8; 32]>().prop_map(|b| U256::from_be_bytes(b) | U256::ONE)
+    ];
+    prop_oneof![
+        8 => (key(), value).prop_map(|(key, value)| Step::Insert(key, value)),
+        2 => key().prop_map(Step::Remove),
+        4 => any::<usize>().prop_map(Step::RemoveNth),
+        2 => Just(Step::Root),
+        1 => Just(Step::Snapshot),
+        1 => any::<usize>().prop_map(Step::Rewind),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn behaves_like_a_map_and_has_the_same_root(steps in prop::collection::vec(step(), 1..120)) {
+        let (mut trie, mut model) = (Trie::<Slot>::default(), Model::new());
+        let mut snapshots: Vec<(Trie<Slot>, Model)> = Vec::new();
+        for step in steps {
+            match step {
+                Step::Insert(key, value) => {
+                    prop_assert_eq!(trie.insert(key, slot(value)).map(|old| old.value), model.insert(key, value));
+                }
+                Step::Remove(key) => prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key)),
+                Step::RemoveNth(n) => {
+                    if let Some(key) = model.keys().nth(n.checked_rem(model.len()).unwrap_or(0)).copied() {
+                        prop_assert_eq!(trie.remove(&key).map(|old| old.value), model.remove(&key));
+                    }
+                }
+                Step::Root => prop_assert_eq!(trie.root(), root_of(&model)),
+                Step::Snapshot => snapshots.push((trie.clone(), model.clone())),
+                Step::Rewind(n) => {
+                    if let Some(snapshot) = snapshots.get(n.checked_rem(snapshots.len()).unwrap_or(0)) {
+                        (trie, model) = snapshot.clone();
+                    }
+                }
+            }
+            prop_assert_eq!(trie.len(), model.len());
+        }
+        snapshots.push((trie, model));
+        for (mut trie, model) in snapshots {
+            prop_assert_eq!(trie.root(), root_of(&model));
+            let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
+            prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn proves_what_is_there_and_what_is_not(entries in prop::collection::btree_map(key(), 1u64..1_000, 0..60), asked in prop::collection::vec(key(), 10)) {
+        let mut trie = Trie::<Slot>::default();
+        for (key, value) in &entries {
+            trie.insert(*key, slot(U256::from(*value)));
+        }
+        let root = trie.root();
+        for key in asked.iter().chain(entries.keys()) {
+            let expected = entries.get(key).map(|value| alloy_rlp::encode(*value));
+            let proof = trie.proof(key);
+            prop_assert!(verify_proof(root, Nibbles::unpack(key), expected, &proof).is_ok(), "{key} {proof:?}");
+        }
+    }
+}
+
+#[test]
+fn a_snapshot_costs_no_copy_and_sees_no_later_change() {
+    let mut trie = Trie::<Slot>::default();
+    for n in 0..1_000u64 {
+        trie.insert(keccak256(n.to_be_bytes()), slot(U256::from(n + 1)));
+    }
+    let root = trie.root();
+    let mut snapshot = trie.clone();
+    for n in 0..1_000u64 {
+        trie.remove(&keccak256(n.to_be_bytes()));
+    }
+    assert!(trie.is_empty());
+    assert_eq!(trie.root(), alloy_trie::EMPTY_ROOT_HASH);
+    assert_eq!(snapshot.root(), root);
+    assert_eq!(snapshot.get(&keccak256(7u64.to_be_bytes())), Some(&slot(U256::from(8))));
+}
