@@ -29,19 +29,37 @@ pub struct Head {
     pub state: State,
     /// The changes of development methods since the newest block.
     edits: Vec<Arc<Changes>>,
-    history: Spine<Record>,
+    trail: Trail,
+    past: Spine<Past>,
     /// Rough size of the history in memory.
     bytes: usize,
 }
 
-/// One block of the history.
+/// The state side of one block of the history.
 #[derive(Clone, Debug)]
-struct Record {
-    block: Arc<Block>,
+struct Past {
     /// What leads from the state after the block before to the one after this.
     changes: Vec<Arc<Changes>>,
     /// The state after this block, if it is one of those that are held.
     state: Option<State>,
+    /// Roughly the memory that the block takes with its receipts and changes.
+    weight: usize,
+}
+
+/// The recent blocks of a head, without their states: what is worth keeping of a head that was seen before.
+#[derive(Clone, Debug)]
+pub struct Trail(Spine<Arc<Block>>);
+
+impl Trail {
+    /// What leads from this trail to `newer`: its own blocks that are gone and the other's that are new, both oldest
+    /// first.
+    pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
+        let shared = |at: &u64| self.0.get(*at).map(|block| block.hash) == newer.0.get(*at).map(|block| block.hash);
+        let (first, next) = (newer.0.first(), self.0.next().min(newer.0.next()));
+        let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
+        let from = |trail: &Self| trail.0.iter_from(after).cloned().collect();
+        (from(self), from(newer))
+    }
 }
 
 /// How much of the past a head holds.
@@ -67,9 +85,11 @@ pub struct Pruned(pub u64);
 impl Head {
     /// A chain of one block.
     pub fn genesis(params: Arc<ChainParams>, block: Arc<Block>, state: State) -> Self {
-        let mut history = Spine::starting_at(block.number());
-        history.push(Record { block: block.clone(), changes: Vec::new(), state: Some(state.clone()) });
-        Self { params, genesis: block.clone(), block, state, edits: Vec::new(), history, bytes: 0 }
+        let mut trail = Spine::starting_at(block.number());
+        let mut past = trail.empty();
+        trail.push(block.clone());
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), weight: 0 });
+        Self { params, genesis: block.clone(), block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
     }
 
     /// The newest block's height.
@@ -79,20 +99,22 @@ impl Head {
 
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
-        self.history.first()
+        self.trail.0.first()
+    }
+
+    /// The recent blocks.
+    pub fn trail(&self) -> &Trail {
+        &self.trail
     }
 
     /// The block with this number.
     pub fn block(&self, number: u64) -> Option<&Arc<Block>> {
-        match self.history.get(number) {
-            Some(record) => Some(&record.block),
-            None => Some(&self.genesis).filter(|genesis| genesis.number() == number),
-        }
+        self.trail.0.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
     }
 
     /// The blocks from `number` on, oldest first.
     pub fn blocks_from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
-        self.history.iter_from(number).map(|record| &record.block)
+        self.trail.0.iter_from(number)
     }
 
     /// The state after the block with this number. One that is not held is built, at the cost of up to 63 blocks'
@@ -103,14 +125,14 @@ impl Head {
         }
         let mut at = number;
         let mut state = loop {
-            let record = self.history.get(at).ok_or(Pruned(number))?;
-            match &record.state {
+            let past = self.past.get(at).ok_or(Pruned(number))?;
+            match &past.state {
                 Some(state) => break state.clone(),
                 None => at = at.checked_sub(1).ok_or(Pruned(number))?,
             }
         };
-        for record in self.history.iter_from(at + 1).take((number - at) as usize) {
-            record.changes.iter().for_each(|changes| {
+        for past in self.past.iter_from(at + 1).take((number - at) as usize) {
+            past.changes.iter().for_each(|changes| {
                 state.apply(changes);
             });
         }
@@ -165,10 +187,11 @@ impl Head {
         let mut next = self.clone();
         let mut all = std::mem::take(&mut next.edits);
         all.push(Arc::new(changes));
-        let record = Record { block: block.clone(), changes: all, state: Some(state.clone()) };
-        next.bytes += record.weight();
+        let weight = weight(&block, &all);
+        next.bytes += weight;
+        next.past.push(Past { changes: all, state: Some(state.clone()), weight });
+        next.trail.0.push(block.clone());
         (next.block, next.state) = (block, state);
-        next.history.push(record);
         next.thin();
         let dropped = next.prune(limits);
         (next, dropped)
@@ -189,38 +212,35 @@ impl Head {
         else {
             return;
         };
-        // The oldest record's state is what the next ones are built from.
-        if old > self.history.first()
-            && let Some(record) = self.history.get(old)
+        // The oldest state is what the next ones are built from.
+        if old > self.past.first()
+            && let Some(past) = self.past.get(old)
         {
-            self.history.replace(old, Record { state: None, ..record.clone() });
+            self.past.replace(old, Past { state: None, ..past.clone() });
         }
     }
 
     /// Drops the oldest blocks over the limits and returns them.
     fn prune(&mut self, limits: HistoryLimits) -> Vec<Arc<Block>> {
         let mut dropped = Vec::new();
-        let mut first = self.history.first();
+        let mut first = self.oldest();
         while first < self.number() && (self.number() - first >= limits.blocks.max(1) || self.bytes > limits.bytes) {
-            if let Some(record) = self.history.get(first) {
-                self.bytes = self.bytes.saturating_sub(record.weight());
-                dropped.push(record.block.clone());
-            }
+            self.bytes -= self.past.get(first).map_or(0, |past| past.weight);
+            dropped.extend(self.trail.0.get(first).cloned());
             first += 1;
         }
-        self.history.drop_before(first);
+        self.trail.0.drop_before(first);
+        self.past.drop_before(first);
         dropped
     }
 }
 
-impl Record {
-    /// Roughly the memory that a block with its receipts and changes takes.
-    fn weight(&self) -> usize {
-        let logs: usize = self.block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
-        let changes: usize =
-            self.changes.iter().flat_map(|changes| &changes.0).map(|change| 256 + 64 * change.storage.len()).sum();
-        2_048 + 2 * self.block.size() + 128 * self.block.receipts.len() + logs + changes
-    }
+/// Roughly the memory that a block takes with its receipts and changes.
+fn weight(block: &Block, changes: &[Arc<Changes>]) -> usize {
+    let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
+    let changes: usize =
+        changes.iter().flat_map(|changes| &changes.0).map(|change| 256 + 64 * change.storage.len()).sum();
+    2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + changes
 }
 
 impl BlockHashes for Head {

@@ -33,7 +33,7 @@ pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::SubmitError;
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
-pub use head::{Head, HistoryLimits, Pruned};
+pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use view::{BlockId, View, ViewError};
 
@@ -249,10 +249,9 @@ impl Chain {
         Ok(accepted)
     }
 
-    /// Puts a transaction into the pool and, with instant sealing, waits until its block is published. One that has
-    /// to wait for something else (a missing nonce, a lower base fee, a block that is due later) is answered at once.
-    pub async fn submit(&self, submission: Submission) -> Result<B256, SubmitError> {
-        let accepted = self.accept(submission)?;
+    /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
+    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered at once.
+    pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
             included.await.unwrap_or(Err(SubmitError::Stopped))?;
         }

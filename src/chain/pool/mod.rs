@@ -7,7 +7,7 @@ mod sender;
 mod validate;
 
 use std::{
-    collections::{BinaryHeap, HashMap, HashSet},
+    collections::{BinaryHeap, HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
@@ -25,6 +25,9 @@ use crate::{
 };
 
 pub use validate::Admission;
+
+/// Arrivals that are remembered for those who ask what is new.
+const MAX_RECENT: usize = 10_000;
 
 /// How much the pool holds.
 #[derive(Clone, Copy, Debug)]
@@ -78,6 +81,8 @@ struct Inner {
     ready: HashSet<Address, DefaultHashBuilder>,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     arrivals: u64,
+    /// Hashes of the newest arrivals, oldest first.
+    recent: VecDeque<B256>,
     /// Counts every change.
     version: u64,
 }
@@ -147,6 +152,10 @@ impl Pool {
         }
         inner.by_hash.insert(hash, (address, nonce));
         inner.arrivals += 1;
+        inner.recent.push_back(hash);
+        if inner.recent.len() > MAX_RECENT {
+            inner.recent.pop_front();
+        }
         inner.version += 1;
         if let Some(replaced) = replaced {
             inner.by_hash.remove(&replaced.pooled.transaction.hash());
@@ -254,6 +263,13 @@ impl Pool {
     pub fn content(&self) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         inner.senders.values().flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready))).collect()
+    }
+
+    /// Hashes of the transactions that arrived since there had been `seen` arrivals, and how many there have been now.
+    pub fn arrivals_since(&self, seen: u64) -> (Vec<B256>, u64) {
+        let inner = self.inner.lock();
+        let new = inner.arrivals.saturating_sub(seen).min(inner.recent.len() as u64) as usize;
+        (inner.recent.range(inner.recent.len() - new..).copied().collect(), inner.arrivals)
     }
 
     /// How many transactions there are.

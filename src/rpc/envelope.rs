@@ -1,0 +1,199 @@
+//! Requests and responses (specification, 2.1 and 7; JSON-RPC 2.0), read and written without building a JSON tree.
+
+use alloy_primitives::hex;
+use serde::{Deserialize, Deserializer};
+use serde_json::value::RawValue;
+
+use super::error::{Dialect, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError};
+
+/// A request whose envelope is in order.
+#[derive(Debug)]
+pub(super) struct Request<'a> {
+    /// The method's name.
+    pub(super) method: std::borrow::Cow<'a, str>,
+    /// The parameters, unread.
+    pub(super) params: Option<&'a RawValue>,
+    /// The identifier, as it was written.
+    pub(super) id: &'a str,
+}
+
+/// What a body holds.
+#[derive(Debug)]
+pub(super) enum Body<'a> {
+    /// One request, or why it is none.
+    Single(Result<Request<'a>, RpcError>),
+    /// Requests that are answered together.
+    Batch(Vec<&'a RawValue>),
+}
+
+#[derive(Deserialize)]
+struct Raw<'a> {
+    #[serde(borrow, default, deserialize_with = "present")]
+    jsonrpc: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    method: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    params: Option<&'a RawValue>,
+    #[serde(borrow, default, deserialize_with = "present")]
+    id: Option<&'a RawValue>,
+}
+
+/// A member that is null is there all the same.
+fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
+    <&RawValue>::deserialize(deserializer).map(Some)
+}
+
+/// Reads a body.
+pub(super) fn read_body(body: &[u8]) -> Result<Body<'_>, RpcError> {
+    let text = std::str::from_utf8(body).map_err(|error| RpcError::new(PARSE_ERROR, error.to_string()))?;
+    if text.trim_ascii_start().starts_with('[') {
+        let batch = serde_json::from_str(text).map_err(|error| RpcError::new(PARSE_ERROR, error.to_string()))?;
+        return Ok(Body::Batch(batch));
+    }
+    Ok(Body::Single(read_request(text)))
+}
+
+/// Reads one request.
+pub(super) fn read_request(text: &str) -> Result<Request<'_>, RpcError> {
+    let invalid = |what: &str| RpcError::new(INVALID_REQUEST, what);
+    let raw: Raw<'_> = serde_json::from_str(text).map_err(|error| {
+        // Well-formed JSON that is no request, or no JSON at all?
+        match serde_json::from_str::<&RawValue>(text) {
+            Ok(_) => invalid(&format!("expected a request object: {error}")),
+            Err(syntax) => RpcError::new(PARSE_ERROR, syntax.to_string()),
+        }
+    })?;
+    if raw.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+        return Err(invalid("jsonrpc: expected \"2.0\""));
+    }
+    let method = raw.method.ok_or_else(|| invalid("method: missing"))?;
+    let method = match method.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => plain.into(),
+        Some(_) => serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into(),
+        None => return Err(invalid("method: expected a string")),
+    };
+    let id = raw.id.map(RawValue::get).ok_or_else(|| invalid("id: missing"))?;
+    let digits = id.strip_prefix('-').unwrap_or(id);
+    if !id.starts_with('"') && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(invalid("id: expected an integer or a string"));
+    }
+    match raw.params.and_then(|params| params.get().as_bytes().first()) {
+        // An object is a shape that JSON-RPC knows and no method here takes.
+        None | Some(b'[' | b'{') => {}
+        Some(_) => return Err(invalid("params: expected an array")),
+    }
+    Ok(Request { method, params: raw.params, id })
+}
+
+/// Begins a response; the result follows, then [`end`].
+pub(super) fn begin(id: &str, out: &mut Vec<u8>) {
+    out.extend_from_slice(br#"{"jsonrpc":"2.0","id":"#);
+    out.extend_from_slice(id.as_bytes());
+    out.extend_from_slice(br#","result":"#);
+}
+
+/// Ends a response.
+pub(super) fn end(out: &mut Vec<u8>) {
+    out.push(b'}');
+}
+
+/// A whole error response.
+pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect, out: &mut Vec<u8>) {
+    let text = |text: &str| serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
+    out.extend_from_slice(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code).as_bytes());
+    match (error.standard_text(), dialect) {
+        (Some(standard), Dialect::Network) => {
+            out.extend_from_slice(format!("{},\"data\":{}", text(standard), text(&error.message)).as_bytes());
+        }
+        _ => out.extend_from_slice(text(&error.message).as_bytes()),
+    }
+    if let Some(data) = &error.data {
+        out.extend_from_slice(format!(",\"data\":\"{}\"", hex::encode_prefixed(data)).as_bytes());
+    }
+    out.extend_from_slice(b"}}");
+}
+
+/// There is no such method.
+pub(super) fn method_not_found(method: &str) -> RpcError {
+    let shown: String = method.chars().take(100).collect();
+    RpcError::new(METHOD_NOT_FOUND, format!("the method {shown} does not exist/is not available"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn code(text: &str) -> i32 {
+        match read_body(text.as_bytes()) {
+            Ok(Body::Single(Err(error))) | Err(error) => error.code,
+            Ok(_) => 0,
+        }
+    }
+
+    #[test]
+    fn tells_what_is_no_json_from_what_is_no_request() {
+        for text in ["", "{", "nope", "{\"id\":1,}", "[1,", "{\"id\":1,\"id\":2,,}", "{}x", "\"\u{1}\""] {
+            assert_eq!(code(text), PARSE_ERROR, "{text}");
+        }
+        for text in ["1", "null", "\"x\"", "{}", r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#] {
+            assert_eq!(code(text), INVALID_REQUEST, "{text}");
+        }
+        assert_eq!(read_body(b"{\"a\":\"\xff\"}").unwrap_err().code, PARSE_ERROR);
+    }
+
+    #[test]
+    fn takes_integers_and_strings_as_identifiers_and_nothing_else() {
+        let request = |id: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","id":{id}}}"#);
+        for id in ["1", "-7", "0", "123456789012345678901234567890", "\"a\"", "\"\""] {
+            let text = request(id);
+            assert_eq!(read_request(&text).unwrap().id, id);
+        }
+        for id in ["null", "1.5", "1e3", "{}", "[]", "true"] {
+            assert_eq!(code(&request(id)), INVALID_REQUEST, "{id}");
+        }
+    }
+
+    #[test]
+    fn wants_version_method_and_params_of_the_right_type() {
+        let members = [r#""jsonrpc":"2.0""#, r#""id":1"#, r#""method":"m""#];
+        for (at, replacement) in [(0, r#""jsonrpc":"1.0""#), (0, r#""x":1"#), (0, r#""jsonrpc":2.0"#), (2, r#""method":7"#), (2, r#""x":1"#)] {
+            let mut wrong = members;
+            wrong[at] = replacement;
+            assert_eq!(code(&format!("{{{}}}", wrong.join(","))), INVALID_REQUEST, "{wrong:?}");
+        }
+        for (params, expected) in [("[]", 0), ("{}", 0), ("1", INVALID_REQUEST), ("\"x\"", INVALID_REQUEST), ("null", INVALID_REQUEST)] {
+            assert_eq!(code(&format!("{{{},\"params\":{params}}}", members.join(","))), expected, "{params}");
+        }
+        assert_eq!(read_request(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(","))).unwrap().method, "m");
+        assert_eq!(read_request(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#).unwrap().method, "ab");
+    }
+
+    #[test]
+    fn nesting_exhausts_nothing() {
+        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":[{}{}]}}"#, "[".repeat(200_000), "]".repeat(200_000));
+        assert!(read_request(&deep).is_ok());
+    }
+
+    #[test]
+    fn errors_follow_the_dialect() {
+        let rendered = |error: &RpcError, dialect| {
+            let mut out = Vec::new();
+            super::error("1", error, dialect, &mut out);
+            String::from_utf8(out).unwrap()
+        };
+        let invalid = RpcError::invalid_params("params[0]: missing");
+        assert_eq!(
+            rendered(&invalid, Dialect::Network),
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"Invalid params","data":"params[0]: missing"}}"#
+        );
+        assert_eq!(
+            rendered(&invalid, Dialect::Ethereum),
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":-32602,"message":"params[0]: missing"}}"#
+        );
+        let reverted = RpcError::reverted(Default::default());
+        assert_eq!(
+            rendered(&reverted, Dialect::Network),
+            r#"{"jsonrpc":"2.0","id":1,"error":{"code":3,"message":"execution reverted","data":"0x"}}"#
+        );
+    }
+}

@@ -1,0 +1,187 @@
+//! Errors on the wire: codes and texts, and the one place where domain errors become codes.
+
+use alloy_primitives::Bytes;
+use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
+use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
+
+use crate::{
+    chain::{Stopped, SubmitError, ViewError},
+    evm::{BlockError, EstimateError, TransactionError, halt_message},
+    state::ReadError,
+};
+
+/// Which clients the texts are for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Dialect {
+    /// Clients of the network: the five codes of the specification carry its texts, what was wrong stands in `data`,
+    /// and parameters that it requires are required.
+    #[default]
+    Network,
+    /// Clients of go-ethereum: the text says what was wrong, and block parameters may be left out.
+    Ethereum,
+}
+
+/// What a method answers instead of a result.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RpcError {
+    /// The code.
+    pub code: i32,
+    /// For the codes of the specification what was wrong in particular, otherwise the message.
+    pub message: String,
+    /// Revert data.
+    pub data: Option<Bytes>,
+}
+
+/// Invalid JSON.
+pub const PARSE_ERROR: i32 = -32700;
+/// Not a request.
+pub const INVALID_REQUEST: i32 = -32600;
+/// No such method.
+pub const METHOD_NOT_FOUND: i32 = -32601;
+/// Parameters that the method does not take.
+pub const INVALID_PARAMS: i32 = -32602;
+/// The node failed.
+pub const INTERNAL_ERROR: i32 = -32603;
+/// The request was understood and refused.
+pub const SERVER_ERROR: i32 = -32000;
+/// Execution reverted.
+pub const REVERTED: i32 = 3;
+
+impl RpcError {
+    /// An error without data.
+    pub fn new(code: i32, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), data: None }
+    }
+
+    /// The parameters are not what the method takes.
+    pub fn invalid_params(what: impl Into<String>) -> Self {
+        Self::new(INVALID_PARAMS, what)
+    }
+
+    /// The request was understood and refused.
+    pub fn server(message: impl Into<String>) -> Self {
+        Self::new(SERVER_ERROR, message)
+    }
+
+    /// The node failed.
+    pub fn internal(what: impl Into<String>) -> Self {
+        Self::new(INTERNAL_ERROR, what)
+    }
+
+    /// Execution reverted with `data`. The message carries the reason if the data is one that a human can read.
+    pub fn reverted(data: Bytes) -> Self {
+        let message = match revert_reason(&data) {
+            Some(reason) => format!("execution reverted: {reason}"),
+            None => "execution reverted".to_owned(),
+        };
+        Self { code: REVERTED, message, data: Some(data) }
+    }
+
+    /// The specification's text for the code (section 7), if it has one.
+    pub fn standard_text(&self) -> Option<&'static str> {
+        match self.code {
+            PARSE_ERROR => Some("Parse error"),
+            INVALID_REQUEST => Some("Invalid request"),
+            METHOD_NOT_FOUND => Some("Method not found"),
+            INVALID_PARAMS => Some("Invalid params"),
+            INTERNAL_ERROR => Some("Internal error"),
+            _ => None,
+        }
+    }
+}
+
+/// The text of `Error(string)` or `Panic(uint256)`.
+pub fn revert_reason(data: &[u8]) -> Option<String> {
+    match GenericContractError::abi_decode(data).ok()? {
+        ContractError::Revert(revert) => Some(revert.reason),
+        ContractError::Panic(panic) => Some(panic.kind().map_or_else(|| panic.to_string(), |kind| kind.as_str().to_owned())),
+        ContractError::CustomError(never) => match never {},
+    }
+}
+
+/// What a call returned, or why it failed.
+pub fn call_output(result: ExecutionResult) -> Result<Bytes, RpcError> {
+    match result {
+        ExecutionResult::Success { output, .. } => Ok(output.into_data()),
+        ExecutionResult::Revert { output, .. } => Err(RpcError::reverted(output)),
+        ExecutionResult::Halt { reason, gas, .. } => Err(RpcError::server(match reason {
+            HaltReason::OutOfGas(_) => format!("out of gas: gas used {}", gas.tx_gas_used()),
+            reason => halt_message(&reason),
+        })),
+    }
+}
+
+impl From<SubmitError> for RpcError {
+    fn from(error: SubmitError) -> Self {
+        // All of them are refusals; clients tell them apart by their texts.
+        Self::server(error.to_string())
+    }
+}
+
+impl From<ViewError> for RpcError {
+    fn from(error: ViewError) -> Self {
+        match error {
+            ViewError::NotFound => Self::server("header not found"),
+            ViewError::Pruned(pruned) => Self::server(pruned.to_string()),
+            ViewError::Pending(error) => error.into(),
+        }
+    }
+}
+
+impl From<BlockError> for RpcError {
+    fn from(error: BlockError) -> Self {
+        Self::internal(error.to_string())
+    }
+}
+
+impl From<ReadError> for RpcError {
+    fn from(error: ReadError) -> Self {
+        Self::server(error.to_string())
+    }
+}
+
+impl From<Stopped> for RpcError {
+    fn from(error: Stopped) -> Self {
+        Self::server(error.to_string())
+    }
+}
+
+impl From<TransactionError> for RpcError {
+    fn from(error: TransactionError) -> Self {
+        use InvalidTransaction as Invalid;
+        match error {
+            TransactionError::Read(error) => error.into(),
+            TransactionError::Machine(message) => Self::internal(message),
+            TransactionError::Invalid(invalid) => Self::server(match invalid {
+                Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
+                Invalid::PriorityFeeGreaterThanMaxFee => "max priority fee per gas higher than max fee per gas".to_owned(),
+                Invalid::LackOfFundForMaxFee { fee, balance } => {
+                    format!("insufficient funds for gas * price + value: have {balance} want {fee}")
+                }
+                Invalid::CallGasCostMoreThanGasLimit { initial_gas, gas_limit } => {
+                    format!("intrinsic gas too low: have {gas_limit}, want {initial_gas}")
+                }
+                Invalid::GasFloorMoreThanGasLimit { gas_floor, gas_limit } => {
+                    format!("insufficient gas for floor data gas cost: have {gas_limit}, want {gas_floor}")
+                }
+                Invalid::NonceTooLow { tx, state } => format!("nonce too low: tx: {tx} state: {state}"),
+                Invalid::NonceTooHigh { tx, state } => format!("nonce too high: tx: {tx} state: {state}"),
+                Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
+                other => other.to_string(),
+            }),
+            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull) => Self::server(error.to_string()),
+        }
+    }
+}
+
+impl From<EstimateError> for RpcError {
+    fn from(error: EstimateError) -> Self {
+        match error {
+            EstimateError::Revert(data) => Self::reverted(data),
+            EstimateError::Transaction(error) => error.into(),
+            error @ (EstimateError::Halt(_) | EstimateError::Allowance(_) | EstimateError::InsufficientFunds) => {
+                Self::server(error.to_string())
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+//! What accounts have: balance, nonce, code, storage.
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+
+use crate::{
+    chain::BlockId,
+    rpc::{
+        Context, RpcError, Table,
+        hex::Quantity,
+        params::{SlotIndex, StateBlock},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_accounts", accounts);
+    table.read("eth_coinbase", coinbase);
+    table.read("eth_getBalance", balance);
+    table.read("eth_getTransactionCount", transaction_count);
+    table.read("eth_getCode", code);
+    table.read("eth_getStorageAt", storage_at);
+}
+
+/// The accounts whose keys the node holds.
+fn accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
+    Ok(context.keyring.addresses())
+}
+
+/// Who gets the tips of new blocks.
+fn coinbase(context: &Context, (): ()) -> Result<Address, RpcError> {
+    Ok(context.chain.beneficiary())
+}
+
+fn balance(context: &Context, (address, block): (Address, StateBlock)) -> Result<Quantity<U256>, RpcError> {
+    // By far the most frequent question, and one that needs no more than the head.
+    if block.0 == BlockId::Latest {
+        let head = context.chain.head();
+        return Ok(Quantity(head.state.get(address).map_or(U256::ZERO, |account| account.balance)));
+    }
+    let state = context.chain.view(block.0)?.state;
+    Ok(Quantity(state.get(address).map_or(U256::ZERO, |account| account.balance)))
+}
+
+/// The nonce that the account's next transaction has to have. `pending` counts the pool's transactions, too.
+fn transaction_count(context: &Context, (address, block): (Address, StateBlock)) -> Result<Quantity<u64>, RpcError> {
+    if block.0 == BlockId::Pending
+        && let Some(nonce) = context.chain.pool().pending_nonce(address)
+    {
+        return Ok(Quantity(nonce));
+    }
+    let id = if block.0 == BlockId::Pending { BlockId::Latest } else { block.0 };
+    let state = context.chain.view(id)?.state;
+    Ok(Quantity(state.get(address).map_or(0, |account| account.nonce)))
+}
+
+fn code(context: &Context, (address, block): (Address, StateBlock)) -> Result<Bytes, RpcError> {
+    let state = context.chain.view(block.0)?.state;
+    Ok(state.get(address).map(|account| account.code().original_bytes()).unwrap_or_default())
+}
+
+/// A storage slot's value, as 32 bytes.
+fn storage_at(context: &Context, (address, slot, block): (Address, SlotIndex, StateBlock)) -> Result<B256, RpcError> {
+    let state = context.chain.view(block.0)?.state;
+    Ok(state.storage(address, slot.0).into())
+}

@@ -1,0 +1,74 @@
+//! Blocks and what they count.
+
+use std::sync::Arc;
+
+use alloy_primitives::B256;
+use serde_json::value::RawValue;
+
+use super::render::{RpcBlock, RpcReceipt};
+use crate::{
+    block::Block,
+    chain::{BlockId, Head},
+    rpc::{Context, RpcError, Table, hex::Quantity},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_blockNumber", block_number);
+    table.read("eth_getBlockByNumber", by_number);
+    table.read("eth_getBlockByHash", by_hash);
+    table.read("eth_getBlockTransactionCountByNumber", transaction_count_by_number);
+    table.read("eth_getBlockTransactionCountByHash", transaction_count_by_hash);
+    table.read("eth_getUncleCountByBlockNumber", uncle_count_by_number);
+    table.read("eth_getUncleCountByBlockHash", uncle_count_by_hash);
+    table.read("eth_getBlockReceipts", receipts);
+}
+
+/// A result that borrows what it shows: rendered before it leaves.
+pub(super) fn rendered(value: &impl serde::Serialize) -> Result<Box<RawValue>, RpcError> {
+    serde_json::value::to_raw_value(value).map_err(|error| RpcError::internal(error.to_string()))
+}
+
+/// The block and the head it was found in.
+pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<(Arc<Head>, Arc<Block>)>, RpcError> {
+    let head = context.chain.head();
+    Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
+}
+
+fn block_number(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+    Ok(Quantity(context.chain.head().number()))
+}
+
+fn by_number(context: &Context, (id, full): (BlockId, bool)) -> Result<Option<Box<RawValue>>, RpcError> {
+    let Some((_, block)) = find(context, id)? else { return Ok(None) };
+    rendered(&RpcBlock::new(&block, full, id == BlockId::Pending)).map(Some)
+}
+
+fn by_hash(context: &Context, (hash, full): (B256, bool)) -> Result<Option<Box<RawValue>>, RpcError> {
+    by_number(context, (BlockId::Hash(hash), full))
+}
+
+fn transaction_count_by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<Quantity<usize>>, RpcError> {
+    Ok(find(context, id)?.map(|(_, block)| Quantity(block.transactions.len())))
+}
+
+fn transaction_count_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Quantity<usize>>, RpcError> {
+    transaction_count_by_number(context, (BlockId::Hash(hash),))
+}
+
+fn uncle_count_by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<Quantity<usize>>, RpcError> {
+    Ok(find(context, id)?.map(|(_, block)| Quantity(block.ommers.len())))
+}
+
+fn uncle_count_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Quantity<usize>>, RpcError> {
+    uncle_count_by_number(context, (BlockId::Hash(hash),))
+}
+
+/// All receipts of a block; null if there is no such block.
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Box<RawValue>>, RpcError> {
+    if id == BlockId::Pending {
+        return Ok(None);
+    }
+    let Some((head, block)) = find(context, id)? else { return Ok(None) };
+    let receipts: Vec<_> = (0..block.receipts.len()).map(|index| RpcReceipt::new(&head, &block, index)).collect();
+    rendered(&receipts).map(Some)
+}

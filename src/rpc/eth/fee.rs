@@ -1,0 +1,165 @@
+//! What gas costs, and what it cost.
+
+use serde::Serialize;
+
+use alloy_consensus::Transaction as _;
+
+use crate::{
+    block::Block,
+    chain::{BlockId, Head},
+    rpc::{
+        Context, RpcError, Table,
+        hex::Quantity,
+        params::{LooseNumber, Param, shape},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_gasPrice", gas_price);
+    table.read("eth_maxPriorityFeePerGas", max_priority_fee);
+    table.read("eth_blobBaseFee", blob_base_fee);
+    table.read("eth_feeHistory", fee_history);
+}
+
+/// Blocks whose tips a suggestion is drawn from.
+const SUGGESTION_BLOCKS: u64 = 20;
+/// Of these tips the one that so many per cent stay below.
+const SUGGESTION_PERCENTILE: usize = 60;
+/// The suggestion while nobody has paid a tip, and the least: 1 gwei, what wallets expect of a quiet chain.
+const DEFAULT_TIP: u128 = 1_000_000_000;
+/// The largest suggestion: 500 gwei, as in geth.
+const MAX_TIP: u128 = 500_000_000_000;
+/// The largest range of one history query, as in geth.
+const MAX_HISTORY: u64 = 1_024;
+/// Percentiles that one history query may ask for, as in geth.
+const MAX_PERCENTILES: usize = 100;
+
+/// The tip that gets a transaction into the next blocks, in wei per gas.
+pub(super) fn suggested_tip(head: &Head) -> u128 {
+    let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
+    let mut tips: Vec<u128> = head
+        .blocks_from(first)
+        .flat_map(|block| {
+            let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
+            block.transactions.iter().filter_map(move |tx| tx.envelope.effective_tip_per_gas(base_fee))
+        })
+        .collect();
+    tips.sort_unstable();
+    let chosen = tips.len().checked_sub(1).map(|last| tips[last * SUGGESTION_PERCENTILE / 100]);
+    chosen.unwrap_or(DEFAULT_TIP).clamp(DEFAULT_TIP, MAX_TIP)
+}
+
+/// A price per gas that gets a legacy transaction into the next blocks.
+fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
+    let head = context.chain.head();
+    Ok(Quantity(suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0))))
+}
+
+fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
+    Ok(Quantity(suggested_tip(&context.chain.head())))
+}
+
+/// Wei per blob gas in the next block.
+fn blob_base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u128>>, RpcError> {
+    Ok(context.chain.next_environment(&context.chain.head()).blob_base_fee().map(Quantity))
+}
+
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "camelCase")]
+struct FeeHistory {
+    oldest_block: Quantity<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reward: Option<Vec<Vec<Quantity<u128>>>>,
+    base_fee_per_gas: Vec<Quantity<u128>>,
+    gas_used_ratio: Vec<f64>,
+    base_fee_per_blob_gas: Vec<Quantity<u128>>,
+    blob_gas_used_ratio: Vec<f64>,
+}
+
+/// Percentiles of the tips that a history query asks for.
+#[derive(Clone, Debug, Default)]
+struct Percentiles(Vec<f64>);
+
+impl Param for Percentiles {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str) -> Result<Self, String> {
+        let percentiles: Vec<f64> = shape(json)?;
+        if percentiles.len() > MAX_PERCENTILES {
+            return Err(format!("over the query limit {MAX_PERCENTILES}"));
+        }
+        if percentiles.iter().any(|p| !(0.0..=100.0).contains(p)) || percentiles.windows(2).any(|two| two[0] > two[1]) {
+            return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
+        }
+        Ok(Self(percentiles))
+    }
+}
+
+/// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after.
+fn fee_history(
+    context: &Context,
+    (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
+) -> Result<FeeHistory, RpcError> {
+    let head = context.chain.head();
+    let newest = match newest {
+        BlockId::Pending => head.number(),
+        id => context.chain.number(&head, id).ok_or_else(|| RpcError::server("header not found"))?,
+    };
+    if newest > head.number() {
+        let message = format!("request beyond head block: requested {newest}, head {}", head.number());
+        return Err(RpcError::server(message));
+    }
+    let count = count.0.min(MAX_HISTORY).min(newest + 1);
+    let oldest = (newest + 1 - count).max(head.oldest());
+    let mut history = FeeHistory {
+        oldest_block: Quantity(if count == 0 { 0 } else { oldest }),
+        reward: (!percentiles.0.is_empty() && count > 0).then(Vec::new),
+        base_fee_per_gas: Vec::new(),
+        gas_used_ratio: Vec::new(),
+        base_fee_per_blob_gas: Vec::new(),
+        blob_gas_used_ratio: Vec::new(),
+    };
+    if count == 0 {
+        return Ok(history);
+    }
+    for block in head.blocks_from(oldest).take((newest + 1 - oldest) as usize) {
+        let environment = head.environment_of(block);
+        let header = &block.header;
+        history.base_fee_per_gas.push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
+        history.gas_used_ratio.push(header.gas_used as f64 / header.gas_limit.max(1) as f64);
+        history.base_fee_per_blob_gas.push(Quantity(environment.blob_base_fee().unwrap_or(0)));
+        let blob_limit = environment.rules.blobs.map_or(0, |blobs| blobs.max_blob_gas_per_block());
+        let blob_gas = header.blob_gas_used.unwrap_or(0);
+        history.blob_gas_used_ratio.push(if blob_limit == 0 { 0.0 } else { blob_gas as f64 / blob_limit as f64 });
+        if let Some(reward) = &mut history.reward {
+            reward.push(tips_at(block, &percentiles.0));
+        }
+    }
+    let next = match head.block(newest + 1) {
+        Some(block) => head.environment_of(block),
+        None => context.chain.next_environment(&head),
+    };
+    history.base_fee_per_gas.push(Quantity(next.base_fee.unwrap_or(0).into()));
+    history.base_fee_per_blob_gas.push(Quantity(next.blob_base_fee().unwrap_or(0)));
+    Ok(history)
+}
+
+/// The tips in a block at these percentiles of its gas.
+fn tips_at(block: &Block, percentiles: &[f64]) -> Vec<Quantity<u128>> {
+    let base_fee = block.header.base_fee_per_gas.unwrap_or(0);
+    let paid = block.transactions.iter().zip(&block.receipts);
+    let mut tips: Vec<_> = paid
+        .map(|(tx, receipt)| (tx.envelope.effective_tip_per_gas(base_fee).unwrap_or(0), receipt.gas_used))
+        .collect();
+    tips.sort_unstable();
+    let (mut at, mut gas) = (0, tips.first().map_or(0, |(_, gas)| *gas));
+    let tip = |percentile: &f64| {
+        let threshold = (block.header.gas_used as f64 * percentile / 100.0) as u64;
+        while gas < threshold && at + 1 < tips.len() {
+            at += 1;
+            gas += tips[at].1;
+        }
+        Quantity(tips.get(at).map_or(0, |(tip, _)| *tip))
+    };
+    percentiles.iter().map(tip).collect()
+}

@@ -1,0 +1,55 @@
+//! Filters that clients poll.
+
+use alloy_primitives::B256;
+use serde_json::value::RawValue;
+
+use super::{block::rendered, logs::LogFilter};
+use crate::rpc::{
+    Context, RpcError, Table,
+    filters::{Kind, News},
+    hex::Quantity,
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_newFilter", new_filter);
+    table.read("eth_newBlockFilter", new_block_filter);
+    table.read("eth_newPendingTransactionFilter", new_pending_transaction_filter);
+    table.read("eth_getFilterChanges", filter_changes);
+    table.execute("eth_getFilterLogs", filter_logs);
+    table.read("eth_uninstallFilter", uninstall_filter);
+}
+
+fn new_filter(context: &Context, (filter,): (LogFilter,)) -> Result<Quantity<u64>, RpcError> {
+    let seen = context.chain.head().trail().clone();
+    context.filters.add(Kind::Logs(Box::new(filter), seen)).map(Quantity)
+}
+
+fn new_block_filter(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+    context.filters.add(Kind::Blocks(context.chain.head().trail().clone())).map(Quantity)
+}
+
+fn new_pending_transaction_filter(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+    let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
+    context.filters.add(Kind::Pending(seen)).map(Quantity)
+}
+
+/// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
+fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Box<RawValue>, RpcError> {
+    match context.filters.news(id, &context.chain)? {
+        News::Hashes(hashes) => rendered::<Vec<B256>>(&hashes),
+        News::Blocks(filter, removed, added) => {
+            let gone = removed.iter().flat_map(|block| filter.select(block, true));
+            let logs: Vec<_> = gone.chain(added.iter().flat_map(|block| filter.select(block, false))).collect();
+            rendered(&logs)
+        }
+    }
+}
+
+/// All logs that the filter selects.
+fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Box<RawValue>, RpcError> {
+    context.filters.log_filter(id)?.query(context)
+}
+
+fn uninstall_filter(context: &Context, (id,): (u64,)) -> Result<bool, RpcError> {
+    Ok(context.filters.remove(id))
+}

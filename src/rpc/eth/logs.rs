@@ -1,0 +1,189 @@
+//! Event logs and what selects them.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, BloomInput, Log};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use super::{block::rendered, render::RpcLog};
+use crate::{
+    block::Block,
+    chain::{BlockId, Head},
+    rpc::{
+        Context, RpcError, Table,
+        params::{self, Param},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_getLogs", logs);
+}
+
+/// Addresses that one filter may name, as in geth.
+const MAX_ADDRESSES: usize = 1_000;
+/// Topics of a log.
+const MAX_TOPICS: usize = 4;
+/// Alternatives that one topic position may name, as in geth.
+const MAX_ALTERNATIVES: usize = 1_000;
+
+/// Which logs are wanted.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct LogFilter {
+    /// Of which blocks.
+    pub(crate) range: Range,
+    /// Of these contracts; of all if empty.
+    addresses: Vec<Address>,
+    /// With one of these topics in each position; any if empty. A log with fewer topics than positions does not match.
+    topics: Vec<Vec<B256>>,
+}
+
+/// The blocks of a log filter.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Range {
+    /// One block.
+    Block(B256),
+    /// From one to another.
+    Between(BlockId, BlockId),
+}
+
+impl Default for Range {
+    fn default() -> Self {
+        Self::Between(BlockId::Latest, BlockId::Latest)
+    }
+}
+
+/// One value or several.
+struct OneOrMany<P>(Vec<P>);
+
+impl<P: Param> Param for OneOrMany<P> {
+    fn read(json: &str) -> Result<Self, String> {
+        if json.starts_with('[') { Vec::read(json).map(Self) } else { P::read(json).map(|one| Self(vec![one])) }
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw<'a> {
+    #[serde(borrow)]
+    from_block: Option<&'a RawValue>,
+    to_block: Option<&'a RawValue>,
+    block_hash: Option<&'a RawValue>,
+    address: Option<&'a RawValue>,
+    topics: Option<&'a RawValue>,
+}
+
+impl Param for LogFilter {
+    fn read(json: &str) -> Result<Self, String> {
+        let raw: Raw<'_> =
+            serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
+        let named = |name: &'static str| move |what: String| format!("{name}: {what}");
+        let block = |name, raw: Option<&RawValue>| match raw {
+            Some(raw) => BlockId::read(raw.get()).map_err(named(name)),
+            None => Ok(BlockId::Latest),
+        };
+        let range = match raw.block_hash {
+            Some(_) if raw.from_block.is_some() || raw.to_block.is_some() => {
+                return Err("cannot specify both blockHash and fromBlock/toBlock, choose one or the other".to_owned());
+            }
+            Some(hash) => Range::Block(B256::read(hash.get()).map_err(named("blockHash"))?),
+            None => Range::Between(block("fromBlock", raw.from_block)?, block("toBlock", raw.to_block)?),
+        };
+        let addresses = match raw.address {
+            Some(raw) => OneOrMany::read(raw.get()).map_err(named("address"))?.0,
+            None => Vec::new(),
+        };
+        if addresses.len() > MAX_ADDRESSES {
+            return Err(format!("address: at most {MAX_ADDRESSES}, got {}", addresses.len()));
+        }
+        let positions: Vec<Option<OneOrMany<Option<B256>>>> = match raw.topics {
+            Some(raw) => Vec::read(raw.get()).map_err(named("topics"))?,
+            None => Vec::new(),
+        };
+        if positions.len() > MAX_TOPICS {
+            return Err(format!("topics: at most {MAX_TOPICS} positions, got {}", positions.len()));
+        }
+        let topics: Vec<Vec<B256>> = positions
+            .into_iter()
+            // A null among the alternatives is a wildcard, too.
+            .map(|position| position.and_then(|all| all.0.into_iter().collect()).unwrap_or_default())
+            .collect();
+        if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
+            return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
+        }
+        Ok(Self { range, addresses, topics })
+    }
+}
+
+impl LogFilter {
+    /// Whether the filter selects this log.
+    fn matches(&self, log: &Log) -> bool {
+        (self.addresses.is_empty() || self.addresses.contains(&log.address))
+            && self.topics.len() <= log.topics().len()
+            && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.is_empty() || wanted.contains(topic))
+    }
+
+    /// Whether the block can have such logs, as far as its bloom filter tells.
+    fn may_match(&self, block: &Block) -> bool {
+        let bloom = &block.header.logs_bloom;
+        let any = |inputs: &mut dyn Iterator<Item = &[u8]>| {
+            inputs.any(|input| bloom.contains_input(BloomInput::Raw(input)))
+        };
+        (self.addresses.is_empty() || any(&mut self.addresses.iter().map(|address| address.as_slice())))
+            && self.topics.iter().all(|wanted| wanted.is_empty() || any(&mut wanted.iter().map(|topic| topic.as_slice())))
+    }
+
+    /// The selected logs of a block; `removed` if the chain no longer has it.
+    pub(crate) fn select<'a>(&self, block: &'a Block, removed: bool) -> Vec<RpcLog<'a>> {
+        if !self.may_match(block) {
+            return Vec::new();
+        }
+        let selected = block.logs().filter(|at| self.matches(at.log));
+        selected.map(|at| RpcLog::new(block, at, removed)).collect()
+    }
+
+    /// The selected logs of the filter's blocks.
+    pub(crate) fn query(&self, context: &Context) -> Result<Box<RawValue>, RpcError> {
+        let head = context.chain.head();
+        let blocks = self.blocks(context, &head)?;
+        let mut logs = Vec::new();
+        for block in &blocks {
+            logs.extend(self.select(block, false));
+            let limit = context.config.max_logs;
+            if logs.len() > limit {
+                let message = format!("query returned more than {limit} results; narrow the range (up to block {})", block.number());
+                return Err(RpcError::invalid_params(message));
+            }
+        }
+        rendered(&logs)
+    }
+
+    fn blocks(&self, context: &Context, head: &Arc<Head>) -> Result<Vec<Arc<Block>>, RpcError> {
+        let (from, to) = match self.range {
+            Range::Block(hash) => {
+                let block = context.chain.block(head, BlockId::Hash(hash))?;
+                return block.map(|block| vec![block]).ok_or_else(|| RpcError::server("unknown block"));
+            }
+            Range::Between(from, to) => (from, to),
+        };
+        if from == BlockId::Pending || to == BlockId::Pending {
+            return Err(RpcError::invalid_params("pending logs are not supported"));
+        }
+        let number = |id| context.chain.number(head, id).ok_or_else(|| RpcError::server("unknown block"));
+        let (from, to) = (number(from)?, number(to)?);
+        if from > to {
+            return Err(RpcError::invalid_params("invalid block range params"));
+        }
+        if to > head.number() {
+            return Err(RpcError::invalid_params("block range extends beyond current head block"));
+        }
+        let genesis = (from == head.genesis.number() && head.oldest() > from).then(|| head.genesis.clone());
+        let held = head.blocks_from(from).take_while(|block| block.number() <= to).cloned();
+        Ok(genesis.into_iter().chain(held).collect())
+    }
+}
+
+/// The logs that a filter selects.
+fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Box<RawValue>, RpcError> {
+    filter.query(context)
+}

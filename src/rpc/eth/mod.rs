@@ -1,0 +1,41 @@
+//! The `eth` namespace.
+
+mod account;
+mod block;
+mod call;
+mod fee;
+mod filter;
+mod logs;
+mod overrides;
+mod render;
+mod request;
+mod submit;
+mod transaction;
+
+pub(super) use logs::LogFilter;
+pub(super) use render::{RpcHeader, RpcLog, RpcTransaction};
+
+use super::{Context, RpcError, Table, hex::Quantity};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_chainId", chain_id);
+    table.read("eth_syncing", syncing);
+    account::methods(table);
+    block::methods(table);
+    call::methods(table);
+    fee::methods(table);
+    filter::methods(table);
+    logs::methods(table);
+    submit::methods(table);
+    transaction::methods(table);
+}
+
+/// The chain id that transactions are signed for (EIP-155).
+fn chain_id(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+    Ok(Quantity(context.chain.params().chain_id))
+}
+
+/// Whether the node is catching up: it never is, it makes the chain.
+fn syncing(_: &Context, (): ()) -> Result<bool, RpcError> {
+    Ok(false)
+}

@@ -1,0 +1,143 @@
+//! The transaction object of calls, estimates and sends (specification, 2.2), with the fields that later EIPs added.
+
+use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
+use alloy_primitives::{Address, B256, Bytes, U256};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+use crate::{
+    evm::Call,
+    rpc::{
+        error::RpcError,
+        params::{self, Param},
+    },
+};
+
+/// A transaction as a client describes it; everything may be left out.
+#[derive(Clone, Debug, Default)]
+pub struct TransactionRequest {
+    /// Sender.
+    pub from: Option<Address>,
+    /// Recipient; none for a creation.
+    pub to: Option<Address>,
+    /// Gas limit.
+    pub gas: Option<u64>,
+    /// Price in wei per gas.
+    pub gas_price: Option<u128>,
+    /// EIP-1559 maximum in wei per gas.
+    pub max_fee_per_gas: Option<u128>,
+    /// EIP-1559 tip in wei per gas.
+    pub max_priority_fee_per_gas: Option<u128>,
+    /// Value in wei.
+    pub value: Option<U256>,
+    /// Call data or creation code; `data` and `input` mean the same.
+    pub input: Option<Bytes>,
+    /// Nonce.
+    pub nonce: Option<u64>,
+    /// EIP-2930 access list.
+    pub access_list: Option<AccessList>,
+    /// Chain id.
+    pub chain_id: Option<u64>,
+    /// Transaction type, where the fields do not tell.
+    pub transaction_type: Option<u64>,
+    /// EIP-4844 versioned hashes.
+    pub blob_versioned_hashes: Option<Vec<B256>>,
+    /// EIP-4844 maximum in wei per blob gas.
+    pub max_fee_per_blob_gas: Option<u128>,
+    /// EIP-7702 delegations.
+    pub authorization_list: Option<Vec<SignedAuthorization>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw<'a> {
+    #[serde(borrow)]
+    from: Option<&'a RawValue>,
+    to: Option<&'a RawValue>,
+    gas: Option<&'a RawValue>,
+    gas_price: Option<&'a RawValue>,
+    max_fee_per_gas: Option<&'a RawValue>,
+    max_priority_fee_per_gas: Option<&'a RawValue>,
+    value: Option<&'a RawValue>,
+    data: Option<&'a RawValue>,
+    input: Option<&'a RawValue>,
+    nonce: Option<&'a RawValue>,
+    access_list: Option<&'a RawValue>,
+    chain_id: Option<&'a RawValue>,
+    #[serde(rename = "type")]
+    transaction_type: Option<&'a RawValue>,
+    blob_versioned_hashes: Option<&'a RawValue>,
+    max_fee_per_blob_gas: Option<&'a RawValue>,
+    authorization_list: Option<&'a RawValue>,
+}
+
+fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
+    raw.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+}
+
+fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) -> Result<Option<T>, String> {
+    raw.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+}
+
+impl Param for u128 {
+    fn read(json: &str) -> Result<Self, String> {
+        u128::try_from(U256::read(json)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
+    }
+}
+
+impl Param for TransactionRequest {
+    fn read(json: &str) -> Result<Self, String> {
+        let raw: Raw<'_> = serde_json::from_str(json)
+            .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
+        let (data, input) = (field::<Bytes>("data", raw.data)?, field::<Bytes>("input", raw.input)?);
+        if let (Some(data), Some(input)) = (&data, &input)
+            && data != input
+        {
+            return Err("data and input differ; give one of them".to_owned());
+        }
+        Ok(Self {
+            from: field("from", raw.from)?,
+            to: field("to", raw.to)?,
+            gas: field("gas", raw.gas)?,
+            gas_price: field("gasPrice", raw.gas_price)?,
+            max_fee_per_gas: field("maxFeePerGas", raw.max_fee_per_gas)?,
+            max_priority_fee_per_gas: field("maxPriorityFeePerGas", raw.max_priority_fee_per_gas)?,
+            value: field("value", raw.value)?,
+            input: input.or(data),
+            nonce: field("nonce", raw.nonce)?,
+            access_list: shaped("accessList", raw.access_list)?,
+            chain_id: field("chainId", raw.chain_id)?,
+            transaction_type: field("type", raw.transaction_type)?,
+            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes)?,
+            max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas)?,
+            authorization_list: shaped("authorizationList", raw.authorization_list)?,
+        })
+    }
+}
+
+impl TransactionRequest {
+    /// What to run for a call or an estimate.
+    pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+        if self.gas_price.is_some() && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()) {
+            let message = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified";
+            return Err(RpcError::server(message));
+        }
+        if let Some(have) = self.chain_id.filter(|id| *id != chain_id) {
+            return Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")));
+        }
+        Ok(Call {
+            from: self.from.unwrap_or_default(),
+            to: self.to,
+            gas: self.gas,
+            gas_price: self.gas_price.or(self.max_fee_per_gas).unwrap_or(0),
+            priority_fee: self.max_priority_fee_per_gas,
+            value: self.value.unwrap_or_default(),
+            input: self.input.unwrap_or_default(),
+            nonce: self.nonce,
+            access_list: self.access_list,
+            blob_hashes: self.blob_versioned_hashes.unwrap_or_default(),
+            max_fee_per_blob_gas: self.max_fee_per_blob_gas,
+            authorization_list: self.authorization_list.unwrap_or_default(),
+        })
+    }
+}

@@ -1,0 +1,79 @@
+//! JSON-RPC over HTTP: `POST` with a JSON body; the same path upgrades to WebSocket.
+
+use std::time::Duration;
+
+use axum::{
+    Router,
+    body::{Body, to_bytes},
+    extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
+    http::{HeaderMap, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+
+use super::{Rpc, ws};
+use crate::web::Shutdown;
+
+/// How long a client may take to send a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Routes for `/` and `/rpc`.
+pub fn router(rpc: Rpc, shutdown: Shutdown) -> Router {
+    Router::new().route("/", any(serve)).route("/rpc", any(serve)).with_state((rpc, shutdown))
+}
+
+async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {
+    match *request.method() {
+        Method::POST => post(&rpc, request).await,
+        Method::GET if request.headers().contains_key(header::UPGRADE) => {
+            let (mut parts, _) = request.into_parts();
+            match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+                Ok(upgrade) => ws::accept(upgrade, rpc, shutdown),
+                Err(rejection) => rejection.into_response(),
+            }
+        }
+        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n").into_response(),
+    }
+}
+
+async fn post(rpc: &Rpc, request: Request) -> Response {
+    if !is_json(request.headers()) {
+        let message = "JSON-RPC takes content type application/json\n";
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
+    }
+    let limit = rpc.context.config.max_body;
+    let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
+    if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
+        return too_large();
+    }
+    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(request.into_body(), limit)).await {
+        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
+        Ok(Err(error)) if is_length_limit(&error) => too_large(),
+        Ok(Err(error)) => (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response(),
+        Ok(Ok(body)) => {
+            let answer = rpc.answer(&body).await;
+            ([(header::CONTENT_TYPE, "application/json")], Body::from(answer)).into_response()
+        }
+    }
+}
+
+fn is_json(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next()).map(|essence| essence.trim().to_ascii_lowercase());
+    matches!(essence.as_deref(), Some("application/json" | "application/json-rpc" | "application/jsonrequest"))
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn is_length_limit(error: &axum::Error) -> bool {
+    let mut source = std::error::Error::source(error);
+    while let Some(inner) = source {
+        if inner.is::<http_body_util::LengthLimitError>() {
+            return true;
+        }
+        source = inner.source();
+    }
+    false
+}

@@ -1,0 +1,218 @@
+//! JSON-RPC over HTTP and WebSocket (specification, 4.1 and 7).
+//!
+//! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
+//! whose `methods` function adds its handlers to the [`Table`].
+
+mod dev;
+mod envelope;
+pub mod error;
+mod eth;
+mod filters;
+mod hex;
+mod http;
+mod net;
+mod params;
+mod personal;
+mod subscriptions;
+mod table;
+mod web3;
+mod ws;
+
+use std::sync::Arc;
+
+use futures_util::future::join_all;
+use serde_json::value::RawValue;
+use tokio::sync::Semaphore;
+
+pub use error::{Dialect, RpcError};
+pub use http::router;
+pub use table::Table;
+
+use self::{
+    envelope::{Body, Request},
+    error::INVALID_REQUEST,
+    filters::Filters,
+    table::{Handler, Pending},
+};
+use crate::chain::{Chain, Keyring};
+
+/// How the interface behaves.
+#[derive(Clone, Debug)]
+pub struct RpcConfig {
+    /// Which clients the texts of errors are for.
+    pub dialect: Dialect,
+    /// Whether the development methods exist.
+    pub development: bool,
+    /// What `web3_clientVersion` answers.
+    pub client_version: String,
+    /// Bytes that a request may have.
+    pub max_body: usize,
+    /// Requests that a batch may hold.
+    pub max_batch: usize,
+    /// Bytes of a batch's response after which the rest is refused.
+    pub max_batch_response: usize,
+    /// Gas that a call or an estimate may use.
+    pub gas_cap: u64,
+    /// Logs that a query may return.
+    pub max_logs: usize,
+    /// Filters that may exist at a time.
+    pub max_filters: usize,
+    /// Subscriptions that one connection may have.
+    pub max_subscriptions: usize,
+    /// Calls that execute at a time.
+    pub max_executions: usize,
+}
+
+impl Default for RpcConfig {
+    fn default() -> Self {
+        Self {
+            dialect: Dialect::Network,
+            development: true,
+            client_version: concat!("tetrad/v", env!("CARGO_PKG_VERSION")).to_owned(),
+            max_body: 5 << 20,
+            max_batch: 1_000,
+            max_batch_response: 64 << 20,
+            gas_cap: 50_000_000,
+            max_logs: 50_000,
+            max_filters: 10_000,
+            max_subscriptions: 1_000,
+            max_executions: 32,
+        }
+    }
+}
+
+/// What handlers work with.
+pub struct Context {
+    chain: Chain,
+    keyring: Arc<Keyring>,
+    config: RpcConfig,
+    dialect: Dialect,
+    filters: Filters,
+    executions: Arc<Semaphore>,
+}
+
+/// The interface. Clones share it.
+#[derive(Clone)]
+pub struct Rpc {
+    context: Arc<Context>,
+    table: Arc<Table>,
+}
+
+impl Rpc {
+    /// The interface to `chain`, signing with the keys of `keyring`.
+    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig) -> Self {
+        let mut table = Table::default();
+        eth::methods(&mut table);
+        net::methods(&mut table);
+        web3::methods(&mut table);
+        personal::methods(&mut table);
+        if config.development {
+            dev::methods(&mut table);
+        }
+        let context = Context {
+            filters: Filters::new(config.max_filters),
+            executions: Arc::new(Semaphore::new(config.max_executions)),
+            dialect: config.dialect,
+            chain,
+            keyring,
+            config,
+        };
+        Self { context: Arc::new(context), table: Arc::new(table) }
+    }
+
+    /// The methods.
+    pub fn table(&self) -> &Table {
+        &self.table
+    }
+
+    /// The response to a body: to a request, or to a batch of them.
+    pub async fn answer(&self, body: &[u8]) -> Vec<u8> {
+        let mut out = Vec::with_capacity(256);
+        match envelope::read_body(body) {
+            Err(error) => self.refuse("null", &error, &mut out),
+            Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
+            Ok(Body::Single(Ok(request))) => {
+                if let Some(pending) = self.start(&request, &mut out) {
+                    self.finish(request.id, pending.await, &mut out);
+                }
+            }
+            Ok(Body::Batch(batch)) => self.answer_batch(&batch, &mut out).await,
+        }
+        out
+    }
+
+    async fn answer_batch(&self, batch: &[&RawValue], out: &mut Vec<u8>) {
+        let limit = self.context.config.max_batch;
+        if batch.is_empty() || batch.len() > limit {
+            let what = if batch.is_empty() { "empty batch".to_owned() } else { format!("batch too large: at most {limit}") };
+            return self.refuse("null", &RpcError::new(INVALID_REQUEST, what), out);
+        }
+        // What is quick is answered while reading; the rest runs at the same time, in the order it came.
+        let (mut parts, mut slow, mut size) = (Vec::with_capacity(batch.len()), Vec::new(), 0);
+        for item in batch {
+            let mut part = Vec::new();
+            match envelope::read_request(item.get()) {
+                Err(error) => self.refuse("null", &error, &mut part),
+                Ok(request) if size > self.context.config.max_batch_response => {
+                    self.refuse(request.id, &RpcError::new(-32003, "response too large"), &mut part);
+                }
+                Ok(request) => {
+                    if let Some(pending) = self.start(&request, &mut part) {
+                        slow.push(async { (parts.len(), request.id.to_owned(), pending.await) });
+                    }
+                }
+            }
+            size += part.len();
+            parts.push(part);
+        }
+        for (at, id, answer) in join_all(slow).await {
+            self.finish(&id, answer, &mut parts[at]);
+        }
+        out.push(b'[');
+        for (at, part) in parts.iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(part);
+        }
+        out.push(b']');
+    }
+
+    /// Answers what can be answered at once; otherwise returns what is under way.
+    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Pending> {
+        let outcome = match self.table.get(&request.method) {
+            None => Err(envelope::method_not_found(&request.method)),
+            Some(Handler::Quick(run)) => {
+                envelope::begin(request.id, out);
+                run(&self.context, request.params, out)
+            }
+            Some(Handler::Slow(run)) => match run(self.context.clone(), request.params) {
+                Ok(pending) => return Some(pending),
+                Err(error) => Err(error),
+            },
+        };
+        match outcome {
+            Ok(()) => envelope::end(out),
+            Err(error) => {
+                out.clear();
+                self.refuse(request.id, &error, out);
+            }
+        }
+        None
+    }
+
+    fn finish(&self, id: &str, answer: table::Answer, out: &mut Vec<u8>) {
+        match answer {
+            Ok(result) => {
+                envelope::begin(id, out);
+                out.extend_from_slice(&result);
+                envelope::end(out);
+            }
+            Err(error) => self.refuse(id, &error, out),
+        }
+    }
+
+    fn refuse(&self, id: &str, error: &RpcError, out: &mut Vec<u8>) {
+        envelope::error(id, error, self.context.dialect, out);
+    }
+}

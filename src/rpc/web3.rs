@@ -1,0 +1,19 @@
+//! The `web3` namespace.
+
+use alloy_primitives::{B256, Bytes, keccak256};
+
+use super::{Context, RpcError, Table};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("web3_clientVersion", client_version);
+    table.read("web3_sha3", sha3);
+}
+
+fn client_version(context: &Context, (): ()) -> Result<String, RpcError> {
+    Ok(context.config.client_version.clone())
+}
+
+/// Keccak-256 of the data.
+fn sha3(_: &Context, (data,): (Bytes,)) -> Result<B256, RpcError> {
+    Ok(keccak256(data))
+}

@@ -1,0 +1,91 @@
+//! Accepting connections and serving HTTP on them, within limits that no client can stretch.
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use axum::{Router, extract::ConnectInfo};
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    net::{TcpListener, TcpStream},
+    sync::Semaphore,
+};
+use tower::{ServiceExt, util::BoxCloneSyncService};
+
+use super::Shutdown;
+
+/// What a listener allows.
+#[derive(Clone, Copy, Debug)]
+pub struct ListenerLimits {
+    /// Connections at a time; further ones wait to be accepted.
+    pub connections: usize,
+    /// How long a client may take to send the head of a request, the first one included.
+    pub header_timeout: Duration,
+}
+
+impl Default for ListenerLimits {
+    fn default() -> Self {
+        Self { connections: 20_000, header_timeout: Duration::from_secs(15) }
+    }
+}
+
+/// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
+pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
+    let permits = Arc::new(Semaphore::new(limits.connections));
+    loop {
+        let Ok(permit) = permits.clone().acquire_owned().await else { return };
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            () = shutdown.begun() => return,
+        };
+        match accepted {
+            Ok((stream, peer)) => {
+                let connection = connection(stream, peer, router.clone(), limits, shutdown.clone());
+                tokio::spawn(async move {
+                    connection.await;
+                    drop(permit);
+                });
+            }
+            Err(error) => {
+                // Too many open files, or a client that went away: neither is the end of the listener.
+                tracing::debug!(%error, "accept failed");
+                if !is_connection_error(&error) {
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                }
+            }
+        }
+    }
+}
+
+async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
+    // Answers are small and complete: waiting to fill packets only delays them.
+    let _ = stream.set_nodelay(true);
+    let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {
+        request.extensions_mut().insert(ConnectInfo(peer));
+        request.map(axum::body::Body::new)
+    });
+    let service = TowerToHyperService::new(BoxCloneSyncService::new(service));
+    let connection = hyper::server::conn::http1::Builder::new()
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        .serve_connection(TokioIo::new(stream), service)
+        .with_upgrades();
+    let mut connection = std::pin::pin!(connection);
+    let ended = tokio::select! {
+        ended = connection.as_mut() => ended,
+        () = shutdown.begun() => {
+            connection.as_mut().graceful_shutdown();
+            connection.await
+        }
+    };
+    if let Err(error) = ended {
+        tracing::trace!(%error, %peer, "connection ended");
+    }
+}
+
+fn is_connection_error(error: &io::Error) -> bool {
+    use io::ErrorKind::{ConnectionAborted, ConnectionRefused, ConnectionReset};
+    matches!(error.kind(), ConnectionAborted | ConnectionRefused | ConnectionReset)
+}
