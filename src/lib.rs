@@ -1,1 +1,3 @@
 //! tetrad.
+
+pub mod account;
