@@ -1,1 +1,3 @@
+//! The integration tests, one binary for all of them.
 
+mod account;
