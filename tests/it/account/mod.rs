@@ -1,5 +1,12 @@
 //! Addresses, keys, mnemonics and keystores, and the commands over them.
 
+mod address;
 mod golden;
 mod golden_keys;
+mod hd;
+mod key;
+mod keystore;
+mod mnemonic;
+mod property;
+mod public_key;
 mod vectors;
