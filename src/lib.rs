@@ -1,3 +1,4 @@
 //! tetrad.
 
 pub mod account;
+pub mod cli;

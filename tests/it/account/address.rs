@@ -148,8 +148,8 @@ fn padding_must_be_short_and_zero() {
 /// bech32 of 5-bit groups as they are, padding and all.
 fn with_checksum(prefix: &str, groups: &[u8]) -> String {
     use bech32::{Bech32, Fe32, primitives::iter::Fe32IterExt};
-    let prefix = bech32::Hrp::parse(prefix).unwrap();
-    let groups = groups.iter().map(|group| Fe32::try_from(*group).unwrap());
+    let prefix = bech32::Hrp::parse(prefix).expect("a prefix");
+    let groups = groups.iter().map(|group| Fe32::try_from(*group).expect("five bits"));
     groups.with_checksum::<Bech32>(&prefix).chars().collect()
 }
 

@@ -9,7 +9,7 @@ use tetrad::account::{ConsensusKey, ConsensusKeyError, KeyError, PublicKey, Publ
 const ORDER: &str = "fffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141";
 
 fn order() -> U256 {
-    U256::from_str_radix(ORDER, 16).unwrap()
+    U256::from_str_radix(ORDER, 16).expect("the order")
 }
 
 /// A well-known vector of RFC 6979 on secp256k1: key 1, SHA-256 of a name.
@@ -145,7 +145,7 @@ fn validator_files_are_read_and_checked_against_themselves() {
 /// Seed and public key in base64, the way CometBFT keeps them.
 fn pair_base64(seed: &str) -> String {
     use base64ct::{Base64, Encoding};
-    let seed: [u8; 32] = super::vectors::bytes(seed).try_into().unwrap();
+    let seed: [u8; 32] = super::vectors::bytes(seed).try_into().expect("32 bytes");
     let public_key = ConsensusKey::from_seed(&seed).public_key();
     Base64::encode_string(&[seed.as_slice(), public_key.as_bytes()].concat())
 }

@@ -11,13 +11,14 @@ use super::vectors::bytes;
 const PASSWORD: &[u8] = b"correct horse";
 
 fn key() -> SecretKey {
-    SecretKey::from_hex(&format!("{:064x}", 0x1234_5678_9abc_u64)).unwrap()
+    SecretKey::from_hex(&format!("{:064x}", 0x1234_5678_9abc_u64)).expect("a key")
 }
 
 /// A keystore file of the cheapest kind, as JSON that a test can damage.
 fn file() -> Value {
-    let keystore = Keystore::encrypt(&key(), PASSWORD, Kdf::Scrypt { n: 2, r: 1, p: 1 }, &mut OsRng).unwrap();
-    serde_json::from_str(&keystore.to_json()).unwrap()
+    let keystore =
+        Keystore::encrypt(&key(), PASSWORD, Kdf::Scrypt { n: 2, r: 1, p: 1 }, &mut OsRng).expect("a keystore");
+    serde_json::from_str(&keystore.to_json()).expect("JSON")
 }
 
 fn read(file: &Value) -> Result<Keystore, KeystoreError> {
@@ -27,13 +28,13 @@ fn read(file: &Value) -> Result<Keystore, KeystoreError> {
 /// The error of a file after one member was changed, `None` removing it.
 fn error_with(pointer: &str, value: Option<Value>) -> KeystoreError {
     let mut file = file();
-    let (parent, member) = pointer.rsplit_once('/').unwrap();
-    let parent = file.pointer_mut(parent).unwrap().as_object_mut().unwrap();
+    let (parent, member) = pointer.rsplit_once('/').expect("a pointer");
+    let parent = file.pointer_mut(parent).and_then(Value::as_object_mut).expect("an object");
     match value {
         Some(value) => parent.insert(member.to_owned(), value),
         None => parent.remove(member),
     };
-    read(&file).unwrap_err()
+    read(&file).expect_err("a damaged file")
 }
 
 fn scrypt_file(iv: &str, ciphertext: &str, salt: &str, mac: &str, (n, r, p): (u64, u64, u64)) -> Value {

@@ -9,7 +9,7 @@ use tetrad::account::{
 use super::vectors::hrp;
 
 fn key() -> PublicKey {
-    SecretKey::from_hex(&format!("{:064x}", 7)).unwrap().public_key()
+    SecretKey::from_hex(&format!("{:064x}", 7)).expect("a key").public_key()
 }
 
 fn consensus_key() -> ConsensusPublicKey {
@@ -22,7 +22,7 @@ fn error(text: &str) -> PublicKeyError {
 
 /// Legacy text with anything behind the prefix.
 fn legacy(prefix: &str, name: &str, length: u8, key: &[u8]) -> String {
-    encode_bech32(prefix, &[amino_prefix(name).as_slice(), &[length], key].concat()).unwrap()
+    encode_bech32(prefix, &[amino_prefix(name).as_slice(), &[length], key].concat()).expect("short enough")
 }
 
 #[test]
