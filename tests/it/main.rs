@@ -1,3 +1,4 @@
 //! The integration tests: one binary, every node on a port of its own.
 
+mod account;
 mod state;

@@ -1,0 +1,124 @@
+//! Reading a public key of either curve from whatever a user pastes.
+
+use alloy_primitives::Address;
+
+use super::{
+    amino::{self, AminoName, amino_prefix},
+    bech32_text::decode_bech32,
+    consensus_public_key::{self, ConsensusPublicKey},
+    hrp::{Hrp, Kind},
+    proto_json::{ED25519_PUBLIC_KEY_TYPE, ProtoPublicKey},
+    public_key::{self, PublicKey, PublicKeyError},
+};
+
+/// A public key of either curve.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum AnyPublicKey {
+    /// Of an account or a validator operator.
+    EthSecp256k1(PublicKey),
+    /// Of a consensus node.
+    Ed25519(ConsensusPublicKey),
+}
+
+impl AnyPublicKey {
+    /// Reads a public key in any form that names its curve: protocol buffer JSON, legacy bech32 behind one of this
+    /// network's public key prefixes, and for secp256k1 also hex and base64.
+    ///
+    /// 32 bytes of hex or base64 are refused although an ed25519 key has that many: a private key has too, and must not
+    /// be taken for something that may be shown.
+    ///
+    /// # Errors
+    /// A variant of [`PublicKeyError`] for what is wrong.
+    ///
+    /// ```
+    /// use tetrad::account::{AnyPublicKey, Hrp};
+    ///
+    /// let text = "paxpub1t46z8hepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefjfnevyj";
+    /// let key = AnyPublicKey::parse(text, &Hrp::new("pax")?)?;
+    /// assert_eq!(key.address().to_string(), "0x9858EfFD232B4033E47d90003D41EC34EcaEda94");
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn parse(text: &str, hrp: &Hrp) -> Result<Self, PublicKeyError> {
+        if text.starts_with('{') {
+            let json: ProtoPublicKey = serde_json::from_str(text).map_err(|_| PublicKeyError::Unrecognised)?;
+            return Self::from_proto_json(&json);
+        }
+        let digits = text.strip_prefix("0x").unwrap_or(text);
+        if matches!(digits.len(), 66 | 128 | 130) && digits.chars().all(|c| c.is_ascii_hexdigit()) {
+            return PublicKey::from_hex(digits).map(Self::EthSecp256k1);
+        }
+        match PublicKey::from_base64(text) {
+            Ok(key) => Ok(Self::EthSecp256k1(key)),
+            Err(_) if text.contains("pub1") || text.contains("PUB1") => Self::from_legacy_bech32(text, hrp),
+            Err(_) => Err(PublicKeyError::Unrecognised),
+        }
+    }
+
+    /// Reads the legacy bech32 form behind one of this network's public key prefixes. The prefix decides the curve, and
+    /// both amino names of `eth_secp256k1` keys are understood.
+    ///
+    /// # Errors
+    /// Those of bech32, a wrong prefix, and every way in which the amino encoding can be wrong.
+    pub fn from_legacy_bech32(text: &str, hrp: &Hrp) -> Result<Self, PublicKeyError> {
+        let decoded = decode_bech32(text)?;
+        let Some(kind) = Kind::ALL.into_iter().find(|kind| hrp.public_key_prefix(*kind) == decoded.prefix) else {
+            let expected = Kind::ALL.map(|kind| format!("{:?}", hrp.public_key_prefix(kind))).join(" or ");
+            return Err(PublicKeyError::WrongPrefix { expected, got: decoded.prefix });
+        };
+        let (amino_type, bytes) = amino::decode(&decoded.data)?;
+        let key = Self::from_amino(amino_type, bytes)?;
+        let expected = if kind == Kind::Consensus { consensus_public_key::CURVE } else { public_key::CURVE };
+        if key.curve() != expected {
+            return Err(PublicKeyError::Curve { prefix: decoded.prefix, expected, got: key.curve() });
+        }
+        Ok(key)
+    }
+
+    /// Reads the protocol buffer JSON of a key. Every network's own type of `eth_secp256k1` keys is understood.
+    ///
+    /// # Errors
+    /// [`PublicKeyError::CosmosSecp256k1`] or [`PublicKeyError::ProtoType`] for other types, and those of the key itself.
+    pub fn from_proto_json(json: &ProtoPublicKey) -> Result<Self, PublicKeyError> {
+        if json.is_eth_secp256k1() {
+            return PublicKey::from_base64(&json.key).map(Self::EthSecp256k1);
+        }
+        match json.type_url.as_str() {
+            ED25519_PUBLIC_KEY_TYPE => ConsensusPublicKey::from_base64(&json.key).map(Self::Ed25519),
+            "/cosmos.crypto.secp256k1.PubKey" => Err(PublicKeyError::CosmosSecp256k1),
+            other => Err(PublicKeyError::ProtoType { got: other.to_owned() }),
+        }
+    }
+
+    /// The address that follows from the key, by the rule of its curve.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        match self {
+            Self::EthSecp256k1(key) => key.address(),
+            Self::Ed25519(key) => key.address(),
+        }
+    }
+
+    fn from_amino(amino_type: [u8; 4], bytes: &[u8]) -> Result<Self, PublicKeyError> {
+        if AminoName::ALL.iter().any(|name| amino_prefix(name.as_str()) == amino_type) {
+            if bytes.len() != 33 {
+                let curve = public_key::CURVE;
+                return Err(PublicKeyError::Length { curve, expected: "33", got: bytes.len() });
+            }
+            return PublicKey::from_bytes(bytes).map(Self::EthSecp256k1);
+        }
+        if amino_type == amino_prefix(amino::ED25519) {
+            return ConsensusPublicKey::from_bytes(bytes).map(Self::Ed25519);
+        }
+        if amino_type == amino_prefix(amino::COSMOS_SECP256K1) {
+            return Err(PublicKeyError::CosmosSecp256k1);
+        }
+        Err(PublicKeyError::AminoType { got: amino_type })
+    }
+
+    const fn curve(&self) -> &'static str {
+        match self {
+            Self::EthSecp256k1(_) => public_key::CURVE,
+            Self::Ed25519(_) => consensus_public_key::CURVE,
+        }
+    }
+}

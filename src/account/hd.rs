@@ -1,0 +1,166 @@
+//! Hierarchical deterministic keys: paths of BIP-44 and private derivation of BIP-32 on secp256k1.
+//!
+//! Only private keys are derived, so that neither serialised extended keys nor public derivation have a place here.
+
+use std::{fmt, str::FromStr};
+
+use hmac::{Hmac, KeyInit, Mac};
+use k256::{Scalar, elliptic_curve::PrimeField};
+use sha2::Sha512;
+use zeroize::Zeroizing;
+
+use super::key::SecretKey;
+
+/// Set in the index of a hardened step; also the first number that is too big to be written in a path.
+const HARDENED: u32 = 1 << 31;
+
+/// A path from a seed to a key, such as `m/44'/60'/0'/0/0`.
+///
+/// ```
+/// use tetrad::account::DerivationPath;
+///
+/// let path: DerivationPath = "m/44h/60h/0h/0/7".parse()?;
+/// assert_eq!(path, DerivationPath::ethereum(7)?);
+/// assert_eq!(path.to_string(), "m/44'/60'/0'/0/7");
+/// # Ok::<(), tetrad::account::PathError>(())
+/// ```
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct DerivationPath(Vec<u32>);
+
+impl DerivationPath {
+    /// Most steps a path may have: BIP-32 keeps the depth of a key in one byte.
+    pub const MAX_DEPTH: usize = 255;
+
+    /// The path of the account with this number: `m/44'/60'/0'/0/<index>` (specification, section 2.9).
+    ///
+    /// # Errors
+    /// [`PathError::TooBig`] from 2^31 on.
+    pub fn ethereum(index: u32) -> Result<Self, PathError> {
+        if index >= HARDENED {
+            return Err(PathError::TooBig { step: 5 });
+        }
+        Ok(Self(vec![44 | HARDENED, 60 | HARDENED, HARDENED, 0, index]))
+    }
+}
+
+impl FromStr for DerivationPath {
+    type Err = PathError;
+
+    /// Reads `m` and any number of steps `/<number>`, hardened ones with `'`, `h` or `H` behind the number.
+    fn from_str(text: &str) -> Result<Self, PathError> {
+        let mut parts = text.split('/');
+        if parts.next() != Some("m") {
+            return Err(PathError::Root);
+        }
+        let mut steps = Vec::new();
+        for part in parts {
+            let step = steps.len() + 1;
+            if step > Self::MAX_DEPTH {
+                return Err(PathError::TooDeep);
+            }
+            let digits = part.strip_suffix(['\'', 'h', 'H']);
+            let hardened = if digits.is_some() { HARDENED } else { 0 };
+            let digits = digits.unwrap_or(part);
+            if digits.is_empty() || !digits.bytes().all(|b| b.is_ascii_digit()) {
+                return Err(PathError::Number { step });
+            }
+            match digits.parse::<u32>() {
+                Ok(number) if number < HARDENED => steps.push(number | hardened),
+                _ => return Err(PathError::TooBig { step }),
+            }
+        }
+        Ok(Self(steps))
+    }
+}
+
+impl fmt::Display for DerivationPath {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("m")?;
+        for step in &self.0 {
+            let mark = if *step >= HARDENED { "'" } else { "" };
+            write!(f, "/{}{mark}", step & !HARDENED)?;
+        }
+        Ok(())
+    }
+}
+
+/// A private key with the chain code that its children are derived with.
+struct ExtendedKey {
+    key: SecretKey,
+    chain_code: Zeroizing<[u8; 32]>,
+}
+
+/// The key at a path under a seed: the master key, then one child a step.
+pub(super) fn derive(seed: &[u8], path: &DerivationPath) -> Result<SecretKey, DeriveError> {
+    let mut extended = master(seed)?;
+    for index in &path.0 {
+        extended = child(&extended, *index)?;
+    }
+    Ok(extended.key)
+}
+
+/// "Master key generation" of BIP-32.
+fn master(seed: &[u8]) -> Result<ExtendedKey, DeriveError> {
+    let (left, chain_code) = hmac_sha512(b"Bitcoin seed", &[seed]);
+    let key = SecretKey::from_bytes(&left).map_err(|_| DeriveError)?;
+    Ok(ExtendedKey { key, chain_code })
+}
+
+/// "CKDpriv" of BIP-32.
+fn child(parent: &ExtendedKey, index: u32) -> Result<ExtendedKey, DeriveError> {
+    let secret = parent.key.to_bytes();
+    let (left, chain_code) = if index >= HARDENED {
+        hmac_sha512(parent.chain_code.as_slice(), &[&[0], secret.as_slice(), &index.to_be_bytes()])
+    } else {
+        let public_key = parent.key.public_key().compressed();
+        hmac_sha512(parent.chain_code.as_slice(), &[&public_key, &index.to_be_bytes()])
+    };
+    let sum = Zeroizing::new(*scalar(&left)? + *scalar(&secret)?);
+    let key = SecretKey::from_bytes(&Zeroizing::new(sum.to_repr().into())).map_err(|_| DeriveError)?;
+    Ok(ExtendedKey { key, chain_code })
+}
+
+fn scalar(bytes: &[u8; 32]) -> Result<Zeroizing<Scalar>, DeriveError> {
+    Option::from(Scalar::from_repr((*bytes).into())).map(Zeroizing::new).ok_or(DeriveError)
+}
+
+/// HMAC-SHA512 of the joined parts, as its two halves.
+fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>) {
+    let mut mac = Hmac::<Sha512>::new_from_slice(key).expect("HMAC takes keys of any length");
+    for part in parts {
+        mac.update(part);
+    }
+    let bytes = Zeroizing::new(<[u8; 64]>::from(mac.finalize().into_bytes()));
+    let (mut left, mut right) = (Zeroizing::new([0; 32]), Zeroizing::new([0; 32]));
+    left.copy_from_slice(&bytes[..32]);
+    right.copy_from_slice(&bytes[32..]);
+    (left, right)
+}
+
+/// The path leads to one of the numbers that are no key, as about one path in 2^127 does (BIP-32). Take another index.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+#[error("this path leads to no valid key, take another index")]
+pub struct DeriveError;
+
+/// Why a text is no derivation path. Steps count from 1, `m` not included.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PathError {
+    /// The path does not begin with `m`.
+    #[error("a derivation path begins with \"m\", as in m/44'/60'/0'/0/0")]
+    Root,
+    /// A step that is not a decimal number, perhaps with a mark behind it.
+    #[error("step {step} of the derivation path is not a number, such as 0 or 44'")]
+    Number {
+        /// Which step.
+        step: usize,
+    },
+    /// A number of 2^31 or more.
+    #[error("step {step} of the derivation path is 2147483648 or more")]
+    TooBig {
+        /// Which step.
+        step: usize,
+    },
+    /// More steps than [`DerivationPath::MAX_DEPTH`].
+    #[error("the derivation path has more than {} steps", DerivationPath::MAX_DEPTH)]
+    TooDeep,
+}

@@ -1,0 +1,140 @@
+//! Secret keys of accounts, and reading 32 secret bytes from hex.
+
+use std::fmt;
+
+use alloy_primitives::{Address, B256, Signature, hex};
+use k256::ecdsa::SigningKey;
+use zeroize::Zeroizing;
+
+use super::{
+    public_key::PublicKey,
+    random::{CryptoRngCore, RandomError, random_bytes},
+};
+
+/// The secret key of an account on secp256k1. Erased from memory when dropped, and never shown by `Debug`.
+///
+/// ```
+/// use alloy_primitives::keccak256;
+/// use tetrad::account::{PublicKey, SecretKey};
+///
+/// let key = SecretKey::from_hex("0x0000000000000000000000000000000000000000000000000000000000000001")?;
+/// assert_eq!(key.address().to_string(), "0x7E5F4552091A69125d5DfCb7b8C2659029395Bdf");
+///
+/// let hash = keccak256(b"to be signed");
+/// let signature = key.sign_prehash(&hash)?;
+/// assert_eq!(PublicKey::recover(&hash, &signature)?, key.public_key());
+/// assert_eq!(format!("{key:?}"), "SecretKey(..)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SecretKey(SigningKey);
+
+impl SecretKey {
+    /// A new key.
+    ///
+    /// # Errors
+    /// [`KeyError::Random`] when the source fails, and [`KeyError::OutOfRange`] when it gives one of the 2^128 values of
+    /// 2^256 that are no key, which only a broken source does.
+    pub fn random(source: &mut impl CryptoRngCore) -> Result<Self, KeyError> {
+        Self::from_bytes(&*random_bytes::<32>(source)?)
+    }
+
+    /// Reads a key from its 32 big-endian bytes.
+    ///
+    /// # Errors
+    /// [`KeyError::OutOfRange`] for zero and for anything not below the order of the curve.
+    pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
+        SigningKey::from_bytes(bytes.into()).map(Self).map_err(|_| KeyError::OutOfRange)
+    }
+
+    /// Reads a key from 64 hex digits, `0x` in front or left out.
+    ///
+    /// # Errors
+    /// [`KeyError::HexLength`], [`KeyError::HexDigit`], [`KeyError::OutOfRange`].
+    pub fn from_hex(text: &str) -> Result<Self, KeyError> {
+        Self::from_bytes(&*secret_from_hex(text)?)
+    }
+
+    /// The 32 big-endian bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
+        Zeroizing::new(self.0.to_bytes().into())
+    }
+
+    /// The key in hex, with `0x`: the whole secret.
+    #[must_use]
+    pub fn to_hex(&self) -> Zeroizing<String> {
+        Zeroizing::new(hex::encode_prefixed(self.to_bytes().as_slice()))
+    }
+
+    /// The public key.
+    #[must_use]
+    pub fn public_key(&self) -> PublicKey {
+        PublicKey::new(*self.0.verifying_key())
+    }
+
+    /// The address of the account.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        self.public_key().address()
+    }
+
+    /// Signs a 32-byte hash with ECDSA: the nonce is that of RFC 6979, `s` is in the lower half (EIP-2), and the
+    /// signature's parity is that of the y coordinate, so that the public key can be recovered.
+    ///
+    /// # Errors
+    /// [`KeyError::Unsignable`] for hashes, about one in 2^127, whose signature Ethereum cannot express.
+    pub fn sign_prehash(&self, hash: &B256) -> Result<Signature, KeyError> {
+        match self.0.sign_prehash_recoverable(hash.as_slice()) {
+            Ok((signature, id)) if !id.is_x_reduced() => {
+                Ok(Signature::from_bytes_and_parity(&signature.to_bytes(), id.is_y_odd()))
+            }
+            _ => Err(KeyError::Unsignable),
+        }
+    }
+}
+
+impl fmt::Debug for SecretKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("SecretKey(..)")
+    }
+}
+
+/// 32 secret bytes from 64 hex digits, `0x` in front or left out. Errors never repeat what was given.
+pub(super) fn secret_from_hex(text: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
+    let (digits, offset) = text.strip_prefix("0x").map_or((text, 0), |digits| (digits, 2));
+    if let Some(index) = digits.chars().position(|c| !c.is_ascii_hexdigit()) {
+        return Err(KeyError::HexDigit { position: offset + index + 1 });
+    }
+    let mut bytes = Zeroizing::new([0; 32]);
+    match hex::decode_to_slice(digits, bytes.as_mut_slice()) {
+        Ok(()) => Ok(bytes),
+        Err(_) => Err(KeyError::HexLength { digits: digits.len() }),
+    }
+}
+
+/// Why there is no secret key, or no signature.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum KeyError {
+    /// The number of hex digits is not 64.
+    #[error("a private key has 64 hex digits (32 bytes), this one has {digits}")]
+    HexLength {
+        /// Digits given, `0x` not counted.
+        digits: usize,
+    },
+    /// Something other than a hex digit. What it is stays unsaid, because it may be part of a secret.
+    #[error("character {position} of the private key is not a hex digit")]
+    HexDigit {
+        /// Where it stands, counting from 1.
+        position: usize,
+    },
+    /// Zero, or not below the order of secp256k1.
+    #[error("the private key is zero or not below the order of secp256k1")]
+    OutOfRange,
+    /// A hash whose signature would not fit Ethereum's form.
+    #[error("this hash has no signature that Ethereum can express")]
+    Unsignable,
+    /// No random numbers.
+    #[error(transparent)]
+    Random(#[from] RandomError),
+}

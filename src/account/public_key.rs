@@ -1,0 +1,223 @@
+//! Public keys of accounts and validator operators, and why a text or some bytes are none.
+
+use std::fmt;
+
+use alloy_primitives::{Address, B256, Signature, hex};
+use base64ct::{Base64, Encoding};
+use k256::{
+    ecdsa::{self, RecoveryId, VerifyingKey},
+    elliptic_curve::sec1::ToEncodedPoint,
+};
+use sha3::{Digest, Keccak256};
+
+use super::{
+    amino::{self, AminoName},
+    bech32_text::Bech32Error,
+    hrp::{Hrp, Kind},
+    proto_json::ProtoPublicKey,
+};
+
+/// What Cosmos calls Ethereum's keys on secp256k1.
+pub(super) const CURVE: &str = "eth_secp256k1";
+
+/// An `eth_secp256k1` public key: a point of secp256k1 whose address is Ethereum's.
+///
+/// ```
+/// use tetrad::account::PublicKey;
+///
+/// let key = PublicKey::from_base64("AulWtcPTIZWd/CnkFkQOMqDOwU7e+U/Iq8Tli1nhBq6j")?;
+/// assert_eq!(key.compressed()[0], 2);
+/// assert_eq!(key.address().to_string(), "0xfF380FFE9396daC050b98686254F890D647EC811");
+/// # Ok::<(), tetrad::account::PublicKeyError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct PublicKey(VerifyingKey);
+
+impl PublicKey {
+    pub(super) const fn new(key: VerifyingKey) -> Self {
+        Self(key)
+    }
+
+    /// Reads a key from 33 bytes (compressed), 65 bytes (uncompressed) or 64 bytes (uncompressed without the leading 4).
+    ///
+    /// # Errors
+    /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`] for a wrong first byte and for a point off the curve.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
+        let key = match bytes.len() {
+            64 => VerifyingKey::from_sec1_bytes(&[&[4], bytes].concat()),
+            // The SEC1 reader knows a third form of 33 bytes, without the sign; nobody here writes it.
+            33 if !matches!(bytes[0], 2 | 3) => return Err(PublicKeyError::NotOnCurve { curve: CURVE }),
+            33 | 65 => VerifyingKey::from_sec1_bytes(bytes),
+            got => return Err(PublicKeyError::Length { curve: CURVE, expected: "33, 64 or 65", got }),
+        };
+        key.map(Self).map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
+    }
+
+    /// Reads a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`] takes.
+    ///
+    /// # Errors
+    /// [`PublicKeyError::Hex`], and those of [`PublicKey::from_bytes`].
+    pub fn from_hex(text: &str) -> Result<Self, PublicKeyError> {
+        Self::from_bytes(&hex::decode(text).map_err(|_| PublicKeyError::Hex)?)
+    }
+
+    /// Reads a key from padded base64, as Cosmos interfaces write it.
+    ///
+    /// # Errors
+    /// [`PublicKeyError::Base64`], and those of [`PublicKey::from_bytes`].
+    pub fn from_base64(text: &str) -> Result<Self, PublicKeyError> {
+        Self::from_bytes(&Base64::decode_vec(text).map_err(|_| PublicKeyError::Base64)?)
+    }
+
+    /// The key that made a signature over a 32-byte hash.
+    ///
+    /// # Errors
+    /// [`PublicKeyError::HighS`] for a signature whose `s` is in the upper half (EIP-2), and
+    /// [`PublicKeyError::Signature`] when no key can have made it.
+    pub fn recover(hash: &B256, signature: &Signature) -> Result<Self, PublicKeyError> {
+        let scalars =
+            ecdsa::Signature::from_scalars(signature.r().to_be_bytes::<32>(), signature.s().to_be_bytes::<32>())
+                .map_err(|_| PublicKeyError::Signature)?;
+        if scalars.normalize_s().is_some() {
+            return Err(PublicKeyError::HighS);
+        }
+        VerifyingKey::recover_from_prehash(hash.as_slice(), &scalars, RecoveryId::new(signature.v(), false))
+            .map(Self)
+            .map_err(|_| PublicKeyError::Signature)
+    }
+
+    /// 33 bytes: 2 or 3 for the sign of y, then x.
+    #[must_use]
+    pub fn compressed(&self) -> [u8; 33] {
+        let mut bytes = [0; 33];
+        bytes.copy_from_slice(self.0.as_affine().to_encoded_point(true).as_bytes());
+        bytes
+    }
+
+    /// 65 bytes: 4, then x and y.
+    #[must_use]
+    pub fn uncompressed(&self) -> [u8; 65] {
+        let mut bytes = [0; 65];
+        bytes.copy_from_slice(self.0.as_affine().to_encoded_point(false).as_bytes());
+        bytes
+    }
+
+    /// The compressed key in padded base64.
+    #[must_use]
+    pub fn to_base64(&self) -> String {
+        Base64::encode_string(&self.compressed())
+    }
+
+    /// The last 20 bytes of Keccak-256 of the uncompressed key without its first byte (Yellow Paper, appendix F).
+    ///
+    /// Plain Cosmos networks take RIPEMD-160 of SHA-256 of the compressed key instead; no such address exists here.
+    #[must_use]
+    pub fn address(&self) -> Address {
+        let hash = Keccak256::digest(&self.uncompressed()[1..]);
+        Address::from_slice(&hash[12..])
+    }
+
+    /// The protocol buffer JSON of the key, under a network's type of account keys.
+    #[must_use]
+    pub fn to_proto_json(&self, type_url: &str) -> ProtoPublicKey {
+        ProtoPublicKey { type_url: type_url.to_owned(), key: self.to_base64() }
+    }
+
+    /// The legacy bech32 form behind the public key prefix of `kind`.
+    #[must_use]
+    pub fn to_legacy_bech32(&self, hrp: &Hrp, kind: Kind, name: AminoName) -> String {
+        amino::to_bech32(&hrp.public_key_prefix(kind), name.as_str(), &self.compressed())
+    }
+}
+
+impl fmt::Debug for PublicKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "PublicKey({})", hex::encode(self.compressed()))
+    }
+}
+
+/// Why bytes or a text are no public key, or a signature leads to none.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PublicKeyError {
+    /// A number of bytes that no key of the curve has.
+    #[error("a public key of {curve} has {expected} bytes, this one has {got}")]
+    Length {
+        /// The curve.
+        curve: &'static str,
+        /// The numbers of bytes that would have been right.
+        expected: &'static str,
+        /// Bytes given.
+        got: usize,
+    },
+    /// The right number of bytes, but no point of the curve (a wrong first byte included).
+    #[error("the bytes are not a point of {curve}")]
+    NotOnCurve {
+        /// The curve.
+        curve: &'static str,
+    },
+    /// Not hex.
+    #[error("the public key is not hex")]
+    Hex,
+    /// Not padded base64.
+    #[error("the public key is not base64")]
+    Base64,
+    /// Not bech32, or with a wrong checksum.
+    #[error(transparent)]
+    Bech32(#[from] Bech32Error),
+    /// Valid bech32 behind a prefix that is not one of this network's public key prefixes.
+    #[error("wrong bech32 prefix {got:?}: expected {expected}")]
+    WrongPrefix {
+        /// The prefixes that would have been right, quoted.
+        expected: String,
+        /// The prefix found, in lower case.
+        got: String,
+    },
+    /// Too few bytes for amino's type and length.
+    #[error("{got} bytes are too few for an amino-encoded public key")]
+    AminoShort {
+        /// Bytes behind the bech32 prefix.
+        got: usize,
+    },
+    /// The length that amino states is not that of the key behind it.
+    #[error("the amino encoding announces a key of {stated} bytes, but {got} follow")]
+    AminoLength {
+        /// Bytes announced.
+        stated: usize,
+        /// Bytes found.
+        got: usize,
+    },
+    /// Four bytes that name no type of key known here.
+    #[error("unknown amino type 0x{}", hex::encode(.got))]
+    AminoType {
+        /// The four bytes.
+        got: [u8; 4],
+    },
+    /// A type URL that is neither some network's `ethsecp256k1` nor Cosmos' ed25519.
+    #[error("unsupported type of public key {got:?}")]
+    ProtoType {
+        /// The type URL found.
+        got: String,
+    },
+    /// A plain Cosmos secp256k1 key: the same curve, but its address is derived with RIPEMD-160.
+    #[error("this is a plain Cosmos secp256k1 key, whose address is derived differently, not an eth_secp256k1 key")]
+    CosmosSecp256k1,
+    /// A key of the wrong curve for the prefix in front of it (specification, section 2.9).
+    #[error("the prefix {prefix:?} is for {expected} keys, but the key is {got}")]
+    Curve {
+        /// The bech32 prefix.
+        prefix: String,
+        /// The curve that belongs to the prefix.
+        expected: &'static str,
+        /// The curve of the key.
+        got: &'static str,
+    },
+    /// A text in no form of public keys.
+    #[error("not a public key: expected hex, base64, bech32 or protocol buffer JSON")]
+    Unrecognised,
+    /// `s` is in the upper half of its range, which Ethereum refuses (EIP-2).
+    #[error("the signature's s value is in the upper half of its range (EIP-2)")]
+    HighS,
+    /// No key can have made the signature.
+    #[error("no public key can have made this signature")]
+    Signature,
+}

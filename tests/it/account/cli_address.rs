@@ -1,0 +1,94 @@
+//! `tetrad address`.
+
+use serde_json::Value;
+use tetrad::{
+    account::{AddressError, Bech32Error},
+    cli::{self, address},
+};
+
+use super::{
+    cli::run,
+    vectors::{golden, list, pairs, text},
+};
+
+#[test]
+fn every_form_of_every_golden_address_prints_the_same_table() {
+    let golden = golden();
+    for account in list(&golden, "accounts") {
+        for (prefix, bech32) in pairs(account, "bech32") {
+            let operator = text(&account["valoper"], prefix);
+            let table = run(&["address", text(account, "eip55"), "--bech32-prefix", prefix]).unwrap();
+            for line in [text(account, "hex_lower"), text(account, "eip55"), bech32, operator] {
+                assert!(table.contains(line), "{line} is not in\n{table}");
+            }
+            for form in [text(account, "hex_lower"), bech32, operator, &bech32.to_uppercase()] {
+                assert_eq!(run(&["address", form, "--bech32-prefix", prefix]).unwrap(), table);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_public_key_stands_for_its_address() {
+    let golden = golden();
+    for account in list(&golden, "accounts") {
+        let table = run(&["address", text(account, "eip55")]).unwrap();
+        for member in ["pubkey_compressed_hex", "pubkey_uncompressed_hex", "pubkey_base64"] {
+            assert_eq!(run(&["address", text(account, member)]).unwrap(), table, "{member}");
+        }
+        if let Some(legacy) = account.get("legacy_bech32_pub_ethermint_amino") {
+            assert_eq!(run(&["address", text(legacy, "pax")]).unwrap(), table);
+        }
+    }
+    for node in list(&golden, "consensus") {
+        let table = run(&["address", text(node, "address_hex_upper")]).unwrap();
+        assert_eq!(run(&["address", &node["proto_json"].to_string()]).unwrap(), table);
+        assert!(table.contains(text(&node["valcons"], "pax")));
+    }
+}
+
+#[test]
+fn json_has_every_form_under_its_name() {
+    let printed = run(&["address", "0xdeadbeefdeadbeefdeadbeefdeadbeefdeadbeef", "--json"]).unwrap();
+    let json: Value = serde_json::from_str(&printed).unwrap();
+    let mut members: Vec<_> = json.as_object().unwrap().keys().map(String::as_str).collect();
+    members.sort_unstable();
+    assert_eq!(members, ["account", "bytes", "consensus", "eip55", "hex", "hex_upper", "validator_operator"]);
+    assert_eq!(json["account"], "pax1m6kmam774klwlh4dhmhaatd7al02m0h0aajl2k");
+    assert_eq!(run(&["address", &json["bytes"].to_string(), "--json"]).unwrap(), printed);
+}
+
+#[test]
+fn what_is_no_address_is_refused_with_the_reason() {
+    let error = |text: &str| match run(&["address", text]) {
+        Err(cli::Error::Address(address::Error::Address(error))) => error,
+        other => panic!("{text}: {other:?}"),
+    };
+    assert_eq!(error(""), AddressError::Empty);
+    assert_eq!(error(&"5".repeat(64)), AddressError::HexLength { digits: 64 });
+    assert_eq!(error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"), AddressError::Bech32(Bech32Error::Checksum));
+    let cosmos = error("cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a");
+    assert!(matches!(&cosmos, AddressError::WrongPrefix { got, .. } if got == "cosmos"), "{cosmos}");
+}
+
+/// An output that takes nothing, such as a closed pipe.
+struct Closed;
+
+impl std::io::Write for Closed {
+    fn write(&mut self, _: &[u8]) -> std::io::Result<usize> {
+        Err(std::io::ErrorKind::BrokenPipe.into())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn an_output_that_fails_is_an_error() {
+    let prefix = address::PrefixArgs { bech32_prefix: Default::default() };
+    let mut args = address::AddressArgs { text: format!("0x{}", "00".repeat(20)), prefix, json: false };
+    assert!(matches!(args.run(&mut Closed), Err(address::Error::Output(_))));
+    args.json = true;
+    assert!(matches!(args.run(&mut Closed), Err(address::Error::Output(_))));
+}
