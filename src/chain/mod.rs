@@ -11,6 +11,7 @@ pub mod fees;
 mod genesis;
 mod head;
 mod index;
+mod keyring;
 mod pool;
 mod seal;
 mod spine;
@@ -34,6 +35,7 @@ pub use error::SubmitError;
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
+pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use view::{BlockId, View, ViewError};
 
@@ -223,6 +225,16 @@ impl Chain {
     /// The base fee of the next block in wei per gas; none before London.
     pub fn next_base_fee(&self, head: &Head) -> Option<u64> {
         self.shared.next_environment(head, 0).base_fee
+    }
+
+    /// The circumstances of the next block.
+    pub fn next_environment(&self, head: &Head) -> Environment {
+        self.shared.next_environment(head, 0)
+    }
+
+    /// Who gets the tips of new blocks.
+    pub fn beneficiary(&self) -> Address {
+        self.shared.sealing.lock().beneficiary
     }
 
     /// The least tip that the pool accepts, in wei per gas.

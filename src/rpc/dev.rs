@@ -37,7 +37,8 @@ impl Param for MineOptions {
             return LooseNumber::read(json).map(|LooseNumber(at)| Self { timestamp: Some(at), blocks: 1 });
         }
         let object: Object<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
-        let number = |raw: Option<&serde_json::value::RawValue>| raw.map(|raw| LooseNumber::read(raw.get())).transpose();
+        let number =
+            |raw: Option<&serde_json::value::RawValue>| raw.map(|raw| LooseNumber::read(raw.get())).transpose();
         Ok(Self {
             timestamp: number(object.timestamp)?.map(|number| number.0),
             blocks: number(object.blocks)?.map_or(1, |number| number.0),

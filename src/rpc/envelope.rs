@@ -69,7 +69,9 @@ pub(super) fn read_request(text: &str) -> Result<Request<'_>, RpcError> {
     let method = raw.method.ok_or_else(|| invalid("method: missing"))?;
     let method = match method.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) if !plain.contains('\\') => plain.into(),
-        Some(_) => serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into(),
+        Some(_) => {
+            serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into()
+        }
         None => return Err(invalid("method: expected a string")),
     };
     let id = raw.id.map(RawValue::get).ok_or_else(|| invalid("id: missing"))?;
@@ -100,7 +102,9 @@ pub(super) fn end(out: &mut Vec<u8>) {
 /// A whole error response.
 pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect, out: &mut Vec<u8>) {
     let text = |text: &str| serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned());
-    out.extend_from_slice(format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code).as_bytes());
+    out.extend_from_slice(
+        format!(r#"{{"jsonrpc":"2.0","id":{id},"error":{{"code":{},"message":"#, error.code).as_bytes(),
+    );
     match (error.standard_text(), dialect) {
         (Some(standard), Dialect::Network) => {
             out.extend_from_slice(format!("{},\"data\":{}", text(standard), text(&error.message)).as_bytes());
@@ -156,12 +160,16 @@ mod tests {
     #[test]
     fn wants_version_method_and_params_of_the_right_type() {
         let members = [r#""jsonrpc":"2.0""#, r#""id":1"#, r#""method":"m""#];
-        for (at, replacement) in [(0, r#""jsonrpc":"1.0""#), (0, r#""x":1"#), (0, r#""jsonrpc":2.0"#), (2, r#""method":7"#), (2, r#""x":1"#)] {
+        for (at, replacement) in
+            [(0, r#""jsonrpc":"1.0""#), (0, r#""x":1"#), (0, r#""jsonrpc":2.0"#), (2, r#""method":7"#), (2, r#""x":1"#)]
+        {
             let mut wrong = members;
             wrong[at] = replacement;
             assert_eq!(code(&format!("{{{}}}", wrong.join(","))), INVALID_REQUEST, "{wrong:?}");
         }
-        for (params, expected) in [("[]", 0), ("{}", 0), ("1", INVALID_REQUEST), ("\"x\"", INVALID_REQUEST), ("null", INVALID_REQUEST)] {
+        for (params, expected) in
+            [("[]", 0), ("{}", 0), ("1", INVALID_REQUEST), ("\"x\"", INVALID_REQUEST), ("null", INVALID_REQUEST)]
+        {
             assert_eq!(code(&format!("{{{},\"params\":{params}}}", members.join(","))), expected, "{params}");
         }
         assert_eq!(read_request(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(","))).unwrap().method, "m");
@@ -170,7 +178,11 @@ mod tests {
 
     #[test]
     fn nesting_exhausts_nothing() {
-        let deep = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":[{}{}]}}"#, "[".repeat(200_000), "]".repeat(200_000));
+        let deep = format!(
+            r#"{{"jsonrpc":"2.0","id":1,"method":"m","params":[{}{}]}}"#,
+            "[".repeat(200_000),
+            "]".repeat(200_000)
+        );
         assert!(read_request(&deep).is_ok());
     }
 

@@ -94,7 +94,9 @@ impl RpcError {
 pub fn revert_reason(data: &[u8]) -> Option<String> {
     match GenericContractError::abi_decode(data).ok()? {
         ContractError::Revert(revert) => Some(revert.reason),
-        ContractError::Panic(panic) => Some(panic.kind().map_or_else(|| panic.to_string(), |kind| kind.as_str().to_owned())),
+        ContractError::Panic(panic) => {
+            Some(panic.kind().map_or_else(|| panic.to_string(), |kind| kind.as_str().to_owned()))
+        }
         ContractError::CustomError(never) => match never {},
     }
 }
@@ -154,7 +156,9 @@ impl From<TransactionError> for RpcError {
             TransactionError::Machine(message) => Self::internal(message),
             TransactionError::Invalid(invalid) => Self::server(match invalid {
                 Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
-                Invalid::PriorityFeeGreaterThanMaxFee => "max priority fee per gas higher than max fee per gas".to_owned(),
+                Invalid::PriorityFeeGreaterThanMaxFee => {
+                    "max priority fee per gas higher than max fee per gas".to_owned()
+                }
                 Invalid::LackOfFundForMaxFee { fee, balance } => {
                     format!("insufficient funds for gas * price + value: have {balance} want {fee}")
                 }
@@ -169,7 +173,9 @@ impl From<TransactionError> for RpcError {
                 Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
                 other => other.to_string(),
             }),
-            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull) => Self::server(error.to_string()),
+            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull) => {
+                Self::server(error.to_string())
+            }
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use alloy_primitives::{U64, U256};
+use alloy_primitives::U256;
 use serde::{Serialize, Serializer};
 
 /// A number as a QUANTITY: `0x` and the hex digits without leading zeros.
@@ -28,7 +28,7 @@ pub fn quantity(text: &str) -> Result<U256, String> {
 
 /// Reads a QUANTITY of up to 64 bits.
 pub fn quantity_u64(text: &str) -> Result<u64, String> {
-    U64::try_from(quantity(text)?).map(|value| value.to()).map_err(|_| "expected a quantity of at most 64 bits".to_owned())
+    u64::try_from(quantity(text)?).map_err(|_| "expected a quantity of at most 64 bits".to_owned())
 }
 
 /// Reads DATA of any length.
@@ -37,7 +37,8 @@ pub fn data(text: &str) -> Result<Vec<u8>, String> {
     if digits.len() % 2 == 1 {
         return Err("expected hex data of even length".to_owned());
     }
-    alloy_primitives::hex::decode(digits).map_err(|_| "expected hex data, got a character that is no hex digit".to_owned())
+    alloy_primitives::hex::decode(digits)
+        .map_err(|_| "expected hex data, got a character that is no hex digit".to_owned())
 }
 
 /// Reads DATA of exactly `N` bytes; `what` names it for the message.

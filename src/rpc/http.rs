@@ -32,7 +32,8 @@ async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request)
                 Err(rejection) => rejection.into_response(),
             }
         }
-        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n").into_response(),
+        _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n")
+            .into_response(),
     }
 }
 
@@ -42,7 +43,8 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
     }
     let limit = rpc.context.config.max_body;
-    let too_large = || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
+    let too_large =
+        || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
     if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
         return too_large();
     }

@@ -89,6 +89,8 @@ pub struct Context {
     dialect: Dialect,
     filters: Filters,
     executions: Arc<Semaphore>,
+    /// Held while a nonce is chosen for a transaction that the node signs.
+    sending: tokio::sync::Mutex<()>,
 }
 
 /// The interface. Clones share it.
@@ -112,6 +114,7 @@ impl Rpc {
         let context = Context {
             filters: Filters::new(config.max_filters),
             executions: Arc::new(Semaphore::new(config.max_executions)),
+            sending: tokio::sync::Mutex::default(),
             dialect: config.dialect,
             chain,
             keyring,
@@ -144,7 +147,8 @@ impl Rpc {
     async fn answer_batch(&self, batch: &[&RawValue], out: &mut Vec<u8>) {
         let limit = self.context.config.max_batch;
         if batch.is_empty() || batch.len() > limit {
-            let what = if batch.is_empty() { "empty batch".to_owned() } else { format!("batch too large: at most {limit}") };
+            let what =
+                if batch.is_empty() { "empty batch".to_owned() } else { format!("batch too large: at most {limit}") };
             return self.refuse("null", &RpcError::new(INVALID_REQUEST, what), out);
         }
         // What is quick is answered while reading; the rest runs at the same time, in the order it came.
@@ -158,7 +162,8 @@ impl Rpc {
                 }
                 Ok(request) => {
                     if let Some(pending) = self.start(&request, &mut part) {
-                        slow.push(async { (parts.len(), request.id.to_owned(), pending.await) });
+                        let (at, id) = (parts.len(), request.id.to_owned());
+                        slow.push(async move { (at, id, pending.await) });
                     }
                 }
             }

@@ -1,8 +1,5 @@
 //! Positional parameters: a method is a function over a tuple, and each element knows how to read itself.
 
-use std::collections::BTreeMap;
-
-use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -54,7 +51,9 @@ fn element<P: Param>(elements: &[&RawValue], at: usize, dialect: Dialect) -> Res
 
 fn at_most(elements: &[&RawValue], count: usize) -> Result<(), RpcError> {
     match elements.len() {
-        given if given > count => Err(RpcError::invalid_params(format!("too many params: expected at most {count}, got {given}"))),
+        given if given > count => {
+            Err(RpcError::invalid_params(format!("too many params: expected at most {count}, got {given}")))
+        }
         _ => Ok(()),
     }
 }
@@ -168,7 +167,11 @@ impl<P: Param> Param for Vec<P> {
     fn read(json: &str) -> Result<Self, String> {
         let items: Vec<&RawValue> =
             serde_json::from_str(json).map_err(|_| format!("expected an array, got {}", kind(json)))?;
-        items.iter().enumerate().map(|(at, item)| P::read(item.get()).map_err(|what| format!("[{at}]: {what}"))).collect()
+        items
+            .iter()
+            .enumerate()
+            .map(|(at, item)| P::read(item.get()).map_err(|what| format!("[{at}]: {what}")))
+            .collect()
     }
 }
 
@@ -180,7 +183,11 @@ impl Param for LooseNumber {
     fn read(json: &str) -> Result<Self, String> {
         let parsed = if json.starts_with('"') {
             let text = string(json)?;
-            if text.starts_with("0x") { hex::quantity_u64(text) } else { text.parse().map_err(|_| "expected a number".to_owned()) }
+            if text.starts_with("0x") {
+                hex::quantity_u64(text)
+            } else {
+                text.parse().map_err(|_| "expected a number".to_owned())
+            }
         } else {
             json.parse().map_err(|_| format!("expected a whole number, got {}", kind(json)))
         };
@@ -232,9 +239,9 @@ impl Param for BlockId {
             "finalized" => Ok(Self::Finalized),
             // A hash where a number may stand, too, as go-ethereum accepts it.
             text if text.len() == 66 => hex::fixed_data(text, "a block hash").map(|hash| Self::Hash(hash.into())),
-            text => hex::quantity_u64(text).map(Self::Number).map_err(|what| {
-                format!("{what}, or one of latest, earliest, pending, safe, finalized")
-            }),
+            text => hex::quantity_u64(text)
+                .map(Self::Number)
+                .map_err(|what| format!("{what}, or one of latest, earliest, pending, safe, finalized")),
         }
     }
 }

@@ -10,11 +10,7 @@ use alloy_primitives::map::DefaultHashBuilder;
 use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{
-    Context,
-    error::{Dialect, RpcError},
-    params::Params,
-};
+use super::{Context, error::RpcError, params::Params};
 
 /// What a method came to: the JSON of its result, or an error.
 pub type Answer = Result<Vec<u8>, RpcError>;
@@ -46,10 +42,13 @@ impl Table {
         P: Params + 'static,
         R: Serialize + 'static,
     {
-        self.add(name, Handler::Quick(Box::new(move |context, params, out| {
-            let result = handler(context, P::read(params, context.dialect)?)?;
-            write(&result, out)
-        })));
+        self.add(
+            name,
+            Handler::Quick(Box::new(move |context, params, out| {
+                let result = handler(context, P::read(params, context.dialect)?)?;
+                write(&result, out)
+            })),
+        );
     }
 
     /// Adds a method that executes code. It runs on a thread of its own, within the context's limit of such threads.
@@ -58,22 +57,25 @@ impl Table {
         P: Params + Send + 'static,
         R: Serialize + 'static,
     {
-        self.add(name, Handler::Slow(Box::new(move |context, params| {
-            let params = P::read(params, context.dialect)?;
-            Ok(Box::pin(async move {
-                let permit = context.executions.clone().acquire_owned().await;
-                let run = move || {
-                    let _permit = permit;
-                    let result = handler(&context, params)?;
-                    let mut out = Vec::new();
-                    write(&result, &mut out).map(|()| out)
-                };
-                match tokio::task::spawn_blocking(run).await {
-                    Ok(answer) => answer,
-                    Err(error) => Err(RpcError::internal(format!("execution failed: {error}"))),
-                }
-            }))
-        })));
+        self.add(
+            name,
+            Handler::Slow(Box::new(move |context, params| {
+                let params = P::read(params, context.dialect)?;
+                Ok(Box::pin(async move {
+                    let permit = context.executions.clone().acquire_owned().await;
+                    let run = move || {
+                        let _permit = permit;
+                        let result = handler(&context, params)?;
+                        let mut out = Vec::new();
+                        write(&result, &mut out).map(|()| out)
+                    };
+                    match tokio::task::spawn_blocking(run).await {
+                        Ok(answer) => answer,
+                        Err(error) => Err(RpcError::internal(format!("execution failed: {error}"))),
+                    }
+                }))
+            })),
+        );
     }
 
     /// Adds a method that waits for something.
@@ -83,14 +85,17 @@ impl Table {
         R: Serialize + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        self.add(name, Handler::Slow(Box::new(move |context, params| {
-            let params = P::read(params, context.dialect)?;
-            Ok(Box::pin(async move {
-                let result = handler(context, params).await?;
-                let mut out = Vec::new();
-                write(&result, &mut out).map(|()| out)
-            }))
-        })));
+        self.add(
+            name,
+            Handler::Slow(Box::new(move |context, params| {
+                let params = P::read(params, context.dialect)?;
+                Ok(Box::pin(async move {
+                    let result = handler(context, params).await?;
+                    let mut out = Vec::new();
+                    write(&result, &mut out).map(|()| out)
+                }))
+            })),
+        );
     }
 
     fn add(&mut self, name: &'static str, handler: Handler) {

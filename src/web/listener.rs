@@ -59,7 +59,13 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
     }
 }
 
-async fn connection(stream: TcpStream, peer: SocketAddr, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
+async fn connection(
+    stream: TcpStream,
+    peer: SocketAddr,
+    router: Router,
+    limits: ListenerLimits,
+    mut shutdown: Shutdown,
+) {
     // Answers are small and complete: waiting to fill packets only delays them.
     let _ = stream.set_nodelay(true);
     let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {

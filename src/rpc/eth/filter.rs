@@ -1,6 +1,5 @@
 //! Filters that clients poll.
 
-use alloy_primitives::B256;
 use serde_json::value::RawValue;
 
 use super::{block::rendered, logs::LogFilter};
@@ -36,7 +35,7 @@ fn new_pending_transaction_filter(context: &Context, (): ()) -> Result<Quantity<
 /// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
 fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Box<RawValue>, RpcError> {
     match context.filters.news(id, &context.chain)? {
-        News::Hashes(hashes) => rendered::<Vec<B256>>(&hashes),
+        News::Hashes(hashes) => rendered(&hashes),
         News::Blocks(filter, removed, added) => {
             let gone = removed.iter().flat_map(|block| filter.select(block, true));
             let logs: Vec<_> = gone.chain(added.iter().flat_map(|block| filter.select(block, false))).collect();

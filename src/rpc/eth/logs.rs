@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alloy_primitives::{Address, B256, BloomInput, Log};
+use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
@@ -32,10 +32,38 @@ const MAX_ALTERNATIVES: usize = 1_000;
 pub(crate) struct LogFilter {
     /// Of which blocks.
     pub(crate) range: Range,
-    /// Of these contracts; of all if empty.
-    addresses: Vec<Address>,
-    /// With one of these topics in each position; any if empty. A log with fewer topics than positions does not match.
-    topics: Vec<Vec<B256>>,
+    /// Of these contracts.
+    addresses: Wanted<Address>,
+    /// With one of these topics in each position. A log with fewer topics than positions does not match.
+    topics: Vec<Wanted<B256>>,
+}
+
+/// Alternatives, each with the hash that bloom filters know it by. None at all stand for anything.
+#[derive(Clone, Debug)]
+struct Wanted<T>(Vec<(T, B256)>);
+
+impl<T> Default for Wanted<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: AsRef<[u8]> + PartialEq> Wanted<T> {
+    fn new(alternatives: Vec<T>) -> Self {
+        let hashed = |value: T| {
+            let hash = keccak256(&value);
+            (value, hash)
+        };
+        Self(alternatives.into_iter().map(hashed).collect())
+    }
+
+    fn matches(&self, value: &T) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(wanted, _)| wanted == value)
+    }
+
+    fn may_be_in(&self, bloom: &Bloom) -> bool {
+        self.0.is_empty() || self.0.iter().any(|(_, hash)| bloom.contains_input(BloomInput::Hash(*hash)))
+    }
 }
 
 /// The blocks of a log filter.
@@ -111,26 +139,22 @@ impl Param for LogFilter {
         if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
             return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
         }
-        Ok(Self { range, addresses, topics })
+        Ok(Self { range, addresses: Wanted::new(addresses), topics: topics.into_iter().map(Wanted::new).collect() })
     }
 }
 
 impl LogFilter {
     /// Whether the filter selects this log.
     fn matches(&self, log: &Log) -> bool {
-        (self.addresses.is_empty() || self.addresses.contains(&log.address))
+        self.addresses.matches(&log.address)
             && self.topics.len() <= log.topics().len()
-            && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.is_empty() || wanted.contains(topic))
+            && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.matches(topic))
     }
 
     /// Whether the block can have such logs, as far as its bloom filter tells.
     fn may_match(&self, block: &Block) -> bool {
         let bloom = &block.header.logs_bloom;
-        let any = |inputs: &mut dyn Iterator<Item = &[u8]>| {
-            inputs.any(|input| bloom.contains_input(BloomInput::Raw(input)))
-        };
-        (self.addresses.is_empty() || any(&mut self.addresses.iter().map(|address| address.as_slice())))
-            && self.topics.iter().all(|wanted| wanted.is_empty() || any(&mut wanted.iter().map(|topic| topic.as_slice())))
+        self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
     /// The selected logs of a block; `removed` if the chain no longer has it.
@@ -151,7 +175,10 @@ impl LogFilter {
             logs.extend(self.select(block, false));
             let limit = context.config.max_logs;
             if logs.len() > limit {
-                let message = format!("query returned more than {limit} results; narrow the range (up to block {})", block.number());
+                let message = format!(
+                    "query returned more than {limit} results; narrow the range (up to block {})",
+                    block.number()
+                );
                 return Err(RpcError::invalid_params(message));
             }
         }

@@ -26,8 +26,8 @@ impl Param for StateOverrides {
     const DEFAULT: Option<fn() -> Self> = Some(Self::new);
 
     fn read(json: &str) -> Result<Self, String> {
-        let accounts: BTreeMap<Address, &RawValue> =
-            serde_json::from_str(json).map_err(|_| format!("expected an object by address, got {}", params::kind(json)))?;
+        let accounts: BTreeMap<Address, &RawValue> = serde_json::from_str(json)
+            .map_err(|_| format!("expected an object by address, got {}", params::kind(json)))?;
         accounts
             .into_iter()
             .map(|(address, raw)| {
@@ -42,7 +42,8 @@ fn account(json: &str) -> Result<AccountOverride, String> {
     if raw.state.is_some() && raw.state_diff.is_some() {
         return Err("has both 'state' and 'stateDiff'".to_owned());
     }
-    let slots = |slots: BTreeMap<B256, B256>| slots.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
+    let slots =
+        |slots: BTreeMap<B256, B256>| slots.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
     Ok(AccountOverride {
         balance: raw.balance.map(|raw| U256::read(raw.get())).transpose()?,
         nonce: raw.nonce.map(|raw| u64::read(raw.get())).transpose()?,

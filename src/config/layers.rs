@@ -1,0 +1,151 @@
+//! From file, environment and flags to one table of values, each with where it came from.
+
+use std::{collections::BTreeMap, fmt, path::Path};
+
+use toml::{Table, Value};
+
+use super::{
+    ConfigError,
+    settings::{Kind, SETTINGS, Setting},
+};
+
+/// Where a value came from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// The profile's defaults.
+    Default,
+    /// A key of a file.
+    File(String),
+    /// An environment variable.
+    Environment(String),
+    /// A flag.
+    Flag(String),
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Default => f.write_str("default"),
+            Self::File(file) => f.write_str(file),
+            Self::Environment(variable) => f.write_str(variable),
+            Self::Flag(flag) => write!(f, "--{flag}"),
+        }
+    }
+}
+
+/// Values by the names of their settings.
+#[derive(Clone, Debug, Default)]
+pub struct Values(BTreeMap<&'static str, (Value, Origin)>);
+
+impl Values {
+    /// Takes the values of a file, over those that are there.
+    pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
+        let file = path.display().to_string();
+        let text = std::fs::read_to_string(path)
+            .map_err(|error| ConfigError::new(format!("config {file}: cannot be read: {error}")))?;
+        self.read_text(&text, &file)
+    }
+
+    /// Takes the values of a file's text.
+    pub fn read_text(&mut self, text: &str, file: &str) -> Result<(), ConfigError> {
+        let table: Table = text.parse().map_err(|error| ConfigError::new(format!("config {file}: {error}")))?;
+        for (key, value) in table {
+            match value {
+                Value::Table(inner) => {
+                    for (name, value) in inner {
+                        self.take_from_file(format!("{key}.{name}"), value, file)?;
+                    }
+                }
+                value => self.take_from_file(key, value, file)?,
+            }
+        }
+        Ok(())
+    }
+
+    fn take_from_file(&mut self, key: String, value: Value, file: &str) -> Result<(), ConfigError> {
+        let setting = SETTINGS
+            .iter()
+            .find(|setting| setting.name == key)
+            .ok_or_else(|| ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(&key))))?;
+        let origin = Origin::File(format!("{key} in {file}"));
+        let fits = match setting.kind {
+            Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
+            Kind::Integer => value.is_integer(),
+            Kind::Number => value.is_integer() || value.is_float(),
+            Kind::Switch => value.is_bool(),
+            Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_str)),
+        };
+        if !fits {
+            let expected = setting.kind.expected();
+            return Err(ConfigError::new(format!("{origin}: expected {expected}, got {}", value.type_str())));
+        }
+        self.0.insert(setting.name, (value, origin));
+        Ok(())
+    }
+
+    /// Takes the values of the environment: of variables that begin with `TETRAD_`.
+    pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
+        for (variable, text) in variables.filter(|(variable, _)| variable.starts_with("TETRAD_")) {
+            let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == variable) else {
+                // `TETRAD_CONFIG` names the file and is read before the others.
+                if variable == "TETRAD_CONFIG" {
+                    continue;
+                }
+                return Err(ConfigError::new(format!("unknown environment variable {variable}")));
+            };
+            self.read(setting, &text, Origin::Environment(variable))?;
+        }
+        Ok(())
+    }
+
+    /// Takes a value from text.
+    pub fn read(&mut self, setting: &Setting, text: &str, origin: Origin) -> Result<(), ConfigError> {
+        let value = match setting.kind {
+            Kind::Text => Some(Value::String(text.to_owned())),
+            Kind::Integer => text.replace('_', "").parse().ok().map(Value::Integer),
+            Kind::Number => text.parse().ok().map(Value::Float),
+            Kind::Switch => match text {
+                "true" | "1" => Some(Value::Boolean(true)),
+                "false" | "0" => Some(Value::Boolean(false)),
+                _ => None,
+            },
+            Kind::List => {
+                let items = text.split(',').map(str::trim).filter(|item| !item.is_empty());
+                Some(Value::Array(items.map(|item| Value::String(item.to_owned())).collect()))
+            }
+        };
+        let expected = setting.kind.expected();
+        let value = value.ok_or_else(|| ConfigError::new(format!("{origin}: expected {expected}, got `{text}`")))?;
+        self.0.insert(setting.name, (value, origin));
+        Ok(())
+    }
+
+    /// The value of a setting and where it came from.
+    pub fn get(&self, name: &str) -> Option<(&Value, &Origin)> {
+        debug_assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is no setting");
+        self.0.get(name).map(|(value, origin)| (value, origin))
+    }
+
+    /// Puts a value under those that are there.
+    pub fn default(&mut self, name: &'static str, value: Value) {
+        self.0.entry(name).or_insert((value, Origin::Default));
+    }
+}
+
+impl Kind {
+    fn expected(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Integer => "a whole number",
+            Self::Number => "a number",
+            Self::Switch => "true or false",
+            Self::List => "a list of texts",
+        }
+    }
+}
+
+/// `; did you mean …` where a setting's name is close.
+fn suggestion(key: &str) -> String {
+    let close = SETTINGS.iter().map(|setting| (strsim::damerau_levenshtein(setting.name, key), setting.name)).min();
+    close.filter(|(distance, _)| *distance <= 3).map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"))
+}

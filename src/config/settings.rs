@@ -1,0 +1,97 @@
+//! Every setting: its name, what it takes, and what it is for.
+//!
+//! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the file, the variable
+//! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`.
+
+/// What a setting takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text of some form, which the placeholder names.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A switch.
+    Switch,
+    /// Several texts; separated by commas outside of the file.
+    List,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The name, with the table in front.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// What stands for the value in the help.
+    pub placeholder: &'static str,
+    /// What it is for.
+    pub help: &'static str,
+}
+
+impl Setting {
+    /// The flag's name, without dashes in front.
+    pub fn flag(&self) -> String {
+        self.name.replace('.', "-")
+    }
+
+    /// The environment variable.
+    pub fn variable(&self) -> String {
+        format!("TETRAD_{}", self.flag().replace('-', "_").to_ascii_uppercase())
+    }
+}
+
+const fn setting(name: &'static str, kind: Kind, placeholder: &'static str, help: &'static str) -> Setting {
+    Setting { name, kind, placeholder, help }
+}
+
+/// All settings, in the order of the help.
+pub const SETTINGS: &[Setting] = &[
+    setting("profile", Kind::Text, "development|production", "Defaults to start from: development (funded accounts, development methods) or production (neither)"),
+    setting("listen", Kind::Text, "ADDR:PORT", "Where everything is served: JSON-RPC, REST and WebSockets; port 0 picks a free one"),
+    setting("ws-listen", Kind::Text, "ADDR:PORT|off", "Where the price WebSocket is served at any path, as on the live network"),
+    setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
+    setting("block-time", Kind::Number, "SECONDS", "Seal a block every so many seconds; without it as soon as there is something to include"),
+    setting("no-mining", Kind::Switch, "", "Seal blocks on demand only (evm_mine)"),
+    setting("gas-limit", Kind::Integer, "N", "Gas limit of new blocks"),
+    setting("hardfork", Kind::Text, "NAME", "Rules from the first block on; by default the newest fork that is live on mainnet"),
+    setting("mnemonic", Kind::Text, "WORDS", "Mnemonic of the development accounts"),
+    setting("accounts", Kind::Integer, "N", "Number of development accounts"),
+    setting("balance", Kind::Text, "N", "Balance of each development account in whole coins"),
+    setting("genesis", Kind::Text, "FILE", "Start from a genesis file in geth's format, without the network's contracts"),
+    setting("import", Kind::Text, "FILE", "Import blocks (concatenated RLP) before serving"),
+    setting("data-dir", Kind::Text, "DIR", "Keep the chain in this directory; without it in memory"),
+    setting("seed", Kind::Integer, "N", "Seed of the price simulation"),
+    setting("ready-file", Kind::Text, "FILE", "Write the URLs and the process id here, as JSON, once everything listens"),
+    setting("quiet", Kind::Switch, "", "Print nothing but errors"),
+    setting("log-format", Kind::Text, "text|json", "Form of the log"),
+    setting("log-level", Kind::Text, "FILTER", "What is logged: error, warn, info, debug, trace, or levels by module"),
+    setting("network.cosmos-chain-id", Kind::Text, "ID", "Chain id on the Cosmos side"),
+    setting("network.bech32-prefix", Kind::Text, "PREFIX", "Human-readable prefix of bech32 addresses"),
+    setting("network.coin", Kind::Text, "SYMBOL", "Symbol of the native coin"),
+    setting("network.denomination", Kind::Text, "NAME", "Base denomination of the native coin, 18 decimals below it"),
+    setting("network.account-type", Kind::Text, "URL", "Type of accounts in Cosmos queries"),
+    setting("network.key-type", Kind::Text, "URL", "Type of public keys in Cosmos queries"),
+    setting("rpc.errors", Kind::Text, "network|ethereum", "Whose texts errors carry: the network's, or go-ethereum's; by default the latter with a genesis file"),
+    setting("rpc.max-body", Kind::Integer, "BYTES", "Largest request body"),
+    setting("rpc.max-batch", Kind::Integer, "N", "Most requests in a batch"),
+    setting("rpc.gas-cap", Kind::Integer, "GAS", "Most gas that a call or estimate may use"),
+    setting("rpc.max-logs", Kind::Integer, "N", "Most logs that a query returns"),
+    setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
+    setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),
+    setting("exchange.price-tick", Kind::Number, "SECONDS", "How often prices move; 0 freezes them"),
+    setting("exchange.rate-limit", Kind::Integer, "N", "REST requests per minute and client address; 0 for no limit"),
+    setting("exchange.trusted-proxies", Kind::List, "CIDR,…", "Reverse proxies whose X-Forwarded-For or Forwarded header names the client"),
+    setting("exchange.max-sockets-per-client", Kind::Integer, "N", "Most price WebSockets of one client address"),
+    setting("lending.rate-limit", Kind::Integer, "N", "REST requests per minute and client address; 0 for no limit"),
+    setting("limits.connections", Kind::Integer, "N", "Most connections of each listener at a time"),
+    setting("limits.header-timeout", Kind::Number, "SECONDS", "How long a client may take to send the head of a request"),
+    setting("limits.pool", Kind::Integer, "N", "Most transactions that wait for a block"),
+    setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
+    setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
+    setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
+    setting("keys.treasury-file", Kind::Text, "FILE", "Private key, in hex, of the account that owns the contracts; by default derived or made anew"),
+    setting("keys.updater-file", Kind::Text, "FILE", "Private key, in hex, of the account that updates prices; likewise"),
+];

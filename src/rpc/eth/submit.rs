@@ -1,0 +1,128 @@
+//! Sending transactions.
+
+use std::sync::Arc;
+
+use alloy_consensus::{TxEip1559, TxEip2930, TxEip7702, TxLegacy};
+use alloy_primitives::{Address, B256, Bytes, TxKind};
+
+use super::{fee::suggested_tip, request::TransactionRequest};
+use crate::{
+    block::Submission,
+    chain::{BlockId, SubmitError, UnsignedTransaction},
+    evm::{Fork, StateOverrides},
+    rpc::{Context, RpcError, Table},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.wait("eth_sendRawTransaction", send_raw_transaction);
+    table.wait("eth_sendTransaction", send_transaction);
+}
+
+/// Submits a signed transaction. With instant sealing the answer comes when its block is published; a transaction
+/// that has to wait is answered when the pool has it.
+async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
+    let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
+    let accepted = context.chain.accept(submission)?;
+    Ok(context.chain.settled(accepted).await?)
+}
+
+/// Signs with a key that the node holds, and submits. What the request leaves out is filled in.
+async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
+    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    if context.keyring.get(from).is_none() {
+        return Err(SubmitError::UnknownAccount.into());
+    }
+    let gas = match request.gas {
+        Some(gas) => gas,
+        None => estimate(context.clone(), request.clone()).await?,
+    };
+    let accepted = {
+        // From choosing a nonce to having the transaction in the pool nobody else may choose one.
+        let _turn = context.sending.lock().await;
+        let transaction = fill(&context, request, from, gas)?;
+        let transaction = context.keyring.sign(from, transaction)?;
+        context.chain.accept(Submission { transaction, sidecar: None })?
+    };
+    Ok(context.chain.settled(accepted).await?)
+}
+
+async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
+    let run = move || {
+        let view = context.chain.view(BlockId::Latest)?;
+        let call = request.into_call(context.chain.params().chain_id)?;
+        let overrides = StateOverrides::new();
+        Ok(view.call_context(&overrides, context.config.gas_cap).estimate(&call)?)
+    };
+    tokio::task::spawn_blocking(run).await.map_err(|error| RpcError::internal(error.to_string()))?
+}
+
+/// The transaction with everything that the request leaves to the node.
+fn fill(
+    context: &Context,
+    request: TransactionRequest,
+    from: Address,
+    gas: u64,
+) -> Result<UnsignedTransaction, RpcError> {
+    let chain_id = context.chain.params().chain_id;
+    let head = context.chain.head();
+    let next = context.chain.next_environment(&head);
+    if request.gas_price.is_some() && (request.max_fee_per_gas.is_some() || request.max_priority_fee_per_gas.is_some())
+    {
+        let message = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified";
+        return Err(RpcError::server(message));
+    }
+    if let Some(have) = request.chain_id.filter(|id| *id != chain_id) {
+        return Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")));
+    }
+    if request.blob_versioned_hashes.is_some() {
+        return Err(RpcError::server("blob transactions have to be signed by the client"));
+    }
+    let nonce = request.nonce.unwrap_or_else(|| {
+        let state_nonce = || head.state.get(from).map_or(0, |account| account.nonce);
+        context.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce)
+    });
+    let (to, value) = (request.to.map_or(TxKind::Create, TxKind::Call), request.value.unwrap_or_default());
+    let (input, access_list) = (request.input.unwrap_or_default(), request.access_list);
+    let base_fee = u128::from(next.base_fee.unwrap_or(0));
+    if request.gas_price.is_some() || !next.rules.has(Fork::London) {
+        let gas_price = request.gas_price.unwrap_or_else(|| suggested_tip(&head));
+        return Ok(match access_list {
+            Some(access_list) => {
+                TxEip2930 { chain_id, nonce, gas_price, gas_limit: gas, to, value, access_list, input }.into()
+            }
+            None => TxLegacy { chain_id: Some(chain_id), nonce, gas_price, gas_limit: gas, to, value, input }.into(),
+        });
+    }
+    let suggested = || request.max_fee_per_gas.map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max));
+    let max_priority_fee_per_gas = request.max_priority_fee_per_gas.unwrap_or_else(suggested);
+    let max_fee_per_gas = request.max_fee_per_gas.unwrap_or(2 * base_fee + max_priority_fee_per_gas);
+    let access_list = access_list.unwrap_or_default();
+    match (request.authorization_list, to) {
+        (Some(authorization_list), TxKind::Call(to)) => Ok(TxEip7702 {
+            chain_id,
+            nonce,
+            gas_limit: gas,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to,
+            value,
+            access_list,
+            authorization_list,
+            input,
+        }
+        .into()),
+        (Some(_), TxKind::Create) => Err(RpcError::server("set code transaction must not be a create transaction")),
+        (None, to) => Ok(TxEip1559 {
+            chain_id,
+            nonce,
+            gas_limit: gas,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to,
+            value,
+            access_list,
+            input,
+        }
+        .into()),
+    }
+}

@@ -1,0 +1,151 @@
+//! JSON-RPC over WebSocket: requests as over HTTP, and subscriptions.
+//!
+//! A connection is one task: it reads requests, takes events of the chain and writes. What it has not written yet
+//! is bounded; a client that reads too slowly is cut off with a reason instead of filling the memory.
+
+use std::time::Duration;
+
+use axum::{
+    extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code},
+    response::Response,
+};
+use futures_util::{SinkExt, StreamExt, stream::FuturesUnordered};
+use tokio::{
+    sync::broadcast::{Receiver, error::RecvError},
+    time::{Instant, interval, timeout},
+};
+
+use super::{
+    Rpc,
+    envelope::{self, Body},
+    subscriptions::Subscriptions,
+};
+use crate::{chain::Event, web::Shutdown};
+
+/// Requests of one connection that are answered at a time.
+const MAX_IN_FLIGHT: usize = 64;
+/// How long a client may take to accept a message before it counts as stalled.
+const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How often a silent connection is asked whether it is alive.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long a connection may be silent.
+const SILENCE: Duration = Duration::from_secs(60);
+
+/// Upgrades a request.
+pub(super) fn accept(upgrade: WebSocketUpgrade, rpc: Rpc, shutdown: Shutdown) -> Response {
+    let limit = rpc.context.config.max_body;
+    upgrade
+        .max_message_size(limit)
+        .max_frame_size(limit)
+        .read_buffer_size(16 << 10)
+        .on_upgrade(move |socket| converse(socket, rpc, shutdown))
+}
+
+async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
+    let (mut sink, mut stream) = socket.split();
+    let mut subscriptions = Subscriptions::default();
+    // Nobody listens to the chain before the first subscription.
+    let mut events: Option<Receiver<Event>> = None;
+    let mut answers = FuturesUnordered::new();
+    let mut ping = interval(PING_INTERVAL);
+    let mut heard = Instant::now();
+    let close = loop {
+        let mut out: Vec<String> = Vec::new();
+        tokio::select! {
+            message = stream.next(), if answers.len() < MAX_IN_FLIGHT => {
+                heard = Instant::now();
+                let text = match message {
+                    None | Some(Err(_) | Ok(Message::Close(_))) => break None,
+                    Some(Ok(Message::Text(text))) => text,
+                    Some(Ok(Message::Binary(bytes))) => match Utf8Bytes::try_from(bytes) {
+                        Ok(text) => text,
+                        Err(_) => break Some((close_code::INVALID, "messages have to be UTF-8")),
+                    },
+                    Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
+                };
+                match subscription_request(&rpc, &mut subscriptions, &text) {
+                    Some(answer) => out.push(answer),
+                    None => {
+                        let rpc = rpc.clone();
+                        answers.push(async move { rpc.answer(text.as_bytes()).await });
+                    }
+                }
+                if events.is_none() && !subscriptions.is_empty() {
+                    events = Some(rpc.context.chain.subscribe());
+                }
+            }
+            Some(answer) = answers.next() => {
+                // Answers are JSON, which is UTF-8.
+                out.push(String::from_utf8(answer).unwrap_or_default());
+            }
+            event = next_event(&mut events) => match event {
+                Ok(event) => out = subscriptions.notifications(&event),
+                Err(RecvError::Lagged(_)) => break Some((close_code::POLICY, "the connection reads too slowly")),
+                Err(RecvError::Closed) => break Some((close_code::AWAY, "the node is shutting down")),
+            },
+            _ = ping.tick() => {
+                if heard.elapsed() > SILENCE {
+                    break None;
+                }
+                if !matches!(timeout(WRITE_TIMEOUT, sink.send(Message::Ping(Default::default()))).await, Ok(Ok(()))) {
+                    break None;
+                }
+            }
+            () = shutdown.begun() => break Some((close_code::AWAY, "the node is shutting down")),
+        }
+        if !write(&mut sink, out).await {
+            break Some((close_code::AGAIN, "the connection is stalled"));
+        }
+    };
+    if let Some((code, reason)) = close {
+        let frame = CloseFrame { code, reason: reason.into() };
+        let _ = timeout(Duration::from_secs(1), sink.send(Message::Close(Some(frame)))).await;
+    }
+}
+
+/// Writes messages; false if the client does not take them.
+async fn write(sink: &mut (impl SinkExt<Message> + Unpin), messages: Vec<String>) -> bool {
+    if messages.is_empty() {
+        return true;
+    }
+    let send = async {
+        for message in messages {
+            if sink.feed(Message::Text(message.into())).await.is_err() {
+                return false;
+            }
+        }
+        sink.flush().await.is_ok()
+    };
+    timeout(WRITE_TIMEOUT, send).await.unwrap_or(false)
+}
+
+async fn next_event(events: &mut Option<Receiver<Event>>) -> Result<Event, RecvError> {
+    match events {
+        Some(events) => events.recv().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// Answers the two methods that belong to a connection; none if the request is for another one.
+fn subscription_request(rpc: &Rpc, subscriptions: &mut Subscriptions, text: &str) -> Option<String> {
+    if !text.contains("subscribe") {
+        return None;
+    }
+    let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes()) else { return None };
+    let context = &rpc.context;
+    let answer = match &*request.method {
+        "eth_subscribe" => subscriptions.subscribe(context, request.params).map(|id| format!("\"{id}\"")),
+        "eth_unsubscribe" => subscriptions.unsubscribe(context, request.params).map(|was| was.to_string()),
+        _ => return None,
+    };
+    let mut out = Vec::new();
+    match answer {
+        Ok(result) => {
+            envelope::begin(request.id, &mut out);
+            out.extend_from_slice(result.as_bytes());
+            envelope::end(&mut out);
+        }
+        Err(error) => envelope::error(request.id, &error, context.dialect, &mut out),
+    }
+    String::from_utf8(out).ok()
+}
