@@ -1,1 +1,3 @@
+//! The one integration binary: every test runs against the real thing.
 
+mod contracts;
