@@ -8,8 +8,15 @@ mod abi_lending;
 mod artifacts;
 mod bench;
 mod network;
+mod render;
+mod vectors;
+
 mod credit_vectors;
 mod interest_vectors;
-mod render;
+mod oracle;
 mod swap_vectors;
-mod vectors;
+mod token;
+mod vault_adversaries;
+mod vault_checks;
+mod vault_owner;
+mod vault_window;
