@@ -1,4 +1,5 @@
 //! The integration tests: one binary, every node on a port of its own.
 
 mod account;
+mod contracts;
 mod state;

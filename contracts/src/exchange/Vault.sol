@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
+import {ExactTransfer} from "../token/ExactTransfer.sol";
+import {SwapMath} from "./SwapMath.sol";
+import {VaultAdmin} from "./VaultAdmin.sol";
+import {SwapQuote, SwapStatus, TokenState, VaultErrors} from "./VaultTypes.sol";
+
+/// @title Vault
+/// @notice Swaps tokens at the oracle's price out of reserves that the treasury provides. What limits a swap is the share
+/// of the output reserve it may take, not a curve: the price of a small swap and of a large one is the same.
+contract Vault is VaultAdmin {
+    using SafeCast for uint256;
+
+    /// @notice A user swapped `amountIn` of one token for `amountOut` of another.
+    event Swap(
+        address indexed user,
+        address indexed tokenIn,
+        address indexed tokenOut,
+        uint256 amountIn,
+        uint256 amountOut
+    );
+
+    /// @notice How the swap reported just before was priced. `amountOut + fee` left the output token's reserve.
+    event SwapPriced(
+        address indexed user,
+        address indexed tokenIn,
+        address indexed tokenOut,
+        uint256 priceIn,
+        uint256 priceOut,
+        uint256 fee,
+        uint256 impactBps
+    );
+
+    /// @param owner_ The account that provides liquidity and sets the rules.
+    /// @param oracle_ Where prices come from.
+    constructor(address owner_, IPriceOracle oracle_) VaultAdmin(owner_, oracle_) {}
+
+    /// @notice Swaps exactly `_amountIn`, which the caller has approved the vault to take.
+    /// @param _tokenIn The token to pay with.
+    /// @param _tokenOut The token to receive.
+    /// @param _amountIn How much to pay.
+    /// @param _minAmountOut The least the caller accepts.
+    function swapExactTokensForTokens(address _tokenIn, address _tokenOut, uint256 _amountIn, uint256 _minAmountOut)
+        external
+        nonReentrant
+    {
+        SwapQuote memory quote = _quote(_tokenIn, _tokenOut, _amountIn, _minAmountOut);
+        if (quote.status != SwapStatus.Ok) _refuse(quote, _minAmountOut);
+
+        TokenState storage stateIn = _states[_tokenIn];
+        TokenState storage stateOut = _states[_tokenOut];
+        stateIn.reserve = (stateIn.reserve + _amountIn).toUint160();
+        stateOut.reserve = (quote.reserveOut - quote.grossOut).toUint160();
+        stateOut.feesAccrued += quote.fee;
+        if (impactWindowBps != 0) {
+            stateOut.windowLevel = uint40(quote.windowLevel);
+            stateOut.windowUpdatedAt = uint40(block.timestamp);
+        }
+        emit Swap(msg.sender, _tokenIn, _tokenOut, _amountIn, quote.amountOut);
+        emit SwapPriced(
+            msg.sender, _tokenIn, _tokenOut, quote.priceIn, quote.priceOut, quote.fee, quote.impactBps
+        );
+
+        ExactTransfer.pull(_tokenIn, _amountIn);
+        ExactTransfer.push(_tokenOut, msg.sender, quote.amountOut);
+    }
+
+    /// @notice What an input would buy, whatever the vault holds of the output token.
+    /// @param tokenIn The token to pay with.
+    /// @param tokenOut The token to receive.
+    /// @param amountIn How much to pay.
+    /// @return amountOut What would be paid out.
+    /// @return fee The fee, which is already taken off `amountOut`.
+    function getAmountOut(address tokenIn, address tokenOut, uint256 amountIn)
+        external
+        view
+        returns (uint256 amountOut, uint256 fee)
+    {
+        SwapQuote memory quote;
+        _price(quote, tokenIn, tokenOut, amountIn);
+        if (quote.status != SwapStatus.Ok) _refuse(quote, 0);
+        return (quote.amountOut, quote.fee);
+    }
+
+    /// @notice What a swap in this block would do. Never reverts for anything a swap is refused for.
+    /// @param tokenIn The token to pay with.
+    /// @param tokenOut The token to receive.
+    /// @param amountIn How much to pay.
+    /// @return amountOut What would be paid out.
+    /// @return fee The fee, which is already taken off `amountOut`.
+    /// @return impactBps The share of the output reserve the swap takes.
+    /// @return status Why the swap would be refused, or that it would not.
+    function quoteSwap(address tokenIn, address tokenOut, uint256 amountIn)
+        external
+        view
+        returns (uint256 amountOut, uint256 fee, uint256 impactBps, SwapStatus status)
+    {
+        SwapQuote memory quote = _quote(tokenIn, tokenOut, amountIn, 0);
+        return (quote.amountOut, quote.fee, quote.impactBps, quote.status);
+    }
+
+    /// @dev One function decides for the quote and for the swap, so the two cannot disagree.
+    function _quote(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut)
+        private
+        view
+        returns (SwapQuote memory quote)
+    {
+        if (paused) {
+            quote.status = SwapStatus.Paused;
+            return quote;
+        }
+        _price(quote, tokenIn, tokenOut, amountIn);
+        if (quote.status != SwapStatus.Ok) return quote;
+
+        TokenState storage state = _states[tokenOut];
+        quote.reserveOut = state.reserve;
+        quote.impactBps = SwapMath.share(quote.grossOut, quote.reserveOut, SwapMath.BPS_DENOMINATOR);
+        if (quote.amountOut == 0) quote.status = SwapStatus.ZeroOutput;
+        else if (quote.amountOut < minAmountOut) quote.status = SwapStatus.InsufficientOutputAmount;
+        else if (quote.grossOut > quote.reserveOut) quote.status = SwapStatus.InsufficientLiquidity;
+        else if (quote.impactBps > MAX_PRICE_IMPACT_BPS) quote.status = SwapStatus.PriceImpactTooHigh;
+        else if (impactWindowBps != 0) {
+            quote.windowLevel = _windowLevel(state) + SwapMath.share(quote.grossOut, quote.reserveOut, SwapMath.WHOLE);
+            if (quote.windowLevel > _allowance()) quote.status = SwapStatus.ImpactWindowExceeded;
+        }
+    }
+
+    /// @dev The checks and the arithmetic that need no reserve.
+    function _price(SwapQuote memory quote, address tokenIn, address tokenOut, uint256 amountIn) private view {
+        TokenState storage stateIn = _states[tokenIn];
+        TokenState storage stateOut = _states[tokenOut];
+        if (tokenIn == tokenOut) {
+            quote.status = SwapStatus.SameToken;
+        } else if (!stateIn.supported || !stateOut.supported) {
+            quote.status = SwapStatus.UnsupportedToken;
+        } else if (amountIn == 0) {
+            quote.status = SwapStatus.ZeroAmount;
+        } else if (amountIn > type(uint128).max) {
+            quote.status = SwapStatus.AmountTooLarge;
+        } else {
+            bool freshIn;
+            bool freshOut;
+            (quote.priceIn, freshIn) = oracle.readPrice(tokenIn);
+            (quote.priceOut, freshOut) = oracle.readPrice(tokenOut);
+            if (!freshIn || !freshOut) {
+                quote.status = SwapStatus.StalePrice;
+            } else {
+                (quote.grossOut, quote.fee) = SwapMath.price(
+                    amountIn, quote.priceIn, stateIn.decimals, quote.priceOut, stateOut.decimals
+                );
+                quote.amountOut = quote.grossOut - quote.fee;
+            }
+        }
+    }
+
+    function _refuse(SwapQuote memory quote, uint256 minAmountOut) private view {
+        SwapStatus status = quote.status;
+        if (status == SwapStatus.Paused) revert VaultErrors.Paused();
+        if (status == SwapStatus.SameToken) revert VaultErrors.SameToken();
+        if (status == SwapStatus.UnsupportedToken) revert VaultErrors.UnsupportedToken();
+        if (status == SwapStatus.ZeroAmount) revert VaultErrors.ZeroAmount();
+        if (status == SwapStatus.AmountTooLarge) revert VaultErrors.AmountTooLarge();
+        if (status == SwapStatus.StalePrice) revert VaultErrors.StalePrice();
+        if (status == SwapStatus.ZeroOutput) revert VaultErrors.ZeroOutput();
+        if (status == SwapStatus.InsufficientOutputAmount) {
+            revert VaultErrors.InsufficientOutputAmount(quote.amountOut, minAmountOut);
+        }
+        if (status == SwapStatus.InsufficientLiquidity) {
+            revert VaultErrors.InsufficientLiquidity(quote.grossOut, quote.reserveOut);
+        }
+        if (status == SwapStatus.PriceImpactTooHigh) {
+            revert VaultErrors.PriceImpactTooHigh(quote.impactBps, MAX_PRICE_IMPACT_BPS);
+        }
+        revert VaultErrors.ImpactWindowExceeded(
+            SwapMath.share(quote.windowLevel, SwapMath.WHOLE, SwapMath.BPS_DENOMINATOR), impactWindowBps
+        );
+    }
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+/// @title IPriceOracle
+/// @notice What the exchange and the lending pool ask of a price source.
+interface IPriceOracle {
+    /// @notice The last price of a token and whether it may still be acted on.
+    /// @param token The token.
+    /// @return price US dollars times 10^8 per whole token, below 2^63; 0 if there never was a price.
+    /// @return fresh False if there is no price or it is older than the oracle allows.
+    function readPrice(address token) external view returns (uint256 price, bool fresh);
+}

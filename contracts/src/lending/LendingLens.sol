@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {IERC20Metadata} from "@openzeppelin/contracts/token/ERC20/extensions/IERC20Metadata.sol";
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
+import {CreditScore, ScoreParts} from "./CreditScore.sol";
+import {ILendingPool, ReserveView} from "./ILendingPool.sol";
+import {Interest} from "./Interest.sol";
+import {Ledger} from "./Ledger.sol";
+import {AccountView, LiquidationSide, PoolView, PositionView, ScoreView} from "./LensTypes.sol";
+import {Account, BANDS, Credit, Holding, ReserveState, Valuation} from "./PoolTypes.sol";
+import {Portfolio} from "./Portfolio.sol";
+import {RateModel} from "./RateModel.sol";
+
+/// @title LendingLens
+/// @notice Everything a user interface wants to know about a lending pool, each in one call. It keeps nothing and decides
+/// nothing: the pool hands out the account a transaction would start with, and the same libraries read it here and there.
+contract LendingLens {
+    using Interest for ReserveState;
+    using Ledger for Holding;
+    using Portfolio for Account;
+    using Portfolio for Holding;
+    using Portfolio for Valuation;
+
+    /// @notice The pool this lens looks at.
+    ILendingPool public immutable pool;
+
+    /// @param pool_ The pool to look at.
+    constructor(ILendingPool pool_) {
+        pool = pool_;
+    }
+
+    /// @notice Every asset of the pool.
+    /// @return views One entry an asset, in the order in which they were added.
+    function getPools() external view returns (PoolView[] memory views) {
+        address[] memory assets = pool.getAssets();
+        views = new PoolView[](assets.length);
+        for (uint256 i = 0; i < assets.length; ++i) {
+            views[i] = getPool(assets[i]);
+        }
+    }
+
+    /// @notice A user's account with every asset in which the user has something.
+    /// @param user The user; one the pool has never seen has the lowest score and nothing else.
+    /// @return result The account.
+    function getAccount(address user) external view returns (AccountView memory result) {
+        (Account memory account, uint256 score) = pool.getAccount(user);
+        Valuation memory valuation = account.value();
+        result.score = score;
+        result.band = account.credit.band;
+        result.suppliedUsd = valuation.suppliedUsd;
+        result.borrowingPowerUsd = account.borrowingPower(score);
+        result.debtUsd = valuation.debtUsd;
+        result.availableUsd = Math.saturatingSub(result.borrowingPowerUsd, result.debtUsd);
+        result.healthFactorBps = valuation.healthFactorBps();
+        result.dueAt = account.credit.dueAt;
+        result.positions = new PositionView[](account.holdings.length);
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            result.positions[i] = _position(account.holdings[i], valuation, account.credit.band, score);
+        }
+    }
+
+    /// @notice A user's credit score and where it comes from.
+    /// @param user The user.
+    /// @return result The explanation.
+    function getScore(address user) external view returns (ScoreView memory result) {
+        (Account memory account, uint256 score) = pool.getAccount(user);
+        Valuation memory valuation = account.value();
+        Credit memory credit = account.credit;
+        result.healthFactorBps = valuation.healthFactorBps();
+        ScoreParts memory parts = CreditScore.explain(
+            credit, valuation.suppliedUsd, valuation.debtUsd, result.healthFactorBps, block.timestamp
+        );
+        (result.score, result.band) = (score, credit.band);
+        (result.depositPoints, result.depositSeconds) = (parts.depositPoints, credit.depositSeconds);
+        (result.paymentPoints, result.onTimePayments) = (parts.paymentPoints, credit.onTimePayments);
+        (result.historyPoints, result.healthySeconds) = (parts.historyPoints, credit.healthySeconds);
+        (result.healthPoints, result.overduePoints) = (parts.healthPoints, parts.overduePoints);
+        (result.penaltyPoints, result.penalty, result.penaltyAt) =
+            (parts.penaltyPoints, credit.penalty, credit.penaltyAt);
+        (result.dueAt, result.late) = (credit.dueAt, credit.late);
+        (result.lastBorrowAt, result.lastPaymentAt) = (credit.lastBorrowAt, credit.lastPaymentAt);
+    }
+
+    /// @notice Where an asset's price would have to go for a user to be liquidated, all other prices as they are.
+    /// @param user The user.
+    /// @param asset The asset.
+    /// @return price That price in US dollars times 10^8, rounded towards the present one; 0 if there is none.
+    /// @return side From which side the price would reach it.
+    function getLiquidationPrice(address user, address asset)
+        external
+        view
+        returns (uint256 price, LiquidationSide side)
+    {
+        (Account memory account,) = pool.getAccount(user);
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            if (account.holdings[i].asset != asset) continue;
+            return _liquidationPrice(account.holdings[i], account.value(), account.credit.band);
+        }
+    }
+
+    /// @notice One asset of the pool.
+    /// @param asset The asset.
+    /// @return result What there is to know about it.
+    function getPool(address asset) public view returns (PoolView memory result) {
+        ReserveView memory reserve = pool.getReserve(asset);
+        ReserveState memory state = reserve.state;
+        (result.asset, result.pToken) = (asset, reserve.pToken);
+        (result.symbol, result.decimals) = (IERC20Metadata(asset).symbol(), reserve.decimals);
+        (result.totalSupplied, result.totalDebt) = (state.totalSupplied(), state.totalDebt());
+        (result.cash, result.treasury, result.deficit) = (state.cash, state.treasury, state.deficit);
+        result.utilisation = RateModel.utilisation(state.cash, result.totalDebt);
+        result.annualRate = RateModel.annualRate(reserve.parameters, result.utilisation);
+        for (uint256 band = 0; band < BANDS; ++band) {
+            result.borrowRates[band] = RateModel.perSecond(result.annualRate, band);
+        }
+        result.supplyRate = state.supplyRate(reserve.parameters);
+        result.liquidityIndex = state.liquidityIndex;
+        (result.supplyCap, result.borrowCap) = (reserve.supplyCap, reserve.borrowCap);
+        (result.price, result.priceFresh) = pool.oracle().readPrice(asset);
+        (result.paused, result.parameters) = (reserve.paused, reserve.parameters);
+    }
+
+    function _position(Holding memory holding, Valuation memory valuation, uint256 band, uint256 score)
+        private
+        view
+        returns (PositionView memory result)
+    {
+        IERC20Metadata asset = IERC20Metadata(holding.asset);
+        (result.asset, result.symbol, result.decimals) = (holding.asset, asset.symbol(), asset.decimals());
+        (result.supplied, result.debt) = (holding.supplied(), holding.debt(band));
+        (result.price, result.priceFresh) = (holding.price, holding.fresh);
+        (result.suppliedUsd, result.debtUsd) = (holding.suppliedUsd(), holding.debtUsd(band));
+        result.supplyRate = holding.state.supplyRate(holding.parameters);
+        uint256 utilisation = RateModel.utilisation(holding.state.cash, holding.state.totalDebt());
+        result.borrowRate = RateModel.perSecond(RateModel.annualRate(holding.parameters, utilisation), band);
+        result.loanToValueBps = Portfolio.loanToValueBps(holding.parameters, score);
+        result.liquidationThresholdBps = holding.parameters.liquidationThresholdBps;
+        (result.liquidationPrice, result.liquidationSide) = _liquidationPrice(holding, valuation, band);
+    }
+
+    /// @dev Solves cover = debt for the price of one asset. Who has more cover than debt in it fears a fall, who has more
+    /// debt than cover in it fears a rise; what the other assets contribute says how far it is.
+    function _liquidationPrice(Holding memory holding, Valuation memory valuation, uint256 band)
+        private
+        pure
+        returns (uint256 price, LiquidationSide side)
+    {
+        uint256 threshold = holding.parameters.liquidationThresholdBps;
+        uint256 ownCover = (holding.suppliedUsd() * threshold) / Portfolio.BPS_DENOMINATOR;
+        uint256 otherCover = valuation.coverUsd - ownCover;
+        uint256 otherDebt = valuation.debtUsd - holding.debtUsd(band);
+        uint256 cover = holding.supplied() * threshold;
+        uint256 debt = holding.debt(band) * Portfolio.BPS_DENOMINATOR;
+        uint256 scale = holding.unit * Portfolio.BPS_DENOMINATOR;
+        if (cover > debt && otherDebt > otherCover) {
+            price = Math.mulDiv(otherDebt - otherCover, scale, cover - debt, Math.Rounding.Ceil);
+            return (price, LiquidationSide.Below);
+        }
+        if (debt > cover && otherCover > otherDebt) {
+            return (Math.mulDiv(otherCover - otherDebt, scale, debt - cover), LiquidationSide.Above);
+        }
+    }
+}

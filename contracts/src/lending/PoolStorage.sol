@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
+import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
+import {CreditHistory} from "./CreditHistory.sol";
+import {CreditScore} from "./CreditScore.sol";
+import {ILendingPool} from "./ILendingPool.sol";
+import {Interest} from "./Interest.sol";
+import {
+    Account,
+    BANDS,
+    Band,
+    Credit,
+    Holding,
+    Position,
+    Reserve,
+    ReserveState,
+    Valuation
+} from "./PoolTypes.sol";
+import {Portfolio} from "./Portfolio.sol";
+
+/// @title PoolStorage
+/// @notice Where a pool's state lives, and the only two ways through which an operation touches it: it opens a user's
+/// account into memory, works on that, and closes it again. Reading, arithmetic and writing never mix.
+abstract contract PoolStorage is ILendingPool {
+    using SafeCast for uint256;
+    using Portfolio for Account;
+    using Portfolio for Valuation;
+
+    IPriceOracle internal _oracle;
+    address[] internal _assets;
+    mapping(address asset => Reserve) internal _reserves;
+    mapping(address user => Credit) internal _credits;
+    mapping(address user => mapping(uint256 assetId => Position)) internal _positions;
+
+    /// @dev Opens a user's account: interest up to now, the credit history up to now, and the band that the score deserves.
+    function _open(address user) internal view returns (Account memory account, uint256 score) {
+        return _openWith(user, 0);
+    }
+
+    /// @dev The same, with room for one more asset in which the user may have nothing yet.
+    function _openFor(address user, address asset) internal view returns (Account memory account, uint256 score) {
+        return _openWith(user, 1 << _reserves[asset].id);
+    }
+
+    /// @dev Closes an account: the state from which the next checkpoint counts, the band that the new score deserves, and
+    /// everything that changed goes to storage and into events.
+    function _close(Account memory account) internal {
+        Valuation memory valuation = account.value();
+        CreditHistory.settle(
+            account.credit, valuation.suppliedUsd, valuation.debtUsd, valuation.healthFactorBps(), account.owes()
+        );
+        uint256 score = _score(account, valuation);
+        account.moveBand(CreditScore.bandOf(score));
+
+        Credit memory credit = account.credit;
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            Holding memory holding = account.holdings[i];
+            if (!holding.changed) continue;
+            _storeState(holding.asset, holding.state);
+            _storePosition(account.user, holding, credit);
+        }
+        _credits[account.user] = credit;
+        emit CreditUpdated(
+            account.user,
+            score,
+            credit.band,
+            credit.depositSeconds,
+            credit.healthySeconds,
+            credit.onTimePayments,
+            credit.penalty,
+            credit.penaltyAt,
+            credit.dueAt
+        );
+    }
+
+    /// @dev An asset's state with interest up to now.
+    function _load(Reserve storage reserve) internal view returns (ReserveState memory state) {
+        (state.cash, state.treasury, state.deficit) = (reserve.cash, reserve.treasury, reserve.deficit);
+        (state.liquidityIndex, state.scaledSupply) = (reserve.liquidityIndex, reserve.scaledSupply);
+        for (uint256 i = 0; i < BANDS; ++i) {
+            Band memory band = reserve.bands[i];
+            (state.borrowIndexes[i], state.scaledDebts[i]) = (band.borrowIndex, band.scaledDebt);
+        }
+        Interest.accrue(state, reserve.parameters, block.timestamp - reserve.updatedAt);
+    }
+
+    function _storeState(address asset, ReserveState memory state) internal {
+        Reserve storage reserve = _reserves[asset];
+        reserve.updatedAt = uint40(block.timestamp);
+        (reserve.cash, reserve.treasury) = (state.cash.toUint128(), state.treasury.toUint128());
+        reserve.deficit = state.deficit;
+        (reserve.liquidityIndex, reserve.scaledSupply) =
+            (state.liquidityIndex.toUint128(), state.scaledSupply.toUint128());
+        for (uint256 i = 0; i < BANDS; ++i) {
+            reserve.bands[i] = Band(state.borrowIndexes[i].toUint128(), state.scaledDebts[i].toUint128());
+        }
+        emit ReserveUpdated(asset, state);
+    }
+
+    /// @dev The one place that turns an account into a score.
+    function _score(Account memory account, Valuation memory valuation) internal view virtual returns (uint256) {
+        return CreditScore.explain(
+            account.credit, valuation.suppliedUsd, valuation.debtUsd, valuation.healthFactorBps(), block.timestamp
+        ).score;
+    }
+
+    function _openWith(address user, uint256 extra) private view returns (Account memory account, uint256 score) {
+        account.user = user;
+        account.credit = _credits[user];
+        _loadHoldings(account, account.credit.held | extra);
+        CreditHistory.checkpoint(account.credit, block.timestamp);
+        score = _score(account, account.value());
+        account.moveBand(CreditScore.bandOf(score));
+    }
+
+    function _loadHoldings(Account memory account, uint256 held) private view {
+        uint256 count = 0;
+        for (uint256 bits = held; bits != 0; bits &= bits - 1) ++count;
+        account.holdings = new Holding[](count);
+        uint256 next = 0;
+        for (uint256 id = 0; next < count; ++id) {
+            if (held & (1 << id) != 0) _loadHolding(account.holdings[next++], account.user, id);
+        }
+    }
+
+    function _loadHolding(Holding memory holding, address user, uint256 id) private view {
+        address asset = _assets[id];
+        Reserve storage reserve = _reserves[asset];
+        Position memory position = _positions[user][id];
+        (holding.asset, holding.id, holding.unit) = (asset, id, 10 ** reserve.decimals);
+        (holding.scaledSupply, holding.scaledDebt) = (position.scaledSupply, position.scaledDebt);
+        (holding.price, holding.fresh) = _oracle.readPrice(asset);
+        holding.parameters = reserve.parameters;
+        holding.state = _load(reserve);
+    }
+
+    function _storePosition(address user, Holding memory holding, Credit memory credit) private {
+        (uint256 supply, uint256 debt) = (holding.scaledSupply, holding.scaledDebt);
+        _positions[user][holding.id] = Position(supply.toUint128(), debt.toUint128());
+        uint256 bit = 1 << holding.id;
+        credit.held = uint128(supply == 0 && debt == 0 ? credit.held & ~bit : credit.held | bit);
+        emit PositionUpdated(user, holding.asset, supply, debt, credit.band);
+    }
+}

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+pragma solidity 0.8.37;
+
+/// @dev How many credit bands there are. Band 0 is where everybody starts and pays the most.
+uint256 constant BANDS = 5;
+
+/// @notice How an asset earns and how much may be borrowed against it, all in basis points.
+struct AssetParameters {
+    // The borrow rate: base, slope up to the kink, slope above it, the kink's utilisation.
+    uint16 baseRateBps;
+    uint16 slope1Bps;
+    uint16 slope2Bps;
+    uint16 kinkBps;
+    // The treasury's share of the interest.
+    uint16 reserveFactorBps;
+    // What may be borrowed against a dollar of it, at the lowest and at the highest credit score.
+    uint16 minLtvBps;
+    uint16 maxLtvBps;
+    // Where it stops covering debt, and what a liquidator is paid on top.
+    uint16 liquidationThresholdBps;
+    uint16 liquidationBonusBps;
+}
+
+/// @notice One credit band of one asset, as stored.
+struct Band {
+    uint128 borrowIndex;
+    uint128 scaledDebt;
+}
+
+/// @notice One asset, as stored.
+struct Reserve {
+    address pToken;
+    uint40 updatedAt;
+    uint8 id;
+    uint8 decimals;
+    bool paused;
+    AssetParameters parameters;
+    uint128 supplyCap;
+    uint128 borrowCap;
+    uint128 liquidityIndex;
+    uint128 scaledSupply;
+    uint128 cash;
+    uint128 treasury;
+    uint256 deficit;
+    Band[BANDS] bands;
+}
+
+/// @notice The moving part of an asset, in memory, with interest up to now.
+struct ReserveState {
+    uint256 cash;
+    uint256 treasury;
+    uint256 deficit;
+    uint256 liquidityIndex;
+    uint256 scaledSupply;
+    uint256[BANDS] borrowIndexes;
+    uint256[BANDS] scaledDebts;
+}
+
+/// @notice What one user has in one asset, as stored. The debt is in units of the user's credit band.
+struct Position {
+    uint128 scaledSupply;
+    uint128 scaledDebt;
+}
+
+/// @notice A user's credit history. Times are Unix seconds, 0 where something never happened.
+struct Credit {
+    uint40 checkpointAt;
+    // Seconds with enough supplied, and with a debt that was amply covered.
+    uint40 depositSeconds;
+    uint40 healthySeconds;
+    // Points lost to late terms and liquidations, as of `penaltyAt`.
+    uint40 penaltyAt;
+    // The end of the current term; 0 without debt.
+    uint40 dueAt;
+    uint16 penalty;
+    uint8 onTimePayments;
+    uint8 band;
+    // Which seconds count since the checkpoint, and whether the current term is already known to be late.
+    bool depositing;
+    bool healthy;
+    bool late;
+    uint40 lastBorrowAt;
+    uint40 lastPaymentAt;
+    uint40 lastLiquidationAt;
+    // One bit per asset id in which the user has supply or debt.
+    uint128 held;
+}
+
+/// @notice One asset in a user's account: the asset's own state, its price, and the user's part of it.
+struct Holding {
+    address asset;
+    uint256 id;
+    uint256 unit;
+    uint256 price;
+    bool fresh;
+    bool changed;
+    uint256 scaledSupply;
+    uint256 scaledDebt;
+    AssetParameters parameters;
+    ReserveState state;
+}
+
+/// @notice A user's account, in memory, as a transaction of this block starts with it.
+struct Account {
+    address user;
+    Credit credit;
+    Holding[] holdings;
+}
+
+/// @notice What an account is worth, in US dollars times 10^8: assets rounded down, debts rounded up.
+struct Valuation {
+    uint256 suppliedUsd;
+    uint256 debtUsd;
+    // The debt that the collateral still covers before it may be liquidated.
+    uint256 coverUsd;
+}

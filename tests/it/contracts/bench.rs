@@ -1,0 +1,188 @@
+//! A bare EVM with a clock, and the three things tests do with it: deploy, send and look.
+
+use alloy_primitives::{Address, B256, Bytes, Log, TxKind, U256};
+use alloy_sol_types::{SolCall, SolError, SolEvent};
+use revm::{
+    Context, ExecuteCommitEvm, ExecuteEvm, MainBuilder, MainContext,
+    bytecode::Bytecode,
+    context::{BlockEnv, CfgEnv, ContextTr, JournalTr, TxEnv, result::ExecutionResult},
+    database::InMemoryDB,
+    handler::MainnetEvm,
+    primitives::hardfork::SpecId,
+    state::AccountInfo,
+};
+
+use super::artifacts;
+
+type Evm = MainnetEvm<Context<BlockEnv, TxEnv, CfgEnv, InMemoryDB>>;
+
+/// Any moment will do, but block 0 at second 0 is where "never" lives in the contracts' storage.
+pub(crate) const START: u64 = 1_700_000_000;
+
+pub(crate) const CHAIN_ID: u64 = 125;
+
+pub(crate) struct Bench {
+    evm: Evm,
+}
+
+/// What came of a transaction that succeeded.
+#[derive(Debug)]
+pub(crate) struct Receipt {
+    pub(crate) gas: u64,
+    pub(crate) output: Bytes,
+    pub(crate) logs: Vec<Log>,
+}
+
+impl Receipt {
+    /// The only event of its kind.
+    pub(crate) fn event<E: SolEvent>(&self) -> E {
+        let mut events = self.events::<E>();
+        assert_eq!(events.len(), 1, "{} events of the kind {}", events.len(), E::SIGNATURE);
+        events.remove(0)
+    }
+
+    pub(crate) fn events<E: SolEvent>(&self) -> Vec<E> {
+        let of_kind = self.logs.iter().filter(|log| log.topics().first() == Some(&E::SIGNATURE_HASH));
+        of_kind.map(|log| E::decode_log_data(&log.data).unwrap()).collect()
+    }
+}
+
+/// The bytes a contract refused with.
+pub(crate) fn refusal(error: impl SolError) -> Bytes {
+    error.abi_encode().into()
+}
+
+impl Bench {
+    pub(crate) fn new() -> Self {
+        Self::resume(InMemoryDB::default(), START)
+    }
+
+    /// An EVM on a copy of a state, so that tests can share what is slow to set up.
+    pub(crate) fn resume(state: InMemoryDB, time: u64) -> Self {
+        let context = Context::mainnet()
+            .with_db(state)
+            .modify_cfg_chained(|cfg| {
+                cfg.set_spec_and_mainnet_gas_params(SpecId::OSAKA);
+                cfg.chain_id = CHAIN_ID;
+                cfg.disable_nonce_check = true;
+                cfg.disable_balance_check = true;
+            })
+            .modify_block_chained(|block| {
+                block.number = U256::from(1);
+                block.timestamp = U256::from(time);
+                block.beneficiary = Address::repeat_byte(0xcb);
+                block.prevrandao = Some(B256::repeat_byte(0x7a));
+            });
+        Self { evm: context.build_mainnet() }
+    }
+
+    pub(crate) fn state(&self) -> InMemoryDB {
+        self.evm.ctx.db().clone()
+    }
+
+    pub(crate) fn fork(&self) -> Self {
+        Self::resume(self.state(), self.now())
+    }
+
+    pub(crate) fn now(&self) -> u64 {
+        self.evm.ctx.block.timestamp.to()
+    }
+
+    pub(crate) fn warp(&mut self, seconds: u64) {
+        self.evm.ctx.block.timestamp += U256::from(seconds);
+        self.evm.ctx.block.number += U256::from(1);
+    }
+
+    pub(crate) fn block(&self) -> &BlockEnv {
+        &self.evm.ctx.block
+    }
+
+    pub(crate) fn set_base_fee(&mut self, base_fee: u64) {
+        self.evm.ctx.block.basefee = base_fee;
+    }
+
+    pub(crate) fn set_balance(&mut self, account: Address, balance: U256) {
+        let info = AccountInfo { balance, ..AccountInfo::default() };
+        self.evm.ctx.journal_mut().db_mut().insert_account_info(account, info);
+    }
+
+    pub(crate) fn balance(&mut self, account: Address) -> U256 {
+        self.evm.ctx.journal_mut().db_mut().load_account(account).unwrap().info.balance
+    }
+
+    /// Creates a contract at a chosen address the way genesis does: the creation code is put there, called, and replaced
+    /// by what it returns.
+    pub(crate) fn deploy(&mut self, address: Address, deployer: Address, artifact: &str, arguments: &[u8]) {
+        self.try_deploy(address, deployer, artifact, arguments).unwrap();
+    }
+
+    pub(crate) fn try_deploy(
+        &mut self,
+        address: Address,
+        deployer: Address,
+        artifact: &str,
+        arguments: &[u8],
+    ) -> Result<Receipt, Bytes> {
+        let code = [&artifacts::creation_code(artifact), arguments].concat();
+        self.set_code(address, code.into());
+        let receipt = self.transact(deployer, address, U256::ZERO, Bytes::new())?;
+        self.set_code(address, receipt.output.clone());
+        Ok(receipt)
+    }
+
+    fn set_code(&mut self, address: Address, code: Bytes) {
+        let info = AccountInfo::from_bytecode(Bytecode::new_raw(code)).with_nonce(1);
+        self.evm.ctx.journal_mut().db_mut().insert_account_info(address, info);
+    }
+
+    /// Runs a transaction and keeps what it changed; or says what it was refused with.
+    pub(crate) fn send<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Result<Receipt, Bytes> {
+        self.transact(from, to, U256::ZERO, call.abi_encode().into())
+    }
+
+    pub(crate) fn send_value<C: SolCall>(
+        &mut self,
+        from: Address,
+        to: Address,
+        value: U256,
+        call: C,
+    ) -> Result<Receipt, Bytes> {
+        self.transact(from, to, value, call.abi_encode().into())
+    }
+
+    fn transact(&mut self, from: Address, to: Address, value: U256, data: Bytes) -> Result<Receipt, Bytes> {
+        outcome(self.evm.transact_commit(transaction(from, to, value, data)).unwrap())
+    }
+
+    /// Runs a call and forgets what it changed.
+    pub(crate) fn look<C: SolCall>(&mut self, to: Address, call: C) -> C::Return {
+        self.try_look(Address::ZERO, to, call).unwrap()
+    }
+
+    pub(crate) fn try_look<C: SolCall>(&mut self, from: Address, to: Address, call: C) -> Result<C::Return, Bytes> {
+        let transaction = transaction(from, to, U256::ZERO, call.abi_encode().into());
+        let receipt = outcome(self.evm.transact(transaction).unwrap().result)?;
+        Ok(C::abi_decode_returns(&receipt.output).unwrap())
+    }
+}
+
+fn transaction(from: Address, to: Address, value: U256, data: Bytes) -> TxEnv {
+    TxEnv {
+        caller: from,
+        kind: TxKind::Call(to),
+        value,
+        data,
+        gas_limit: 16_000_000,
+        chain_id: Some(CHAIN_ID),
+        ..TxEnv::default()
+    }
+}
+
+fn outcome(result: ExecutionResult) -> Result<Receipt, Bytes> {
+    let gas = result.tx_gas_used();
+    match result {
+        ExecutionResult::Success { output, logs, .. } => Ok(Receipt { gas, output: output.into_data(), logs }),
+        ExecutionResult::Revert { output, .. } => Err(output),
+        ExecutionResult::Halt { reason, .. } => panic!("halted: {reason:?}"),
+    }
+}

@@ -1,0 +1,22 @@
+//! The exchange and the lending protocol, tested on their real bytecode in a bare EVM.
+//!
+//! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `abi` and `abi_lending` bind it, and
+//! `network` deploys everything the way genesis does. The rest is tests.
+
+mod abi;
+mod abi_lending;
+mod artifacts;
+mod bench;
+mod network;
+mod render;
+mod vectors;
+
+mod credit_vectors;
+mod interest_vectors;
+mod oracle;
+mod swap_vectors;
+mod token;
+mod vault_adversaries;
+mod vault_checks;
+mod vault_owner;
+mod vault_window;

@@ -1,0 +1,164 @@
+//! Tokens that break their promises, against the vault.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::{SolCall, SolValue};
+
+use super::{
+    abi::{Guard, Manners, PriceOracle, RogueToken, Token, Vault},
+    bench::{Receipt, refusal},
+    network::{ALICE, Network, ORACLE, OWNER, TokenInfo, VAULT},
+};
+
+const ROGUE: Address = Address::repeat_byte(0x99);
+const RESERVE: u64 = 1_000_000_000;
+
+/// A vault that trades a token worth as much as USDC, which behaves until it is told otherwise.
+fn with_rogue() -> Network {
+    let mut network = Network::new();
+    network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
+    for holder in [OWNER, ALICE] {
+        network.send(OWNER, ROGUE, RogueToken::mintCall { to: holder, amount: U256::from(RESERVE) }).unwrap();
+        network.send(holder, ROGUE, Token::approveCall { spender: VAULT, value: U256::MAX }).unwrap();
+    }
+    let price = U256::from(100_000_000);
+    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: ROGUE, price }).unwrap();
+    network.send(OWNER, VAULT, Vault::addTokenCall { token: ROGUE }).unwrap();
+    let amount = U256::from(RESERVE);
+    network.send(OWNER, VAULT, Vault::addLiquidityCall { token: ROGUE, amount }).unwrap();
+    network
+}
+
+fn behave(network: &mut Network, manners: Manners) {
+    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners }).unwrap();
+}
+
+fn swap(network: &mut Network, token_in: Address, token_out: Address) -> Result<Receipt, Bytes> {
+    let call = Vault::swapExactTokensForTokensCall {
+        _tokenIn: token_in,
+        _tokenOut: token_out,
+        _amountIn: U256::from(10_000),
+        _minAmountOut: U256::ZERO,
+    };
+    network.send(ALICE, VAULT, call)
+}
+
+/// What the vault owes of the rogue token, in reserve and fees, and what it has.
+fn owed_and_held(network: &mut Network) -> (U256, U256) {
+    let reserve = network.look(VAULT, Vault::reservesCall { token: ROGUE });
+    let fees = network.look(VAULT, Vault::feesAccruedCall { token: ROGUE });
+    (reserve + fees, network.balance_of(ROGUE, VAULT))
+}
+
+#[test]
+fn a_token_that_returns_nothing_works() {
+    let mut network = with_rogue();
+    behave(&mut network, Manners::ReturnsNothing);
+    let usdc = TokenInfo::of("USDC").address;
+    swap(&mut network, ROGUE, usdc).unwrap();
+    swap(&mut network, usdc, ROGUE).unwrap();
+    let (owed, held) = owed_and_held(&mut network);
+    assert_eq!(owed, held);
+}
+
+#[test]
+fn a_token_that_moves_another_amount_is_not_taken() {
+    let usdc = TokenInfo::of("USDC").address;
+    let expected = U256::from(10_000);
+    for (manners, received) in [(Manners::TakesFee, 9_900), (Manners::Lies, 0), (Manners::Overpays, 10_001)] {
+        let mut network = with_rogue();
+        behave(&mut network, manners);
+        let received = U256::from(received);
+        let mismatch = refusal(Guard::TransferMismatch { expected, received });
+        assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), mismatch);
+        let add = Vault::addLiquidityCall { token: ROGUE, amount: expected };
+        network.send(OWNER, ROGUE, RogueToken::mintCall { to: OWNER, amount: expected }).unwrap();
+        assert_eq!(network.send(OWNER, VAULT, add).unwrap_err(), mismatch);
+        let (owed, held) = owed_and_held(&mut network);
+        assert_eq!(owed, held);
+    }
+}
+
+#[test]
+fn a_token_that_refuses_is_believed() {
+    let usdc = TokenInfo::of("USDC").address;
+    let mut network = with_rogue();
+    behave(&mut network, Manners::ReturnsFalse);
+    let failed = refusal(Guard::SafeERC20FailedOperation { token: ROGUE });
+    assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), failed);
+    assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), failed);
+    behave(&mut network, Manners::Reverts);
+    assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), refusal(RogueToken::Refused {}));
+    assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), refusal(RogueToken::Refused {}));
+}
+
+#[test]
+fn nobody_gets_in_through_a_callback() {
+    let usdc = TokenInfo::of("USDC").address;
+    let again = Vault::swapExactTokensForTokensCall {
+        _tokenIn: usdc,
+        _tokenOut: ROGUE,
+        _amountIn: U256::from(1_000),
+        _minAmountOut: U256::ZERO,
+    };
+    for (token_in, token_out) in [(ROGUE, usdc), (usdc, ROGUE)] {
+        let mut network = with_rogue();
+        let call = RogueToken::callBackCall { target: VAULT, data: again.abi_encode().into() };
+        network.send(OWNER, ROGUE, call).unwrap();
+        swap(&mut network, token_in, token_out).unwrap();
+        assert!(!network.look(ROGUE, RogueToken::callSucceededCall {}));
+        let result = network.look(ROGUE, RogueToken::callResultCall {});
+        assert_eq!(result, refusal(Guard::ReentrancyGuardReentrantCall {}));
+        let (owed, held) = owed_and_held(&mut network);
+        assert_eq!(owed, held);
+    }
+}
+
+#[test]
+fn the_owners_functions_are_guarded_too() {
+    let to = OWNER;
+    let (token, amount) = (ROGUE, U256::from(1));
+    let calls: [Vec<u8>; 3] = [
+        Vault::addLiquidityCall { token, amount }.abi_encode(),
+        Vault::removeLiquidityCall { token, amount, to }.abi_encode(),
+        Vault::withdrawFeesCall { token, amount, to }.abi_encode(),
+    ];
+    for data in calls {
+        let mut network = with_rogue();
+        // The token owns the vault, so that nothing but the guard can stop it.
+        network.send(OWNER, VAULT, super::abi::Ownable::transferOwnershipCall { newOwner: ROGUE }).unwrap();
+        let accept = super::abi::Ownable::acceptOwnershipCall {}.abi_encode();
+        network.send(OWNER, ROGUE, RogueToken::callBackCall { target: VAULT, data: accept.into() }).unwrap();
+        network.send(ALICE, ROGUE, Token::transferCall { to: OWNER, value: amount }).unwrap();
+        network.send(OWNER, ROGUE, RogueToken::callBackCall { target: VAULT, data: data.into() }).unwrap();
+        swap(&mut network, ROGUE, TokenInfo::of("USDC").address).unwrap();
+        let result = network.look(ROGUE, RogueToken::callResultCall {});
+        assert_eq!(result, refusal(Guard::ReentrancyGuardReentrantCall {}));
+    }
+}
+
+#[test]
+fn the_books_are_right_while_a_token_calls_out() {
+    // Whoever is called in the middle of a swap sees the reserves as they will be: no view can be played off.
+    let mut network = with_rogue();
+    let usdc = TokenInfo::of("USDC").address;
+    let view = Vault::reservesCall { token: ROGUE };
+    let call = RogueToken::callBackCall { target: VAULT, data: view.abi_encode().into() };
+    network.send(OWNER, ROGUE, call).unwrap();
+    swap(&mut network, ROGUE, usdc).unwrap();
+    let seen = network.look(ROGUE, RogueToken::callResultCall {});
+    assert_eq!(U256::from_be_slice(&seen), network.look(VAULT, view));
+}
+
+#[test]
+fn a_donation_changes_nothing() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let quote = Vault::quoteSwapCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: weth.unit() };
+    let before = network.look(VAULT, quote.clone());
+    let donation = Token::transferCall { to: VAULT, value: usdc.worth(5_000_000) };
+    network.send(ALICE, usdc.address, donation).unwrap();
+    let after = network.look(VAULT, quote);
+    assert_eq!((before.amountOut, before.impactBps), (after.amountOut, after.impactBps));
+    let reserve = network.look(VAULT, Vault::reservesCall { token: usdc.address });
+    assert_eq!(reserve, usdc.worth(10_000_000));
+}

@@ -1,0 +1,177 @@
+//! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
+
+use alloy_primitives::{Address, Bytes, U256};
+
+use super::{
+    abi::{SwapStatus, Token, Vault, VaultErrors},
+    bench::refusal,
+    network::{ALICE, Network, OWNER, STRANGER, TokenInfo, VAULT},
+};
+
+/// A swap that is wrong in every way, and how to put one thing after the other right.
+struct Attempt {
+    token_in: Address,
+    token_out: Address,
+    amount_in: U256,
+    min_amount_out: U256,
+}
+
+impl Attempt {
+    fn send(&self, network: &mut Network) -> Result<(), Bytes> {
+        let call = Vault::swapExactTokensForTokensCall {
+            _tokenIn: self.token_in,
+            _tokenOut: self.token_out,
+            _amountIn: self.amount_in,
+            _minAmountOut: self.min_amount_out,
+        };
+        network.send(STRANGER, VAULT, call).map(drop)
+    }
+
+    fn status(&self, network: &mut Network) -> SwapStatus {
+        let (tokenIn, tokenOut, amountIn) = (self.token_in, self.token_out, self.amount_in);
+        network.look(VAULT, Vault::quoteSwapCall { tokenIn, tokenOut, amountIn }).status
+    }
+}
+
+#[test]
+fn the_first_failed_check_is_the_one_shown() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 }).unwrap();
+    network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
+    network.warp(601);
+    let mut attempt = Attempt {
+        token_in: STRANGER,
+        token_out: STRANGER,
+        amount_in: U256::ZERO,
+        min_amount_out: U256::MAX,
+    };
+    let mut expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
+        assert_eq!(attempt.send(network), Err(error), "{status:?}");
+        assert_eq!(attempt.status(network), status);
+    };
+
+    expect(&mut network, &attempt, refusal(VaultErrors::Paused {}), SwapStatus::Paused);
+    network.send(OWNER, VAULT, Vault::unpauseCall {}).unwrap();
+    expect(&mut network, &attempt, refusal(VaultErrors::SameToken {}), SwapStatus::SameToken);
+    attempt.token_out = weth.address;
+    expect(&mut network, &attempt, refusal(VaultErrors::UnsupportedToken {}), SwapStatus::UnsupportedToken);
+    (attempt.token_in, attempt.token_out) = (weth.address, STRANGER);
+    expect(&mut network, &attempt, refusal(VaultErrors::UnsupportedToken {}), SwapStatus::UnsupportedToken);
+    (attempt.token_in, attempt.token_out) = (weth.address, usdc.address);
+    expect(&mut network, &attempt, refusal(VaultErrors::ZeroAmount {}), SwapStatus::ZeroAmount);
+    attempt.amount_in = U256::from(1) << 128;
+    expect(&mut network, &attempt, refusal(VaultErrors::AmountTooLarge {}), SwapStatus::AmountTooLarge);
+    attempt.amount_in = U256::from(1);
+    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    network.set_price(weth, weth.price_usd_e8);
+    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    network.warp(601);
+    network.set_price(usdc, usdc.price_usd_e8);
+    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    network.renew_prices();
+    expect(&mut network, &attempt, refusal(VaultErrors::ZeroOutput {}), SwapStatus::ZeroOutput);
+
+    attempt.amount_in = weth.worth(20_000_000);
+    let quote = network.look(
+        VAULT,
+        Vault::quoteSwapCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: attempt.amount_in },
+    );
+    let error = VaultErrors::InsufficientOutputAmount { amountOut: quote.amountOut, minAmountOut: U256::MAX };
+    assert_eq!(attempt.send(&mut network), Err(refusal(error)));
+    attempt.min_amount_out = quote.amountOut;
+    let error = VaultErrors::InsufficientLiquidity {
+        needed: quote.amountOut + quote.fee,
+        available: usdc.worth(10_000_000),
+    };
+    expect(&mut network, &attempt, refusal(error), SwapStatus::InsufficientLiquidity);
+
+    (attempt.amount_in, attempt.min_amount_out) = (weth.worth(1_000_001) + U256::from(1), U256::ZERO);
+    let error = VaultErrors::PriceImpactTooHigh { impactBps: U256::from(1_001), maxImpactBps: U256::from(1_000) };
+    expect(&mut network, &attempt, refusal(error), SwapStatus::PriceImpactTooHigh);
+    attempt.amount_in = weth.worth(1_000_000);
+    let error = VaultErrors::ImpactWindowExceeded { impactBps: U256::from(1_000), maxImpactBps: U256::from(1) };
+    expect(&mut network, &attempt, refusal(error), SwapStatus::ImpactWindowExceeded);
+    network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 }).unwrap();
+
+    let (balance, needed) = (U256::ZERO, attempt.amount_in);
+    let error = Token::ERC20InsufficientAllowance { spender: VAULT, allowance: balance, needed };
+    expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
+    network.send(STRANGER, weth.address, Token::approveCall { spender: VAULT, value: needed }).unwrap();
+    let error = Token::ERC20InsufficientBalance { sender: STRANGER, balance, needed };
+    expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
+    network.send(OWNER, weth.address, Token::mintCall { to: STRANGER, amount: needed }).unwrap();
+    assert_eq!(attempt.send(&mut network), Ok(()));
+}
+
+#[test]
+fn the_largest_amount_is_just_below_128_bits() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let amountIn = U256::from(u128::MAX);
+    let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
+    assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+    // The largest product the arithmetic can meet: no reserve, the dearest against the cheapest, 0 against 18 decimals.
+    network.set_price(usdc, (1 << 63) - 1);
+    network.set_price(weth, 1);
+    let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
+    assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+}
+
+#[test]
+fn an_empty_reserve_is_quoted_without_a_revert() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let token = weth.address;
+    let amount = weth.worth(10_000_000);
+    network.send(OWNER, VAULT, Vault::removeLiquidityCall { token, amount, to: OWNER }).unwrap();
+    let call = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: token, amountIn: U256::from(3_512_350_000_u64) };
+    let quote = network.look(VAULT, call);
+    assert_eq!(quote.status, SwapStatus::InsufficientLiquidity);
+    assert_eq!(quote.impactBps, U256::MAX);
+    assert_eq!(quote.amountOut + quote.fee, weth.unit());
+}
+
+#[test]
+fn the_amount_out_needs_prices_but_no_reserve() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let call = |token_in: TokenInfo, token_out: Address, amount: U256| Vault::getAmountOutCall {
+        tokenIn: token_in.address,
+        tokenOut: token_out,
+        amountIn: amount,
+    };
+    network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
+    let answer = network.look(VAULT, call(weth, usdc.address, weth.unit() * U256::from(1_000_000)));
+    assert_eq!(answer.amountOut + answer.fee, U256::from(3_512_350_000_000_000_u64));
+    assert_eq!(answer.fee, U256::from(10_537_050_000_000_u64));
+    let nothing = network.look(VAULT, call(weth, usdc.address, U256::from(1)));
+    assert_eq!((nothing.amountOut, nothing.fee), (U256::ZERO, U256::ZERO));
+
+    let mut refused = |token_out, amount| network.try_look(ALICE, VAULT, call(weth, token_out, amount)).unwrap_err();
+    assert_eq!(refused(weth.address, U256::from(1)), refusal(VaultErrors::SameToken {}));
+    assert_eq!(refused(STRANGER, U256::from(1)), refusal(VaultErrors::UnsupportedToken {}));
+    assert_eq!(refused(usdc.address, U256::ZERO), refusal(VaultErrors::ZeroAmount {}));
+    assert_eq!(refused(usdc.address, U256::from(1) << 128), refusal(VaultErrors::AmountTooLarge {}));
+    network.warp(601);
+    let stale = network.try_look(ALICE, VAULT, call(weth, usdc.address, U256::from(1))).unwrap_err();
+    assert_eq!(stale, refusal(VaultErrors::StalePrice {}));
+}
+
+#[test]
+fn a_published_client_gets_its_swap_through() {
+    // What such a client does: out = in * (1 - 0.003) * priceIn / priceOut, less 50 basis points, then approve and swap.
+    let mut network = Network::new();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    let expected = 1.5 * (1.0 - 0.003) * 3_512.35 / 1.0;
+    let min = U256::from((expected * 1e6 * 0.995) as u64);
+    let amount = weth.unit() * U256::from(3) / U256::from(2);
+    let before = network.balance_of(usdc.address, ALICE);
+    network.send(ALICE, weth.address, Token::approveCall { spender: VAULT, value: amount }).unwrap();
+    let receipt = network.swap(ALICE, (weth, usdc), amount, min).unwrap();
+    let swap = receipt.event::<Vault::Swap>();
+    assert_eq!((swap.user, swap.tokenIn, swap.tokenOut, swap.amountIn), (ALICE, weth.address, usdc.address, amount));
+    assert!(swap.amountOut >= min);
+    assert_eq!(network.balance_of(usdc.address, ALICE), before + swap.amountOut);
+    assert!(receipt.output.is_empty(), "the published function returns nothing");
+}
