@@ -1,9 +1,15 @@
 //! tetrad.
 pub mod account;
+mod artifacts;
 pub mod block;
 pub mod chain;
 pub mod cli;
+pub mod config;
 pub mod evm;
+pub mod exchange;
+pub mod genesis;
+pub mod lending;
+pub mod network;
 pub mod rpc;
 pub mod state;
 pub mod web;

@@ -117,6 +117,23 @@ impl BlockHashes for NoBlocks {
 }
 
 impl Genesis {
+    /// A first block without accounts.
+    pub fn empty(timestamp: u64, gas_limit: u64) -> Self {
+        Self {
+            timestamp,
+            gas_limit,
+            beneficiary: Address::ZERO,
+            base_fee: None,
+            difficulty: U256::ZERO,
+            mix_hash: B256::ZERO,
+            nonce: B64::ZERO,
+            extra_data: Bytes::new(),
+            excess_blob_gas: 0,
+            accounts: Vec::new(),
+            steps: Vec::new(),
+        }
+    }
+
     /// Makes the first block and the state after it.
     pub fn build(&self, params: Arc<ChainParams>) -> Result<Head, GenesisError> {
         let rules = params.forks.at(0, self.timestamp);

@@ -12,8 +12,6 @@ use super::{
 /// Where a value came from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// The profile's defaults.
-    Default,
     /// A key of a file.
     File(String),
     /// An environment variable.
@@ -25,7 +23,6 @@ pub enum Origin {
 impl fmt::Display for Origin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Default => f.write_str("default"),
             Self::File(file) => f.write_str(file),
             Self::Environment(variable) => f.write_str(variable),
             Self::Flag(flag) => write!(f, "--{flag}"),
@@ -124,11 +121,6 @@ impl Values {
     pub fn get(&self, name: &str) -> Option<(&Value, &Origin)> {
         debug_assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is no setting");
         self.0.get(name).map(|(value, origin)| (value, origin))
-    }
-
-    /// Puts a value under those that are there.
-    pub fn default(&mut self, name: &'static str, value: Value) {
-        self.0.entry(name).or_insert((value, Origin::Default));
     }
 }
 

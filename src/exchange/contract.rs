@@ -1,0 +1,34 @@
+//! The exchange's contracts as Rust sees them. The sources are in `contracts/`.
+
+use alloy_sol_types::sol;
+
+sol! {
+    /// ERC-20 with a faucet for its owner.
+    interface Token {
+        function approve(address spender, uint256 value) external returns (bool);
+        function balanceOf(address account) external view returns (uint256);
+        function mint(address to, uint256 amount) external;
+    }
+
+    /// Prices in US dollars × 10^8 for a whole token.
+    interface PriceOracle {
+        event PriceUpdated(address indexed token, uint256 price, uint256 timestamp);
+        event PriceRejected(address indexed token, uint256 current, uint256 proposed);
+        function updatePrices(address[] calldata tokens, uint256[] calldata prices) external;
+        function setPrice(address token, uint256 price) external;
+        function getPrice(address token) external view returns (uint256 price, uint256 updatedAt);
+        function getPrices(address[] calldata tokens) external view returns (uint256[] memory prices, uint256[] memory updatedAt);
+        function maxAge() external view returns (uint40);
+    }
+
+    /// What executes swaps.
+    interface Vault {
+        event Swap(address indexed user, address indexed tokenIn, address indexed tokenOut, uint256 amountIn, uint256 amountOut);
+        function addToken(address token) external;
+        function addLiquidity(address token, uint256 amount) external;
+        function swapExactTokensForTokens(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut) external;
+        function reserves(address token) external view returns (uint256);
+        function feesAccrued(address token) external view returns (uint256);
+        function getAmountOut(address tokenIn, address tokenOut, uint256 amountIn) external view returns (uint256 amountOut, uint256 fee);
+    }
+}

@@ -1,0 +1,80 @@
+//! How the exchange comes about in the first block: tokens, oracle, vault and the treasury's liquidity.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::{SolCall, SolValue};
+
+use super::contract::{PriceOracle, Token as Erc20, Vault};
+use crate::{
+    artifacts,
+    chain::Step,
+    network::{Network, Token},
+};
+
+/// Dollars' worth of each token that the vault starts with.
+const LIQUIDITY_USD: u64 = 10_000_000;
+
+/// Who does what at the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Roles {
+    /// Owns the contracts, mints tokens and provides liquidity.
+    pub treasury: Address,
+    /// Pushes prices.
+    pub updater: Address,
+}
+
+/// The amount of a token, in its smallest unit, that is worth so many dollars at the reference price.
+pub fn worth(token: &Token, usd: u64) -> U256 {
+    let unit = U256::from(10).pow(U256::from(token.decimals));
+    U256::from(usd) * U256::from(100_000_000u64) * unit / U256::from(token.reference_price)
+}
+
+/// Deployments and set-up calls, in order.
+pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
+    let Roles { treasury, updater } = roles;
+    let contracts = &network.contracts;
+    let mut steps = Vec::new();
+    for token in &network.tokens {
+        let arguments = (token.name.clone(), token.symbol.clone(), U256::from(token.decimals), treasury);
+        steps.push(deploy(&token.symbol, token.address, treasury, artifacts::token(), arguments.abi_encode_params()));
+    }
+    let arguments = (treasury, updater).abi_encode_params();
+    steps.push(deploy("oracle", contracts.oracle, treasury, artifacts::price_oracle(), arguments));
+    let prices = PriceOracle::updatePricesCall {
+        tokens: network.tokens.iter().map(|token| token.address).collect(),
+        prices: network.tokens.iter().map(|token| U256::from(token.reference_price)).collect(),
+    };
+    steps.push(call("first prices", updater, contracts.oracle, prices));
+    let arguments = (treasury, contracts.oracle).abi_encode_params();
+    steps.push(deploy("vault", contracts.vault, treasury, artifacts::vault(), arguments));
+    for token in &network.tokens {
+        let amount = worth(token, LIQUIDITY_USD);
+        let what = |verb: &str| format!("{verb} {}", token.symbol);
+        steps.extend([
+            call(&what("list"), treasury, contracts.vault, Vault::addTokenCall { token: token.address }),
+            call(&what("mint"), treasury, token.address, Erc20::mintCall { to: treasury, amount }),
+            call(
+                &what("approve"),
+                treasury,
+                token.address,
+                Erc20::approveCall { spender: contracts.vault, value: amount },
+            ),
+            call(&what("provide"), treasury, contracts.vault, Vault::addLiquidityCall { token: token.address, amount }),
+        ]);
+    }
+    steps
+}
+
+/// Deploys `code` with constructor `arguments`.
+pub fn deploy(name: &str, address: Address, deployer: Address, code: Bytes, arguments: Vec<u8>) -> Step {
+    Step::Deploy {
+        name: format!("deploy {name}"),
+        address,
+        deployer,
+        code: [code.as_ref(), &arguments].concat().into(),
+    }
+}
+
+/// Calls a contract.
+pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step {
+    Step::Call { name: name.to_owned(), from, to, input: call.abi_encode().into() }
+}

@@ -1,0 +1,139 @@
+//! How lending comes about in the first block: pool, receipt tokens, and some loans, without which nothing would earn
+//! interest.
+
+use alloy_primitives::Address;
+use alloy_sol_types::SolValue;
+
+use super::contract::{AssetParameters, LendingPool};
+use crate::{
+    artifacts,
+    chain::Step,
+    exchange::{
+        contract::Token as Erc20,
+        genesis::{call, deploy, worth},
+    },
+    network::{LendingClass, Network, Token},
+};
+
+/// Dollars' worth of each asset that the treasury lends.
+const SUPPLY_USD: u64 = 1_000_000;
+/// Dollars' worth of each dollar token that the borrower puts up.
+const COLLATERAL_USD: u64 = 2_500_000;
+
+/// Who does what at the beginning.
+#[derive(Clone, Copy, Debug)]
+pub struct Roles {
+    /// Owns the pool and lends.
+    pub treasury: Address,
+    /// Borrows.
+    pub borrower: Address,
+}
+
+/// Deployments and set-up calls, in order. Tokens and oracle exist already.
+pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
+    let Roles { treasury, borrower } = roles;
+    let contracts = &network.contracts;
+    let pool = contracts.lending_pool;
+    let mut steps = vec![
+        deploy(
+            "lending pool",
+            pool,
+            treasury,
+            artifacts::lending_pool(),
+            (treasury, contracts.oracle).abi_encode_params(),
+        ),
+        deploy("lending lens", contracts.lending_lens, treasury, artifacts::lending_lens(), pool.abi_encode()),
+    ];
+    for token in &network.tokens {
+        let arguments = (pool, token.address).abi_encode_params();
+        steps.push(deploy(
+            &format!("p{}", token.symbol),
+            token.receipt,
+            treasury,
+            artifacts::receipt_token(),
+            arguments,
+        ));
+        let listing = LendingPool::addAssetCall {
+            asset: token.address,
+            pToken: token.receipt,
+            parameters: parameters(token.lending),
+            supplyCap: 0,
+            borrowCap: 0,
+        };
+        steps.push(call(&format!("list {}", token.symbol), treasury, pool, listing));
+        steps.extend(supply(token, SUPPLY_USD, treasury, treasury, pool));
+    }
+    for token in network.tokens.iter().filter(|token| token.lending == LendingClass::Stable) {
+        steps.extend(supply(token, COLLATERAL_USD, treasury, borrower, pool));
+    }
+    for token in &network.tokens {
+        let loan = LendingPool::borrowCall { asset: token.address, amount: worth(token, loan_usd(token.lending)) };
+        steps.push(call(&format!("borrow {}", token.symbol), borrower, pool, loan));
+    }
+    steps
+}
+
+/// Mints a token for somebody who then lends it.
+fn supply(token: &Token, usd: u64, treasury: Address, lender: Address, pool: Address) -> [Step; 3] {
+    let amount = worth(token, usd);
+    let what = |verb: &str| format!("{verb} {}", token.symbol);
+    [
+        call(&what("mint"), treasury, token.address, Erc20::mintCall { to: lender, amount }),
+        call(&what("approve"), lender, token.address, Erc20::approveCall { spender: pool, value: amount }),
+        call(&what("lend"), lender, pool, LendingPool::depositCall { asset: token.address, amount }),
+    ]
+}
+
+/// Dollars' worth of the first loan.
+fn loan_usd(class: LendingClass) -> u64 {
+    match class {
+        LendingClass::Stable => 900_000,
+        LendingClass::Ether => 250_000,
+        LendingClass::Bitcoin | LendingClass::Major => 150_000,
+        LendingClass::Other => 80_000,
+    }
+}
+
+/// Rate curve and collateral ratios of a class, in basis points.
+fn parameters(class: LendingClass) -> AssetParameters {
+    let (kink, base, slope1, slope2, reserve_factor) = match class {
+        LendingClass::Stable => (9_000, 0, 500, 7_500, 1_000),
+        LendingClass::Ether => (8_000, 0, 400, 8_000, 1_500),
+        LendingClass::Bitcoin | LendingClass::Major => (6_500, 0, 400, 10_000, 2_000),
+        LendingClass::Other => (4_500, 100, 700, 30_000, 2_000),
+    };
+    let (min_ltv, max_ltv, threshold, bonus) = match class {
+        LendingClass::Stable => (7_000, 8_500, 9_000, 500),
+        LendingClass::Ether => (6_500, 8_000, 8_500, 500),
+        LendingClass::Bitcoin => (6_000, 7_500, 8_000, 700),
+        LendingClass::Major | LendingClass::Other => (4_500, 6_000, 6_800, 1_000),
+    };
+    AssetParameters {
+        baseRateBps: base,
+        slope1Bps: slope1,
+        slope2Bps: slope2,
+        kinkBps: kink,
+        reserveFactorBps: reserve_factor,
+        minLtvBps: min_ltv,
+        maxLtvBps: max_ltv,
+        liquidationThresholdBps: threshold,
+        liquidationBonusBps: bonus,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::U256;
+
+    use super::*;
+
+    #[test]
+    fn the_first_loans_are_covered() {
+        let network = Network::default();
+        let borrowed: u64 = network.tokens.iter().map(|token| loan_usd(token.lending)).sum();
+        let power = 2 * COLLATERAL_USD * 7 / 10;
+        assert!(borrowed <= power, "{borrowed} of {power}");
+        let amounts = network.tokens.iter().map(|token| worth(token, SUPPLY_USD));
+        assert!(amounts.into_iter().all(|amount| amount < U256::from(u128::MAX)));
+    }
+}

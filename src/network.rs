@@ -1,0 +1,261 @@
+//! The facts of the network that a node mirrors: names, prefixes, contract addresses, tokens.
+//!
+//! [`Network::default`] is the live network's. Everything is a value, so that a configuration can describe another one.
+
+use alloy_primitives::{Address, address, keccak256};
+
+use crate::account::Hrp;
+
+/// What tells this network from others.
+#[derive(Clone, Debug)]
+pub struct Network {
+    /// Chain id on the Cosmos side.
+    pub cosmos_chain_id: String,
+    /// Symbol of the native coin, which has 18 decimals.
+    pub coin: String,
+    /// The native coin's base denomination.
+    pub denomination: String,
+    /// Prefix of bech32 addresses.
+    pub hrp: Hrp,
+    /// Type URL of accounts.
+    pub account_type: String,
+    /// Type URL of public keys.
+    pub key_type: String,
+    /// Where the contracts are.
+    pub contracts: Contracts,
+    /// The tokens of exchange and lending, in the order in which they are listed.
+    pub tokens: Vec<Token>,
+}
+
+/// Contract addresses.
+#[derive(Clone, Copy, Debug)]
+pub struct Contracts {
+    /// The price oracle.
+    pub oracle: Address,
+    /// The exchange's vault.
+    pub vault: Address,
+    /// The lending pool.
+    pub lending_pool: Address,
+    /// The contract that reads the lending pool for user interfaces.
+    pub lending_lens: Address,
+}
+
+/// A token of exchange and lending.
+#[derive(Clone, Debug)]
+pub struct Token {
+    /// Symbol.
+    pub symbol: String,
+    /// Name.
+    pub name: String,
+    /// Decimals.
+    pub decimals: u8,
+    /// Contract address.
+    pub address: Address,
+    /// Address of the lending pool's receipt token.
+    pub receipt: Address,
+    /// Reference price in US dollars × 10^8.
+    pub reference_price: u64,
+    /// How prices are found elsewhere.
+    pub coin_gecko_id: String,
+    /// How it is lent.
+    pub lending: LendingClass,
+    /// Whole tokens that each development account starts with.
+    pub development_balance: u64,
+}
+
+/// Groups of assets that are lent alike (DOMAIN rules of the lending pool).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LendingClass {
+    /// Dollar tokens.
+    Stable,
+    /// Ether and what follows it.
+    Ether,
+    /// Bitcoin: the curve of the majors, collateral ratios of its own.
+    Bitcoin,
+    /// Large assets.
+    Major,
+    /// Everything else.
+    Other,
+}
+
+/// An address for what the live network does not publish: derived from a name, so that it is the same everywhere.
+fn unpublished(name: &str) -> Address {
+    Address::from_slice(&keccak256(format!("tetrad/{name}"))[12..])
+}
+
+impl Default for Contracts {
+    fn default() -> Self {
+        Self {
+            oracle: address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352"),
+            vault: address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff"),
+            lending_pool: unpublished("lending-pool"),
+            lending_lens: unpublished("lending-lens"),
+        }
+    }
+}
+
+impl Default for Network {
+    fn default() -> Self {
+        Self {
+            cosmos_chain_id: "hyperpax_125-1".to_owned(),
+            coin: "HPX".to_owned(),
+            denomination: "ahpx".to_owned(),
+            hrp: Hrp::default(),
+            account_type: "/hyperpaxeer.types.v1.EthAccount".to_owned(),
+            key_type: "/hyperpaxeer.crypto.v1.ethsecp256k1.PubKey".to_owned(),
+            contracts: Contracts::default(),
+            tokens: live_tokens(),
+        }
+    }
+}
+
+/// The live network's tokens.
+fn live_tokens() -> Vec<Token> {
+    use LendingClass::{Bitcoin, Ether, Major, Other, Stable};
+    let rows = [
+        (
+            "WBTC",
+            "Wrapped Bitcoin",
+            8,
+            address!("0x96465d06640aff1a00888d4b9217c9eae708c419"),
+            97_000_00000000,
+            "wrapped-bitcoin",
+            Bitcoin,
+            10,
+        ),
+        (
+            "wstETH",
+            "Wrapped stETH",
+            18,
+            address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"),
+            4_248_50000000,
+            "wrapped-steth",
+            Ether,
+            100,
+        ),
+        (
+            "WETH",
+            "Wrapped Ethereum",
+            18,
+            address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7"),
+            3_512_35000000,
+            "weth",
+            Ether,
+            100,
+        ),
+        (
+            "BNB",
+            "Binance Coin",
+            18,
+            address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"),
+            655_00000000,
+            "binancecoin",
+            Major,
+            500,
+        ),
+        (
+            "UNI",
+            "Uniswap",
+            18,
+            address!("0x90a271d104aea929b68867b3050efacbc1a28e84"),
+            9_88000000,
+            "uniswap",
+            Other,
+            20_000,
+        ),
+        (
+            "DOT",
+            "Polkadot",
+            10,
+            address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"),
+            7_21000000,
+            "polkadot",
+            Other,
+            20_000,
+        ),
+        (
+            "TON",
+            "The Open Network",
+            9,
+            address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"),
+            5_63000000,
+            "the-open-network",
+            Other,
+            20_000,
+        ),
+        (
+            "CRO",
+            "Crypto.com Chain",
+            8,
+            address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"),
+            17000000,
+            "crypto-com-chain",
+            Other,
+            1_000_000,
+        ),
+        (
+            "stETH",
+            "Lido Staked Ether",
+            18,
+            address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"),
+            3_509_80000000,
+            "staked-ether",
+            Ether,
+            100,
+        ),
+        (
+            "USDT",
+            "Tether USD",
+            6,
+            address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"),
+            1_00000000,
+            "tether",
+            Stable,
+            250_000,
+        ),
+        (
+            "SOL",
+            "Solana",
+            9,
+            address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"),
+            187_65000000,
+            "solana",
+            Major,
+            1_500,
+        ),
+        (
+            "USDC",
+            "USD Coin",
+            6,
+            address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"),
+            1_00000000,
+            "usd-coin",
+            Stable,
+            250_000,
+        ),
+    ];
+    let token = |(symbol, name, decimals, address, reference_price, coin_gecko_id, lending, development_balance): (
+        &str,
+        &str,
+        u8,
+        Address,
+        u64,
+        &str,
+        LendingClass,
+        u64,
+    )| Token {
+        receipt: match symbol {
+            "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
+            _ => unpublished(&format!("p{symbol}")),
+        },
+        symbol: symbol.to_owned(),
+        name: name.to_owned(),
+        decimals,
+        address,
+        reference_price,
+        coin_gecko_id: coin_gecko_id.to_owned(),
+        lending,
+        development_balance,
+    };
+    rows.into_iter().map(token).collect()
+}
