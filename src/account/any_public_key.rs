@@ -47,10 +47,12 @@ impl AnyPublicKey {
         if matches!(digits.len(), 66 | 128 | 130) && digits.chars().all(|c| c.is_ascii_hexdigit()) {
             return PublicKey::from_hex(digits).map(Self::EthSecp256k1);
         }
+        if text.contains("pub1") || text.contains("PUB1") {
+            return Self::from_legacy_bech32(text, hrp);
+        }
         match PublicKey::from_base64(text) {
-            Ok(key) => Ok(Self::EthSecp256k1(key)),
-            Err(_) if text.contains("pub1") || text.contains("PUB1") => Self::from_legacy_bech32(text, hrp),
-            Err(_) => Err(PublicKeyError::Unrecognised),
+            Err(PublicKeyError::Base64 | PublicKeyError::Length { .. }) => Err(PublicKeyError::Unrecognised),
+            other => other.map(Self::EthSecp256k1),
         }
     }
 

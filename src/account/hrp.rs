@@ -35,7 +35,7 @@ impl Kind {
 /// A network's bech32 prefix, checked: lower-case ASCII letters and digits, a letter first, at most [`Hrp::MAX_LENGTH`].
 ///
 /// BIP-173 allows more. The narrower rule keeps a prefix from looking like hex (`0x`) or like punctuation that shells
-/// and URLs treat specially; every prefix registered in SLIP-173 satisfies it.
+/// and URLs treat specially.
 ///
 /// ```
 /// use tetrad::account::{Hrp, Kind};

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use clap::Args;
 
 use crate::account::{
-    AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress, parse_address,
+    AddressError, AddressForms, AnyPublicKey, DEFAULT_BECH32_PREFIX, Hrp, ParsedAddress, PublicKeyError, parse_address,
 };
 
 /// The network's bech32 prefix, as an option of every command that reads or writes addresses.
@@ -35,13 +35,15 @@ impl AddressArgs {
     /// Prints every form of the address.
     ///
     /// # Errors
-    /// [`Error::Address`] when the text is neither an address nor a public key, [`Error::Output`] when printing fails.
+    /// [`Error::Address`] when the text is neither an address nor a public key, [`Error::PublicKey`] when it is meant for a
+    /// public key and is none, [`Error::Output`] when printing fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let hrp = &self.prefix.bech32_prefix;
         let address = match (parse_address(&self.text, hrp), AnyPublicKey::parse(&self.text, hrp)) {
             (Ok(ParsedAddress { address, .. }), _) => address,
             (Err(_), Ok(key)) => key.address(),
-            (Err(error), Err(_)) => return Err(error.into()),
+            (Err(error), Err(PublicKeyError::Unrecognised)) => return Err(error.into()),
+            (Err(_), Err(error)) => return Err(error.into()),
         };
         print(out, &AddressForms::new(&address, hrp), self.json)
     }
@@ -63,6 +65,9 @@ pub enum Error {
     /// Neither an address nor a public key. What is said is what is wrong with it as an address.
     #[error(transparent)]
     Address(#[from] AddressError),
+    /// In the form of a public key, but not one.
+    #[error(transparent)]
+    PublicKey(#[from] PublicKeyError),
     /// The output could not be written.
     #[error("cannot write the output: {0}")]
     Output(#[from] io::Error),

@@ -52,7 +52,7 @@ impl Kdf {
     /// Most work that scrypt may take, as `n · r · p`: four times that of [`Kdf::STANDARD`].
     pub const MAX_SCRYPT_WORK: u64 = 1 << 23;
 
-    /// Most iterations of PBKDF2: 38 times what tools that use it write, and a few seconds.
+    /// Most iterations of PBKDF2: 38 times what tools that use it write, a second or two.
     pub const MAX_PBKDF2_ITERATIONS: u64 = 10_000_000;
 
     /// Checks the cost, without doing any of the work.

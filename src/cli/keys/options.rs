@@ -49,6 +49,9 @@ impl EncryptionArgs {
     }
 }
 
+/// The options of [`DerivationArgs`], which mean nothing for a key that comes from no mnemonic.
+pub(super) const DERIVATION: [&str; 4] = ["index", "hd_path", "passphrase", "passphrase_file"];
+
 /// Which key of a mnemonic is meant.
 #[derive(Debug, Args)]
 pub struct DerivationArgs {
@@ -102,13 +105,19 @@ pub struct SourceArgs {
     #[arg(long, value_name = "FILE", group = "source")]
     pub mnemonic_file: Option<PathBuf>,
     /// Read a private key in hex from a file ("-": standard input).
-    #[arg(long, value_name = "FILE", group = "source")]
+    #[arg(long, value_name = "FILE", group = "source", conflicts_with_all = DERIVATION)]
     pub private_key_file: Option<PathBuf>,
     /// Read a V3 keystore of another tool.
-    #[arg(long, value_name = "FILE", group = "source")]
+    #[arg(long, value_name = "FILE", group = "source", conflicts_with_all = DERIVATION)]
     pub keystore_file: Option<PathBuf>,
     /// Read the password of --keystore-file from a file ("-": standard input).
-    #[arg(long, value_name = "FILE", requires = "keystore_file")]
+    // A requirement alone would be waived by clap once another source rules the keystore out.
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "keystore_file",
+        conflicts_with_all = ["mnemonic_file", "private_key_file"]
+    )]
     pub source_password_file: Option<PathBuf>,
     /// Which key of the mnemonic.
     #[command(flatten)]

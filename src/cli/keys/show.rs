@@ -11,7 +11,7 @@ use serde::Serialize;
 use super::{
     console::Console,
     error::Error,
-    options::{DirectoryArgs, SourceArgs},
+    options::{DERIVATION, DirectoryArgs, SourceArgs},
     secrets::Secrets,
     store::Store,
 };
@@ -37,7 +37,7 @@ pub enum Bech {
 #[derive(Debug, Args)]
 pub struct ShowArgs {
     /// An account whose key is in the directory, in any form of its address.
-    #[arg(value_name = "ADDRESS", group = "source")]
+    #[arg(value_name = "ADDRESS", group = "source", conflicts_with = "source_password_file", conflicts_with_all = DERIVATION)]
     pub address: Option<String>,
     /// Which kind of key [default: acc, or cons with --consensus-key-file].
     #[arg(long, value_enum)]
@@ -46,13 +46,18 @@ pub struct ShowArgs {
     #[command(flatten)]
     pub source: SourceArgs,
     /// Read a consensus key: priv_validator_key.json, or an ed25519 seed in hex ("-": standard input).
-    #[arg(long, value_name = "FILE", group = "source")]
+    #[arg(long, value_name = "FILE", group = "source", conflicts_with = "source_password_file", conflicts_with_all = DERIVATION)]
     pub consensus_key_file: Option<PathBuf>,
     /// Where the key of ADDRESS is kept.
     #[command(flatten)]
     pub directory: DirectoryArgs,
     /// Read the password of ADDRESS from a file ("-": standard input).
-    #[arg(long, value_name = "FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        requires = "address",
+        conflicts_with_all = ["mnemonic_file", "private_key_file", "keystore_file", "consensus_key_file"]
+    )]
     pub password_file: Option<PathBuf>,
     /// The prefix of what is printed.
     #[command(flatten)]

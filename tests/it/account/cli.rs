@@ -114,6 +114,30 @@ fn the_command_line_is_well_formed() {
 }
 
 #[test]
+fn options_that_would_mean_nothing_are_refused() {
+    for arguments in [
+        &["keys", "import", "--private-key-file", "-", "--index", "1"][..],
+        &["keys", "import", "--keystore-file", "file", "--hd-path", "m/0"],
+        &["keys", "import", "--private-key-file", "-", "--mnemonic-file", "file"],
+        &["keys", "import", "--mnemonic-file", "-", "--source-password-file", "file"],
+        &["keys", "import", "--mnemonic-file", "-", "--index", "1", "--hd-path", "m/0"],
+        &["keys", "import", "--source-password-file", "file"],
+        &["keys", "show", "0x01", "--passphrase"],
+        &["keys", "show", "0x01", "--source-password-file", "file"],
+        &["keys", "show", "--password-file", "file"],
+        &["keys", "show", "--private-key-file", "-", "--password-file", "file"],
+        &["keys", "show", "--consensus-key-file", "-", "--password-file", "file"],
+        &["keys", "show", "--consensus-key-file", "-", "--index", "1"],
+        &["keys", "show", "0x01", "--private-key-file", "-"],
+        &["keys", "export", "0x01", "--to", "-", "--private-key", "--light-kdf"],
+        &["keys", "new", "--words", "13"],
+        &["keys", "list", "--bech32-prefix", "Pax"],
+    ] {
+        assert!(Cli::try_parse_from([&["tetrad"], arguments].concat()).is_err(), "{arguments:?}");
+    }
+}
+
+#[test]
 fn there_is_no_argument_for_a_secret() {
     for arguments in [
         &["keys", "import", "--private-key", "0x01"][..],

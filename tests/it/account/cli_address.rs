@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use tetrad::{
-    account::{AddressError, Bech32Error},
+    account::{AddressError, Bech32Error, PublicKeyError},
     cli::{self, address},
 };
 
@@ -69,6 +69,21 @@ fn what_is_no_address_is_refused_with_the_reason() {
     assert_eq!(error("pax1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqq0va855"), AddressError::Bech32(Bech32Error::Checksum));
     let cosmos = error("cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a");
     assert!(matches!(&cosmos, AddressError::WrongPrefix { got, .. } if got == "cosmos"), "{cosmos}");
+}
+
+#[test]
+fn what_is_meant_for_a_public_key_is_refused_as_one() {
+    let error = |text: &str| match run(&["address", text]) {
+        Err(cli::Error::Address(address::Error::PublicKey(error))) => error,
+        other => panic!("{text}: {other:?}"),
+    };
+    let not_on_curve = PublicKeyError::NotOnCurve { curve: "eth_secp256k1" };
+    assert_eq!(error(&format!("02{}", "ff".repeat(32))), not_on_curve);
+    assert_eq!(error(&"A".repeat(44)), not_on_curve);
+    let cosmos = r#"{"@type":"/cosmos.crypto.secp256k1.PubKey","key":""}"#;
+    assert_eq!(error(cosmos), PublicKeyError::CosmosSecp256k1);
+    let other = error("cosmospub17weu6qepqgmmpwm6s2yd8rk5nffykhwf3nlnadw2sfxfl8wqmldnm8xkqrefj0jlc93");
+    assert!(matches!(&other, PublicKeyError::WrongPrefix { got, .. } if got == "cosmospub"), "{other}");
 }
 
 /// An output that takes nothing, such as a closed pipe.
