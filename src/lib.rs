@@ -1,5 +1,6 @@
 //! tetrad.
 pub mod account;
+mod app;
 mod artifacts;
 pub mod block;
 pub mod chain;
@@ -12,4 +13,8 @@ pub mod lending;
 pub mod network;
 pub mod rpc;
 pub mod state;
+mod telemetry;
 pub mod web;
+
+pub use app::{Node, SpawnError};
+pub use config::Config;

@@ -1,1 +1,8 @@
-fn main() {}
+//! The program: parse, run, exit code.
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+fn main() -> std::process::ExitCode {
+    tetrad::cli::run(std::env::args_os())
+}

@@ -1,14 +1,24 @@
-//! The command line over accounts: converting addresses and looking after keys.
+//! The command line.
 //!
-//! Commands read what the user typed with `clap`, call [`crate::account`], and write what they print to a given writer.
-//! Secrets never come from arguments, where every other process can read them, but from a [`keys::Console`] or a file.
+//! `tetrad` without a subcommand serves. Every [setting](crate::config::SETTINGS) is a flag. Commands over accounts read
+//! what the user typed with `clap`, call [`crate::account`], and write what they print to a given writer. Secrets never
+//! come from arguments, where every other process can read them, but from a [`keys::Console`] or a file.
 
 pub mod address;
+mod banner;
 pub mod keys;
+mod serve;
+mod settings;
 
-use std::io::Write;
+use std::{
+    ffi::OsString,
+    io::{self, Write},
+    process::ExitCode,
+};
 
-use clap::Subcommand;
+use clap::{FromArgMatches, Subcommand};
+
+use crate::config::{Config, ConfigError};
 
 /// The commands over accounts, for a parser to take in.
 #[derive(Debug, Subcommand)]
@@ -42,4 +52,72 @@ pub enum Error {
     /// `keys` failed.
     #[error(transparent)]
     Keys(#[from] keys::Error),
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// The node could not start.
+    #[error(transparent)]
+    Spawn(#[from] crate::SpawnError),
+    /// The system refused something.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+/// Runs the program with these arguments, the first being its name.
+pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
+    let matches = match parser().try_get_matches_from(arguments) {
+        Ok(matches) => matches,
+        Err(error) => {
+            // Help and version are no errors; clap knows which stream each goes to.
+            let _ = error.print();
+            return ExitCode::from(error.exit_code() as u8);
+        }
+    };
+    match dispatch(&matches) {
+        Ok(()) => ExitCode::SUCCESS,
+        // Whoever reads the output has enough of it.
+        Err(Error::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The whole command line.
+fn parser() -> clap::Command {
+    let root = clap::Command::new("tetrad")
+        .version(env!("CARGO_PKG_VERSION"))
+        .about("A whole network on your desk: JSON-RPC, exchange, lending and accounts over one EVM state")
+        .args_conflicts_with_subcommands(true)
+        .args(settings::arguments())
+        .subcommand(
+            clap::Command::new("serve")
+                .about("Run a node (what happens without a command)")
+                .args(settings::arguments()),
+        )
+        .subcommand(
+            clap::Command::new("config")
+                .about("Print the configuration in effect, and where each value comes from")
+                .args(settings::arguments()),
+        );
+    Command::augment_subcommands(root)
+}
+
+fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
+    let out = &mut io::stdout().lock();
+    match matches.subcommand() {
+        None => serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("config", matches)) => {
+            let values = settings::values(matches)?;
+            settings::print(&Config::from_values(&values)?, &values, out)?;
+            Ok(())
+        }
+        Some(_) => {
+            // The parser knows these commands, or it would not have let them pass.
+            let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
+            command.run(&mut keys::Terminal::new(), out)
+        }
+    }
 }

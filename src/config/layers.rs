@@ -84,8 +84,8 @@ impl Values {
     pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
         for (variable, text) in variables.filter(|(variable, _)| variable.starts_with("TETRAD_")) {
             let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == variable) else {
-                // `TETRAD_CONFIG` names the file and is read before the others.
-                if variable == "TETRAD_CONFIG" {
+                // The first names the file and is read before the others, the second belongs to `tetrad keys`.
+                if matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE") {
                     continue;
                 }
                 return Err(ConfigError::new(format!("unknown environment variable {variable}")));

@@ -1,0 +1,205 @@
+//! The composition root: the only file that knows every module.
+
+mod genesis_file;
+mod identity;
+mod ready;
+
+use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+
+use alloy_primitives::{Address, address};
+use tokio::net::TcpListener;
+use zeroize::Zeroizing;
+
+pub use self::ready::ReadyError;
+use self::{genesis_file::GenesisFileError, identity::Identity};
+use crate::{
+    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, SystemClock, Writer},
+    config::{Config, ConfigError},
+    evm::{ChainParams, Forks},
+    genesis::network_genesis,
+    rpc::{self, Rpc},
+    web::{self, ShutdownHandle},
+};
+
+/// How long requests that are under way may take when the node ends.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// The deposit contract of mainnet, whose events are requests to the consensus layer (EIP-6110).
+const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d7705fa");
+
+/// A running node. Dropping it leaves it running; [`Node::shut_down`] ends it in good order.
+///
+/// ```no_run
+/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// use tetrad::{Config, Node};
+///
+/// let node = Node::spawn(Config::test()).await?;
+/// println!("JSON-RPC at {}", node.rpc_url());
+/// node.shut_down().await;
+/// # Ok(())
+/// # }
+/// ```
+pub struct Node {
+    listen: SocketAddr,
+    ws_listen: Option<SocketAddr>,
+    chain: Chain,
+    writer: Writer,
+    shutdown: ShutdownHandle,
+    keyring: Arc<Keyring>,
+    config: Config,
+}
+
+/// A node could not start.
+#[derive(Debug, thiserror::Error)]
+pub enum SpawnError {
+    /// The configuration is wrong.
+    #[error(transparent)]
+    Config(#[from] ConfigError),
+    /// An address cannot be listened on.
+    #[error("--{flag}: cannot listen on {address}: {source}")]
+    Listen {
+        /// The flag that named the address.
+        flag: &'static str,
+        /// The address.
+        address: SocketAddr,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The first block could not be made.
+    #[error(transparent)]
+    Genesis(#[from] GenesisError),
+    /// The genesis file cannot be used.
+    #[error(transparent)]
+    GenesisFile(#[from] GenesisFileError),
+    /// A key cannot be used.
+    #[error("{0}")]
+    Key(String),
+    /// The ready file could not be written.
+    #[error(transparent)]
+    Ready(#[from] ReadyError),
+    /// The system refused something else.
+    #[error(transparent)]
+    System(#[from] io::Error),
+}
+
+impl Node {
+    /// Starts a node: makes the chain, listens, and serves until it is [shut down](Self::shut_down).
+    ///
+    /// # Errors
+    /// See [`SpawnError`]. Nothing is left running then.
+    pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
+        let listener = bind("listen", config.listen).await?;
+        let ws_listener = match config.ws_listen {
+            Some(address) => Some(bind("ws-listen", address).await?),
+            None => None,
+        };
+        let (listen, ws_listen) =
+            (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
+
+        let clock = Arc::new(SystemClock);
+        let mut identity = Identity::load(&config)?;
+        let head = first_head(&config, &identity, &*clock)?;
+        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock), None)?;
+
+        let (handle, shutdown) = ShutdownHandle::new();
+        let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
+        let rpc = Rpc::new(chain.clone(), keyring.clone(), config.rpc.clone());
+        let router = rpc::router(rpc, shutdown.clone());
+        tokio::spawn(web::serve(listener, router.clone(), config.listener, shutdown.clone()));
+        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
+        if let Some(file) = &node.config.ready_file {
+            ready::write(file, &node)?;
+        }
+        Ok(node)
+    }
+
+    /// Where everything is served.
+    pub fn address(&self) -> SocketAddr {
+        self.listen
+    }
+
+    /// The chain, for programs that want it without JSON-RPC in between.
+    pub fn chain(&self) -> &Chain {
+        &self.chain
+    }
+
+    /// The accounts whose keys the node holds, with their private keys in hex.
+    pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
+        let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
+        self.keyring.addresses().into_iter().filter_map(key).collect()
+    }
+
+    /// The configuration that the node runs with.
+    pub fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// URL of JSON-RPC over HTTP.
+    pub fn rpc_url(&self) -> String {
+        format!("http://{}/rpc", self.listen)
+    }
+
+    /// URL of JSON-RPC over WebSocket.
+    pub fn ws_url(&self) -> String {
+        format!("ws://{}/rpc", self.listen)
+    }
+
+    /// Base URL of the REST interfaces.
+    pub fn rest_url(&self) -> String {
+        format!("http://{}", self.listen)
+    }
+
+    /// URL of the price WebSocket.
+    pub fn exchange_ws_url(&self) -> String {
+        match self.ws_listen {
+            Some(address) => format!("ws://{address}"),
+            None => format!("ws://{}/ws", self.listen),
+        }
+    }
+
+    /// Ends the node: stops accepting, finishes requests, closes WebSockets (code 1001), ends the chain.
+    pub async fn shut_down(self) {
+        if !self.shutdown.shut_down(PATIENCE).await {
+            tracing::warn!("some connections did not end in time");
+        }
+        self.chain.stop();
+        // Ending takes the writer no longer than a block.
+        let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
+    }
+}
+
+async fn bind(flag: &'static str, address: SocketAddr) -> Result<TcpListener, SpawnError> {
+    TcpListener::bind(address).await.map_err(|source| SpawnError::Listen { flag, address, source })
+}
+
+/// The chain's first block, from a file or the network's own.
+fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result<Head, SpawnError> {
+    if let Some(file) = &config.genesis {
+        let (genesis, params) = genesis_file::load(file)?;
+        return Ok(genesis.build(Arc::new(params))?);
+    }
+    let params = ChainParams {
+        chain_id: config.chain_id,
+        forks: Forks::all_from_genesis(config.hardfork),
+        deposit_contract: DEPOSIT_CONTRACT,
+        network_precompiles: true,
+    };
+    let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
+    Ok(genesis.build(Arc::new(params))?)
+}
+
+fn chain_config(config: &Config, clock: Arc<dyn Clock>) -> ChainConfig {
+    ChainConfig {
+        mining: match config.block_time {
+            _ if config.no_mining => Mining::Manual,
+            Some(interval) => Mining::Interval(interval),
+            None => Mining::Instant,
+        },
+        gas_limit: config.gas_limit,
+        beneficiary: Address::ZERO,
+        min_tip: 0,
+        pool: config.pool,
+        history: config.history,
+        clock,
+    }
+}

@@ -1,0 +1,41 @@
+//! The ready file: where the node is to be found, for whoever started it on free ports.
+
+use std::{io::Write, path::Path};
+
+use serde::Serialize;
+
+use super::Node;
+
+/// The ready file could not be written.
+#[derive(Debug, thiserror::Error)]
+#[error("--ready-file {0}: {1}")]
+pub struct ReadyError(String, std::io::Error);
+
+#[derive(Serialize)]
+struct Ready {
+    rpc: String,
+    ws: String,
+    exchange_ws: String,
+    rest: String,
+    pid: u32,
+}
+
+/// Writes the file, all of it or nothing: a reader never sees half.
+pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
+    let ready = Ready {
+        rpc: node.rpc_url(),
+        ws: node.ws_url(),
+        exchange_ws: node.exchange_ws_url(),
+        rest: node.rest_url(),
+        pid: std::process::id(),
+    };
+    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let persist = || -> std::io::Result<()> {
+        let mut file = tempfile::NamedTempFile::new_in(directory)?;
+        serde_json::to_writer(&mut file, &ready)?;
+        file.write_all(b"\n")?;
+        file.persist(path)?;
+        Ok(())
+    };
+    persist().map_err(|error| ReadyError(path.display().to_string(), error))
+}

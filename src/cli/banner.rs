@@ -1,0 +1,55 @@
+//! What a node says about itself when it starts: everything that one needs to use it.
+
+use std::io::{self, Write};
+
+use crate::{
+    Node,
+    account::{Kind, address_to_bech32},
+    config::Profile,
+};
+
+pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
+    let config = node.config();
+    let network = &config.network;
+    let params = node.chain().params();
+    writeln!(out, "tetrad {}, chain id {}, {}", env!("CARGO_PKG_VERSION"), params.chain_id, network.cosmos_chain_id)?;
+    writeln!(out, "\nEndpoints")?;
+    writeln!(out, "  JSON-RPC         {}   {}", node.rpc_url(), node.ws_url())?;
+    writeln!(
+        out,
+        "  REST             {}   /api/prices  /api/pools  /cosmos/auth/v1beta1/accounts/<address>",
+        node.rest_url()
+    )?;
+    writeln!(out, "  Price WebSocket  {}", node.exchange_ws_url())?;
+
+    let accounts = node.development_accounts();
+    if config.profile == Profile::Development && !accounts.is_empty() {
+        let balance = alloy_primitives::utils::format_ether(config.balance);
+        let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
+        writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?;
+        for (index, (address, key)) in accounts.iter().enumerate() {
+            let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
+            writeln!(out, "  ({index}) {address}  {bech32}")?;
+            writeln!(out, "      {}", **key)?;
+        }
+        writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
+        writeln!(out, "  Everybody knows these keys. Never send anything of value to them on another network.")?;
+    }
+    if config.genesis.is_none() {
+        writeln!(out, "\nContracts")?;
+        let contracts = &network.contracts;
+        for (name, address) in [
+            ("Vault", contracts.vault),
+            ("Oracle", contracts.oracle),
+            ("Lending pool", contracts.lending_pool),
+            ("Lending lens", contracts.lending_lens),
+        ] {
+            writeln!(out, "  {name:<13} {address}")?;
+        }
+        writeln!(out, "\nTokens {:<8} {:<42} receipt of the lending pool", "", "")?;
+        for token in &network.tokens {
+            writeln!(out, "  {:<13} {} {}", token.symbol, token.address, token.receipt)?;
+        }
+    }
+    writeln!(out)
+}

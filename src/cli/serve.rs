@@ -1,0 +1,42 @@
+//! `tetrad serve`: a node until somebody ends it.
+
+use std::io::{self, Write};
+
+use super::{Error, banner};
+use crate::{Config, Node, telemetry};
+
+/// Runs a node until SIGINT or SIGTERM.
+pub(super) fn run(config: Config) -> Result<(), Error> {
+    telemetry::install(&config);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    runtime.block_on(async {
+        let node = Node::spawn(config).await?;
+        if !node.config().quiet {
+            let mut out = io::stdout().lock();
+            banner::print(&node, &mut out)?;
+            out.flush()?;
+        }
+        let signal = ended().await?;
+        tracing::info!(signal, "shutting down");
+        node.shut_down().await;
+        Ok(())
+    })
+}
+
+/// Resolves when the process is asked to end, with the name of the signal.
+async fn ended() -> io::Result<&'static str> {
+    #[cfg(unix)]
+    {
+        use tokio::signal::unix::{SignalKind, signal};
+        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
+        tokio::select! {
+            _ = interrupt.recv() => Ok("SIGINT"),
+            _ = terminate.recv() => Ok("SIGTERM"),
+        }
+    }
+    #[cfg(not(unix))]
+    {
+        tokio::signal::ctrl_c().await?;
+        Ok("Ctrl-C")
+    }
+}
