@@ -2,4 +2,6 @@
 
 mod account;
 mod contracts;
+mod rpc;
 mod state;
+mod support;

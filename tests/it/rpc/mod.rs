@@ -1,0 +1,3 @@
+//! JSON-RPC over real sockets.
+
+mod first;
