@@ -4,6 +4,7 @@
 
 use alloy_primitives::{Address, address, keccak256};
 
+use self::LendingClass::{Bitcoin, Ether, Major, Other, Stable};
 use crate::account::Hrp;
 
 /// What tells this network from others.
@@ -109,153 +110,46 @@ impl Default for Network {
     }
 }
 
-/// The live network's tokens.
+type Row = (&'static str, &'static str, u8, Address, u64, &'static str, LendingClass, u64);
+
+/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, class, whole
+/// tokens for each development account.
+#[rustfmt::skip]
+const LIVE_TOKENS: [Row; 12] = [
+    ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  Bitcoin, 10),
+    ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    Ether,   100),
+    ("WETH",   "Wrapped Ethereum",  18, address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7"), 351_235,   "weth",             Ether,   100),
+    ("BNB",    "Binance Coin",      18, address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"), 65_500,    "binancecoin",      Major,   500),
+    ("UNI",    "Uniswap",           18, address!("0x90a271d104aea929b68867b3050efacbc1a28e84"), 988,       "uniswap",          Other,   20_000),
+    ("DOT",    "Polkadot",          10, address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"), 721,       "polkadot",         Other,   20_000),
+    ("TON",    "The Open Network",  9,  address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"), 563,       "the-open-network", Other,   20_000),
+    ("CRO",    "Crypto.com Chain",  8,  address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"), 17,        "crypto-com-chain", Other,   1_000_000),
+    ("stETH",  "Lido Staked Ether", 18, address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"), 350_980,   "staked-ether",     Ether,   100),
+    ("USDT",   "Tether USD",        6,  address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"), 100,       "tether",           Stable,  250_000),
+    ("SOL",    "Solana",            9,  address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"), 18_765,    "solana",           Major,   1_500),
+    ("USDC",   "USD Coin",          6,  address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"), 100,       "usd-coin",         Stable,  250_000),
+];
+
 fn live_tokens() -> Vec<Token> {
-    use LendingClass::{Bitcoin, Ether, Major, Other, Stable};
-    let rows = [
-        (
-            "WBTC",
-            "Wrapped Bitcoin",
-            8,
-            address!("0x96465d06640aff1a00888d4b9217c9eae708c419"),
-            97_000_00000000,
-            "wrapped-bitcoin",
-            Bitcoin,
-            10,
-        ),
-        (
-            "wstETH",
-            "Wrapped stETH",
-            18,
-            address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"),
-            4_248_50000000,
-            "wrapped-steth",
-            Ether,
-            100,
-        ),
-        (
-            "WETH",
-            "Wrapped Ethereum",
-            18,
-            address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7"),
-            3_512_35000000,
-            "weth",
-            Ether,
-            100,
-        ),
-        (
-            "BNB",
-            "Binance Coin",
-            18,
-            address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"),
-            655_00000000,
-            "binancecoin",
-            Major,
-            500,
-        ),
-        (
-            "UNI",
-            "Uniswap",
-            18,
-            address!("0x90a271d104aea929b68867b3050efacbc1a28e84"),
-            9_88000000,
-            "uniswap",
-            Other,
-            20_000,
-        ),
-        (
-            "DOT",
-            "Polkadot",
-            10,
-            address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"),
-            7_21000000,
-            "polkadot",
-            Other,
-            20_000,
-        ),
-        (
-            "TON",
-            "The Open Network",
-            9,
-            address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"),
-            5_63000000,
-            "the-open-network",
-            Other,
-            20_000,
-        ),
-        (
-            "CRO",
-            "Crypto.com Chain",
-            8,
-            address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"),
-            17000000,
-            "crypto-com-chain",
-            Other,
-            1_000_000,
-        ),
-        (
-            "stETH",
-            "Lido Staked Ether",
-            18,
-            address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"),
-            3_509_80000000,
-            "staked-ether",
-            Ether,
-            100,
-        ),
-        (
-            "USDT",
-            "Tether USD",
-            6,
-            address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"),
-            1_00000000,
-            "tether",
-            Stable,
-            250_000,
-        ),
-        (
-            "SOL",
-            "Solana",
-            9,
-            address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"),
-            187_65000000,
-            "solana",
-            Major,
-            1_500,
-        ),
-        (
-            "USDC",
-            "USD Coin",
-            6,
-            address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"),
-            1_00000000,
-            "usd-coin",
-            Stable,
-            250_000,
-        ),
-    ];
-    let token = |(symbol, name, decimals, address, reference_price, coin_gecko_id, lending, development_balance): (
-        &str,
-        &str,
-        u8,
-        Address,
-        u64,
-        &str,
-        LendingClass,
-        u64,
-    )| Token {
-        receipt: match symbol {
-            "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
-            _ => unpublished(&format!("p{symbol}")),
-        },
-        symbol: symbol.to_owned(),
-        name: name.to_owned(),
-        decimals,
-        address,
-        reference_price,
-        coin_gecko_id: coin_gecko_id.to_owned(),
-        lending,
-        development_balance,
-    };
-    rows.into_iter().map(token).collect()
+    LIVE_TOKENS.into_iter().map(Token::from).collect()
+}
+
+impl From<Row> for Token {
+    fn from(row: Row) -> Self {
+        let (symbol, name, decimals, address, cents, coin_gecko_id, lending, development_balance) = row;
+        Self {
+            receipt: match symbol {
+                "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
+                _ => unpublished(&format!("p{symbol}")),
+            },
+            symbol: symbol.to_owned(),
+            name: name.to_owned(),
+            decimals,
+            address,
+            reference_price: cents * 1_000_000,
+            coin_gecko_id: coin_gecko_id.to_owned(),
+            lending,
+            development_balance,
+        }
+    }
 }

@@ -113,8 +113,7 @@ struct Shared {
     timing: Mutex<Timing>,
     sealing: Mutex<Sealing>,
     history: HistoryLimits,
-    /// The pending block and what it was built from.
-    pending: Mutex<Option<((usize, u64, u64), Arc<View>)>>,
+    pending: Mutex<Option<view::Pending>>,
 }
 
 /// How new blocks come about.

@@ -28,8 +28,11 @@ pub(super) fn rendered(value: &impl serde::Serialize) -> Result<Box<RawValue>, R
     serde_json::value::to_raw_value(value).map_err(|error| RpcError::internal(error.to_string()))
 }
 
-/// The block and the head it was found in.
-pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<(Arc<Head>, Arc<Block>)>, RpcError> {
+/// A block and the head it was found in.
+type Found = (Arc<Head>, Arc<Block>);
+
+/// The block, if there is one.
+pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcError> {
     let head = context.chain.head();
     Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
 }

@@ -84,8 +84,10 @@ fn fill(
     let (to, value) = (request.to.map_or(TxKind::Create, TxKind::Call), request.value.unwrap_or_default());
     let (input, access_list) = (request.input.unwrap_or_default(), request.access_list);
     let base_fee = u128::from(next.base_fee.unwrap_or(0));
-    if request.gas_price.is_some() || !next.rules.has(Fork::London) {
-        let gas_price = request.gas_price.unwrap_or_else(|| suggested_tip(&head));
+    let wants_legacy = request.gas_price.is_some() || matches!(request.transaction_type, Some(0 | 1));
+    if wants_legacy || !next.rules.has(Fork::London) {
+        let gas_price = request.gas_price.unwrap_or_else(|| base_fee + suggested_tip(&head));
+        let access_list = access_list.or((request.transaction_type == Some(1)).then(Default::default));
         return Ok(match access_list {
             Some(access_list) => {
                 TxEip2930 { chain_id, nonce, gas_price, gas_limit: gas, to, value, access_list, input }.into()

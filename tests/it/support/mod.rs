@@ -1,5 +1,7 @@
 //! A node and clients for it.
 
+pub mod sign;
+
 use std::ops::Deref;
 
 use alloy_primitives::Address;
