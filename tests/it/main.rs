@@ -1,6 +1,7 @@
 //! The integration tests: one binary, every node on a port of its own.
 
 mod account;
+mod config;
 mod contracts;
 mod rpc;
 mod state;
