@@ -29,9 +29,9 @@ impl Running {
     async fn start(arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
-        let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--ready-file"]);
-        let mut child =
-            command.arg(&file).args(arguments).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut command = tetrad(arguments);
+        command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--ready-file"]).arg(&file);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
         let ready = loop {
             if let Ok(text) = std::fs::read_to_string(&file) {
                 // The file is whole from the first moment it is there.
