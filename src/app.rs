@@ -2,6 +2,7 @@
 
 mod genesis_file;
 mod identity;
+mod import;
 mod ready;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
@@ -11,7 +12,7 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
-use self::{genesis_file::GenesisFileError, identity::Identity};
+use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError};
 use crate::{
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, SystemClock, Writer},
     config::{Config, ConfigError},
@@ -71,6 +72,9 @@ pub enum SpawnError {
     /// The genesis file cannot be used.
     #[error(transparent)]
     GenesisFile(#[from] GenesisFileError),
+    /// The file of blocks cannot be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
@@ -98,7 +102,10 @@ impl Node {
 
         let clock = Arc::new(SystemClock);
         let mut identity = Identity::load(&config)?;
-        let head = first_head(&config, &identity, &*clock)?;
+        let mut head = first_head(&config, &identity, &*clock)?;
+        if let Some(file) = &config.import {
+            head = import::import(head, file, config.history)?;
+        }
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock), None)?;
 
         let (handle, shutdown) = ShutdownHandle::new();

@@ -2,6 +2,7 @@
 
 mod account;
 mod config;
+mod conformance;
 mod contracts;
 mod rpc;
 mod state;
