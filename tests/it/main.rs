@@ -6,4 +6,5 @@ mod conformance;
 mod contracts;
 mod rpc;
 mod state;
+mod structure;
 mod support;
