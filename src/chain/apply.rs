@@ -38,7 +38,7 @@ pub struct ApplyError {
     /// The block's number.
     pub number: u64,
     /// What is wrong with it.
-    pub reason: Refusal,
+    pub reason: Box<Refusal>,
 }
 
 /// What is wrong with a block.
@@ -68,7 +68,7 @@ pub enum Refusal {
 /// Executes `foreign` on top of `head`.
 pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<Applied, ApplyError> {
     let number = foreign.header.number;
-    execute(head, foreign).map_err(|reason| ApplyError { number, reason })
+    execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
 }
 
 fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {

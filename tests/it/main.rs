@@ -1,6 +1,7 @@
 //! The integration tests: one binary, every node on a port of its own.
 
 mod account;
+mod chain;
 mod config;
 mod conformance;
 mod contracts;
