@@ -78,7 +78,8 @@ fn fill(
         return Err(RpcError::server("blob transactions have to be signed by the client"));
     }
     let nonce = request.nonce.unwrap_or_else(|| {
-        let state_nonce = || head.state.get(from).map_or(0, |account| account.nonce);
+        // The pool first, then the head: what has left the pool in between is in the head.
+        let state_nonce = || context.chain.head().state.get(from).map_or(0, |account| account.nonce);
         context.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce)
     });
     let (to, value) = (request.to.map_or(TxKind::Create, TxKind::Call), request.value.unwrap_or_default());
