@@ -47,13 +47,14 @@ async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest
 }
 
 async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
+    let own = context.clone();
     let run = move || {
-        let view = context.chain.view(BlockId::Latest)?;
-        let call = request.into_call(context.chain.params().chain_id)?;
+        let view = own.chain.view(BlockId::Latest)?;
+        let call = request.into_call(own.chain.params().chain_id)?;
         let overrides = StateOverrides::new();
-        Ok(view.call_context(&overrides, context.config.gas_cap).estimate(&call)?)
+        Ok(view.call_context(&overrides, own.config.gas_cap).estimate(&call)?)
     };
-    tokio::task::spawn_blocking(run).await.map_err(|error| RpcError::internal(error.to_string()))?
+    context.execution.apart(run).await
 }
 
 /// The transaction with everything that the request leaves to the node.

@@ -1,140 +1,97 @@
 //! Blocks and headers.
 
-use alloy_consensus::Header;
+use std::sync::Arc;
+
 use alloy_eips::eip4895::Withdrawal;
-use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256};
-use serde::Serialize;
 
-use super::RpcTransaction;
-use crate::{block::Block, rpc::hex::Quantity};
+use super::transaction::{write_mined, write_waiting};
+use crate::{
+    block::Block,
+    rpc::{
+        hex::Quantity,
+        json::{Json, Object, array},
+    },
+};
 
-/// A block header with the block's hash and size.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RpcHeader<'a> {
-    number: Quantity<u64>,
-    hash: Option<B256>,
-    parent_hash: B256,
-    nonce: Option<B64>,
-    mix_hash: B256,
-    sha3_uncles: B256,
-    logs_bloom: &'a Bloom,
-    transactions_root: B256,
-    state_root: B256,
-    receipts_root: B256,
-    miner: Address,
-    difficulty: Quantity<U256>,
-    extra_data: &'a Bytes,
-    gas_limit: Quantity<u64>,
-    gas_used: Quantity<u64>,
-    timestamp: Quantity<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    base_fee_per_gas: Option<Quantity<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    withdrawals_root: Option<B256>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blob_gas_used: Option<Quantity<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    excess_blob_gas: Option<Quantity<u64>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent_beacon_block_root: Option<B256>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requests_hash: Option<B256>,
+/// A block in the shape that geth gives it.
+#[derive(Clone, Debug)]
+pub struct RpcBlock {
+    /// The block.
+    pub block: Arc<Block>,
+    /// Whole transactions, or their hashes.
+    pub full: bool,
+    /// Whether the block is not sealed: then it has neither hash nor nonce.
+    pub pending: bool,
 }
 
-impl<'a> RpcHeader<'a> {
-    /// The header of a sealed block.
-    pub fn sealed(block: &'a Block) -> Self {
-        Self::new(&block.header, Some(block.hash))
-    }
+/// The header of a sealed block.
+#[derive(Clone, Debug)]
+pub struct RpcHeader(pub Arc<Block>);
 
-    fn new(header: &'a Header, hash: Option<B256>) -> Self {
-        Self {
-            number: Quantity(header.number),
-            parent_hash: header.parent_hash,
-            // A pending block has neither hash nor nonce.
-            nonce: hash.map(|_| header.nonce),
-            hash,
-            mix_hash: header.mix_hash,
-            sha3_uncles: header.ommers_hash,
-            logs_bloom: &header.logs_bloom,
-            transactions_root: header.transactions_root,
-            state_root: header.state_root,
-            receipts_root: header.receipts_root,
-            miner: header.beneficiary,
-            difficulty: Quantity(header.difficulty),
-            extra_data: &header.extra_data,
-            gas_limit: Quantity(header.gas_limit),
-            gas_used: Quantity(header.gas_used),
-            timestamp: Quantity(header.timestamp),
-            base_fee_per_gas: header.base_fee_per_gas.map(Quantity),
-            withdrawals_root: header.withdrawals_root,
-            blob_gas_used: header.blob_gas_used.map(Quantity),
-            excess_blob_gas: header.excess_blob_gas.map(Quantity),
-            parent_beacon_block_root: header.parent_beacon_block_root,
-            requests_hash: header.requests_hash,
+impl Json for RpcHeader {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        write_header(&self.0, false, &mut object);
+        object.end();
+    }
+}
+
+impl Json for RpcBlock {
+    fn write(&self, out: &mut Vec<u8>) {
+        let block = &*self.block;
+        let mut object = Object::begin(out);
+        write_header(block, self.pending, &mut object);
+        object.member("size", &Quantity(block.size()));
+        let transactions = object.name("transactions");
+        match (self.full, self.pending) {
+            (false, _) => array(transactions, &block.transactions, |transaction, out| transaction.hash().write(out)),
+            (true, false) => {
+                array(transactions, 0..block.transactions.len(), |index, out| write_mined(block, index, out))
+            }
+            (true, true) => array(transactions, &block.transactions, |transaction, out| {
+                write_waiting(transaction, block.header.base_fee_per_gas, out);
+            }),
         }
-    }
-}
-
-/// A block with hashes or whole transactions.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RpcBlock<'a> {
-    #[serde(flatten)]
-    header: RpcHeader<'a>,
-    size: Quantity<usize>,
-    transactions: RpcTransactions<'a>,
-    uncles: Vec<B256>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    withdrawals: Option<Vec<RpcWithdrawal>>,
-}
-
-#[derive(Debug, Serialize)]
-#[serde(untagged)]
-enum RpcTransactions<'a> {
-    Hashes(Vec<B256>),
-    Full(Vec<RpcTransaction<'a>>),
-}
-
-impl<'a> RpcBlock<'a> {
-    /// The block; `pending` leaves out what only a sealed block has.
-    pub fn new(block: &'a Block, full: bool, pending: bool) -> Self {
-        let transactions = if full {
-            let transactions = (0..block.transactions.len()).map(|index| match pending {
-                false => RpcTransaction::mined(block, index),
-                true => RpcTransaction::pending(&block.transactions[index], block.header.base_fee_per_gas),
-            });
-            RpcTransactions::Full(transactions.collect())
-        } else {
-            RpcTransactions::Hashes(block.transactions.iter().map(|tx| tx.hash()).collect())
-        };
-        Self {
-            header: RpcHeader::new(&block.header, (!pending).then_some(block.hash)),
-            size: Quantity(block.size()),
-            transactions,
-            uncles: block.ommers.iter().map(Header::hash_slow).collect(),
-            withdrawals: block.withdrawals.as_ref().map(|all| all.iter().map(RpcWithdrawal::from).collect()),
+        array(object.name("uncles"), &block.ommers, |ommer, out| ommer.hash_slow().write(out));
+        if let Some(withdrawals) = &block.withdrawals {
+            array(object.name("withdrawals"), withdrawals, write_withdrawal);
         }
+        object.end();
     }
 }
 
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-struct RpcWithdrawal {
-    index: Quantity<u64>,
-    validator_index: Quantity<u64>,
-    address: Address,
-    amount: Quantity<u64>,
+fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
+    let header = &block.header;
+    object
+        .member("number", &Quantity(header.number))
+        .member("hash", &(!pending).then_some(block.hash))
+        .member("parentHash", &header.parent_hash)
+        .member("nonce", &(!pending).then_some(header.nonce))
+        .member("mixHash", &header.mix_hash)
+        .member("sha3Uncles", &header.ommers_hash)
+        .member("logsBloom", &header.logs_bloom)
+        .member("transactionsRoot", &header.transactions_root)
+        .member("stateRoot", &header.state_root)
+        .member("receiptsRoot", &header.receipts_root)
+        .member("miner", &header.beneficiary)
+        .member("difficulty", &Quantity(header.difficulty))
+        .member("extraData", &header.extra_data)
+        .member("gasLimit", &Quantity(header.gas_limit))
+        .member("gasUsed", &Quantity(header.gas_used))
+        .member("timestamp", &Quantity(header.timestamp))
+        .optional("baseFeePerGas", &header.base_fee_per_gas.map(Quantity))
+        .optional("withdrawalsRoot", &header.withdrawals_root)
+        .optional("blobGasUsed", &header.blob_gas_used.map(Quantity))
+        .optional("excessBlobGas", &header.excess_blob_gas.map(Quantity))
+        .optional("parentBeaconBlockRoot", &header.parent_beacon_block_root)
+        .optional("requestsHash", &header.requests_hash);
 }
 
-impl From<&Withdrawal> for RpcWithdrawal {
-    fn from(withdrawal: &Withdrawal) -> Self {
-        Self {
-            index: Quantity(withdrawal.index),
-            validator_index: Quantity(withdrawal.validator_index),
-            address: withdrawal.address,
-            amount: Quantity(withdrawal.amount),
-        }
-    }
+fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
+    Object::begin(out)
+        .member("index", &Quantity(withdrawal.index))
+        .member("validatorIndex", &Quantity(withdrawal.validator_index))
+        .member("address", &withdrawal.address)
+        .member("amount", &Quantity(withdrawal.amount))
+        .end();
 }

@@ -5,5 +5,5 @@ mod receipt;
 mod transaction;
 
 pub use block::{RpcBlock, RpcHeader};
-pub use receipt::{RpcLog, RpcReceipt};
+pub use receipt::{RpcReceipt, write_log};
 pub use transaction::RpcTransaction;

@@ -1,115 +1,76 @@
 //! Receipts and logs.
 
+use std::sync::Arc;
+
 use alloy_consensus::{Transaction as _, Typed2718};
-use alloy_primitives::{Address, B256, Bloom, Bytes};
-use serde::{Serialize, Serializer};
 
 use crate::{
     block::{Block, LogPosition, Status},
-    chain::Head,
-    rpc::hex::Quantity,
+    rpc::{
+        hex::Quantity,
+        json::{Json, Object, array},
+    },
 };
 
-/// A receipt with its place in the chain.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RpcReceipt<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blob_gas_price: Option<Quantity<u128>>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    blob_gas_used: Option<Quantity<u64>>,
-    block_hash: B256,
-    block_number: Quantity<u64>,
-    contract_address: Option<Address>,
-    cumulative_gas_used: Quantity<u64>,
-    effective_gas_price: Quantity<u128>,
-    from: Address,
-    gas_used: Quantity<u64>,
-    logs: Vec<RpcLog<'a>>,
-    logs_bloom: Bloom,
-    #[serde(flatten)]
-    status: RpcStatus,
-    to: Option<Address>,
-    transaction_hash: B256,
-    transaction_index: Quantity<u64>,
-    #[serde(rename = "type")]
-    transaction_type: Quantity<u8>,
+/// The receipt at an index of a block, in the shape that geth gives it.
+#[derive(Clone, Debug)]
+pub struct RpcReceipt {
+    /// The block.
+    pub block: Arc<Block>,
+    /// The transaction's index in it.
+    pub index: usize,
+    /// Wei per blob gas in the block; none before Cancun.
+    pub blob_base_fee: Option<u128>,
 }
 
-#[derive(Debug)]
-struct RpcStatus(Status);
-
-impl Serialize for RpcStatus {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        match self.0 {
-            Status::Success => serializer.collect_map([("status", "0x1")]),
-            Status::Failure => serializer.collect_map([("status", "0x0")]),
-            Status::Root(root) => serializer.collect_map([("root", root)]),
-        }
-    }
-}
-
-impl<'a> RpcReceipt<'a> {
-    /// The receipt at `index` of a block.
-    pub fn new(head: &Head, block: &'a Block, index: usize) -> Self {
-        let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
+impl Json for RpcReceipt {
+    fn write(&self, out: &mut Vec<u8>) {
+        let block = &*self.block;
+        let (transaction, receipt) = (&block.transactions[self.index], &block.receipts[self.index]);
         let tx = &transaction.envelope;
         let blob_gas_used = tx.blob_gas_used();
-        let logs = receipt.logs.iter().zip(receipt.first_log_index..).map(|(log, log_index)| {
-            let at = LogPosition { log, log_index, transaction, transaction_index: index as u64 };
-            RpcLog::new(block, at, false)
+        let mut object = Object::begin(out);
+        object
+            .optional("blobGasPrice", &blob_gas_used.and(self.blob_base_fee).map(Quantity))
+            .optional("blobGasUsed", &blob_gas_used.map(Quantity))
+            .member("blockHash", &block.hash)
+            .member("blockNumber", &Quantity(block.number()))
+            .member("contractAddress", &transaction.creates())
+            .member("cumulativeGasUsed", &Quantity(receipt.cumulative_gas_used))
+            .member("effectiveGasPrice", &Quantity(transaction.effective_gas_price(block.header.base_fee_per_gas)))
+            .member("from", &transaction.sender)
+            .member("gasUsed", &Quantity(receipt.gas_used));
+        array(object.name("logs"), receipt.logs.iter().zip(receipt.first_log_index..), |(log, log_index), out| {
+            let at = LogPosition { log, log_index, transaction, transaction_index: self.index as u64 };
+            write_log(block, at, false, out);
         });
-        Self {
-            blob_gas_price: blob_gas_used.and_then(|_| head.environment_of(block).blob_base_fee()).map(Quantity),
-            blob_gas_used: blob_gas_used.map(Quantity),
-            block_hash: block.hash,
-            block_number: Quantity(block.number()),
-            contract_address: transaction.creates(),
-            cumulative_gas_used: Quantity(receipt.cumulative_gas_used),
-            effective_gas_price: Quantity(transaction.effective_gas_price(block.header.base_fee_per_gas)),
-            from: transaction.sender,
-            gas_used: Quantity(receipt.gas_used),
-            logs: logs.collect(),
-            logs_bloom: receipt.bloom(),
-            status: RpcStatus(receipt.status),
-            to: tx.to(),
-            transaction_hash: transaction.hash(),
-            transaction_index: Quantity(index as u64),
-            transaction_type: Quantity(tx.ty()),
-        }
+        object.member("logsBloom", &receipt.bloom());
+        match &receipt.status {
+            Status::Success => object.member("status", &Quantity(1u8)),
+            Status::Failure => object.member("status", &Quantity(0u8)),
+            Status::Root(root) => object.member("root", root),
+        };
+        object
+            .member("to", &tx.to())
+            .member("transactionHash", &transaction.hash())
+            .member("transactionIndex", &Quantity(self.index))
+            .member("type", &Quantity(tx.ty()))
+            .end();
     }
 }
 
-/// A log with its place in the chain.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
-pub struct RpcLog<'a> {
-    address: Address,
-    topics: &'a [B256],
-    data: &'a Bytes,
-    block_number: Quantity<u64>,
-    transaction_hash: B256,
-    transaction_index: Quantity<u64>,
-    block_hash: B256,
-    block_timestamp: Quantity<u64>,
-    log_index: Quantity<u64>,
-    removed: bool,
-}
-
-impl<'a> RpcLog<'a> {
-    /// A log of `block`; `removed` if the chain no longer has that block.
-    pub fn new(block: &Block, at: LogPosition<'a>, removed: bool) -> Self {
-        Self {
-            address: at.log.address,
-            topics: at.log.topics(),
-            data: &at.log.data.data,
-            block_number: Quantity(block.number()),
-            transaction_hash: at.transaction.hash(),
-            transaction_index: Quantity(at.transaction_index),
-            block_hash: block.hash,
-            block_timestamp: Quantity(block.header.timestamp),
-            log_index: Quantity(at.log_index),
-            removed,
-        }
-    }
+/// Writes a log of `block` in the shape that geth gives it; `removed` if the chain no longer has that block.
+pub fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut Vec<u8>) {
+    Object::begin(out)
+        .member("address", &at.log.address)
+        .member("topics", at.log.topics())
+        .member("data", &at.log.data.data)
+        .member("blockNumber", &Quantity(block.number()))
+        .member("transactionHash", &at.transaction.hash())
+        .member("transactionIndex", &Quantity(at.transaction_index))
+        .member("blockHash", &block.hash)
+        .member("blockTimestamp", &Quantity(block.header.timestamp))
+        .member("logIndex", &Quantity(at.log_index))
+        .member("removed", &removed)
+        .end();
 }
