@@ -25,6 +25,9 @@ use crate::{
 /// How long requests that are under way may take when the node ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Entries of the cache of short hashes, 128 bytes each.
+const HASH_CACHE: usize = 1 << 15;
+
 /// The deposit contract of mainnet, whose events are requests to the consensus layer (EIP-6110).
 const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d7705fa");
 
@@ -92,6 +95,9 @@ impl Node {
     /// # Errors
     /// See [`SpawnError`]. Nothing is left running then.
     pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
+        // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
+        // first node decides on the size.
+        let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
         let listener = bind("listen", config.listen).await?;
         let ws_listener = match config.ws_listen {
             Some(address) => Some(bind("ws-listen", address).await?),

@@ -1,7 +1,12 @@
 //! Requests and responses (specification, 2.1 and 7; JSON-RPC 2.0), read and written without building a JSON tree.
 
+use std::{borrow::Cow, fmt};
+
 use alloy_primitives::hex;
-use serde::{Deserialize, Deserializer};
+use serde::{
+    Deserialize, Deserializer,
+    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+};
 use serde_json::value::RawValue;
 
 use super::error::{Dialect, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError};
@@ -10,7 +15,7 @@ use super::error::{Dialect, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcE
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     /// The method's name.
-    pub(super) method: std::borrow::Cow<'a, str>,
+    pub(super) method: Cow<'a, str>,
     /// The parameters, unread.
     pub(super) params: Option<&'a RawValue>,
     /// The identifier, as it was written.
@@ -23,68 +28,152 @@ pub(super) enum Body<'a> {
     /// One request, or why it is none.
     Single(Result<Request<'a>, RpcError>),
     /// Requests that are answered together.
-    Batch(Vec<&'a RawValue>),
+    Batch(Vec<Item<'a>>),
 }
 
-#[derive(Deserialize)]
-struct Raw<'a> {
-    #[serde(borrow, default, deserialize_with = "present")]
+/// One element of a batch: any JSON value, hopefully a request.
+#[derive(Debug)]
+pub(super) enum Item<'a> {
+    /// An object with the members of a request, unread.
+    Object(Members<'a>),
+    /// Something else, and what.
+    Other(&'static str),
+}
+
+/// The members of a request, unread. One that is null is there all the same.
+#[derive(Debug, Default)]
+pub(super) struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     method: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     params: Option<&'a RawValue>,
-    #[serde(borrow, default, deserialize_with = "present")]
     id: Option<&'a RawValue>,
+    /// A member that is there twice.
+    repeated: Option<&'static str>,
 }
 
-/// A member that is null is there all the same.
-fn present<'de: 'a, 'a, D: Deserializer<'de>>(deserializer: D) -> Result<Option<&'a RawValue>, D::Error> {
-    <&RawValue>::deserialize(deserializer).map(Some)
-}
-
-/// Reads a body.
+/// Reads a body, once from front to back.
 pub(super) fn read_body(body: &[u8]) -> Result<Body<'_>, RpcError> {
-    let text = std::str::from_utf8(body).map_err(|error| RpcError::new(PARSE_ERROR, error.to_string()))?;
+    let syntax = |error: &dyn std::fmt::Display| RpcError::new(PARSE_ERROR, error.to_string());
+    let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
     if text.trim_ascii_start().starts_with('[') {
-        let batch = serde_json::from_str(text).map_err(|error| RpcError::new(PARSE_ERROR, error.to_string()))?;
-        return Ok(Body::Batch(batch));
+        return serde_json::from_str(text).map(Body::Batch).map_err(|error| syntax(&error));
     }
-    Ok(Body::Single(read_request(text)))
+    let item: Item<'_> = serde_json::from_str(text).map_err(|error| syntax(&error))?;
+    Ok(Body::Single(item.request()))
 }
 
-/// Reads one request.
-pub(super) fn read_request(text: &str) -> Result<Request<'_>, RpcError> {
-    let invalid = |what: &str| RpcError::new(INVALID_REQUEST, what);
-    let raw: Raw<'_> = serde_json::from_str(text).map_err(|error| {
-        // Well-formed JSON that is no request, or no JSON at all?
-        match serde_json::from_str::<&RawValue>(text) {
-            Ok(_) => invalid(&format!("expected a request object: {error}")),
-            Err(syntax) => RpcError::new(PARSE_ERROR, syntax.to_string()),
+impl<'a> Item<'a> {
+    /// The request, if everything is there and of the right type.
+    pub(super) fn request(self) -> Result<Request<'a>, RpcError> {
+        let invalid = |what: &str| RpcError::new(INVALID_REQUEST, what);
+        let members = match self {
+            Self::Object(members) => members,
+            Self::Other(kind) => return Err(invalid(&format!("expected a request object, got {kind}"))),
+        };
+        if let Some(name) = members.repeated {
+            return Err(invalid(&format!("{name}: given twice")));
         }
-    })?;
-    if raw.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
-        return Err(invalid("jsonrpc: expected \"2.0\""));
-    }
-    let method = raw.method.ok_or_else(|| invalid("method: missing"))?;
-    let method = match method.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
-        Some(plain) if !plain.contains('\\') => plain.into(),
-        Some(_) => {
-            serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into()
+        if members.jsonrpc.map(RawValue::get) != Some("\"2.0\"") {
+            return Err(invalid("jsonrpc: expected \"2.0\""));
         }
-        None => return Err(invalid("method: expected a string")),
-    };
-    let id = raw.id.map(RawValue::get).ok_or_else(|| invalid("id: missing"))?;
-    let digits = id.strip_prefix('-').unwrap_or(id);
-    if !id.starts_with('"') && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(invalid("id: expected an integer or a string"));
+        let method = members.method.ok_or_else(|| invalid("method: missing"))?;
+        let method = match method.get().strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+            Some(plain) if !plain.contains('\\') => plain.into(),
+            Some(_) => {
+                serde_json::from_str::<String>(method.get()).map_err(|_| invalid("method: expected a string"))?.into()
+            }
+            None => return Err(invalid("method: expected a string")),
+        };
+        let id = members.id.map(RawValue::get).ok_or_else(|| invalid("id: missing"))?;
+        let digits = id.strip_prefix('-').unwrap_or(id);
+        if !id.starts_with('"') && !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Err(invalid("id: expected an integer or a string"));
+        }
+        match members.params.and_then(|params| params.get().as_bytes().first()) {
+            // An object is a shape that JSON-RPC knows and no method here takes.
+            None | Some(b'[' | b'{') => {}
+            Some(_) => return Err(invalid("params: expected an array")),
+        }
+        Ok(Request { method, params: members.params, id })
     }
-    match raw.params.and_then(|params| params.get().as_bytes().first()) {
-        // An object is a shape that JSON-RPC knows and no method here takes.
-        None | Some(b'[' | b'{') => {}
-        Some(_) => return Err(invalid("params: expected an array")),
+}
+
+impl<'de: 'a, 'a> Deserialize<'de> for Item<'a> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        deserializer.deserialize_any(ItemVisitor)
     }
-    Ok(Request { method, params: raw.params, id })
+}
+
+/// The name of a member.
+#[derive(Deserialize)]
+#[serde(field_identifier, rename_all = "lowercase")]
+enum Name {
+    Jsonrpc,
+    Method,
+    Params,
+    Id,
+    #[serde(other)]
+    Other,
+}
+
+/// Takes any value; of all but objects it only notes what they are.
+struct ItemVisitor;
+
+impl<'de> Visitor<'de> for ItemVisitor {
+    type Value = Item<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("any JSON value")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Item<'de>, A::Error> {
+        let mut members = Members::default();
+        while let Some(name) = map.next_key()? {
+            let (slot, name) = match name {
+                Name::Jsonrpc => (&mut members.jsonrpc, "jsonrpc"),
+                Name::Method => (&mut members.method, "method"),
+                Name::Params => (&mut members.params, "params"),
+                Name::Id => (&mut members.id, "id"),
+                Name::Other => {
+                    map.next_value::<IgnoredAny>()?;
+                    continue;
+                }
+            };
+            if slot.replace(map.next_value()?).is_some() {
+                members.repeated = Some(name);
+            }
+        }
+        Ok(Item::Object(members))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Item<'de>, A::Error> {
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(Item::Other("an array"))
+    }
+
+    fn visit_unit<E>(self) -> Result<Item<'de>, E> {
+        Ok(Item::Other("null"))
+    }
+
+    fn visit_bool<E>(self, _: bool) -> Result<Item<'de>, E> {
+        Ok(Item::Other("a boolean"))
+    }
+
+    fn visit_i64<E>(self, _: i64) -> Result<Item<'de>, E> {
+        Ok(Item::Other("a number"))
+    }
+
+    fn visit_u64<E>(self, _: u64) -> Result<Item<'de>, E> {
+        Ok(Item::Other("a number"))
+    }
+
+    fn visit_f64<E>(self, _: f64) -> Result<Item<'de>, E> {
+        Ok(Item::Other("a number"))
+    }
+
+    fn visit_str<E>(self, _: &str) -> Result<Item<'de>, E> {
+        Ok(Item::Other("a string"))
+    }
 }
 
 /// Begins a response; the result follows, then [`end`].
@@ -127,6 +216,13 @@ pub(super) fn method_not_found(method: &str) -> RpcError {
 mod tests {
     use super::*;
 
+    fn single(text: &str) -> Result<Request<'_>, RpcError> {
+        match read_body(text.as_bytes())? {
+            Body::Single(request) => request,
+            Body::Batch(_) => panic!("{text} is a batch"),
+        }
+    }
+
     fn code(text: &str) -> i32 {
         match read_body(text.as_bytes()) {
             Ok(Body::Single(Err(error))) | Err(error) => error.code,
@@ -150,7 +246,7 @@ mod tests {
         let request = |id: &str| format!(r#"{{"jsonrpc":"2.0","method":"m","id":{id}}}"#);
         for id in ["1", "-7", "0", "123456789012345678901234567890", "\"a\"", "\"\""] {
             let text = request(id);
-            assert_eq!(read_request(&text).unwrap().id, id);
+            assert_eq!(single(&text).unwrap().id, id);
         }
         for id in ["null", "1.5", "1e3", "{}", "[]", "true"] {
             assert_eq!(code(&request(id)), INVALID_REQUEST, "{id}");
@@ -172,8 +268,8 @@ mod tests {
         {
             assert_eq!(code(&format!("{{{},\"params\":{params}}}", members.join(","))), expected, "{params}");
         }
-        assert_eq!(read_request(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(","))).unwrap().method, "m");
-        assert_eq!(read_request(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#).unwrap().method, "ab");
+        assert_eq!(single(&format!("{{{},\"extra\":[1,{{}}]}}", members.join(","))).unwrap().method, "m");
+        assert_eq!(single(r#"{"jsonrpc":"2.0","id":1,"method":"a\u0062"}"#).unwrap().method, "ab");
     }
 
     #[test]
@@ -183,7 +279,7 @@ mod tests {
             "[".repeat(200_000),
             "]".repeat(200_000)
         );
-        assert!(read_request(&deep).is_ok());
+        assert!(single(&deep).is_ok());
     }
 
     #[test]

@@ -23,14 +23,13 @@ mod ws;
 use std::sync::Arc;
 
 use futures_util::future::join_all;
-use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
 pub use http::router;
 pub use table::Table;
 
 use self::{
-    envelope::{Body, Request},
+    envelope::{Body, Item, Request},
     error::INVALID_REQUEST,
     execution::Execution,
     filters::Filters,
@@ -141,12 +140,12 @@ impl Rpc {
                     self.finish(request.id, pending.await, &mut out);
                 }
             }
-            Ok(Body::Batch(batch)) => self.answer_batch(&batch, &mut out).await,
+            Ok(Body::Batch(batch)) => self.answer_batch(batch, &mut out).await,
         }
         out
     }
 
-    async fn answer_batch(&self, batch: &[&RawValue], out: &mut Vec<u8>) {
+    async fn answer_batch(&self, batch: Vec<Item<'_>>, out: &mut Vec<u8>) {
         let limit = self.context.config.max_batch;
         if batch.is_empty() || batch.len() > limit {
             let what =
@@ -157,7 +156,7 @@ impl Rpc {
         let (mut parts, mut slow, mut size) = (Vec::with_capacity(batch.len()), Vec::new(), 0);
         for item in batch {
             let mut part = Vec::new();
-            match envelope::read_request(item.get()) {
+            match item.request() {
                 Err(error) => self.refuse("null", &error, &mut part),
                 Ok(request) if size > self.context.config.max_batch_response => {
                     self.refuse(request.id, &RpcError::new(-32003, "response too large"), &mut part);

@@ -1,5 +1,7 @@
 //! Positional parameters: a method is a function over a tuple, and each element knows how to read itself.
 
+use std::borrow::Cow;
+
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::{Deserialize, de::DeserializeOwned};
 use serde_json::value::RawValue;
@@ -31,36 +33,59 @@ pub trait Params: Sized {
 }
 
 /// The elements of a JSON array, unread.
-fn elements(json: Option<&RawValue>) -> Result<Vec<&RawValue>, RpcError> {
-    match json.map(RawValue::get) {
-        None => Ok(Vec::new()),
-        // Most calls without parameters write it like this.
-        Some("[]") => Ok(Vec::new()),
-        Some(text) => serde_json::from_str(text).map_err(|_| RpcError::invalid_params("params: expected an array")),
-    }
-}
+struct Elements<'a>(Vec<&'a str>);
 
-fn element<P: Param>(elements: &[&RawValue], at: usize, dialect: Dialect) -> Result<P, RpcError> {
-    let named = |what: String| RpcError::invalid_params(format!("params[{at}]: {what}"));
-    match (elements.get(at).map(|raw| raw.get()), P::DEFAULT) {
-        (None | Some("null"), Some(default)) if P::optional(dialect) => Ok(default()),
-        (None, _) => Err(named("missing".to_owned())),
-        (Some(text), _) => P::read(text).map_err(named),
-    }
-}
-
-fn at_most(elements: &[&RawValue], count: usize) -> Result<(), RpcError> {
-    match elements.len() {
-        given if given > count => {
-            Err(RpcError::invalid_params(format!("too many params: expected at most {count}, got {given}")))
+impl<'a> Elements<'a> {
+    /// Splits the array at its commas. The text is known to be JSON: only strings and brackets have to be stepped over.
+    fn of(json: Option<&'a RawValue>) -> Result<Self, RpcError> {
+        let Some(text) = json.map(RawValue::get) else { return Ok(Self(Vec::new())) };
+        let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let inner = inner.ok_or_else(|| RpcError::invalid_params("params: expected an array"))?;
+        let (mut elements, mut start, mut depth, mut in_string, mut escaped) = (Vec::new(), 0, 0, false, false);
+        for (at, byte) in inner.bytes().enumerate() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = !in_string,
+                _ if in_string => {}
+                b'[' | b'{' => depth += 1,
+                b']' | b'}' => depth -= 1,
+                b',' if depth == 0 => {
+                    elements.push(inner[start..at].trim_ascii());
+                    start = at + 1;
+                }
+                _ => {}
+            }
         }
-        _ => Ok(()),
+        let last = inner[start..].trim_ascii();
+        if !last.is_empty() {
+            elements.push(last);
+        }
+        Ok(Self(elements))
+    }
+
+    fn at_most(&self, count: usize) -> Result<(), RpcError> {
+        match self.0.len() {
+            given if given > count => {
+                Err(RpcError::invalid_params(format!("too many params: expected at most {count}, got {given}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn read<P: Param>(&self, at: usize, dialect: Dialect) -> Result<P, RpcError> {
+        let named = |what: String| RpcError::invalid_params(format!("params[{at}]: {what}"));
+        match (self.0.get(at), P::DEFAULT) {
+            (None | Some(&"null"), Some(default)) if P::optional(dialect) => Ok(default()),
+            (None, _) => Err(named("missing".to_owned())),
+            (Some(text), _) => P::read(text).map_err(named),
+        }
     }
 }
 
 impl Params for () {
     fn read(json: Option<&RawValue>, _: Dialect) -> Result<Self, RpcError> {
-        at_most(&elements(json)?, 0)
+        Elements::of(json)?.at_most(0)
     }
 }
 
@@ -68,9 +93,9 @@ macro_rules! tuple_params {
     ($($name:ident $at:literal),+ ; $count:literal) => {
         impl<$($name: Param),+> Params for ($($name,)+) {
             fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
-                let elements = elements(json)?;
-                at_most(&elements, $count)?;
-                Ok(($(element::<$name>(&elements, $at, dialect)?,)+))
+                let elements = Elements::of(json)?;
+                elements.at_most($count)?;
+                Ok(($(elements.read::<$name>($at, dialect)?,)+))
             }
         }
     };
@@ -81,10 +106,13 @@ tuple_params!(A 0, B 1; 2);
 tuple_params!(A 0, B 1, C 2; 3);
 tuple_params!(A 0, B 1, C 2, D 3; 4);
 
-/// A JSON string, without the escapes that no parameter needs.
-pub(super) fn string(json: &str) -> Result<&str, String> {
-    let inner = json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"'));
-    inner.filter(|text| !text.contains('\\')).ok_or_else(|| format!("expected a string, got {}", kind(json)))
+/// The text of a JSON string. Hardly any has escapes, so it is rarely copied.
+pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
+    match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
+        Some(plain) if !plain.contains('\\') => Ok(plain.into()),
+        Some(_) => shape::<String>(json).map(Cow::from),
+        None => Err(format!("expected a string, got {}", kind(json))),
+    }
 }
 
 /// What sort of JSON value this is, for messages.
@@ -117,31 +145,31 @@ impl<P: Param> Param for Option<P> {
 
 impl Param for Address {
     fn read(json: &str) -> Result<Self, String> {
-        hex::fixed_data(string(json)?, "a 20-byte address").map(Self::new)
+        hex::fixed_data(&string(json)?, "a 20-byte address").map(Self::new)
     }
 }
 
 impl Param for B256 {
     fn read(json: &str) -> Result<Self, String> {
-        hex::fixed_data(string(json)?, "a 32-byte hash").map(Self::new)
+        hex::fixed_data(&string(json)?, "a 32-byte hash").map(Self::new)
     }
 }
 
 impl Param for Bytes {
     fn read(json: &str) -> Result<Self, String> {
-        hex::data(string(json)?).map(Self::from)
+        hex::data(&string(json)?).map(Self::from)
     }
 }
 
 impl Param for U256 {
     fn read(json: &str) -> Result<Self, String> {
-        hex::quantity(string(json)?)
+        hex::quantity(&string(json)?)
     }
 }
 
 impl Param for u64 {
     fn read(json: &str) -> Result<Self, String> {
-        hex::quantity_u64(string(json)?)
+        hex::quantity_u64(&string(json)?)
     }
 }
 
@@ -159,7 +187,7 @@ impl Param for bool {
 
 impl Param for String {
     fn read(json: &str) -> Result<Self, String> {
-        if json.starts_with('"') { shape(json) } else { Err(format!("expected a string, got {}", kind(json))) }
+        string(json).map(Cow::into_owned)
     }
 }
 
@@ -184,7 +212,7 @@ impl Param for LooseNumber {
         let parsed = if json.starts_with('"') {
             let text = string(json)?;
             if text.starts_with("0x") {
-                hex::quantity_u64(text)
+                hex::quantity_u64(&text)
             } else {
                 text.parse().map_err(|_| "expected a number".to_owned())
             }
@@ -231,7 +259,7 @@ impl Param for BlockId {
         if json.starts_with('{') {
             return read_block_object(json);
         }
-        match string(json)? {
+        match &*string(json)? {
             "latest" => Ok(Self::Latest),
             "earliest" => Ok(Self::Earliest),
             "pending" => Ok(Self::Pending),

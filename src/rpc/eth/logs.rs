@@ -13,7 +13,7 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
-        json::Written,
+        json::{Written, array},
         params::{self, Param},
     },
 };
@@ -159,23 +159,6 @@ impl LogFilter {
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// Writes the selected logs of a block, separated by commas; returns how many. `removed` if the chain no longer has
-    /// the block.
-    fn write(&self, block: &Block, removed: bool, out: &mut Vec<u8>) -> usize {
-        if !self.may_match(block) {
-            return 0;
-        }
-        let mut count = 0;
-        for at in block.logs().filter(|at| self.matches(at.log)) {
-            if count > 0 {
-                out.push(b',');
-            }
-            write_log(block, at, removed, out);
-            count += 1;
-        }
-        count
-    }
-
     /// The selected logs of blocks that are gone, then of blocks that are new, each as JSON.
     pub(crate) fn select_each(&self, removed: &[Arc<Block>], added: &[Arc<Block>]) -> Vec<Written> {
         let gone = removed.iter().map(|block| (block, true));
@@ -194,37 +177,30 @@ impl LogFilter {
     /// The selected logs of the filter's blocks, as a JSON array.
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
         let head = context.chain.head();
-        let (mut out, mut count, limit) = (vec![b'['], 0, context.config.max_logs);
-        self.each_block(context, &head, |block| {
-            let comma = out.len();
-            if count > 0 {
-                out.push(b',');
+        let (mut found, limit) = (Vec::new(), context.config.max_logs);
+        for block in self.blocks(context, &head)? {
+            if self.may_match(block) {
+                found.extend(block.logs().filter(|at| self.matches(at.log)).map(|at| (block, at)));
             }
-            match self.write(block, false, &mut out) {
-                0 => out.truncate(comma),
-                found => count += found,
+            if found.len() > limit {
+                let until = block.number();
+                let message =
+                    format!("query returned more than {limit} results; narrow the range (up to block {until})");
+                return Err(RpcError::invalid_params(message));
             }
-            if count <= limit {
-                return Ok(());
-            }
-            let until = block.number();
-            let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
-            Err(RpcError::invalid_params(message))
-        })?;
-        out.push(b']');
+        }
+        // Room for everything at once: the answer may be long, and growing it step by step costs as much as writing it.
+        let mut out = Vec::with_capacity(2 + found.iter().map(|(_, at)| written_size(at.log)).sum::<usize>());
+        array(&mut out, found, |(block, at), out| write_log(block, at, false, out));
         Ok(Written(out))
     }
 
-    fn each_block(
-        &self,
-        context: &Context,
-        head: &Arc<Head>,
-        mut each: impl FnMut(&Block) -> Result<(), RpcError>,
-    ) -> Result<(), RpcError> {
+    fn blocks<'a>(&self, context: &'a Context, head: &'a Arc<Head>) -> Result<Vec<&'a Block>, RpcError> {
         let (from, to) = match self.range {
             Range::Block(hash) => {
-                let block = context.chain.block(head, BlockId::Hash(hash))?;
-                return each(&*block.ok_or_else(|| RpcError::server("unknown block"))?);
+                let number = context.chain.number(head, BlockId::Hash(hash));
+                let block = number.and_then(|number| head.block(number));
+                return block.map(|block| vec![&**block]).ok_or_else(|| RpcError::server("unknown block"));
             }
             Range::Between(from, to) => (from, to),
         };
@@ -243,8 +219,13 @@ impl LogFilter {
             let message = format!("history before block {} is not available", head.oldest());
             return Err(RpcError::new(HISTORY_PRUNED, message));
         }
-        head.blocks_from(from).take_while(|block| block.number() <= to).try_for_each(|block| each(block))
+        Ok(head.blocks_from(from).take_while(|block| block.number() <= to).map(|block| &**block).collect())
     }
+}
+
+/// About how long a log is as JSON.
+fn written_size(log: &Log) -> usize {
+    460 + 69 * log.topics().len() + 2 * log.data.data.len()
 }
 
 /// The logs that a filter selects.
