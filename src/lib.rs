@@ -6,6 +6,7 @@ pub mod block;
 pub mod chain;
 pub mod cli;
 pub mod config;
+pub mod contracts;
 pub mod evm;
 pub mod exchange;
 pub mod genesis;

@@ -58,6 +58,11 @@ pub struct View {
 }
 
 impl View {
+    /// The chain as of the newest block of `head`.
+    pub fn newest(head: Arc<Head>) -> Self {
+        Self { environment: head.environment(), block: head.block.clone(), state: head.state.clone(), head }
+    }
+
     /// Where a call runs.
     pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
         CallContext {

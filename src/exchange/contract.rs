@@ -3,13 +3,6 @@
 use alloy_sol_types::sol;
 
 sol! {
-    /// ERC-20 with a faucet for its owner.
-    interface Token {
-        function approve(address spender, uint256 value) external returns (bool);
-        function balanceOf(address account) external view returns (uint256);
-        function mint(address to, uint256 amount) external;
-    }
-
     /// Prices in US dollars × 10^8 for a whole token.
     interface PriceOracle {
         event PriceUpdated(address indexed token, uint256 price, uint256 timestamp);
