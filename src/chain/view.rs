@@ -119,7 +119,8 @@ impl Chain {
             return Ok(view.clone());
         }
         let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
-        let candidate = Candidate::build(head, &environment, Vec::new(), &pooled)?;
+        let first = shared.preamble(head, &environment);
+        let candidate = Candidate::build(head, &environment, first, &pooled)?;
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
         let block = Arc::new(seal(&environment, candidate.content, root));
