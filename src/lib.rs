@@ -7,6 +7,7 @@ pub mod chain;
 pub mod cli;
 pub mod config;
 pub mod contracts;
+pub mod decimal;
 pub mod evm;
 pub mod exchange;
 pub mod genesis;

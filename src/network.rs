@@ -57,10 +57,33 @@ pub struct Token {
     pub reference_price: u64,
     /// How prices are found elsewhere.
     pub coin_gecko_id: String,
+    /// How the simulation moves its price.
+    pub price_model: PriceModel,
     /// How it is lent.
     pub lending: LendingClass,
     /// Whole tokens that each development account starts with.
     pub development_balance: u64,
+}
+
+/// How the simulation moves a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceModel {
+    /// A random walk of its own: geometric Brownian motion.
+    Walk {
+        /// Standard deviation of a year's return, in basis points.
+        volatility_bps: u32,
+    },
+    /// It strays a little and comes back to the reference price.
+    Peg,
+    /// It follows another token, whose reference price and its own give the ratio.
+    Follow {
+        /// The other token.
+        token: Address,
+        /// How fast the ratio grows, in basis points a year.
+        growth_bps: u32,
+        /// Standard deviation of the ratio, in parts per million.
+        jitter_ppm: u32,
+    },
 }
 
 /// Groups of assets that are lent alike (DOMAIN rules of the lending pool).
@@ -109,9 +132,13 @@ impl Default for Network {
     }
 }
 
+const WETH: Address = address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7");
+
 /// The live network's tokens.
 fn live_tokens() -> Vec<Token> {
     use LendingClass::{Bitcoin, Ether, Major, Other, Stable};
+    let walk = |volatility_bps| PriceModel::Walk { volatility_bps };
+    let follow = |token, growth_bps, jitter_ppm| PriceModel::Follow { token, growth_bps, jitter_ppm };
     let rows = [
         (
             "WBTC",
@@ -120,6 +147,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0x96465d06640aff1a00888d4b9217c9eae708c419"),
             97_000_00000000,
             "wrapped-bitcoin",
+            walk(5_000),
             Bitcoin,
             10,
         ),
@@ -130,19 +158,11 @@ fn live_tokens() -> Vec<Token> {
             address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"),
             4_248_50000000,
             "wrapped-steth",
+            follow(WETH, 300, 10),
             Ether,
             100,
         ),
-        (
-            "WETH",
-            "Wrapped Ethereum",
-            18,
-            address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7"),
-            3_512_35000000,
-            "weth",
-            Ether,
-            100,
-        ),
+        ("WETH", "Wrapped Ethereum", 18, WETH, 3_512_35000000, "weth", walk(7_000), Ether, 100),
         (
             "BNB",
             "Binance Coin",
@@ -150,6 +170,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"),
             655_00000000,
             "binancecoin",
+            walk(6_000),
             Major,
             500,
         ),
@@ -160,6 +181,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0x90a271d104aea929b68867b3050efacbc1a28e84"),
             9_88000000,
             "uniswap",
+            walk(10_000),
             Other,
             20_000,
         ),
@@ -170,6 +192,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"),
             7_21000000,
             "polkadot",
+            walk(9_000),
             Other,
             20_000,
         ),
@@ -180,6 +203,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"),
             5_63000000,
             "the-open-network",
+            walk(9_000),
             Other,
             20_000,
         ),
@@ -190,6 +214,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"),
             17000000,
             "crypto-com-chain",
+            walk(9_000),
             Other,
             1_000_000,
         ),
@@ -200,6 +225,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"),
             3_509_80000000,
             "staked-ether",
+            follow(WETH, 0, 100),
             Ether,
             100,
         ),
@@ -210,6 +236,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"),
             1_00000000,
             "tether",
+            PriceModel::Peg,
             Stable,
             250_000,
         ),
@@ -220,6 +247,7 @@ fn live_tokens() -> Vec<Token> {
             address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"),
             187_65000000,
             "solana",
+            walk(9_000),
             Major,
             1_500,
         ),
@@ -230,20 +258,22 @@ fn live_tokens() -> Vec<Token> {
             address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"),
             1_00000000,
             "usd-coin",
+            PriceModel::Peg,
             Stable,
             250_000,
         ),
     ];
-    let token = |(symbol, name, decimals, address, reference_price, coin_gecko_id, lending, development_balance): (
-        &str,
-        &str,
-        u8,
-        Address,
-        u64,
-        &str,
-        LendingClass,
-        u64,
-    )| Token {
+    let token = |(
+        symbol,
+        name,
+        decimals,
+        address,
+        reference_price,
+        coin_gecko_id,
+        price_model,
+        lending,
+        development_balance,
+    ): (&str, &str, u8, Address, u64, &str, PriceModel, LendingClass, u64)| Token {
         receipt: match symbol {
             "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
             _ => unpublished(&format!("p{symbol}")),
@@ -254,6 +284,7 @@ fn live_tokens() -> Vec<Token> {
         address,
         reference_price,
         coin_gecko_id: coin_gecko_id.to_owned(),
+        price_model,
         lending,
         development_balance,
     };
