@@ -2,7 +2,11 @@
 
 mod genesis_file;
 mod identity;
+mod network_info;
+mod price_timer;
+mod probes;
 mod ready;
+mod services;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -11,13 +15,15 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
-use self::{genesis_file::GenesisFileError, identity::Identity};
+use self::{genesis_file::GenesisFileError, identity::Identity, services::Services};
 use crate::{
-    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, SystemClock, Writer},
+    account::SecretKey,
+    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
     config::{Config, ConfigError},
     evm::{ChainParams, Forks},
+    exchange::{Pace, Updater, feed::Simulation},
     genesis::network_genesis,
-    rpc::{self, Rpc},
+    network::Network,
     web::{self, ShutdownHandle},
 };
 
@@ -88,24 +94,38 @@ impl Node {
     /// # Errors
     /// See [`SpawnError`]. Nothing is left running then.
     pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
+        Self::spawn_with_clock(config, Arc::new(SystemClock)).await
+    }
+
+    /// The same with another source of time for blocks, rate limits and caches.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
+    pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
         let listener = bind("listen", config.listen).await?;
-        let ws_listener = match config.ws_listen {
+        // Another chain than the network's has no exchange to listen to.
+        let ws_listener = match config.ws_listen.filter(|_| config.genesis.is_none()) {
             Some(address) => Some(bind("ws-listen", address).await?),
             None => None,
         };
         let (listen, ws_listen) =
             (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
 
-        let clock = Arc::new(SystemClock);
         let mut identity = Identity::load(&config)?;
+        let network = Arc::new(config.network.clone());
         let head = first_head(&config, &identity, &*clock)?;
-        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock), None)?;
+        let preamble = preamble(&config, &network, identity.updater.clone());
+        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
-        let rpc = Rpc::new(chain.clone(), keyring.clone(), config.rpc.clone());
-        let router = rpc::router(rpc, shutdown.clone());
-        tokio::spawn(web::serve(listener, router.clone(), config.listener, shutdown.clone()));
+        let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
+        let exchange = services.exchange(&config);
+        let router = services.router(&config, keyring.clone(), exchange.as_ref());
+        tokio::spawn(web::serve(listener, router, config.listener, shutdown.clone()));
+        if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
+            tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
+        }
         let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
@@ -166,6 +186,16 @@ impl Node {
         // Ending takes the writer no longer than a block.
         let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
     }
+}
+
+/// What puts prices on the chain; nothing on another chain than the network's.
+fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<Box<dyn Preamble>> {
+    if config.genesis.is_some() {
+        return None;
+    }
+    let pace =
+        config.exchange.price_tick.map(|tick| Pace { source: Box::new(Simulation::new(config.seed, network)), tick });
+    Some(Box::new(Updater::new(network.clone(), key, pace)))
 }
 
 async fn bind(flag: &'static str, address: SocketAddr) -> Result<TcpListener, SpawnError> {

@@ -7,6 +7,7 @@ pub mod chain;
 pub mod cli;
 pub mod config;
 pub mod contracts;
+pub mod cosmos;
 pub mod decimal;
 pub mod evm;
 pub mod exchange;

@@ -127,6 +127,12 @@ impl Market {
         self.0.ticks.receiver_count() > 0
     }
 
+    /// Whether listeners may have to hear of a new head with these blocks: of new prices, of a revert, or of a state that
+    /// somebody changed without a block.
+    pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
+        added.is_empty() || !removed.is_empty() || added.iter().any(|block| self.0.reader.may_have_prices(block))
+    }
+
     /// Whether every price may be acted on now. Time counts against a price that no block could have refreshed only if
     /// a development method let it pass: a chain on which nothing happens is not broken.
     pub fn is_fresh(&self, snapshot: &Snapshot) -> bool {

@@ -25,7 +25,9 @@ pub(super) struct Reader {
     vault: Address,
     /// Address and one whole token in its smallest unit.
     tokens: Vec<(Address, U256)>,
-    marks: [Bloom; 2],
+    /// Filters of blocks with logs of these have these bits.
+    oracle_mark: Bloom,
+    vault_mark: Bloom,
 }
 
 impl Reader {
@@ -37,14 +39,19 @@ impl Reader {
             bloom
         };
         let tokens = network.tokens.iter().map(|token| (token.address, unit(token))).collect();
-        Self { oracle, vault, tokens, marks: [mark(oracle), mark(vault)] }
+        Self { oracle, vault, tokens, oracle_mark: mark(oracle), vault_mark: mark(vault) }
+    }
+
+    /// Whether the block may have new prices. Almost never wrong.
+    pub(super) fn may_have_prices(&self, block: &Block) -> bool {
+        block.header.logs_bloom.contains(&self.oracle_mark)
     }
 
     /// What the block says.
     pub(super) fn read(&self, block: &Block) -> News {
         let mut news = News::default();
         // Most blocks of a busy chain say nothing, and their filters tell.
-        if !self.marks.iter().any(|mark| block.header.logs_bloom.contains(mark)) {
+        if !self.may_have_prices(block) && !block.header.logs_bloom.contains(&self.vault_mark) {
             return news;
         }
         let mut swap: Option<Vault::Swap> = None;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock, Weak};
 
 use super::{
+    bodies::Bodies,
     history::History,
     oracle::OracleState,
     quote::Quote,
@@ -15,7 +16,7 @@ use crate::{chain::Head, network::Network};
 pub struct Snapshot {
     /// The head. Weak, so that an old snapshot does not hold an old chain.
     head: Weak<Head>,
-    network: Arc<Network>,
+    pub(super) network: Arc<Network>,
     /// Height of the head's newest block.
     pub number: u64,
     /// That block's time, in seconds since the Unix epoch.
@@ -29,6 +30,8 @@ pub struct Snapshot {
     /// The newest tick that it includes.
     pub sequence: u64,
     tick: OnceLock<Tick>,
+    /// What REST answers.
+    pub(super) bodies: Bodies,
 }
 
 impl Snapshot {
@@ -50,6 +53,7 @@ impl Snapshot {
             history,
             sequence,
             tick: OnceLock::new(),
+            bodies: Bodies::default(),
         }
     }
 

@@ -10,7 +10,7 @@ use hyper_util::{
 };
 use tokio::{
     net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
@@ -31,6 +31,11 @@ impl Default for ListenerLimits {
     }
 }
 
+/// A connection's place among those that a listener allows. Requests carry it as an extension; whoever takes a
+/// connection over keeps it.
+#[derive(Clone, Debug)]
+pub struct ConnectionSlot(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
+
 /// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
 pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
     let permits = Arc::new(Semaphore::new(limits.connections));
@@ -42,11 +47,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = connection(stream, peer, router.clone(), limits, shutdown.clone());
-                tokio::spawn(async move {
-                    connection.await;
-                    drop(permit);
-                });
+                let slot = ConnectionSlot(Arc::new(permit));
+                tokio::spawn(connection(stream, peer, slot, router.clone(), limits, shutdown.clone()));
             }
             Err(error) => {
                 // Too many open files, or a client that went away: neither is the end of the listener.
@@ -62,6 +64,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
 async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
+    slot: ConnectionSlot,
     router: Router,
     limits: ListenerLimits,
     mut shutdown: Shutdown,
@@ -70,6 +73,7 @@ async fn connection(
     let _ = stream.set_nodelay(true);
     let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
+        request.extensions_mut().insert(slot.clone());
         request.map(axum::body::Body::new)
     });
     let service = TowerToHyperService::new(BoxCloneSyncService::new(service));
