@@ -21,7 +21,7 @@ use crate::{
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
     config::{Config, ConfigError},
     evm::{ChainParams, Forks},
-    exchange::{Pace, Updater, feed::Simulation},
+    exchange::{self, Pace, Updater, feed::Simulation},
     genesis::network_genesis,
     network::Network,
     web::{self, ShutdownHandle},
@@ -102,10 +102,10 @@ impl Node {
     /// # Errors
     /// As for [`spawn`](Self::spawn).
     pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
-        let listener = bind("listen", config.listen).await?;
+        let listener = bind("listen", config.listen, None)?;
         // Another chain than the network's has no exchange to listen to.
         let ws_listener = match config.ws_listen.filter(|_| config.genesis.is_none()) {
-            Some(address) => Some(bind("ws-listen", address).await?),
+            Some(address) => Some(bind("ws-listen", address, Some(exchange::SEND_BUFFER))?),
             None => None,
         };
         let (listen, ws_listen) =
@@ -198,8 +198,8 @@ fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<B
     Some(Box::new(Updater::new(network.clone(), key, pace)))
 }
 
-async fn bind(flag: &'static str, address: SocketAddr) -> Result<TcpListener, SpawnError> {
-    TcpListener::bind(address).await.map_err(|source| SpawnError::Listen { flag, address, source })
+fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
+    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address, source })
 }
 
 /// The chain's first block, from a file or the network's own.

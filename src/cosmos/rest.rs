@@ -19,6 +19,7 @@ pub fn router(chain: Chain, network: Arc<Network>) -> Router {
     Router::new()
         .route("/cosmos/auth/v1beta1/accounts/{address}", get(account).fallback(not_implemented))
         .route("/cosmos", any(not_implemented))
+        .route("/cosmos/", any(not_implemented))
         .route("/cosmos/{*rest}", any(not_implemented))
         .with_state((chain, network))
 }

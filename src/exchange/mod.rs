@@ -48,6 +48,10 @@ use crate::{
     web::{ClientAddresses, ClientSlots, RateLimit, Shutdown},
 };
 
+/// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
+/// holds is old by the time a slow client reads it.
+pub const SEND_BUFFER: u32 = 64 << 10;
+
 /// The interfaces of the exchange. Clones share it.
 #[derive(Clone)]
 pub struct Exchange {

@@ -27,6 +27,7 @@ pub(super) fn router(exchange: Exchange) -> Router {
         .route("/api/tokens/swap", get(swap_tokens))
         .method_not_allowed_fallback(method_not_allowed)
         .route("/api", any(not_found))
+        .route("/api/", any(not_found))
         .route("/api/{*rest}", any(not_found))
         .with_state(exchange)
 }

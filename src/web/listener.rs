@@ -9,7 +9,7 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
+    net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tower::{ServiceExt, util::BoxCloneSyncService};
@@ -29,6 +29,25 @@ impl Default for ListenerLimits {
     fn default() -> Self {
         Self { connections: 20_000, header_timeout: Duration::from_secs(15) }
     }
+}
+
+/// Connections that the system holds until they are accepted.
+const BACKLOG: u32 = 1_024;
+
+/// Listens on `address`. `send_buffer` is how many bytes the system takes off the hands of each connection before its
+/// writer has to wait; by default the system decides, and that may be megabytes.
+pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As the standard library does: a node that starts again takes over the port of the one before. On Windows the option
+    // means something else.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    if let Some(bytes) = send_buffer {
+        socket.set_send_buffer_size(bytes)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
 }
 
 /// A connection's place among those that a listener allows. Requests carry it as an extension; whoever takes a

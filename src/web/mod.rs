@@ -16,7 +16,7 @@ pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};
 pub use client_slots::{ClientSlots, Slot};
 pub use cors::cors;
-pub use listener::{ConnectionSlot, ListenerLimits, serve};
+pub use listener::{ConnectionSlot, ListenerLimits, listen, serve};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;
 pub use rest::{RestError, method_not_allowed, not_found};

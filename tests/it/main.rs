@@ -2,6 +2,10 @@
 
 mod account;
 mod contracts;
+mod cosmos;
+mod exchange;
+mod lending;
 mod rpc;
 mod state;
 mod support;
+mod web;
