@@ -12,12 +12,18 @@ use axum::{
 use serde::Serialize;
 
 use super::account::AccountResponse;
-use crate::{account::parse_account_address, chain::Chain, network::Network};
+use crate::{
+    account::{AddressError, parse_account_address},
+    chain::Chain,
+    network::Network,
+};
 
 /// Routes under `/cosmos`. What a gateway has and this one has not is not implemented.
 pub fn router(chain: Chain, network: Arc<Network>) -> Router {
     Router::new()
         .route("/cosmos/auth/v1beta1/accounts/{address}", get(account).fallback(not_implemented))
+        // A gateway takes the empty text behind the slash for the address.
+        .route("/cosmos/auth/v1beta1/accounts/", get(empty).fallback(not_implemented))
         .route("/cosmos", any(not_implemented))
         .route("/cosmos/", any(not_implemented))
         .route("/cosmos/{*rest}", any(not_implemented))
@@ -61,6 +67,10 @@ async fn account(
     let head = chain.head();
     let account = head.state.get(address).ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
     Ok(([(header::CACHE_CONTROL, "no-cache")], Json(AccountResponse::new(account, &network))).into_response())
+}
+
+async fn empty() -> GatewayError {
+    GatewayError::InvalidArgument(format!("invalid address: {}", AddressError::Empty))
 }
 
 async fn not_implemented() -> GatewayError {

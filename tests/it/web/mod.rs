@@ -1,1 +1,6 @@
+//! What all interfaces share of the web, over real sockets.
 
+mod cors;
+mod network_info;
+mod rate_limit;
+mod sliding_window;
