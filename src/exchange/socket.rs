@@ -216,3 +216,6 @@ fn is_too_large(error: &axum::Error) -> bool {
     }
     false
 }
+
+#[cfg(test)]
+mod tests;
