@@ -2,6 +2,7 @@
 
 mod genesis_file;
 mod identity;
+mod import;
 mod network_info;
 mod price_timer;
 mod probes;
@@ -15,7 +16,7 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
-use self::{genesis_file::GenesisFileError, identity::Identity, services::Services};
+use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError, services::Services};
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
@@ -77,6 +78,9 @@ pub enum SpawnError {
     /// The genesis file cannot be used.
     #[error(transparent)]
     GenesisFile(#[from] GenesisFileError),
+    /// The file of blocks cannot be imported.
+    #[error(transparent)]
+    Import(#[from] ImportError),
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
@@ -113,7 +117,10 @@ impl Node {
 
         let mut identity = Identity::load(&config)?;
         let network = Arc::new(config.network.clone());
-        let head = first_head(&config, &identity, &*clock)?;
+        let mut head = first_head(&config, &identity, &*clock)?;
+        if let Some(file) = &config.import {
+            head = import::import(head, file, config.history)?;
+        }
         let preamble = preamble(&config, &network, identity.updater.clone());
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 

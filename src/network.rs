@@ -4,6 +4,7 @@
 
 use alloy_primitives::{Address, address, keccak256};
 
+use self::LendingClass::{Bitcoin, Ether, Major, Other, Stable};
 use crate::account::Hrp;
 
 /// What tells this network from others.
@@ -134,159 +135,55 @@ impl Default for Network {
 
 const WETH: Address = address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7");
 
-/// The live network's tokens.
+const fn walk(volatility_bps: u32) -> PriceModel {
+    PriceModel::Walk { volatility_bps }
+}
+
+const fn follow(token: Address, growth_bps: u32, jitter_ppm: u32) -> PriceModel {
+    PriceModel::Follow { token, growth_bps, jitter_ppm }
+}
+
+type Row = (&'static str, &'static str, u8, Address, u64, &'static str, PriceModel, LendingClass, u64);
+
+/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, how the price
+/// moves, class, whole tokens for each development account.
+#[rustfmt::skip]
+const LIVE_TOKENS: [Row; 12] = [
+    ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  walk(5_000),           Bitcoin, 10),
+    ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    follow(WETH, 300, 10), Ether,   100),
+    ("WETH",   "Wrapped Ethereum",  18, WETH,                                                   351_235,   "weth",             walk(7_000),           Ether,   100),
+    ("BNB",    "Binance Coin",      18, address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"), 65_500,    "binancecoin",      walk(6_000),           Major,   500),
+    ("UNI",    "Uniswap",           18, address!("0x90a271d104aea929b68867b3050efacbc1a28e84"), 988,       "uniswap",          walk(10_000),          Other,   20_000),
+    ("DOT",    "Polkadot",          10, address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"), 721,       "polkadot",         walk(9_000),           Other,   20_000),
+    ("TON",    "The Open Network",  9,  address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"), 563,       "the-open-network", walk(9_000),           Other,   20_000),
+    ("CRO",    "Crypto.com Chain",  8,  address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"), 17,        "crypto-com-chain", walk(9_000),           Other,   1_000_000),
+    ("stETH",  "Lido Staked Ether", 18, address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"), 350_980,   "staked-ether",     follow(WETH, 0, 100),  Ether,   100),
+    ("USDT",   "Tether USD",        6,  address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"), 100,       "tether",           PriceModel::Peg,       Stable,  250_000),
+    ("SOL",    "Solana",            9,  address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"), 18_765,    "solana",           walk(9_000),           Major,   1_500),
+    ("USDC",   "USD Coin",          6,  address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"), 100,       "usd-coin",         PriceModel::Peg,       Stable,  250_000),
+];
+
 fn live_tokens() -> Vec<Token> {
-    use LendingClass::{Bitcoin, Ether, Major, Other, Stable};
-    let walk = |volatility_bps| PriceModel::Walk { volatility_bps };
-    let follow = |token, growth_bps, jitter_ppm| PriceModel::Follow { token, growth_bps, jitter_ppm };
-    let rows = [
-        (
-            "WBTC",
-            "Wrapped Bitcoin",
-            8,
-            address!("0x96465d06640aff1a00888d4b9217c9eae708c419"),
-            97_000_00000000,
-            "wrapped-bitcoin",
-            walk(5_000),
-            Bitcoin,
-            10,
-        ),
-        (
-            "wstETH",
-            "Wrapped stETH",
-            18,
-            address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"),
-            4_248_50000000,
-            "wrapped-steth",
-            follow(WETH, 300, 10),
-            Ether,
-            100,
-        ),
-        ("WETH", "Wrapped Ethereum", 18, WETH, 3_512_35000000, "weth", walk(7_000), Ether, 100),
-        (
-            "BNB",
-            "Binance Coin",
-            18,
-            address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"),
-            655_00000000,
-            "binancecoin",
-            walk(6_000),
-            Major,
-            500,
-        ),
-        (
-            "UNI",
-            "Uniswap",
-            18,
-            address!("0x90a271d104aea929b68867b3050efacbc1a28e84"),
-            9_88000000,
-            "uniswap",
-            walk(10_000),
-            Other,
-            20_000,
-        ),
-        (
-            "DOT",
-            "Polkadot",
-            10,
-            address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"),
-            7_21000000,
-            "polkadot",
-            walk(9_000),
-            Other,
-            20_000,
-        ),
-        (
-            "TON",
-            "The Open Network",
-            9,
-            address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"),
-            5_63000000,
-            "the-open-network",
-            walk(9_000),
-            Other,
-            20_000,
-        ),
-        (
-            "CRO",
-            "Crypto.com Chain",
-            8,
-            address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"),
-            17000000,
-            "crypto-com-chain",
-            walk(9_000),
-            Other,
-            1_000_000,
-        ),
-        (
-            "stETH",
-            "Lido Staked Ether",
-            18,
-            address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"),
-            3_509_80000000,
-            "staked-ether",
-            follow(WETH, 0, 100),
-            Ether,
-            100,
-        ),
-        (
-            "USDT",
-            "Tether USD",
-            6,
-            address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"),
-            1_00000000,
-            "tether",
-            PriceModel::Peg,
-            Stable,
-            250_000,
-        ),
-        (
-            "SOL",
-            "Solana",
-            9,
-            address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"),
-            187_65000000,
-            "solana",
-            walk(9_000),
-            Major,
-            1_500,
-        ),
-        (
-            "USDC",
-            "USD Coin",
-            6,
-            address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"),
-            1_00000000,
-            "usd-coin",
-            PriceModel::Peg,
-            Stable,
-            250_000,
-        ),
-    ];
-    let token = |(
-        symbol,
-        name,
-        decimals,
-        address,
-        reference_price,
-        coin_gecko_id,
-        price_model,
-        lending,
-        development_balance,
-    ): (&str, &str, u8, Address, u64, &str, PriceModel, LendingClass, u64)| Token {
-        receipt: match symbol {
-            "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
-            _ => unpublished(&format!("p{symbol}")),
-        },
-        symbol: symbol.to_owned(),
-        name: name.to_owned(),
-        decimals,
-        address,
-        reference_price,
-        coin_gecko_id: coin_gecko_id.to_owned(),
-        price_model,
-        lending,
-        development_balance,
-    };
-    rows.into_iter().map(token).collect()
+    LIVE_TOKENS.into_iter().map(Token::from).collect()
+}
+
+impl From<Row> for Token {
+    fn from(row: Row) -> Self {
+        let (symbol, name, decimals, address, cents, coin_gecko_id, price_model, lending, development_balance) = row;
+        Self {
+            receipt: match symbol {
+                "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
+                _ => unpublished(&format!("p{symbol}")),
+            },
+            symbol: symbol.to_owned(),
+            name: name.to_owned(),
+            decimals,
+            address,
+            reference_price: cents * 1_000_000,
+            coin_gecko_id: coin_gecko_id.to_owned(),
+            price_model,
+            lending,
+            development_balance,
+        }
+    }
 }

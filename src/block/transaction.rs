@@ -1,7 +1,8 @@
 //! Transactions whose sender is known.
 
 use alloy_consensus::{
-    EthereumTxEnvelope, Signed, Transaction as _, TxEip4844, TxEip4844WithSidecar, crypto::SECP256K1N_HALF,
+    EthereumTxEnvelope, Signed, Transaction as _, TxEip4844, TxEip4844WithSidecar, TxLegacy, crypto::SECP256K1N_HALF,
+    transaction::RlpEcdsaDecodableTx,
 };
 use alloy_eips::{
     eip2718::{Decodable2718, Eip2718Error},
@@ -57,13 +58,18 @@ pub enum DecodeError {
     Sidecar(String),
 }
 
-impl From<Eip2718Error> for DecodeError {
-    fn from(error: Eip2718Error) -> Self {
-        Self::Malformed(match error {
-            Eip2718Error::RlpError(error) => format!("rlp: {error}"),
-            Eip2718Error::UnexpectedType(_) => "transaction type not supported".to_owned(),
-            error => error.to_string(),
-        })
+/// What is wrong with bytes that could not be decoded.
+fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
+    let rlp = |error: &alloy_rlp::Error| DecodeError::Malformed(format!("rlp: {error}"));
+    match (raw.first(), error) {
+        (Some(0x00 | 0x05..=0x7f), _) => DecodeError::Malformed("transaction type not supported".to_owned()),
+        (_, Eip2718Error::RlpError(error)) => rlp(error),
+        // The envelope's decoder only knows that this is none of its types; the one for the oldest knows why.
+        (_, Eip2718Error::UnexpectedType(_)) => match TxLegacy::rlp_decode_signed(&mut { raw }) {
+            Err(error) => rlp(&error),
+            Ok(_) => rlp(&alloy_rlp::Error::UnexpectedLength),
+        },
+        (_, error) => DecodeError::Malformed(error.to_string()),
     }
 }
 
@@ -102,7 +108,7 @@ impl Submission {
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
         let pooled = Pooled::decode_2718_exact(raw).map_err(|error| {
             let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
-            if bare_blob { DecodeError::MissingSidecar } else { error.into() }
+            if bare_blob { DecodeError::MissingSidecar } else { malformed(raw, &error) }
         })?;
         let mut sidecar = None;
         let envelope = match pooled {

@@ -3,6 +3,7 @@
 //! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and never
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
+mod apply;
 mod candidate;
 mod clock;
 mod error;
@@ -30,6 +31,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
+pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::SubmitError;
 pub use executor::Executor;
@@ -120,8 +122,7 @@ struct Shared {
     sealing: Mutex<Sealing>,
     preamble: Option<Box<dyn Preamble>>,
     history: HistoryLimits,
-    /// The pending block and what it was built from.
-    pending: Mutex<Option<((usize, u64, u64), Arc<View>)>>,
+    pending: Mutex<Option<view::Pending>>,
 }
 
 /// How new blocks come about.

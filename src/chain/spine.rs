@@ -21,6 +21,7 @@ pub(super) struct Spine<T> {
 }
 
 #[derive(Clone, Debug)]
+#[expect(clippy::large_enum_variant, reason = "leaves are the larger ones, and most nodes are leaves")]
 enum Node<T> {
     Inner([Option<Arc<Node<T>>>; WIDTH]),
     Leaf([Option<T>; WIDTH]),

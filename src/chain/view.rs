@@ -57,6 +57,13 @@ pub struct View {
     pub environment: Environment,
 }
 
+/// The block that would come next, and what besides the head it was built from.
+pub(super) struct Pending {
+    pool_version: u64,
+    timestamp: u64,
+    view: Arc<View>,
+}
+
 impl View {
     /// The chain as of the newest block of `head`.
     pub fn newest(head: Arc<Head>) -> Self {
@@ -114,9 +121,12 @@ impl Chain {
         let shared = &self.shared;
         let version = shared.pool.version();
         let environment = shared.next_environment(head, 0);
-        let key = (Arc::as_ptr(head) as usize, version, environment.timestamp);
-        if let Some((_, view)) = shared.pending.lock().as_ref().filter(|(built, _)| *built == key) {
-            return Ok(view.clone());
+        let timestamp = environment.timestamp;
+        let fits = |pending: &&Pending| {
+            Arc::ptr_eq(&pending.view.head, head) && pending.pool_version == version && pending.timestamp == timestamp
+        };
+        if let Some(pending) = shared.pending.lock().as_ref().filter(fits) {
+            return Ok(pending.view.clone());
         }
         let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
         let first = shared.preamble(head, &environment);
@@ -125,7 +135,7 @@ impl Chain {
         let root = state.apply(&candidate.changes);
         let block = Arc::new(seal(&environment, candidate.content, root));
         let view = Arc::new(View { head: head.clone(), block, state, environment });
-        *shared.pending.lock() = Some((key, view.clone()));
+        *shared.pending.lock() = Some(Pending { pool_version: version, timestamp, view: view.clone() });
         Ok(view)
     }
 }

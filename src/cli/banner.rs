@@ -24,9 +24,13 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
 
     let accounts = node.development_accounts();
     if config.profile == Profile::Development && !accounts.is_empty() {
-        let balance = alloy_primitives::utils::format_ether(config.balance);
-        let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
-        writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?;
+        if config.genesis.is_some() {
+            writeln!(out, "\nAccounts (the genesis file decides what they have)")?;
+        } else {
+            let balance = alloy_primitives::utils::format_ether(config.balance);
+            let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
+            writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?;
+        }
         for (index, (address, key)) in accounts.iter().enumerate() {
             let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
             writeln!(out, "  ({index}) {address}  {bech32}")?;

@@ -8,7 +8,9 @@ use crate::{Config, Node, telemetry};
 /// Runs a node until SIGINT or SIGTERM.
 pub(super) fn run(config: Config) -> Result<(), Error> {
     telemetry::install(&config);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
+    // Twice as many workers as processors: half of them may be busy with calls while the others serve.
+    let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     runtime.block_on(async {
         let node = Node::spawn(config).await?;
         if !node.config().quiet {

@@ -73,7 +73,12 @@ impl CallContext<'_> {
         cfg.disable_base_fee = call.gas_price == 0;
         cfg.tx_gas_limit_cap = Some(u64::MAX);
         let tx = call.tx_env(gas, nonce, self.chain.chain_id);
-        Ok(self.environment.evm_with(cfg, self.chain, overlay, ()).transact(tx)?.result)
+        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, ());
+        if call.gas_price == 0 {
+            // A call that pays nothing sees a block that asks for nothing, as in geth.
+            evm.ctx.block.basefee = 0;
+        }
+        Ok(evm.transact(tx)?.result)
     }
 
     /// Runs `call` with the gas it asks for, within the cap.

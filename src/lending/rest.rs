@@ -48,9 +48,12 @@ enum Topic {
     Score,
 }
 
-/// Bodies about users at one head. Each is rendered once, whoever and how many ask for it.
+/// A body that is rendered once, whoever and how many ask for it.
+type Shelf = Arc<OnceCell<Rendered>>;
+
+/// Bodies about users at one head.
 #[derive(Default)]
-struct Users(Mutex<HashMap<(Address, Topic), Arc<OnceCell<Rendered>>, DefaultHashBuilder>>);
+struct Users(Mutex<HashMap<(Address, Topic), Shelf, DefaultHashBuilder>>);
 
 impl Lending {
     /// The interface to the lending pool of `network` on `chain`.
@@ -124,7 +127,7 @@ impl Lending {
 
 impl Users {
     /// The place of a body. Beyond the limit it is nobody else's.
-    fn body(&self, address: Address, topic: Topic) -> Arc<OnceCell<Rendered>> {
+    fn body(&self, address: Address, topic: Topic) -> Shelf {
         let mut users = self.0.lock();
         if users.len() >= MAX_USERS && !users.contains_key(&(address, topic)) {
             return Arc::default();

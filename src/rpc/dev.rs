@@ -7,11 +7,13 @@ use super::{
     hex::Quantity,
     params::{LooseNumber, Param},
 };
+use crate::chain::Mining;
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("evm_mine", mine);
     table.wait("evm_snapshot", snapshot);
     table.wait("evm_revert", revert);
+    table.wait("evm_setAutomine", set_automine);
     table.wait("evm_increaseTime", increase_time);
     table.wait("evm_setNextBlockTimestamp", set_next_block_timestamp);
 }
@@ -72,6 +74,13 @@ async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcErr
 /// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
 async fn revert(context: Arc<Context>, (id,): (LooseNumber,)) -> Result<bool, RpcError> {
     Ok(context.chain.change(move |executor| executor.revert(id.0)).await?)
+}
+
+/// Seals blocks as soon as there is something to include, or only on demand.
+async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<bool, RpcError> {
+    let mining = if on { Mining::Instant } else { Mining::Manual };
+    context.chain.change(move |executor| executor.set_mining(mining)).await?;
+    Ok(true)
 }
 
 /// Moves the chain's time by so many seconds; the result is by how many it is now ahead of the clock.

@@ -44,6 +44,8 @@ pub const INVALID_PARAMS: i32 = -32602;
 pub const INTERNAL_ERROR: i32 = -32603;
 /// The request was understood and refused.
 pub const SERVER_ERROR: i32 = -32000;
+/// What was asked for is older than what is held (EIP-4444, as geth answers).
+pub const HISTORY_PRUNED: i32 = 4444;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
 

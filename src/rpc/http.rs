@@ -11,6 +11,8 @@ use axum::{
     routing::any,
 };
 
+use futures_util::FutureExt;
+
 use super::{Rpc, ws};
 use crate::web::Shutdown;
 
@@ -48,7 +50,13 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
     if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
         return too_large();
     }
-    match tokio::time::timeout(BODY_TIMEOUT, to_bytes(request.into_body(), limit)).await {
+    let mut reading = std::pin::pin!(to_bytes(request.into_body(), limit));
+    // Most bodies have arrived with the head; a timer is set up only for the others.
+    let body = match reading.as_mut().now_or_never() {
+        Some(body) => Ok(body),
+        None => tokio::time::timeout(BODY_TIMEOUT, reading).await,
+    };
+    match body {
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
         Ok(Err(error)) if is_length_limit(&error) => too_large(),
         Ok(Err(error)) => (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response(),

@@ -7,9 +7,11 @@ mod dev;
 mod envelope;
 pub mod error;
 mod eth;
+mod execution;
 mod filters;
 mod hex;
 mod http;
+mod json;
 mod net;
 mod params;
 mod personal;
@@ -22,7 +24,6 @@ use std::sync::Arc;
 
 use futures_util::future::join_all;
 use serde_json::value::RawValue;
-use tokio::sync::Semaphore;
 
 pub use error::{Dialect, RpcError};
 pub use http::router;
@@ -31,6 +32,7 @@ pub use table::Table;
 use self::{
     envelope::{Body, Request},
     error::INVALID_REQUEST,
+    execution::Execution,
     filters::Filters,
     table::{Handler, Pending},
 };
@@ -59,7 +61,7 @@ pub struct RpcConfig {
     pub max_filters: usize,
     /// Subscriptions that one connection may have.
     pub max_subscriptions: usize,
-    /// Calls that execute at a time.
+    /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
 }
 
@@ -88,7 +90,7 @@ pub struct Context {
     config: RpcConfig,
     dialect: Dialect,
     filters: Filters,
-    executions: Arc<Semaphore>,
+    execution: Execution,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
@@ -113,7 +115,7 @@ impl Rpc {
         }
         let context = Context {
             filters: Filters::new(config.max_filters),
-            executions: Arc::new(Semaphore::new(config.max_executions)),
+            execution: Execution::new(config.max_executions),
             sending: tokio::sync::Mutex::default(),
             dialect: config.dialect,
             chain,
@@ -191,7 +193,11 @@ impl Rpc {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Some(Handler::Slow(run)) => match run(self.context.clone(), request.params) {
+            Some(Handler::Execute(run, _)) if let Some(_place) = self.context.execution.inline() => {
+                envelope::begin(request.id, out);
+                run(&self.context, request.params, out)
+            }
+            Some(Handler::Execute(_, run) | Handler::Slow(run)) => match run(self.context.clone(), request.params) {
                 Ok(pending) => return Some(pending),
                 Err(error) => Err(error),
             },

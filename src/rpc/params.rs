@@ -111,7 +111,7 @@ impl<P: Param> Param for Option<P> {
     const DEFAULT: Option<fn() -> Self> = Some(|| None);
 
     fn read(json: &str) -> Result<Self, String> {
-        P::read(json).map(Some)
+        if json == "null" { Ok(None) } else { P::read(json).map(Some) }
     }
 }
 

@@ -3,12 +3,12 @@
 use std::collections::HashMap;
 
 use alloy_primitives::{B128, hex};
-use serde::Serialize;
 use serde_json::value::RawValue;
 
 use super::{
     Context, RpcError,
-    eth::{LogFilter, RpcHeader, RpcLog, RpcTransaction},
+    eth::{LogFilter, RpcHeader, RpcTransaction},
+    json::{Json, Object},
     params::{self, Param, Params},
 };
 use crate::chain::Event;
@@ -51,19 +51,6 @@ impl Param for TopicOptions {
 pub(super) struct Subscriptions {
     topics: HashMap<String, Topic>,
     last: u64,
-}
-
-#[derive(Serialize)]
-struct Notification<'a, T> {
-    jsonrpc: &'static str,
-    method: &'static str,
-    params: NotificationParams<'a, T>,
-}
-
-#[derive(Serialize)]
-struct NotificationParams<'a, T> {
-    subscription: &'a str,
-    result: T,
 }
 
 impl Subscriptions {
@@ -116,18 +103,16 @@ impl Subscriptions {
         for (id, topic) in &self.topics {
             match (topic, event) {
                 (Topic::NewHeads, Event::Head { added, .. }) => {
-                    out.extend(added.iter().map(|block| notification(id, RpcHeader::sealed(block))));
+                    out.extend(added.iter().map(|block| notification(id, &RpcHeader(block.clone()))));
                 }
                 (Topic::Logs(filter), Event::Head { added, removed, .. }) => {
-                    let gone = removed.iter().flat_map(|block| filter.select(block, true));
-                    let logs = gone.chain(added.iter().flat_map(|block| filter.select(block, false)));
-                    out.extend(logs.map(|log: RpcLog<'_>| notification(id, log)));
+                    out.extend(filter.select_each(removed, added).iter().map(|log| notification(id, log)));
                 }
                 (Topic::NewPendingTransactions { full: false }, Event::Pending(pooled)) => {
-                    out.push(notification(id, pooled.transaction.hash()));
+                    out.push(notification(id, &pooled.transaction.hash()));
                 }
                 (Topic::NewPendingTransactions { full: true }, Event::Pending(pooled)) => {
-                    out.push(notification(id, RpcTransaction::pending(&pooled.transaction, None)));
+                    out.push(notification(id, &RpcTransaction::Waiting(pooled.transaction.clone())));
                 }
                 (Topic::NewHeads | Topic::Logs(_), Event::Pending(_))
                 | (Topic::NewPendingTransactions { .. }, Event::Head { .. })
@@ -138,12 +123,12 @@ impl Subscriptions {
     }
 }
 
-fn notification<T: Serialize>(subscription: &str, result: T) -> String {
-    let message = Notification {
-        jsonrpc: "2.0",
-        method: "eth_subscription",
-        params: NotificationParams { subscription, result },
-    };
-    // Only a map with keys that are no strings can fail, and there is none.
-    serde_json::to_string(&message).unwrap_or_default()
+fn notification(subscription: &str, result: &impl Json) -> String {
+    let mut out = Vec::with_capacity(256);
+    let mut message = Object::begin(&mut out);
+    message.member("jsonrpc", "2.0").member("method", "eth_subscription");
+    Object::begin(message.name("params")).member("subscription", subscription).member("result", result).end();
+    message.end();
+    // JSON is UTF-8.
+    String::from_utf8(out).unwrap_or_default()
 }

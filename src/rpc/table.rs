@@ -1,16 +1,15 @@
 //! The methods by name.
 //!
 //! A handler is a plain function over the context and a tuple of parameters; registering it wraps it into a
-//! uniform [`Method`]. How a handler runs is part of its registration: cheap reads on the connection's own task,
-//! everything that executes code on threads where it may take long.
+//! uniform [`Handler`]. How a handler runs is part of its registration: cheap reads on the connection's own task,
+//! everything that executes code where it may take long.
 
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
 use alloy_primitives::map::DefaultHashBuilder;
-use serde::Serialize;
 use serde_json::value::RawValue;
 
-use super::{Context, error::RpcError, params::Params};
+use super::{Context, error::RpcError, json::Json, params::Params};
 
 /// What a method came to: the JSON of its result, or an error.
 pub type Answer = Result<Vec<u8>, RpcError>;
@@ -25,6 +24,8 @@ type Slow = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError>
 pub(super) enum Handler {
     /// At once; appends the result.
     Quick(Box<Quick>),
+    /// At once where there is a place for it, otherwise as a future.
+    Execute(Box<Quick>, Box<Slow>),
     /// As a future.
     Slow(Box<Slow>),
 }
@@ -37,52 +38,50 @@ pub struct Table {
 
 impl Table {
     /// Adds a method that only reads, and quickly.
-    pub fn read<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    pub(super) fn read<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
     where
         P: Params + 'static,
-        R: Serialize + 'static,
+        R: Json + 'static,
     {
         self.add(
             name,
             Handler::Quick(Box::new(move |context, params, out| {
-                let result = handler(context, P::read(params, context.dialect)?)?;
-                write(&result, out)
+                handler(context, P::read(params, context.dialect)?)?.write(out);
+                Ok(())
             })),
         );
     }
 
-    /// Adds a method that executes code. It runs on a thread of its own, within the context's limit of such threads.
-    pub fn execute<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    /// Adds a method that executes code, see [`super::execution`].
+    pub(super) fn execute<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
     where
         P: Params + Send + 'static,
-        R: Serialize + 'static,
+        R: Json + 'static,
     {
-        self.add(
-            name,
-            Handler::Slow(Box::new(move |context, params| {
-                let params = P::read(params, context.dialect)?;
-                Ok(Box::pin(async move {
-                    let permit = context.executions.clone().acquire_owned().await;
-                    let run = move || {
-                        let _permit = permit;
-                        let result = handler(&context, params)?;
-                        let mut out = Vec::new();
-                        write(&result, &mut out).map(|()| out)
-                    };
-                    match tokio::task::spawn_blocking(run).await {
-                        Ok(answer) => answer,
-                        Err(error) => Err(RpcError::internal(format!("execution failed: {error}"))),
-                    }
-                }))
-            })),
-        );
+        let at_once: Box<Quick> = Box::new(move |context, params, out| {
+            handler(context, P::read(params, context.dialect)?)?.write(out);
+            Ok(())
+        });
+        let apart: Box<Slow> = Box::new(move |context, params| {
+            let params = P::read(params, context.dialect)?;
+            Ok(Box::pin(async move {
+                let own = context.clone();
+                let run = move || {
+                    let mut out = Vec::new();
+                    handler(&own, params)?.write(&mut out);
+                    Ok(out)
+                };
+                context.execution.apart(run).await
+            }))
+        });
+        self.add(name, Handler::Execute(at_once, apart));
     }
 
     /// Adds a method that waits for something.
-    pub fn wait<P, R, F>(&mut self, name: &'static str, handler: fn(Arc<Context>, P) -> F)
+    pub(super) fn wait<P, R, F>(&mut self, name: &'static str, handler: fn(Arc<Context>, P) -> F)
     where
         P: Params + Send + 'static,
-        R: Serialize + 'static,
+        R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         self.add(
@@ -90,9 +89,9 @@ impl Table {
             Handler::Slow(Box::new(move |context, params| {
                 let params = P::read(params, context.dialect)?;
                 Ok(Box::pin(async move {
-                    let result = handler(context, params).await?;
                     let mut out = Vec::new();
-                    write(&result, &mut out).map(|()| out)
+                    handler(context, params).await?.write(&mut out);
+                    Ok(out)
                 }))
             })),
         );
@@ -113,8 +112,4 @@ impl Table {
         names.sort_unstable();
         names
     }
-}
-
-fn write(result: &impl Serialize, out: &mut Vec<u8>) -> Result<(), RpcError> {
-    serde_json::to_writer(out, result).map_err(|error| RpcError::internal(format!("result not representable: {error}")))
 }

@@ -3,21 +3,26 @@
 //! Submitters check and insert on their own threads; the executor takes what is ready. The lock is held for
 //! bookkeeping only: recovery of senders and all checks that need no sender's account happen before.
 
+mod order;
+mod price;
 mod sender;
 mod validate;
 
 use std::{
-    collections::{BinaryHeap, HashMap, HashSet, VecDeque},
+    collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
 };
 
-use alloy_consensus::{Transaction as _, TxType};
+use alloy_consensus::Transaction as _;
 use alloy_eips::eip7594::BlobTransactionSidecarVariant;
 use alloy_primitives::{Address, B256, U256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use self::sender::{Sender, Slot};
+use self::{
+    price::{cost_of, outbids},
+    sender::{Sender, Slot},
+};
 use super::{Head, SubmitError};
 use crate::{
     block::{Submission, Transaction},
@@ -170,24 +175,8 @@ impl Pool {
     /// order of arrival. At most `limit` transactions.
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
-        let mut queues: Vec<_> = inner.ready.iter().map(|address| inner.senders[address].executable()).collect();
-        let mut heap = BinaryHeap::with_capacity(queues.len());
-        let offer = |queue: usize, next: Option<&Arc<Pooled>>| {
-            let pooled = next?;
-            // Below the base fee there is no tip; then this and what follows it has to wait.
-            let tip = pooled.transaction.envelope.effective_tip_per_gas(base_fee)?;
-            Some((tip, std::cmp::Reverse(pooled.arrival), queue, pooled.clone()))
-        };
-        heap.extend(queues.iter_mut().enumerate().filter_map(|(at, queue)| offer(at, queue.next())).map(Offer));
-        let mut chosen = Vec::new();
-        while let Some(Offer((_, _, at, pooled))) = heap.pop() {
-            chosen.push(pooled);
-            if chosen.len() == limit {
-                break;
-            }
-            heap.extend(offer(at, queues[at].next()).map(Offer));
-        }
-        chosen
+        let queues = inner.ready.iter().map(|address| inner.senders[address].executable());
+        order::merge(queues.collect(), base_fee, limit)
     }
 
     /// Whether [`executable`](Self::executable) would return anything.
@@ -311,61 +300,9 @@ impl Inner {
     }
 }
 
-/// A transaction in the heap of candidates: by tip, then by arrival.
-struct Offer((u128, std::cmp::Reverse<u64>, usize, Arc<Pooled>));
-
-impl Offer {
-    fn rank(&self) -> (u128, std::cmp::Reverse<u64>) {
-        (self.0.0, self.0.1)
-    }
-}
-
-impl PartialEq for Offer {
-    fn eq(&self, other: &Self) -> bool {
-        self.rank() == other.rank()
-    }
-}
-
-impl Eq for Offer {}
-
-impl PartialOrd for Offer {
-    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Offer {
-    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
-        self.rank().cmp(&other.rank())
-    }
-}
-
 fn answer(slot: Slot, outcome: impl FnOnce() -> Result<(), SubmitError>) {
     if let Some(waiter) = slot.waiter {
         // Whoever waited may have gone.
         let _ = waiter.send(outcome());
     }
-}
-
-/// Value, gas at the highest price and blob gas at the highest price.
-fn cost_of(transaction: &Transaction) -> U256 {
-    let tx = &transaction.envelope;
-    let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
-    let blob_price = U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());
-    let blobs = U256::from(tx.blob_gas_used().unwrap_or_default()).saturating_mul(blob_price);
-    tx.value().saturating_add(gas).saturating_add(blobs)
-}
-
-/// Whether `new` pays enough more than `old` to take its place: 10 % in every price, twice as much for blobs.
-fn outbids(new: &Transaction, old: &Transaction) -> bool {
-    let percent = if old.envelope.tx_type() == TxType::Eip4844 { 200 } else { 110 };
-    let prices = |tx: &Transaction| {
-        let tx = &tx.envelope;
-        let tip = tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas());
-        [tx.max_fee_per_gas(), tip, tx.max_fee_per_blob_gas().unwrap_or(0)]
-    };
-    prices(new).into_iter().zip(prices(old)).all(|(new, old)| {
-        let needed = U256::from(old) * U256::from(percent) / U256::from(100);
-        old == 0 || (new > old && U256::from(new) >= needed)
-    })
 }

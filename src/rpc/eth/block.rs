@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
-use serde_json::value::RawValue;
 
 use super::render::{RpcBlock, RpcReceipt};
 use crate::{
@@ -23,13 +22,11 @@ pub(super) fn methods(table: &mut Table) {
     table.read("eth_getBlockReceipts", receipts);
 }
 
-/// A result that borrows what it shows: rendered before it leaves.
-pub(super) fn rendered(value: &impl serde::Serialize) -> Result<Box<RawValue>, RpcError> {
-    serde_json::value::to_raw_value(value).map_err(|error| RpcError::internal(error.to_string()))
-}
+/// A block and the head it was found in.
+type Found = (Arc<Head>, Arc<Block>);
 
-/// The block and the head it was found in.
-pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<(Arc<Head>, Arc<Block>)>, RpcError> {
+/// The block, if there is one.
+pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcError> {
     let head = context.chain.head();
     Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
 }
@@ -38,12 +35,11 @@ fn block_number(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(context.chain.head().number()))
 }
 
-fn by_number(context: &Context, (id, full): (BlockId, bool)) -> Result<Option<Box<RawValue>>, RpcError> {
-    let Some((_, block)) = find(context, id)? else { return Ok(None) };
-    rendered(&RpcBlock::new(&block, full, id == BlockId::Pending)).map(Some)
+fn by_number(context: &Context, (id, full): (BlockId, bool)) -> Result<Option<RpcBlock>, RpcError> {
+    Ok(find(context, id)?.map(|(_, block)| RpcBlock { block, full, pending: id == BlockId::Pending }))
 }
 
-fn by_hash(context: &Context, (hash, full): (B256, bool)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn by_hash(context: &Context, (hash, full): (B256, bool)) -> Result<Option<RpcBlock>, RpcError> {
     by_number(context, (BlockId::Hash(hash), full))
 }
 
@@ -64,11 +60,12 @@ fn uncle_count_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Qua
 }
 
 /// All receipts of a block; null if there is no such block.
-fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Vec<RpcReceipt>>, RpcError> {
     if id == BlockId::Pending {
         return Ok(None);
     }
     let Some((head, block)) = find(context, id)? else { return Ok(None) };
-    let receipts: Vec<_> = (0..block.receipts.len()).map(|index| RpcReceipt::new(&head, &block, index)).collect();
-    rendered(&receipts).map(Some)
+    let blob_base_fee = head.environment_of(&block).blob_base_fee();
+    let receipt = |index| RpcReceipt { block: block.clone(), index, blob_base_fee };
+    Ok(Some((0..block.receipts.len()).map(receipt).collect()))
 }

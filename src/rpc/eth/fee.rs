@@ -10,6 +10,7 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         hex::Quantity,
+        json::Serialized,
         params::{LooseNumber, Param, shape},
     },
 };
@@ -99,7 +100,7 @@ impl Param for Percentiles {
 fn fee_history(
     context: &Context,
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
-) -> Result<FeeHistory, RpcError> {
+) -> Result<Serialized<FeeHistory>, RpcError> {
     let head = context.chain.head();
     let newest = match newest {
         BlockId::Pending => head.number(),
@@ -120,7 +121,7 @@ fn fee_history(
         blob_gas_used_ratio: Vec::new(),
     };
     if count == 0 {
-        return Ok(history);
+        return Ok(Serialized(history));
     }
     for block in head.blocks_from(oldest).take((newest + 1 - oldest) as usize) {
         let environment = head.environment_of(block);
@@ -141,7 +142,7 @@ fn fee_history(
     };
     history.base_fee_per_gas.push(Quantity(next.base_fee.unwrap_or(0).into()));
     history.base_fee_per_blob_gas.push(Quantity(next.blob_base_fee().unwrap_or(0)));
-    Ok(history)
+    Ok(Serialized(history))
 }
 
 /// The tips in a block at these percentiles of its gas.

@@ -1,12 +1,13 @@
 //! Filters that clients poll.
 
-use serde_json::value::RawValue;
+use alloy_primitives::B256;
 
-use super::{block::rendered, logs::LogFilter};
+use super::logs::LogFilter;
 use crate::rpc::{
     Context, RpcError, Table,
     filters::{Kind, News},
     hex::Quantity,
+    json::{Json, Written},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -32,20 +33,31 @@ fn new_pending_transaction_filter(context: &Context, (): ()) -> Result<Quantity<
     context.filters.add(Kind::Pending(seen)).map(Quantity)
 }
 
-/// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
-fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Box<RawValue>, RpcError> {
-    match context.filters.news(id, &context.chain)? {
-        News::Hashes(hashes) => rendered(&hashes),
-        News::Blocks(filter, removed, added) => {
-            let gone = removed.iter().flat_map(|block| filter.select(block, true));
-            let logs: Vec<_> = gone.chain(added.iter().flat_map(|block| filter.select(block, false))).collect();
-            rendered(&logs)
+/// What is new since a filter was made or last asked.
+enum Changes {
+    Hashes(Vec<B256>),
+    Logs(Vec<Written>),
+}
+
+impl Json for Changes {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Hashes(hashes) => hashes.write(out),
+            Self::Logs(logs) => logs.write(out),
         }
     }
 }
 
+/// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
+fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Changes, RpcError> {
+    Ok(match context.filters.news(id, &context.chain)? {
+        News::Hashes(hashes) => Changes::Hashes(hashes),
+        News::Blocks(filter, removed, added) => Changes::Logs(filter.select_each(&removed, &added)),
+    })
+}
+
 /// All logs that the filter selects.
-fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Box<RawValue>, RpcError> {
+fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Written, RpcError> {
     context.filters.log_filter(id)?.query(context)
 }
 

@@ -6,12 +6,14 @@ use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-use super::{block::rendered, render::RpcLog};
+use super::render::write_log;
 use crate::{
     block::Block,
     chain::{BlockId, Head},
     rpc::{
         Context, RpcError, Table,
+        error::HISTORY_PRUNED,
+        json::Written,
         params::{self, Param},
     },
 };
@@ -157,39 +159,72 @@ impl LogFilter {
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// The selected logs of a block; `removed` if the chain no longer has it.
-    pub(crate) fn select<'a>(&self, block: &'a Block, removed: bool) -> Vec<RpcLog<'a>> {
+    /// Writes the selected logs of a block, separated by commas; returns how many. `removed` if the chain no longer has
+    /// the block.
+    fn write(&self, block: &Block, removed: bool, out: &mut Vec<u8>) -> usize {
         if !self.may_match(block) {
-            return Vec::new();
+            return 0;
         }
-        let selected = block.logs().filter(|at| self.matches(at.log));
-        selected.map(|at| RpcLog::new(block, at, removed)).collect()
-    }
-
-    /// The selected logs of the filter's blocks.
-    pub(crate) fn query(&self, context: &Context) -> Result<Box<RawValue>, RpcError> {
-        let head = context.chain.head();
-        let blocks = self.blocks(context, &head)?;
-        let mut logs = Vec::new();
-        for block in &blocks {
-            logs.extend(self.select(block, false));
-            let limit = context.config.max_logs;
-            if logs.len() > limit {
-                let message = format!(
-                    "query returned more than {limit} results; narrow the range (up to block {})",
-                    block.number()
-                );
-                return Err(RpcError::invalid_params(message));
+        let mut count = 0;
+        for at in block.logs().filter(|at| self.matches(at.log)) {
+            if count > 0 {
+                out.push(b',');
             }
+            write_log(block, at, removed, out);
+            count += 1;
         }
-        rendered(&logs)
+        count
     }
 
-    fn blocks(&self, context: &Context, head: &Arc<Head>) -> Result<Vec<Arc<Block>>, RpcError> {
+    /// The selected logs of blocks that are gone, then of blocks that are new, each as JSON.
+    pub(crate) fn select_each(&self, removed: &[Arc<Block>], added: &[Arc<Block>]) -> Vec<Written> {
+        let gone = removed.iter().map(|block| (block, true));
+        let each = gone.chain(added.iter().map(|block| (block, false)));
+        each.filter(|(block, _)| self.may_match(block))
+            .flat_map(|(block, removed)| {
+                block.logs().filter(|at| self.matches(at.log)).map(move |at| {
+                    let mut json = Vec::new();
+                    write_log(block, at, removed, &mut json);
+                    Written(json)
+                })
+            })
+            .collect()
+    }
+
+    /// The selected logs of the filter's blocks, as a JSON array.
+    pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
+        let head = context.chain.head();
+        let (mut out, mut count, limit) = (vec![b'['], 0, context.config.max_logs);
+        self.each_block(context, &head, |block| {
+            let comma = out.len();
+            if count > 0 {
+                out.push(b',');
+            }
+            match self.write(block, false, &mut out) {
+                0 => out.truncate(comma),
+                found => count += found,
+            }
+            if count <= limit {
+                return Ok(());
+            }
+            let until = block.number();
+            let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
+            Err(RpcError::invalid_params(message))
+        })?;
+        out.push(b']');
+        Ok(Written(out))
+    }
+
+    fn each_block(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        mut each: impl FnMut(&Block) -> Result<(), RpcError>,
+    ) -> Result<(), RpcError> {
         let (from, to) = match self.range {
             Range::Block(hash) => {
                 let block = context.chain.block(head, BlockId::Hash(hash))?;
-                return block.map(|block| vec![block]).ok_or_else(|| RpcError::server("unknown block"));
+                return each(&*block.ok_or_else(|| RpcError::server("unknown block"))?);
             }
             Range::Between(from, to) => (from, to),
         };
@@ -204,13 +239,15 @@ impl LogFilter {
         if to > head.number() {
             return Err(RpcError::invalid_params("block range extends beyond current head block"));
         }
-        let genesis = (from == head.genesis.number() && head.oldest() > from).then(|| head.genesis.clone());
-        let held = head.blocks_from(from).take_while(|block| block.number() <= to).cloned();
-        Ok(genesis.into_iter().chain(held).collect())
+        if from < head.oldest() {
+            let message = format!("history before block {} is not available", head.oldest());
+            return Err(RpcError::new(HISTORY_PRUNED, message));
+        }
+        head.blocks_from(from).take_while(|block| block.number() <= to).try_for_each(|block| each(block))
     }
 }
 
 /// The logs that a filter selects.
-fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Box<RawValue>, RpcError> {
+fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Written, RpcError> {
     filter.query(context)
 }

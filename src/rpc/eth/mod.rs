@@ -13,7 +13,7 @@ mod submit;
 mod transaction;
 
 pub(super) use logs::LogFilter;
-pub(super) use render::{RpcHeader, RpcLog, RpcTransaction};
+pub(super) use render::{RpcHeader, RpcTransaction};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 

@@ -47,13 +47,14 @@ async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest
 }
 
 async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
+    let own = context.clone();
     let run = move || {
-        let view = context.chain.view(BlockId::Latest)?;
-        let call = request.into_call(context.chain.params().chain_id)?;
+        let view = own.chain.view(BlockId::Latest)?;
+        let call = request.into_call(own.chain.params().chain_id)?;
         let overrides = StateOverrides::new();
-        Ok(view.call_context(&overrides, context.config.gas_cap).estimate(&call)?)
+        Ok(view.call_context(&overrides, own.config.gas_cap).estimate(&call)?)
     };
-    tokio::task::spawn_blocking(run).await.map_err(|error| RpcError::internal(error.to_string()))?
+    context.execution.apart(run).await
 }
 
 /// The transaction with everything that the request leaves to the node.
@@ -78,14 +79,17 @@ fn fill(
         return Err(RpcError::server("blob transactions have to be signed by the client"));
     }
     let nonce = request.nonce.unwrap_or_else(|| {
-        let state_nonce = || head.state.get(from).map_or(0, |account| account.nonce);
+        // The pool first, then the head: what has left the pool in between is in the head.
+        let state_nonce = || context.chain.head().state.get(from).map_or(0, |account| account.nonce);
         context.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce)
     });
     let (to, value) = (request.to.map_or(TxKind::Create, TxKind::Call), request.value.unwrap_or_default());
     let (input, access_list) = (request.input.unwrap_or_default(), request.access_list);
     let base_fee = u128::from(next.base_fee.unwrap_or(0));
-    if request.gas_price.is_some() || !next.rules.has(Fork::London) {
-        let gas_price = request.gas_price.unwrap_or_else(|| suggested_tip(&head));
+    let wants_legacy = request.gas_price.is_some() || matches!(request.transaction_type, Some(0 | 1));
+    if wants_legacy || !next.rules.has(Fork::London) {
+        let gas_price = request.gas_price.unwrap_or_else(|| base_fee + suggested_tip(&head));
+        let access_list = access_list.or((request.transaction_type == Some(1)).then(Default::default));
         return Ok(match access_list {
             Some(access_list) => {
                 TxEip2930 { chain_id, nonce, gas_price, gas_limit: gas, to, value, access_list, input }.into()

@@ -1,10 +1,9 @@
 //! Transactions and receipts by hash or position.
 
 use alloy_primitives::B256;
-use serde_json::value::RawValue;
 
 use super::{
-    block::{find, rendered},
+    block::find,
     render::{RpcReceipt, RpcTransaction},
 };
 use crate::{
@@ -20,35 +19,35 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// The transaction in the chain or the pool; null if it is in neither.
-fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcTransaction>, RpcError> {
     // The pool first: a transaction leaves it only after it is in the chain, so none is missed on its way.
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     if let Some((block, index)) = context.chain.transaction(&head, hash) {
-        return rendered(&RpcTransaction::mined(&block, index)).map(Some);
+        return Ok(Some(RpcTransaction::Mined(block, index)));
     }
-    pooled.map(|pooled| rendered(&RpcTransaction::pending(&pooled.transaction, None))).transpose()
+    Ok(pooled.map(|pooled| RpcTransaction::Waiting(pooled.transaction.clone())))
 }
 
 /// The receipt; null while the transaction is in no block.
-fn receipt(context: &Context, (hash,): (B256,)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn receipt(context: &Context, (hash,): (B256,)) -> Result<Option<RpcReceipt>, RpcError> {
     let head = context.chain.head();
     let Some((block, index)) = context.chain.transaction(&head, hash) else { return Ok(None) };
-    rendered(&RpcReceipt::new(&head, &block, index)).map(Some)
+    let blob_base_fee = head.environment_of(&block).blob_base_fee();
+    Ok(Some(RpcReceipt { block, index, blob_base_fee }))
 }
 
-fn by_number_and_index(context: &Context, (id, index): (BlockId, u64)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn by_number_and_index(context: &Context, (id, index): (BlockId, u64)) -> Result<Option<RpcTransaction>, RpcError> {
     let Some((_, block)) = find(context, id)? else { return Ok(None) };
-    let Some(transaction) = usize::try_from(index).ok().and_then(|index| block.transactions.get(index)) else {
+    let Some(index) = usize::try_from(index).ok().filter(|index| *index < block.transactions.len()) else {
         return Ok(None);
     };
-    match id {
-        BlockId::Pending => rendered(&RpcTransaction::pending(transaction, block.header.base_fee_per_gas)),
-        _ => rendered(&RpcTransaction::mined(&block, index as usize)),
-    }
-    .map(Some)
+    Ok(Some(match id {
+        BlockId::Pending => RpcTransaction::Pending(block.transactions[index].clone(), block.header.base_fee_per_gas),
+        _ => RpcTransaction::Mined(block, index),
+    }))
 }
 
-fn by_hash_and_index(context: &Context, (hash, index): (B256, u64)) -> Result<Option<Box<RawValue>>, RpcError> {
+fn by_hash_and_index(context: &Context, (hash, index): (B256, u64)) -> Result<Option<RpcTransaction>, RpcError> {
     by_number_and_index(context, (BlockId::Hash(hash), index))
 }

@@ -91,7 +91,7 @@ async fn tokens_are_listed_twice() {
             .as_array()
             .expect("a list")
             .iter()
-            .all(|entry| { usd_e8(&entry["liquidity"]).abs_diff(10_000_000_00000000) < 1_000_00000000 })
+            .all(|entry| { usd_e8(&entry["liquidity"]).abs_diff(1_000_000_000_000_000) < 100_000_000_000 })
     );
     node.end().await;
 }

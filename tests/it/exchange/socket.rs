@@ -92,11 +92,11 @@ async fn only_what_changed_is_told() {
     // Blocks without prices are nobody's news; the owner's price is.
     node.mine().await;
     let sol = token("SOL");
-    let call = Oracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(200_00000000u64) };
+    let call = Oracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(20_000_000_000u64) };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     let entries = told(&socket.prices().await);
     assert_eq!(entries, logged(&node));
-    assert_eq!((entries.len(), &entries[0].0, entries[0].1), (1, &key(&sol), 200_00000000));
+    assert_eq!((entries.len(), &entries[0].0, entries[0].1), (1, &key(&sol), 20_000_000_000));
     node.end().await;
 }
 

@@ -1,3 +1,12 @@
 //! JSON-RPC over real sockets.
 
-mod first;
+mod calls;
+mod client;
+mod development;
+mod envelope;
+mod filters;
+mod logs;
+mod reads;
+mod submit;
+mod subscriptions;
+mod transport;

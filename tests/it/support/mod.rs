@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod chain;
+pub mod sign;
 pub mod socket;
 
 use std::{ops::Deref, sync::Arc};

@@ -1,0 +1,62 @@
+//! The order in which transactions go into a block.
+
+use std::{
+    cmp::{Ordering, Reverse},
+    collections::BinaryHeap,
+    sync::Arc,
+};
+
+use alloy_consensus::Transaction as _;
+
+use super::Pooled;
+
+/// Merges the queues of senders, each already in order of nonce: always the one that pays the highest tip next, equal
+/// ones in the order of arrival. A queue ends where a transaction pays less than the base fee.
+pub(super) fn merge<'a>(
+    mut queues: Vec<impl Iterator<Item = &'a Arc<Pooled>>>,
+    base_fee: u64,
+    limit: usize,
+) -> Vec<Arc<Pooled>> {
+    let offer = |queue: usize, next: Option<&Arc<Pooled>>| {
+        let pooled = next?.clone();
+        let tip = pooled.transaction.envelope.effective_tip_per_gas(base_fee)?;
+        Some(Offer { rank: (tip, Reverse(pooled.arrival)), queue, pooled })
+    };
+    let mut heap = BinaryHeap::with_capacity(queues.len());
+    heap.extend(queues.iter_mut().enumerate().filter_map(|(at, queue)| offer(at, queue.next())));
+    let mut chosen = Vec::new();
+    while chosen.len() < limit
+        && let Some(Offer { queue, pooled, .. }) = heap.pop()
+    {
+        chosen.push(pooled);
+        heap.extend(offer(queue, queues[queue].next()));
+    }
+    chosen
+}
+
+/// The next transaction of a queue.
+struct Offer {
+    rank: (u128, Reverse<u64>),
+    queue: usize,
+    pooled: Arc<Pooled>,
+}
+
+impl PartialEq for Offer {
+    fn eq(&self, other: &Self) -> bool {
+        self.rank == other.rank
+    }
+}
+
+impl Eq for Offer {}
+
+impl PartialOrd for Offer {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Offer {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.rank.cmp(&other.rank)
+    }
+}

@@ -1,0 +1,29 @@
+//! What a transaction may cost, and whether one pays enough more than another.
+
+use alloy_consensus::{Transaction as _, TxType};
+use alloy_primitives::U256;
+
+use crate::block::Transaction;
+
+/// Value, gas at the highest price and blob gas at the highest price.
+pub(super) fn cost_of(transaction: &Transaction) -> U256 {
+    let tx = &transaction.envelope;
+    let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
+    let blob_price = U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());
+    let blobs = U256::from(tx.blob_gas_used().unwrap_or_default()).saturating_mul(blob_price);
+    tx.value().saturating_add(gas).saturating_add(blobs)
+}
+
+/// Whether `new` pays enough more than `old` to take its place: 10 % in every price, twice as much for blobs.
+pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
+    let percent = if old.envelope.tx_type() == TxType::Eip4844 { 200 } else { 110 };
+    let prices = |tx: &Transaction| {
+        let tx = &tx.envelope;
+        let tip = tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas());
+        [tx.max_fee_per_gas(), tip, tx.max_fee_per_blob_gas().unwrap_or(0)]
+    };
+    prices(new).into_iter().zip(prices(old)).all(|(new, old)| {
+        let needed = U256::from(old) * U256::from(percent) / U256::from(100);
+        old == 0 || (new > old && U256::from(new) >= needed)
+    })
+}

@@ -1,0 +1,141 @@
+//! What values mean, or what is wrong with them.
+
+use alloy_primitives::utils::parse_ether;
+use ipnet::IpNet;
+
+use super::{Config, ConfigError, LogFormat, Profile, Values, reader::Reader};
+use crate::{
+    account::{Hrp, Mnemonic},
+    rpc::Dialect,
+};
+
+impl Config {
+    /// Checks values and puts them over the defaults of the profile they name.
+    pub fn from_values(values: &Values) -> Result<Self, ConfigError> {
+        let read = Reader(values);
+        let profile =
+            read.choice("profile", &[("development", Profile::Development), ("production", Profile::Production)])?;
+        let mut config = Self::of(profile.unwrap_or(Profile::Development));
+
+        read.parsed("listen", "an address and port, such as 127.0.0.1:8545", &mut config.listen)?;
+        match read.text("ws-listen") {
+            Some((text, _)) if text == "off" => config.ws_listen = None,
+            _ => {
+                let mut listen = config.ws_listen.unwrap_or(config.listen);
+                read.parsed("ws-listen", "an address and port, such as 127.0.0.1:3001, or off", &mut listen)?;
+                config.ws_listen = Some(listen);
+            }
+        }
+        read.integer("chain-id", 1..=i64::MAX, &mut config.chain_id)?;
+        if let Some(time) = read.seconds("block-time", 0.001..=86_400.0)? {
+            config.block_time = Some(time);
+        }
+        read.switch("no-mining", &mut config.no_mining);
+        read.integer("gas-limit", 1_000_000..=1_000_000_000_000, &mut config.gas_limit)?;
+        read.parsed("hardfork", "the name of a hardfork", &mut config.hardfork)?;
+        read.checked("mnemonic", &mut config.mnemonic, |words| {
+            Mnemonic::from_phrase(words).map(|_| words.to_owned()).map_err(|error| error.to_string())
+        })?;
+        read.integer("accounts", 0..=1_000, &mut config.accounts)?;
+        read.checked("balance", &mut config.balance, |text| {
+            parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"))
+        })?;
+        read.path("genesis", &mut config.genesis);
+        read.path("import", &mut config.import);
+        read.path("data-dir", &mut config.data_dir);
+        read.integer("seed", 0..=i64::MAX, &mut config.seed)?;
+        read.path("ready-file", &mut config.ready_file);
+        read.switch("quiet", &mut config.quiet);
+        if let Some(format) = read.choice("log-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])? {
+            config.log_format = format;
+        }
+        read.checked("log-level", &mut config.log_level, |text| {
+            tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
+        })?;
+        config.read_network(&read)?;
+        config.read_rpc(&read)?;
+        config.read_services(&read)?;
+        config.read_limits(&read)?;
+        read.path("keys.treasury-file", &mut config.treasury_file);
+        read.path("keys.updater-file", &mut config.updater_file);
+        config.check()?;
+        Ok(config)
+    }
+
+    fn read_network(&mut self, read: &Reader<'_>) -> Result<(), ConfigError> {
+        let network = &mut self.network;
+        for (name, field) in [
+            ("network.cosmos-chain-id", &mut network.cosmos_chain_id),
+            ("network.coin", &mut network.coin),
+            ("network.denomination", &mut network.denomination),
+            ("network.account-type", &mut network.account_type),
+            ("network.key-type", &mut network.key_type),
+        ] {
+            read.checked(name, field, |text| {
+                if text.is_empty() { Err("expected text that is not empty".to_owned()) } else { Ok(text.to_owned()) }
+            })?;
+        }
+        read.checked("network.bech32-prefix", &mut network.hrp, |text| {
+            Hrp::new(text).map_err(|error| error.to_string())
+        })
+    }
+
+    fn read_rpc(&mut self, read: &Reader<'_>) -> Result<(), ConfigError> {
+        let rpc = &mut self.rpc;
+        // Another chain's file means that clients of go-ethereum will be asking.
+        rpc.dialect = if self.genesis.is_some() { Dialect::Ethereum } else { Dialect::Network };
+        let dialects = [("network", Dialect::Network), ("ethereum", Dialect::Ethereum)];
+        rpc.dialect = read.choice("rpc.errors", &dialects)?.unwrap_or(rpc.dialect);
+        read.integer("rpc.max-body", 1_024..=1 << 30, &mut rpc.max_body)?;
+        read.integer("rpc.max-batch", 1..=1_000_000, &mut rpc.max_batch)?;
+        read.integer("rpc.gas-cap", 21_000..=i64::MAX, &mut rpc.gas_cap)?;
+        read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
+        read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
+        read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)
+    }
+
+    fn read_services(&mut self, read: &Reader<'_>) -> Result<(), ConfigError> {
+        let exchange = &mut self.exchange;
+        if let Some(tick) = read.seconds("exchange.price-tick", 0.0..=3_600.0)? {
+            exchange.price_tick = Some(tick).filter(|tick| !tick.is_zero());
+        }
+        read.integer("exchange.rate-limit", 0..=1_000_000, &mut exchange.rate_limit)?;
+        if let Some((items, origin)) = read.list("exchange.trusted-proxies") {
+            let network = |text: &str| {
+                let single = || text.parse().map(|address: std::net::IpAddr| IpNet::from(address));
+                let parsed = text.parse().or_else(|_| single());
+                parsed.map_err(|_| {
+                    ConfigError::new(format!("{origin}: expected addresses such as 10.0.0.0/8, got `{text}`"))
+                })
+            };
+            exchange.trusted_proxies = items.into_iter().map(network).collect::<Result<_, _>>()?;
+        }
+        read.integer("exchange.max-sockets-per-client", 1..=1_000_000, &mut exchange.max_sockets_per_client)?;
+        read.integer("lending.rate-limit", 0..=1_000_000, &mut self.lending_rate_limit)
+    }
+
+    fn read_limits(&mut self, read: &Reader<'_>) -> Result<(), ConfigError> {
+        read.integer("limits.connections", 1..=1_000_000, &mut self.listener.connections)?;
+        if let Some(timeout) = read.seconds("limits.header-timeout", 0.1..=3_600.0)? {
+            self.listener.header_timeout = timeout;
+        }
+        read.integer("limits.pool", 1..=100_000_000, &mut self.pool.transactions)?;
+        read.integer("limits.pool-per-account", 1..=100_000_000, &mut self.pool.per_account)?;
+        read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;
+        let mut megabytes = self.history.bytes >> 20;
+        read.integer("limits.history-megabytes", 1..=1_000_000, &mut megabytes)?;
+        self.history.bytes = megabytes << 20;
+        Ok(())
+    }
+
+    /// What no single setting can tell.
+    fn check(&self) -> Result<(), ConfigError> {
+        if self.profile == Profile::Production && self.accounts > 0 {
+            return Err(ConfigError::new("accounts: the production profile holds no keys; leave it out"));
+        }
+        if self.ws_listen == Some(self.listen) && self.listen.port() != 0 {
+            return Err(ConfigError::new("ws-listen: the same address as listen; choose another port, or off"));
+        }
+        Ok(())
+    }
+}

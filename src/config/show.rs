@@ -1,0 +1,70 @@
+//! The configuration in effect, as a file would have it.
+
+use std::{fmt::Display, path::PathBuf, time::Duration};
+
+use alloy_primitives::utils::format_ether;
+use toml::Value;
+
+use super::{Config, LogFormat, Profile};
+use crate::rpc::Dialect;
+
+impl Config {
+    /// The value in effect of a setting, as a file would have it; none if it is not set.
+    pub fn value_of(&self, name: &str) -> Option<Value> {
+        let text = |text: &dyn Display| Some(Value::String(text.to_string()));
+        let integer = |number: u64| Some(Value::Integer(number as i64));
+        let seconds = |time: Duration| Some(Value::Float(time.as_secs_f64()));
+        let path = |path: &Option<PathBuf>| path.as_ref().map(|path| Value::String(path.display().to_string()));
+        match name {
+            "profile" => text(&if self.profile == Profile::Development { "development" } else { "production" }),
+            "listen" => text(&self.listen),
+            "ws-listen" => Some(Value::String(self.ws_listen.map_or("off".to_owned(), |address| address.to_string()))),
+            "chain-id" => integer(self.chain_id),
+            "block-time" => self.block_time.and_then(seconds),
+            "no-mining" => Some(Value::Boolean(self.no_mining)),
+            "gas-limit" => integer(self.gas_limit),
+            "hardfork" => text(&self.hardfork.name()),
+            "mnemonic" => text(&self.mnemonic),
+            "accounts" => integer(self.accounts.into()),
+            "balance" => text(&format_ether(self.balance)),
+            "genesis" => path(&self.genesis),
+            "import" => path(&self.import),
+            "data-dir" => path(&self.data_dir),
+            "seed" => integer(self.seed),
+            "ready-file" => path(&self.ready_file),
+            "quiet" => Some(Value::Boolean(self.quiet)),
+            "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
+            "log-level" => text(&self.log_level),
+            "network.cosmos-chain-id" => text(&self.network.cosmos_chain_id),
+            "network.bech32-prefix" => text(&self.network.hrp),
+            "network.coin" => text(&self.network.coin),
+            "network.denomination" => text(&self.network.denomination),
+            "network.account-type" => text(&self.network.account_type),
+            "network.key-type" => text(&self.network.key_type),
+            "rpc.errors" => text(&if self.rpc.dialect == Dialect::Network { "network" } else { "ethereum" }),
+            "rpc.max-body" => integer(self.rpc.max_body as u64),
+            "rpc.max-batch" => integer(self.rpc.max_batch as u64),
+            "rpc.gas-cap" => integer(self.rpc.gas_cap),
+            "rpc.max-logs" => integer(self.rpc.max_logs as u64),
+            "rpc.max-filters" => integer(self.rpc.max_filters as u64),
+            "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
+            "exchange.price-tick" => seconds(self.exchange.price_tick.unwrap_or_default()),
+            "exchange.rate-limit" => integer(self.exchange.rate_limit.into()),
+            "exchange.trusted-proxies" => {
+                let proxies = self.exchange.trusted_proxies.iter();
+                Some(Value::Array(proxies.map(|proxy| Value::String(proxy.to_string())).collect()))
+            }
+            "exchange.max-sockets-per-client" => integer(self.exchange.max_sockets_per_client as u64),
+            "lending.rate-limit" => integer(self.lending_rate_limit.into()),
+            "limits.connections" => integer(self.listener.connections as u64),
+            "limits.header-timeout" => seconds(self.listener.header_timeout),
+            "limits.pool" => integer(self.pool.transactions as u64),
+            "limits.pool-per-account" => integer(self.pool.per_account as u64),
+            "limits.history-blocks" => integer(self.history.blocks),
+            "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
+            "keys.treasury-file" => path(&self.treasury_file),
+            "keys.updater-file" => path(&self.updater_file),
+            _ => None,
+        }
+    }
+}

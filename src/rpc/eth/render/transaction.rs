@@ -1,0 +1,116 @@
+//! Transactions.
+
+use std::sync::Arc;
+
+use alloy_consensus::{Transaction as _, TxType, Typed2718};
+use alloy_eips::eip7702::SignedAuthorization;
+use alloy_primitives::{B256, U256};
+
+use crate::{
+    block::{Block, Transaction},
+    rpc::{
+        hex::Quantity,
+        json::{Json, Object, array},
+    },
+};
+
+/// A transaction in the shape that geth gives it.
+#[derive(Clone, Debug)]
+pub enum RpcTransaction {
+    /// At an index of a sealed block.
+    Mined(Arc<Block>, usize),
+    /// In no block; its price is its maximum.
+    Waiting(Arc<Transaction>),
+    /// In the pending block with this base fee.
+    Pending(Arc<Transaction>, Option<u64>),
+}
+
+impl Json for RpcTransaction {
+    fn write(&self, out: &mut Vec<u8>) {
+        match self {
+            Self::Mined(block, index) => write_mined(block, *index, out),
+            Self::Waiting(transaction) => write_waiting(transaction, None, out),
+            Self::Pending(transaction, base_fee) => write_waiting(transaction, *base_fee, out),
+        }
+    }
+}
+
+/// Where a transaction stands.
+struct Place {
+    block: B256,
+    number: u64,
+    timestamp: u64,
+    index: usize,
+}
+
+/// Writes the transaction at `index` of a sealed block.
+pub(super) fn write_mined(block: &Block, index: usize, out: &mut Vec<u8>) {
+    let (header, transaction) = (&block.header, &block.transactions[index]);
+    let place = Place { block: block.hash, number: header.number, timestamp: header.timestamp, index };
+    write(transaction, Some(place), transaction.effective_gas_price(header.base_fee_per_gas), out);
+}
+
+/// Writes a transaction that is in no sealed block.
+pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, out: &mut Vec<u8>) {
+    let maximum = transaction.envelope.max_fee_per_gas();
+    write(transaction, None, base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee)), out);
+}
+
+fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: &mut Vec<u8>) {
+    let tx = &transaction.envelope;
+    let signature = tx.signature();
+    let parity = u8::from(signature.v());
+    let typed = tx.tx_type() != TxType::Legacy;
+    let mut object = Object::begin(out);
+    object
+        .member("blockHash", &place.as_ref().map(|place| place.block))
+        .member("blockNumber", &place.as_ref().map(|place| Quantity(place.number)))
+        .member("blockTimestamp", &place.as_ref().map(|place| Quantity(place.timestamp)))
+        .member("from", &transaction.sender)
+        .member("gas", &Quantity(tx.gas_limit()))
+        .member("gasPrice", &Quantity(gas_price))
+        .optional("maxFeePerGas", &tx.is_dynamic_fee().then(|| Quantity(tx.max_fee_per_gas())))
+        .optional("maxPriorityFeePerGas", &tx.max_priority_fee_per_gas().map(Quantity))
+        .optional("maxFeePerBlobGas", &tx.max_fee_per_blob_gas().map(Quantity))
+        .member("hash", &transaction.hash())
+        .member("input", tx.input())
+        .member("nonce", &Quantity(tx.nonce()))
+        .member("to", &tx.to())
+        .member("transactionIndex", &place.map(|place| Quantity(place.index)))
+        .member("value", &Quantity(tx.value()))
+        .member("type", &Quantity(tx.ty()));
+    if let Some(list) = tx.access_list() {
+        array(object.name("accessList"), list.iter(), |item, out| {
+            Object::begin(out).member("address", &item.address).member("storageKeys", &item.storage_keys).end();
+        });
+    }
+    object.optional("chainId", &tx.chain_id().map(Quantity));
+    if let Some(hashes) = tx.blob_versioned_hashes() {
+        object.member("blobVersionedHashes", hashes);
+    }
+    if let Some(authorizations) = tx.authorization_list() {
+        array(object.name("authorizationList"), authorizations, write_authorization);
+    }
+    let v = match tx.chain_id() {
+        _ if typed => U256::from(parity),
+        Some(chain_id) => U256::from(chain_id) * U256::from(2) + U256::from(35 + parity),
+        None => U256::from(27 + parity),
+    };
+    object
+        .member("v", &Quantity(v))
+        .member("r", &Quantity(signature.r()))
+        .member("s", &Quantity(signature.s()))
+        .optional("yParity", &typed.then_some(Quantity(parity)))
+        .end();
+}
+
+fn write_authorization(signed: &SignedAuthorization, out: &mut Vec<u8>) {
+    Object::begin(out)
+        .member("chainId", &Quantity(signed.chain_id))
+        .member("address", &signed.address)
+        .member("nonce", &Quantity(signed.nonce))
+        .member("yParity", &Quantity(signed.y_parity()))
+        .member("r", &Quantity(signed.r()))
+        .member("s", &Quantity(signed.s()))
+        .end();
+}

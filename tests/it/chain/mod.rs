@@ -1,0 +1,3 @@
+//! The ledger without an interface in between.
+
+mod pool;

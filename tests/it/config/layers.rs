@@ -1,0 +1,112 @@
+//! Which layer wins, and what is said of values that are wrong.
+
+use tetrad::{
+    Config,
+    config::{Origin, SETTINGS, Values},
+};
+
+fn from_file(text: &str) -> Result<Config, String> {
+    let mut values = Values::default();
+    values.read_text(text, "x.toml").and_then(|()| Config::from_values(&values)).map_err(|error| error.to_string())
+}
+
+fn from_variables(variables: &[(&str, &str)]) -> Result<Config, String> {
+    let mut values = Values::default();
+    let variables = variables.iter().map(|(name, value)| (name.to_string(), value.to_string()));
+    values.read_environment(variables).and_then(|()| Config::from_values(&values)).map_err(|error| error.to_string())
+}
+
+fn flag(values: &mut Values, name: &str, text: &str) -> Result<(), String> {
+    let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
+    values.read(setting, text, Origin::Flag(setting.flag())).map_err(|error| error.to_string())
+}
+
+#[test]
+fn flags_win_over_the_environment_and_the_environment_over_the_file() {
+    let mut values = Values::default();
+    values.read_text("chain-id = 1\nseed = 1\naccounts = 1\n[rpc]\nmax-batch = 1", "x.toml").unwrap();
+    let environment = [("TETRAD_CHAIN_ID", "2"), ("TETRAD_SEED", "2"), ("TETRAD_RPC_MAX_BATCH", "2"), ("HOME", "/")];
+    values.read_environment(environment.map(|(a, b)| (a.to_owned(), b.to_owned())).into_iter()).unwrap();
+    flag(&mut values, "chain-id", "3").unwrap();
+    let config = Config::from_values(&values).unwrap();
+    assert_eq!((config.chain_id, config.seed, config.accounts, config.rpc.max_batch), (3, 2, 1, 2));
+}
+
+#[test]
+fn an_unknown_key_is_named_with_the_closest_known_one() {
+    for (text, expected) in [
+        ("chainid = 5", "config x.toml: unknown key `chainid`; did you mean `chain-id`?"),
+        ("nonsense = 5", "config x.toml: unknown key `nonsense`"),
+        ("[rpc]\ngas-cop = 5", "config x.toml: unknown key `rpc.gas-cop`; did you mean `rpc.gas-cap`?"),
+        ("[nope]\nx = 5", "config x.toml: unknown key `nope.x`"),
+    ] {
+        assert_eq!(from_file(text).unwrap_err(), expected);
+    }
+    assert_eq!(from_variables(&[("TETRAD_NOPE", "1")]).unwrap_err(), "unknown environment variable TETRAD_NOPE");
+}
+
+#[test]
+fn a_bad_value_is_named_with_where_it_was_given() {
+    for (text, expected) in [
+        ("chain-id = \"x\"", "chain-id in x.toml: expected a whole number, got string"),
+        ("chain-id = 0", "chain-id in x.toml: expected 1 to 9223372036854775807, got 0"),
+        (
+            "listen = \"here\"",
+            "listen in x.toml: expected an address and port, such as 127.0.0.1:8545, got `here` (invalid socket address syntax)",
+        ),
+        ("profile = \"staging\"", "profile in x.toml: expected development or production, got `staging`"),
+        ("quiet = 1", "quiet in x.toml: expected true or false, got integer"),
+        ("block-time = -1", "block-time in x.toml: expected 0.001 to 86400 seconds, got -1"),
+        ("balance = \"much\"", "balance in x.toml: expected an amount of coins, got `much`"),
+        (
+            "[exchange]\ntrusted-proxies = [\"10.0.0.0/33\"]",
+            "exchange.trusted-proxies in x.toml: expected addresses such as 10.0.0.0/8, got `10.0.0.0/33`",
+        ),
+        ("[network]\nbech32-prefix = \"P!\"", "network.bech32-prefix in x.toml: "),
+        ("mnemonic = \"test test\"", "mnemonic in x.toml: "),
+        (
+            "hardfork = \"nope\"",
+            "hardfork in x.toml: expected the name of a hardfork, got `nope` (unknown hardfork `nope`",
+        ),
+        ("profile = \"production\"\naccounts = 1", "accounts: the production profile holds no keys; leave it out"),
+        ("ws-listen = \"127.0.0.1:8545\"", "ws-listen: the same address as listen; choose another port, or off"),
+        ("x = [", "config x.toml: "),
+    ] {
+        let error = from_file(text).unwrap_err();
+        assert!(error.starts_with(expected), "{text}: {error}");
+    }
+    assert_eq!(
+        from_variables(&[("TETRAD_CHAIN_ID", "x")]).unwrap_err(),
+        "TETRAD_CHAIN_ID: expected a whole number, got `x`"
+    );
+    let mut values = Values::default();
+    assert_eq!(flag(&mut values, "quiet", "maybe").unwrap_err(), "--quiet: expected true or false, got `maybe`");
+}
+
+#[test]
+fn values_mean_what_they_say() {
+    let config = from_file(
+        "ws-listen = \"off\"\nblock-time = 0.3\nbalance = \"1.5\"\nhardfork = \"London\"\n[exchange]\nprice-tick = 0\ntrusted-proxies = [\"10.0.0.0/8\", \"::1\"]",
+    )
+    .unwrap();
+    assert_eq!(config.ws_listen, None);
+    assert_eq!(config.block_time, Some(std::time::Duration::from_millis(300)));
+    assert_eq!(config.balance, alloy::primitives::utils::parse_ether("1.5").unwrap());
+    assert_eq!(config.hardfork, tetrad::evm::Fork::London);
+    assert_eq!(config.exchange.price_tick, None);
+    assert_eq!(config.exchange.trusted_proxies.len(), 2);
+}
+
+#[test]
+fn each_setting_is_read_from_its_variable() {
+    for setting in SETTINGS {
+        let shown = Config::default().value_of(setting.name);
+        let Some(value) = shown else { continue };
+        let text = match &value {
+            toml::Value::String(text) => text.clone(),
+            toml::Value::Array(_) => "10.0.0.0/8".to_owned(),
+            other => other.to_string(),
+        };
+        from_variables(&[(&setting.variable(), &text)]).unwrap_or_else(|error| panic!("{}: {error}", setting.name));
+    }
+}

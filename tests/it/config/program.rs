@@ -1,0 +1,175 @@
+//! The program itself, as a user starts it.
+
+use std::{
+    io::Read,
+    process::{Child, Command, Output, Stdio},
+};
+
+use serde_json::Value;
+
+fn tetrad(arguments: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
+    command.args(arguments).env_clear().stdin(Stdio::null());
+    command
+}
+
+fn output(arguments: &[&str]) -> (bool, String, String) {
+    let Output { status, stdout, stderr } = tetrad(arguments).output().unwrap();
+    (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// A node of its own process, ended when dropped.
+struct Running {
+    child: Child,
+    ready: Value,
+    _directory: tempfile::TempDir,
+}
+
+impl Running {
+    async fn start(arguments: &[&str]) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let file = directory.path().join("ready.json");
+        let mut command = tetrad(arguments);
+        command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--ready-file"]).arg(&file);
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let ready = loop {
+            if let Ok(text) = std::fs::read_to_string(&file) {
+                // The file is whole from the first moment it is there.
+                break serde_json::from_str(&text).unwrap();
+            }
+            if let Some(status) = child.try_wait().unwrap() {
+                let mut error = String::new();
+                child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+                panic!("{status}: {error}");
+            }
+            tokio::task::yield_now().await;
+        };
+        Self { child, ready, _directory: directory }
+    }
+
+    async fn chain_id(&self) -> Value {
+        let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
+        let request =
+            reqwest::Client::new().post(self.ready["rpc"].as_str().unwrap()).header("content-type", "application/json");
+        request.body(body).send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
+    }
+
+    /// Sends a signal and returns what the program printed until it ended.
+    fn end(mut self, signal: &str) -> (bool, String) {
+        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        assert!(sent.success());
+        let mut printed = String::new();
+        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
+        (self.child.wait().unwrap().success(), printed)
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+#[tokio::test]
+async fn serves_until_it_is_told_to_end() {
+    for signal in ["-TERM", "-INT"] {
+        let node = Running::start(&[]).await;
+        assert_eq!(node.ready["pid"], node.child.id());
+        for key in ["rpc", "ws", "exchange_ws", "rest"] {
+            assert!(node.ready[key].as_str().unwrap().contains("127.0.0.1:"), "{key}");
+        }
+        assert_eq!(node.chain_id().await, "0x7d");
+        let (success, printed) = node.end(signal);
+        assert!(success);
+        for part in [
+            "0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266",
+            "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg",
+            "0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80",
+            "10000 HPX",
+            "0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff",
+            "/rpc",
+        ] {
+            assert!(printed.contains(part), "{part} is not in\n{printed}");
+        }
+    }
+}
+
+#[tokio::test]
+async fn quiet_prints_nothing() {
+    let node = Running::start(&["serve", "--quiet"]).await;
+    assert_eq!(node.chain_id().await, "0x7d");
+    assert_eq!(node.end("-TERM"), (true, String::new()));
+}
+
+#[tokio::test]
+async fn production_shows_no_keys() {
+    let node = Running::start(&["--profile", "production"]).await;
+    let (success, printed) = node.end("-TERM");
+    assert!(success && !printed.contains("Mnemonic"), "{printed}");
+}
+
+#[test]
+fn config_prints_what_is_in_effect_and_can_be_read_again() {
+    let (success, printed, _) = output(&["config", "--chain-id", "229", "--rpc-gas-cap", "30000000", "--no-mining"]);
+    assert!(success);
+    for line in [
+        "chain-id = 229  # --chain-id",
+        "no-mining = true  # --no-mining",
+        "gas-cap = 30000000  # --rpc-gas-cap",
+        "[exchange]",
+        "# genesis is not set",
+    ] {
+        assert!(printed.lines().any(|printed| printed == line), "{line} is not in\n{printed}");
+    }
+    let file = tempfile::NamedTempFile::new().unwrap();
+    std::fs::write(file.path(), &printed).unwrap();
+    let (success, again, error) = output(&["config", "--config", file.path().to_str().unwrap()]);
+    assert!(success, "{error}");
+    let values = |text: &str| text.lines().map(|line| line.split("  #").next().unwrap().to_owned()).collect::<Vec<_>>();
+    assert_eq!(values(&printed), values(&again));
+}
+
+#[test]
+fn what_is_wrong_is_said_on_standard_error() {
+    for (arguments, expected) in [
+        (&["--chain-id", "x"][..], "error: --chain-id: expected a whole number, got `x`\n"),
+        (
+            &["config", "--config", "/nonexistent.toml"],
+            "error: config /nonexistent.toml: cannot be read: No such file or directory (os error 2)\n",
+        ),
+        (
+            &["--genesis", "/nonexistent.json"],
+            "error: --genesis /nonexistent.json: No such file or directory (os error 2)\n",
+        ),
+        (&["--listen", "192.0.2.1:1"], "error: --listen: cannot listen on 192.0.2.1:1: "),
+    ] {
+        let (success, printed, error) = output(arguments);
+        assert!(!success && printed.is_empty(), "{arguments:?} {printed}");
+        assert!(error.starts_with(expected), "{arguments:?}: {error}");
+    }
+    let (success, _, error) = output(&["--chain-idd", "5"]);
+    assert!(!success && error.contains("--chain-id"), "{error}");
+}
+
+#[test]
+fn help_names_every_setting() {
+    let (success, printed, _) = output(&["--help"]);
+    assert!(success);
+    for setting in tetrad::config::SETTINGS {
+        assert!(
+            printed.contains(&format!("--{}", setting.flag())) && printed.contains(&setting.variable()),
+            "{}",
+            setting.name
+        );
+    }
+    for command in ["serve", "config", "address", "keys"] {
+        assert!(printed.contains(command));
+    }
+}
+
+#[test]
+fn address_prints_all_forms() {
+    let (success, printed, _) = output(&["address", "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg"]);
+    assert!(success && printed.contains("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"), "{printed}");
+}

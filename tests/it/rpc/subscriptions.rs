@@ -1,0 +1,171 @@
+//! WebSocket: requests and subscriptions.
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tokio::net::TcpStream;
+use tokio_tungstenite::{
+    MaybeTlsStream, WebSocketStream, connect_async,
+    tungstenite::{Message, protocol::frame::coding::CloseCode},
+};
+
+use crate::support::{TestNode, node, node_with};
+
+struct Socket(WebSocketStream<MaybeTlsStream<TcpStream>>);
+
+impl Socket {
+    async fn connect(node: &TestNode) -> Self {
+        Self(connect_async(node.ws_url()).await.unwrap().0)
+    }
+
+    async fn send(&mut self, text: impl ToString) {
+        self.0.send(Message::text(text.to_string())).await.unwrap();
+    }
+
+    /// The next message that is no ping.
+    async fn next(&mut self) -> Value {
+        loop {
+            match self.0.next().await.unwrap().unwrap() {
+                Message::Text(text) => return serde_json::from_str(&text).unwrap(),
+                Message::Ping(_) => {}
+                other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    async fn rpc(&mut self, method: &str, params: Value) -> Value {
+        self.send(json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})).await;
+        let answer = self.next().await;
+        answer.get("result").unwrap_or_else(|| panic!("{method}: {answer}")).clone()
+    }
+
+    async fn notification(&mut self, subscription: &Value) -> Value {
+        let message = self.next().await;
+        assert_eq!((&message["jsonrpc"], &message["method"]), (&json!("2.0"), &json!("eth_subscription")));
+        assert_eq!(&message["params"]["subscription"], subscription, "{message}");
+        message["params"]["result"].clone()
+    }
+}
+
+#[tokio::test]
+async fn requests_and_batches_are_answered_as_over_http() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    assert_eq!(socket.rpc("eth_chainId", json!([])).await, "0x7d");
+    socket.send("{").await;
+    assert_eq!(socket.next().await["error"]["code"], -32700);
+    socket
+        .send(
+            r#"[{"jsonrpc":"2.0","id":1,"method":"eth_chainId"},{"jsonrpc":"2.0","id":2,"method":"eth_blockNumber"}]"#,
+        )
+        .await;
+    assert_eq!(socket.next().await.as_array().unwrap().len(), 2);
+    socket.0.send(Message::binary(br#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#.to_vec())).await.unwrap();
+    assert_eq!(socket.next().await["result"], "0x7d");
+}
+
+#[tokio::test]
+async fn new_heads_come_with_the_shape_of_blocks() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    let id = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    for _ in 0..3 {
+        node.rpc("evm_mine", json!([])).await;
+        let head = socket.notification(&id).await;
+        let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+        for (key, value) in head.as_object().unwrap() {
+            assert_eq!(value, &block[key], "{key}");
+        }
+        assert!(head.get("transactions").is_none());
+    }
+}
+
+#[tokio::test]
+async fn logs_come_as_they_happen_and_again_when_they_are_undone() {
+    let node = node().await;
+    let token = node.config().network.tokens[0].address;
+    let mut socket = Socket::connect(&node).await;
+    let id = socket.rpc("eth_subscribe", json!(["logs", {"address": token}])).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    let data = format!("0xa9059cbb{:0>64}{:0>64}", "aa", "1");
+    let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": token, "data": data}])).await;
+    let log = socket.notification(&id).await;
+    assert_eq!((&log["transactionHash"], &log["removed"]), (&hash, &json!(false)));
+    node.rpc("evm_revert", json!([snapshot])).await;
+    let log = socket.notification(&id).await;
+    assert_eq!((&log["transactionHash"], &log["removed"]), (&hash, &json!(true)));
+}
+
+#[tokio::test]
+async fn pending_transactions_come_as_hashes_or_whole() {
+    let node = node_with(|config| config.no_mining = true).await;
+    let mut hashes = Socket::connect(&node).await;
+    let mut whole = Socket::connect(&node).await;
+    let of_hashes = hashes.rpc("eth_subscribe", json!(["newPendingTransactions"])).await;
+    let of_whole = whole.rpc("eth_subscribe", json!(["newPendingTransactions", true])).await;
+    let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": node.account(1)}])).await;
+    assert_eq!(hashes.notification(&of_hashes).await, hash);
+    let transaction = whole.notification(&of_whole).await;
+    assert_eq!((&transaction["hash"], &transaction["blockHash"]), (&hash, &Value::Null));
+}
+
+#[tokio::test]
+async fn unsubscribing_ends_it() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    let id = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    assert_eq!(socket.rpc("eth_unsubscribe", json!([id])).await, true);
+    node.rpc("evm_mine", json!([])).await;
+    assert_eq!(socket.rpc("eth_chainId", json!([])).await, "0x7d");
+    socket.send(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_unsubscribe", "params": [id]})).await;
+    assert_eq!(socket.next().await["error"], json!({"code": -32000, "message": "subscription not found"}));
+}
+
+#[tokio::test]
+async fn wrong_subscriptions_are_named() {
+    let node = node_with(|config| config.rpc.max_subscriptions = 1).await;
+    let mut socket = Socket::connect(&node).await;
+    for (params, data) in [
+        (json!([]), "params[0]: missing"),
+        (json!(["nope"]), "params[0]: no \"nope\" subscription"),
+        (json!(["logs", {"address": "0x12"}]), "params[1]: address: expected a 20-byte address, got 1 bytes"),
+    ] {
+        socket.send(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": params})).await;
+        assert_eq!(socket.next().await["error"], json!({"code": -32602, "message": "Invalid params", "data": data}));
+    }
+    socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    socket.send(json!({"jsonrpc": "2.0", "id": 1, "method": "eth_subscribe", "params": ["newHeads"]})).await;
+    assert_eq!(socket.next().await["error"]["message"], "too many subscriptions: at most 1 for a connection");
+    let over_http = node.rpc_error("eth_subscribe", json!(["newHeads"])).await;
+    assert_eq!(over_http["code"], -32601);
+}
+
+#[tokio::test]
+async fn a_message_over_the_limit_ends_the_connection() {
+    let node = node_with(|config| config.rpc.max_body = 10_000).await;
+    let mut socket = Socket::connect(&node).await;
+    let _ = socket.0.send(Message::text("x".repeat(20_000))).await;
+    while let Some(Ok(message)) = socket.0.next().await {
+        assert!(matches!(message, Message::Close(_) | Message::Ping(_)), "{message:?}");
+    }
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+}
+
+#[tokio::test]
+async fn a_shutdown_is_announced() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    let end = tokio::spawn(node.end());
+    loop {
+        match socket.0.next().await.unwrap().unwrap() {
+            Message::Close(Some(frame)) => {
+                assert_eq!(frame.code, CloseCode::Away);
+                break;
+            }
+            Message::Ping(_) => {}
+            other => panic!("{other:?}"),
+        }
+    }
+    drop(socket);
+    end.await.unwrap();
+}

@@ -1,0 +1,190 @@
+//! HTTP around JSON-RPC: statuses, limits, and clients that misbehave.
+
+use std::time::Duration;
+
+use reqwest::StatusCode;
+use serde_json::json;
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
+
+use crate::support::{TestNode, node, node_with};
+
+const CHAIN_ID: &str = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
+
+/// Whether the node still answers.
+async fn serves(node: &TestNode) {
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+}
+
+async fn raw(node: &TestNode) -> TcpStream {
+    TcpStream::connect(node.address()).await.unwrap()
+}
+
+/// Everything up to the end of the connection.
+async fn rest(stream: &mut TcpStream) -> String {
+    let mut bytes = Vec::new();
+    let _ = stream.read_to_end(&mut bytes).await;
+    String::from_utf8_lossy(&bytes).into_owned()
+}
+
+#[tokio::test]
+async fn both_paths_take_post() {
+    let node = node().await;
+    for path in ["/", "/rpc"] {
+        let url = format!("{}{path}", node.rest_url());
+        let request = node.http.post(url).header("content-type", "application/json; charset=utf-8").body(CHAIN_ID);
+        let response = request.send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK);
+        assert_eq!(response.headers()["content-type"], "application/json");
+        assert_eq!(response.text().await.unwrap(), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    }
+}
+
+#[tokio::test]
+async fn errors_of_json_rpc_have_status_200() {
+    let node = node().await;
+    for body in ["{", "{}", r#"{"jsonrpc":"2.0","id":1,"method":"nope"}"#] {
+        let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
+        assert_eq!(request.send().await.unwrap().status(), StatusCode::OK, "{body}");
+    }
+}
+
+#[tokio::test]
+async fn wrong_methods_and_content_types_are_refused() {
+    let node = node().await;
+    for method in ["GET", "PUT", "DELETE", "PATCH", "HEAD"] {
+        let response = node.http.request(method.parse().unwrap(), node.rpc_url()).send().await.unwrap();
+        assert_eq!(response.status(), StatusCode::METHOD_NOT_ALLOWED, "{method}");
+        assert!(response.headers()["allow"].to_str().unwrap().contains("POST"));
+    }
+    for content_type in ["text/plain", "application/x-www-form-urlencoded", "application/jsonx", ""] {
+        let request = node.http.post(node.rpc_url()).header("content-type", content_type).body(CHAIN_ID);
+        assert_eq!(request.send().await.unwrap().status(), StatusCode::UNSUPPORTED_MEDIA_TYPE, "{content_type}");
+    }
+}
+
+#[tokio::test]
+async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
+    let node = node_with(|config| config.rpc.max_body = 10_000).await;
+    let post =
+        |body: reqwest::Body| node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
+    let fits = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#, "a".repeat(9_900));
+    assert_eq!(post(fits.into()).send().await.unwrap().status(), StatusCode::OK);
+    assert_eq!(post("a".repeat(10_001).into()).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+
+    let mut stream = raw(&node).await;
+    let head = "POST /rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    for _ in 0..11 {
+        let chunk = format!("3e8\r\n{}\r\n", " ".repeat(1_000));
+        if stream.write_all(chunk.as_bytes()).await.is_err() {
+            break;
+        }
+    }
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 413"));
+    serves(&node).await;
+}
+
+#[tokio::test]
+async fn the_default_limit_is_five_mebibytes() {
+    let node = node().await;
+    let body =
+        |bytes: usize| format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_chainId","x":"{}"}}"#, "a".repeat(bytes - 54));
+    assert_eq!(body(5 << 20).len(), 5 << 20);
+    assert_eq!(node.post(body(5 << 20)).await["result"], "0x7d");
+    let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body((5 << 20) + 1));
+    assert_eq!(request.send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
+}
+
+#[tokio::test]
+async fn deep_nesting_is_answered() {
+    let node = node().await;
+    let deep = "[".repeat(100_000) + &"]".repeat(100_000);
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{deep}]}}"#);
+    assert_eq!(node.post(body).await["error"]["code"], -32602);
+    let body = format!(r#"{{"jsonrpc":"2.0","id":1,"method":"eth_getLogs","params":[{{"topics":{deep}}}]}}"#);
+    assert_eq!(node.post(body).await["error"]["code"], -32602);
+    assert_eq!(node.post(deep).await[0]["error"]["code"], -32600);
+    serves(&node).await;
+}
+
+#[tokio::test]
+async fn a_head_that_never_ends_is_cut_off() {
+    let node = node_with(|config| config.listener.header_timeout = Duration::from_millis(200)).await;
+    let mut silent = raw(&node).await;
+    let mut slow = raw(&node).await;
+    slow.write_all(b"POST /rpc HTTP/1.1\r\nhost:").await.unwrap();
+    for stream in [&mut silent, &mut slow] {
+        let answer = rest(stream).await;
+        assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 408"), "{answer}");
+    }
+    serves(&node).await;
+}
+
+#[tokio::test]
+async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
+    let node = node().await;
+    let mut stream = raw(&node).await;
+    let head = "POST /rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    drop(stream);
+
+    let mut half = raw(&node).await;
+    half.write_all(head.as_bytes()).await.unwrap();
+    half.shutdown().await.unwrap();
+    // Half a request is no request: the connection ends, with or without an answer that says so.
+    let answer = rest(&mut half).await;
+    assert!(answer.is_empty() || answer.starts_with("HTTP/1.1 4"), "{answer}");
+    serves(&node).await;
+}
+
+#[tokio::test]
+async fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
+    let node = node().await;
+    let mut stream = raw(&node).await;
+    let request = format!(
+        "POST /rpc HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
+        CHAIN_ID.len()
+    );
+    stream.write_all(request.as_bytes()).await.unwrap();
+    stream.shutdown().await.unwrap();
+    assert!(rest(&mut stream).await.ends_with(r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#));
+}
+
+#[tokio::test]
+async fn pipelined_requests_are_answered_in_order() {
+    let node = node().await;
+    let mut stream = raw(&node).await;
+    let one = |id: u32, last: bool| {
+        let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
+        let connection = if last { "close" } else { "keep-alive" };
+        format!(
+            "POST /rpc HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            body.len()
+        )
+    };
+    let requests: String = (0..10).map(|id| one(id, id == 9)).collect();
+    stream.write_all(requests.as_bytes()).await.unwrap();
+    let answers = rest(&mut stream).await;
+    let ids: Vec<_> = answers.split("\"id\":").skip(1).map(|rest| rest.split(',').next().unwrap().to_owned()).collect();
+    assert_eq!(ids, (0..10).map(|id| id.to_string()).collect::<Vec<_>>());
+}
+
+#[tokio::test]
+async fn a_taken_port_is_an_error_that_names_the_flag() {
+    let node = node().await;
+    let spawn = |change: fn(&mut tetrad::Config, std::net::SocketAddr), address| async move {
+        let mut config = tetrad::Config::test();
+        change(&mut config, address);
+        match tetrad::Node::spawn(config).await {
+            Ok(_) => panic!("two nodes on one port"),
+            Err(error) => error.to_string(),
+        }
+    };
+    let error = spawn(|config, address| config.listen = address, node.address()).await;
+    assert!(error.starts_with(&format!("--listen: cannot listen on {}", node.address())), "{error}");
+    let error = spawn(|config, address| config.ws_listen = Some(address), node.address()).await;
+    assert!(error.starts_with("--ws-listen: cannot listen on"), "{error}");
+}
