@@ -3,7 +3,11 @@
 mod genesis_file;
 mod identity;
 mod import;
+mod network_info;
+mod price_timer;
+mod probes;
 mod ready;
+mod services;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -12,13 +16,15 @@ use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
-use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError};
+use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError, services::Services};
 use crate::{
-    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, SystemClock, Writer},
+    account::SecretKey,
+    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
     config::{Config, ConfigError},
     evm::{ChainParams, Forks},
+    exchange::{self, Pace, Updater, feed::Simulation},
     genesis::network_genesis,
-    rpc::{self, Rpc},
+    network::Network,
     web::{self, ShutdownHandle},
 };
 
@@ -95,30 +101,44 @@ impl Node {
     /// # Errors
     /// See [`SpawnError`]. Nothing is left running then.
     pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
+        Self::spawn_with_clock(config, Arc::new(SystemClock)).await
+    }
+
+    /// The same with another source of time for blocks, rate limits and caches.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
+    pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
         // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
         // first node decides on the size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
-        let listener = bind("listen", config.listen).await?;
-        let ws_listener = match config.ws_listen {
-            Some(address) => Some(bind("ws-listen", address).await?),
+        let listener = bind("listen", config.listen, None)?;
+        // Another chain than the network's has no exchange to listen to.
+        let ws_listener = match config.ws_listen.filter(|_| config.genesis.is_none()) {
+            Some(address) => Some(bind("ws-listen", address, Some(exchange::SEND_BUFFER))?),
             None => None,
         };
         let (listen, ws_listen) =
             (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
 
-        let clock = Arc::new(SystemClock);
         let mut identity = Identity::load(&config)?;
+        let network = Arc::new(config.network.clone());
         let mut head = first_head(&config, &identity, &*clock)?;
         if let Some(file) = &config.import {
             head = import::import(head, file, config.history)?;
         }
-        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock), None)?;
+        let preamble = preamble(&config, &network, identity.updater.clone());
+        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
-        let rpc = Rpc::new(chain.clone(), keyring.clone(), config.rpc.clone());
-        let router = rpc::router(rpc, shutdown.clone());
-        tokio::spawn(web::serve(listener, router.clone(), config.listener, shutdown.clone()));
+        let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
+        let exchange = services.exchange(&config);
+        let router = services.router(&config, keyring.clone(), exchange.as_ref());
+        tokio::spawn(web::serve(listener, router, config.listener, shutdown.clone()));
+        if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
+            tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
+        }
         let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
@@ -181,8 +201,18 @@ impl Node {
     }
 }
 
-async fn bind(flag: &'static str, address: SocketAddr) -> Result<TcpListener, SpawnError> {
-    TcpListener::bind(address).await.map_err(|source| SpawnError::Listen { flag, address, source })
+/// What puts prices on the chain; nothing on another chain than the network's.
+fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<Box<dyn Preamble>> {
+    if config.genesis.is_some() {
+        return None;
+    }
+    let pace =
+        config.exchange.price_tick.map(|tick| Pace { source: Box::new(Simulation::new(config.seed, network)), tick });
+    Some(Box::new(Updater::new(network.clone(), key, pace)))
+}
+
+fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
+    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address, source })
 }
 
 /// The chain's first block, from a file or the network's own.

@@ -6,8 +6,8 @@ use alloy_primitives::{Address, Bytes, U256, address, bytes};
 use crate::{
     artifacts,
     chain::{Genesis, GenesisAccount, Step},
-    exchange::{self, contract::Token as Erc20, genesis::call},
-    lending,
+    contracts::{Erc20, call, deploy},
+    exchange, lending,
     network::Network,
 };
 
@@ -47,8 +47,7 @@ pub fn network_genesis(network: &Network, cast: &Cast, timestamp: u64, gas_limit
     accounts.extend([cast.treasury, cast.updater, cast.borrower].map(|address| account(address, own)));
     accounts.extend(predeployed());
 
-    let mut steps =
-        vec![exchange::genesis::deploy("Multicall3", MULTICALL3, cast.treasury, artifacts::multicall3(), Vec::new())];
+    let mut steps = vec![deploy("Multicall3", MULTICALL3, cast.treasury, artifacts::multicall3(), Vec::new())];
     let roles = exchange::genesis::Roles { treasury: cast.treasury, updater: cast.updater };
     steps.extend(exchange::genesis::steps(network, roles));
     let roles = lending::genesis::Roles { treasury: cast.treasury, borrower: cast.borrower };

@@ -58,10 +58,33 @@ pub struct Token {
     pub reference_price: u64,
     /// How prices are found elsewhere.
     pub coin_gecko_id: String,
+    /// How the simulation moves its price.
+    pub price_model: PriceModel,
     /// How it is lent.
     pub lending: LendingClass,
     /// Whole tokens that each development account starts with.
     pub development_balance: u64,
+}
+
+/// How the simulation moves a price.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PriceModel {
+    /// A random walk of its own: geometric Brownian motion.
+    Walk {
+        /// Standard deviation of a year's return, in basis points.
+        volatility_bps: u32,
+    },
+    /// It strays a little and comes back to the reference price.
+    Peg,
+    /// It follows another token, whose reference price and its own give the ratio.
+    Follow {
+        /// The other token.
+        token: Address,
+        /// How fast the ratio grows, in basis points a year.
+        growth_bps: u32,
+        /// Standard deviation of the ratio, in parts per million.
+        jitter_ppm: u32,
+    },
 }
 
 /// Groups of assets that are lent alike (DOMAIN rules of the lending pool).
@@ -110,24 +133,34 @@ impl Default for Network {
     }
 }
 
-type Row = (&'static str, &'static str, u8, Address, u64, &'static str, LendingClass, u64);
+const WETH: Address = address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7");
 
-/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, class, whole
-/// tokens for each development account.
+const fn walk(volatility_bps: u32) -> PriceModel {
+    PriceModel::Walk { volatility_bps }
+}
+
+const fn follow(token: Address, growth_bps: u32, jitter_ppm: u32) -> PriceModel {
+    PriceModel::Follow { token, growth_bps, jitter_ppm }
+}
+
+type Row = (&'static str, &'static str, u8, Address, u64, &'static str, PriceModel, LendingClass, u64);
+
+/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, how the price
+/// moves, class, whole tokens for each development account.
 #[rustfmt::skip]
 const LIVE_TOKENS: [Row; 12] = [
-    ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  Bitcoin, 10),
-    ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    Ether,   100),
-    ("WETH",   "Wrapped Ethereum",  18, address!("0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7"), 351_235,   "weth",             Ether,   100),
-    ("BNB",    "Binance Coin",      18, address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"), 65_500,    "binancecoin",      Major,   500),
-    ("UNI",    "Uniswap",           18, address!("0x90a271d104aea929b68867b3050efacbc1a28e84"), 988,       "uniswap",          Other,   20_000),
-    ("DOT",    "Polkadot",          10, address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"), 721,       "polkadot",         Other,   20_000),
-    ("TON",    "The Open Network",  9,  address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"), 563,       "the-open-network", Other,   20_000),
-    ("CRO",    "Crypto.com Chain",  8,  address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"), 17,        "crypto-com-chain", Other,   1_000_000),
-    ("stETH",  "Lido Staked Ether", 18, address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"), 350_980,   "staked-ether",     Ether,   100),
-    ("USDT",   "Tether USD",        6,  address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"), 100,       "tether",           Stable,  250_000),
-    ("SOL",    "Solana",            9,  address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"), 18_765,    "solana",           Major,   1_500),
-    ("USDC",   "USD Coin",          6,  address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"), 100,       "usd-coin",         Stable,  250_000),
+    ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  walk(5_000),           Bitcoin, 10),
+    ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    follow(WETH, 300, 10), Ether,   100),
+    ("WETH",   "Wrapped Ethereum",  18, WETH,                                                   351_235,   "weth",             walk(7_000),           Ether,   100),
+    ("BNB",    "Binance Coin",      18, address!("0xb947bcd6bcce03846ac716fc39a3133c4bf0108e"), 65_500,    "binancecoin",      walk(6_000),           Major,   500),
+    ("UNI",    "Uniswap",           18, address!("0x90a271d104aea929b68867b3050efacbc1a28e84"), 988,       "uniswap",          walk(10_000),          Other,   20_000),
+    ("DOT",    "Polkadot",          10, address!("0xdccec2b62dd102276b7ba689405a5cd7504a8cd3"), 721,       "polkadot",         walk(9_000),           Other,   20_000),
+    ("TON",    "The Open Network",  9,  address!("0x9d60b394276e67a44f2d80e1ab7cfafa4e151f02"), 563,       "the-open-network", walk(9_000),           Other,   20_000),
+    ("CRO",    "Crypto.com Chain",  8,  address!("0xa1956408cbeb4c0d2c257be394b9bdf4c9e1a061"), 17,        "crypto-com-chain", walk(9_000),           Other,   1_000_000),
+    ("stETH",  "Lido Staked Ether", 18, address!("0xbbf11b964ac48bd11109b68dffe129b45671e34e"), 350_980,   "staked-ether",     follow(WETH, 0, 100),  Ether,   100),
+    ("USDT",   "Tether USD",        6,  address!("0x2a401fe7616c4aba69b147b4b725ce48ca7ec660"), 100,       "tether",           PriceModel::Peg,       Stable,  250_000),
+    ("SOL",    "Solana",            9,  address!("0x7100cf39ff0e845d7751fb56198b8dd16c6ecb2a"), 18_765,    "solana",           walk(9_000),           Major,   1_500),
+    ("USDC",   "USD Coin",          6,  address!("0x29e1f94f6b209b57ecdc1fe87448a6d085a78a5a"), 100,       "usd-coin",         PriceModel::Peg,       Stable,  250_000),
 ];
 
 fn live_tokens() -> Vec<Token> {
@@ -136,7 +169,7 @@ fn live_tokens() -> Vec<Token> {
 
 impl From<Row> for Token {
     fn from(row: Row) -> Self {
-        let (symbol, name, decimals, address, cents, coin_gecko_id, lending, development_balance) = row;
+        let (symbol, name, decimals, address, cents, coin_gecko_id, price_model, lending, development_balance) = row;
         Self {
             receipt: match symbol {
                 "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),
@@ -148,6 +181,7 @@ impl From<Row> for Token {
             address,
             reference_price: cents * 1_000_000,
             coin_gecko_id: coin_gecko_id.to_owned(),
+            price_model,
             lending,
             development_balance,
         }

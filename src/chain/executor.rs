@@ -9,7 +9,7 @@ use std::{
     time::Instant,
 };
 
-use super::{Event, Head, Mining, Preamble, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing};
+use super::{Event, Head, Mining, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing};
 use crate::{
     block::Block,
     evm::{BlockError, Environment, Overlay},
@@ -35,7 +35,6 @@ pub(super) enum Command {
 pub struct Executor {
     pub(super) shared: Arc<Shared>,
     pub(super) commands: Receiver<Command>,
-    pub(super) preamble: Option<Box<dyn Preamble>>,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
@@ -65,10 +64,11 @@ impl Executor {
                 Some(at) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match command {
-                Ok(Command::Wake) => self.seal_ready(),
+                Ok(Command::Wake) => self.seal_ready(true),
                 Ok(Command::Run(change)) => {
                     change(&mut self);
-                    self.seal_ready();
+                    // Who moves the time or goes back to a snapshot does not ask for a block.
+                    self.seal_ready(false);
                 }
                 Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
@@ -109,13 +109,16 @@ impl Executor {
         self.shared.head.load_full()
     }
 
-    /// With instant sealing: makes blocks until nothing is left that could go into one.
-    fn seal_ready(&mut self) {
+    /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
+    /// reason enough for a block.
+    fn seal_ready(&mut self, alone: bool) {
         while self.mining() == Mining::Instant {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
             let base_fee = environment.base_fee.unwrap_or(0);
-            if !self.shared.pool.has_executable(base_fee) && !self.preamble_due(&head, &environment) {
+            let wanted = self.shared.pool.has_executable(base_fee)
+                || (alone && self.shared.preamble_wants_block(&head, &environment));
+            if !wanted {
                 self.shared.pool.release_unaffordable(base_fee);
                 return;
             }
@@ -135,10 +138,6 @@ impl Executor {
         }
     }
 
-    fn preamble_due(&self, head: &Head, environment: &Environment) -> bool {
-        self.preamble.as_ref().is_some_and(|preamble| preamble.is_due(head, environment))
-    }
-
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
     /// it must be.
     pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, BlockError> {
@@ -149,10 +148,7 @@ impl Executor {
 
     /// Executes, seals and publishes. Without `skip_empty` there is a block in any case.
     fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, BlockError> {
-        let first = match &mut self.preamble {
-            Some(preamble) if preamble.is_due(head, &environment) => preamble.transactions(head, &environment),
-            _ => Vec::new(),
-        };
+        let first = self.shared.preamble(head, &environment);
         let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
         let candidate = Candidate::build(head, &environment, first, &pooled)?;
         let rejected = candidate.rejected.len();

@@ -81,12 +81,18 @@ pub struct ChainConfig {
 }
 
 /// Transactions that the node itself puts first into a block, such as price updates.
-pub trait Preamble: Send {
+///
+/// An implementation answers from what it is given: the same questions come for blocks that are sealed and for the
+/// pending one, which never is.
+pub trait Preamble: Send + Sync {
     /// Whether a block with these circumstances should begin with some. Asked often; must be quick.
-    fn is_due(&self, head: &Head, environment: &Environment) -> bool;
+    fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
+
+    /// Whether a block may be made for their sake alone when nobody else has anything to put into one.
+    fn seals_alone(&self) -> bool;
 
     /// The transactions.
-    fn transactions(&mut self, head: &Head, environment: &Environment) -> Vec<Transaction>;
+    fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction>;
 }
 
 /// Something happened to the chain.
@@ -114,6 +120,7 @@ struct Shared {
     events: broadcast::Sender<Event>,
     timing: Mutex<Timing>,
     sealing: Mutex<Sealing>,
+    preamble: Option<Box<dyn Preamble>>,
     history: HistoryLimits,
     pending: Mutex<Option<view::Pending>>,
 }
@@ -141,6 +148,20 @@ impl Shared {
             environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
         }
         environment
+    }
+
+    /// What the block begins with.
+    fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let due = self.preamble.as_ref().filter(|preamble| preamble.is_due(head, environment));
+        due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
+    }
+
+    /// Whether there should be a block even if it holds nothing but its preamble. What a development method promised
+    /// the next block is for the block that its caller brings about.
+    fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
+        self.preamble.as_ref().is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
+            && !self.timing.lock().has_promise()
+            && self.sealing.lock().next_base_fee.is_none()
     }
 }
 
@@ -181,6 +202,7 @@ impl Chain {
                 min_tip: config.min_tip,
                 next_base_fee: None,
             }),
+            preamble,
             history: config.history,
             pending: Mutex::default(),
             head: ArcSwap::from_pointee(head),
@@ -189,7 +211,6 @@ impl Chain {
         let executor = Executor {
             shared: shared.clone(),
             commands: receiver,
-            preamble,
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
@@ -231,6 +252,23 @@ impl Chain {
     /// The circumstances of the next block.
     pub fn next_environment(&self, head: &Head) -> Environment {
         self.shared.next_environment(head, 0)
+    }
+
+    /// How blocks come about.
+    pub fn mining(&self) -> Mining {
+        self.shared.sealing.lock().mining
+    }
+
+    /// The chain's time, in seconds since the Unix epoch: what the next block gets, unless its parent is
+    /// later.
+    pub fn now(&self) -> u64 {
+        self.shared.timing.lock().now()
+    }
+
+    /// How long the clock has run since the newest block was sealed. Time that a development method let the chain
+    /// skip is no part of it.
+    pub fn idle(&self) -> Duration {
+        self.shared.timing.lock().idle()
     }
 
     /// Who gets the tips of new blocks.

@@ -1,6 +1,6 @@
 //! Which time the next block gets: the clock, and what development methods make of it.
 
-use std::sync::Arc;
+use std::{sync::Arc, time::Duration};
 
 use super::Clock;
 
@@ -12,11 +12,14 @@ pub(super) struct Timing {
     offset: i64,
     /// The time that the next block was promised.
     next: Option<u64>,
+    /// What the clock showed when the newest block was sealed.
+    sealed_ms: u64,
 }
 
 impl Timing {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
-        Self { clock, offset: 0, next: None }
+        let sealed_ms = clock.now_ms();
+        Self { clock, offset: 0, next: None, sealed_ms }
     }
 
     /// The chain's time now, in seconds since the Unix epoch.
@@ -33,9 +36,20 @@ impl Timing {
 
     /// A block got this time. A promise that it kept becomes the chain's time from here on.
     pub(super) fn sealed(&mut self, timestamp: u64) {
+        self.sealed_ms = self.clock.now_ms();
         if self.next.take().is_some() {
             self.set(timestamp);
         }
+    }
+
+    /// How long the clock has run since the newest block was sealed.
+    pub(super) fn idle(&self) -> Duration {
+        Duration::from_millis(self.clock.now_ms().saturating_sub(self.sealed_ms))
+    }
+
+    /// Whether the next block was promised a time.
+    pub(super) fn has_promise(&self) -> bool {
+        self.next.is_some()
     }
 
     /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.

@@ -65,6 +65,11 @@ pub(super) struct Pending {
 }
 
 impl View {
+    /// The chain as of the newest block of `head`.
+    pub fn newest(head: Arc<Head>) -> Self {
+        Self { environment: head.environment(), block: head.block.clone(), state: head.state.clone(), head }
+    }
+
     /// Where a call runs.
     pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
         CallContext {
@@ -124,7 +129,8 @@ impl Chain {
             return Ok(pending.view.clone());
         }
         let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
-        let candidate = Candidate::build(head, &environment, Vec::new(), &pooled)?;
+        let first = shared.preamble(head, &environment);
+        let candidate = Candidate::build(head, &environment, first, &pooled)?;
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
         let block = Arc::new(seal(&environment, candidate.content, root));

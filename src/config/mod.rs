@@ -13,7 +13,6 @@ mod show;
 use std::{net::SocketAddr, path::PathBuf, time::Duration};
 
 use alloy_primitives::U256;
-use ipnet::IpNet;
 
 pub use layers::{Origin, Values};
 pub use settings::{Kind, SETTINGS, Setting};
@@ -21,6 +20,7 @@ pub use settings::{Kind, SETTINGS, Setting};
 use crate::{
     chain::{HistoryLimits, PoolLimits},
     evm::Fork,
+    exchange::ExchangeConfig,
     network::Network,
     rpc::RpcConfig,
     web::ListenerLimits,
@@ -117,30 +117,6 @@ pub struct Config {
     pub treasury_file: Option<PathBuf>,
     /// Private key of the account that updates prices.
     pub updater_file: Option<PathBuf>,
-}
-
-/// How the exchange behaves.
-#[derive(Clone, Debug)]
-pub struct ExchangeConfig {
-    /// How often prices move; none if they do not.
-    pub price_tick: Option<Duration>,
-    /// REST requests per minute and client; 0 for no limit.
-    pub rate_limit: u32,
-    /// Reverse proxies that may say who the client is.
-    pub trusted_proxies: Vec<IpNet>,
-    /// Price WebSockets of one client.
-    pub max_sockets_per_client: usize,
-}
-
-impl Default for ExchangeConfig {
-    fn default() -> Self {
-        Self {
-            price_tick: Some(Duration::from_secs(2)),
-            rate_limit: 100,
-            trusted_proxies: Vec::new(),
-            max_sockets_per_client: 1_000,
-        }
-    }
 }
 
 impl Default for Config {

@@ -3,13 +3,6 @@
 use alloy_sol_types::sol;
 
 sol! {
-    /// ERC-20 with a faucet for its owner.
-    interface Token {
-        function approve(address spender, uint256 value) external returns (bool);
-        function balanceOf(address account) external view returns (uint256);
-        function mint(address to, uint256 amount) external;
-    }
-
     /// Prices in US dollars × 10^8 for a whole token.
     interface PriceOracle {
         event PriceUpdated(address indexed token, uint256 price, uint256 timestamp);
@@ -19,11 +12,13 @@ sol! {
         function getPrice(address token) external view returns (uint256 price, uint256 updatedAt);
         function getPrices(address[] calldata tokens) external view returns (uint256[] memory prices, uint256[] memory updatedAt);
         function maxAge() external view returns (uint40);
+        function maxMoveBps() external view returns (uint16);
     }
 
     /// What executes swaps.
     interface Vault {
         event Swap(address indexed user, address indexed tokenIn, address indexed tokenOut, uint256 amountIn, uint256 amountOut);
+        event SwapPriced(address indexed user, address indexed tokenIn, address indexed tokenOut, uint256 priceIn, uint256 priceOut, uint256 fee, uint256 impactBps);
         function addToken(address token) external;
         function addLiquidity(address token, uint256 amount) external;
         function swapExactTokensForTokens(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut) external;

@@ -1,13 +1,14 @@
 //! How the exchange comes about in the first block: tokens, oracle, vault and the treasury's liquidity.
 
-use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::{SolCall, SolValue};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolValue;
 
-use super::contract::{PriceOracle, Token as Erc20, Vault};
+use super::contract::{PriceOracle, Vault};
 use crate::{
     artifacts,
     chain::Step,
-    network::{Network, Token},
+    contracts::{Erc20, call, deploy, worth},
+    network::Network,
 };
 
 /// Dollars' worth of each token that the vault starts with.
@@ -20,12 +21,6 @@ pub struct Roles {
     pub treasury: Address,
     /// Pushes prices.
     pub updater: Address,
-}
-
-/// The amount of a token, in its smallest unit, that is worth so many dollars at the reference price.
-pub fn worth(token: &Token, usd: u64) -> U256 {
-    let unit = U256::from(10).pow(U256::from(token.decimals));
-    U256::from(usd) * U256::from(100_000_000u64) * unit / U256::from(token.reference_price)
 }
 
 /// Deployments and set-up calls, in order.
@@ -62,19 +57,4 @@ pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
         ]);
     }
     steps
-}
-
-/// Deploys `code` with constructor `arguments`.
-pub fn deploy(name: &str, address: Address, deployer: Address, code: Bytes, arguments: Vec<u8>) -> Step {
-    Step::Deploy {
-        name: format!("deploy {name}"),
-        address,
-        deployer,
-        code: [code.as_ref(), &arguments].concat().into(),
-    }
-}
-
-/// Calls a contract.
-pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step {
-    Step::Call { name: name.to_owned(), from, to, input: call.abi_encode().into() }
 }

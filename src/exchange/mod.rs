@@ -1,4 +1,122 @@
 //! The exchange: prices, swaps, and what is told about them (specification, 4.2 to 4.4).
+//!
+//! ```text
+//! source -> updater -> block -> PriceUpdated logs -> market -> REST bodies and WebSocket messages
+//! ```
+//!
+//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. Everything that is told comes from there
+//! again, through the [`Market`]: what clients see is what swaps are executed at, after a revert and after a restart as
+//! well.
 
+mod bodies;
+mod config;
 pub mod contract;
+pub mod feed;
 pub mod genesis;
+mod history;
+mod market;
+mod news;
+mod oracle;
+mod query;
+mod quote;
+mod rest;
+mod ring;
+mod snapshot;
+mod socket;
+mod socket_request;
+mod tick;
+mod updater;
+mod upgrade;
+
+use std::{sync::Arc, time::Duration};
+
+use axum::Router;
+use tokio::sync::broadcast::error::RecvError;
+
+pub use config::ExchangeConfig;
+pub use history::History;
+pub use market::{Market, MarketError};
+pub use news::News;
+pub use oracle::{Feed, OracleState, price_update};
+pub use quote::Quote;
+pub use snapshot::Snapshot;
+pub use tick::Tick;
+pub use updater::{Pace, Updater};
+
+use crate::{
+    chain::{Clock, Event},
+    web::{ClientAddresses, ClientSlots, RateLimit, Shutdown},
+};
+
+/// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
+/// holds is old by the time a slow client reads it.
+pub const SEND_BUFFER: u32 = 64 << 10;
+
+/// The interfaces of the exchange. Clones share it.
+#[derive(Clone)]
+pub struct Exchange {
+    market: Market,
+    clock: Arc<dyn Clock>,
+    started_ms: u64,
+    tick: Option<Duration>,
+    rate_limit: u32,
+    addresses: ClientAddresses,
+    sockets: ClientSlots,
+    shutdown: Shutdown,
+}
+
+impl Exchange {
+    /// The interfaces to `market`.
+    pub fn new(market: Market, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
+        Self {
+            market,
+            started_ms: clock.now_ms(),
+            clock,
+            tick: config.price_tick,
+            rate_limit: config.rate_limit,
+            addresses: ClientAddresses::new(config.trusted_proxies.clone()),
+            sockets: ClientSlots::new(config.max_sockets_per_client),
+            shutdown,
+        }
+    }
+
+    /// The market that they tell of.
+    pub fn market(&self) -> &Market {
+        &self.market
+    }
+
+    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`.
+    pub fn router(&self) -> Router {
+        let rest = rest::router(self.clone());
+        let rest = RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
+        rest.merge(upgrade::router(self.clone()))
+    }
+
+    /// The price WebSocket at any path.
+    pub fn socket_router(&self) -> Router {
+        upgrade::any_path(self.clone())
+    }
+}
+
+/// Keeps the market up to date as long as somebody listens to it, until the end begins.
+pub async fn follow(market: Market, mut shutdown: Shutdown) {
+    let mut events = market.chain().subscribe();
+    loop {
+        let event = tokio::select! {
+            event = events.recv() => event,
+            () = shutdown.begun() => return,
+        };
+        let concerned = match &event {
+            Ok(Event::Head { added, removed, .. }) => market.is_concerned(added, removed),
+            Ok(Event::Pending(_)) => false,
+            Err(RecvError::Lagged(_)) => true,
+            Err(RecvError::Closed) => return,
+        };
+        if concerned
+            && market.has_listeners()
+            && let Err(error) = market.current().await
+        {
+            tracing::debug!(%error, "the market could not be brought up to date");
+        }
+    }
+}

@@ -76,6 +76,29 @@ sol! {
         PositionView[] positions;
     }
 
+    /// A credit score explained. Times are Unix seconds, 0 for never; the health factor is in basis points.
+    #[derive(Debug)]
+    struct ScoreView {
+        uint256 score;
+        uint256 band;
+        uint256 depositPoints;
+        uint256 paymentPoints;
+        uint256 healthPoints;
+        uint256 historyPoints;
+        uint256 penaltyPoints;
+        uint256 overduePoints;
+        uint256 depositSeconds;
+        uint256 onTimePayments;
+        uint256 healthFactorBps;
+        uint256 healthySeconds;
+        uint256 penalty;
+        uint256 penaltyAt;
+        uint256 dueAt;
+        bool late;
+        uint256 lastBorrowAt;
+        uint256 lastPaymentAt;
+    }
+
     /// The pool.
     interface LendingPool {
         function addAsset(address asset, address pToken, AssetParameters calldata parameters, uint128 supplyCap, uint128 borrowCap) external;
@@ -89,5 +112,6 @@ sol! {
     interface LendingLens {
         function getPools() external view returns (PoolView[] memory views);
         function getAccount(address user) external view returns (AccountView memory result);
+        function getScore(address user) external view returns (ScoreView memory result);
     }
 }

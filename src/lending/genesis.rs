@@ -8,10 +8,7 @@ use super::contract::{AssetParameters, LendingPool};
 use crate::{
     artifacts,
     chain::Step,
-    exchange::{
-        contract::Token as Erc20,
-        genesis::{call, deploy, worth},
-    },
+    contracts::{Erc20, call, deploy, worth},
     network::{LendingClass, Network, Token},
 };
 

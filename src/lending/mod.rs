@@ -1,4 +1,10 @@
 //! Lending: pools, loans and credit scores (specification, 4.5 and 4.6).
 
+mod apy;
+mod bodies;
 pub mod contract;
 pub mod genesis;
+mod rest;
+
+pub use apy::yearly_percent;
+pub use rest::Lending;

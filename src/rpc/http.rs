@@ -30,7 +30,7 @@ async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request)
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
             let (mut parts, _) = request.into_parts();
             match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-                Ok(upgrade) => ws::accept(upgrade, rpc, shutdown),
+                Ok(upgrade) => ws::accept(upgrade, parts.extensions.remove(), rpc, shutdown),
                 Err(rejection) => rejection.into_response(),
             }
         }

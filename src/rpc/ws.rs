@@ -20,7 +20,10 @@ use super::{
     envelope::{self, Body},
     subscriptions::Subscriptions,
 };
-use crate::{chain::Event, web::Shutdown};
+use crate::{
+    chain::Event,
+    web::{ConnectionSlot, Shutdown},
+};
 
 /// Requests of one connection that are answered at a time.
 const MAX_IN_FLIGHT: usize = 64;
@@ -32,13 +35,20 @@ const PING_INTERVAL: Duration = Duration::from_secs(20);
 const SILENCE: Duration = Duration::from_secs(60);
 
 /// Upgrades a request.
-pub(super) fn accept(upgrade: WebSocketUpgrade, rpc: Rpc, shutdown: Shutdown) -> Response {
+pub(super) fn accept(
+    upgrade: WebSocketUpgrade,
+    slot: Option<ConnectionSlot>,
+    rpc: Rpc,
+    shutdown: Shutdown,
+) -> Response {
     let limit = rpc.context.config.max_body;
-    upgrade
-        .max_message_size(limit)
-        .max_frame_size(limit)
-        .read_buffer_size(16 << 10)
-        .on_upgrade(move |socket| converse(socket, rpc, shutdown))
+    upgrade.max_message_size(limit).max_frame_size(limit).read_buffer_size(16 << 10).on_upgrade(
+        move |socket| async move {
+            // The listener counts the connection for as long as it exists, not only until the upgrade.
+            let _slot = slot;
+            converse(socket, rpc, shutdown).await;
+        },
+    )
 }
 
 async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {

@@ -9,8 +9,8 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
-    net::{TcpListener, TcpStream},
-    sync::Semaphore,
+    net::{TcpListener, TcpSocket, TcpStream},
+    sync::{OwnedSemaphorePermit, Semaphore},
 };
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
@@ -31,6 +31,30 @@ impl Default for ListenerLimits {
     }
 }
 
+/// Connections that the system holds until they are accepted.
+const BACKLOG: u32 = 1_024;
+
+/// Listens on `address`. `send_buffer` is how many bytes the system takes off the hands of each connection before its
+/// writer has to wait; by default the system decides, and that may be megabytes.
+pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpListener> {
+    let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    // As the standard library does: a node that starts again takes over the port of the one before. On Windows the option
+    // means something else.
+    if cfg!(unix) {
+        socket.set_reuseaddr(true)?;
+    }
+    if let Some(bytes) = send_buffer {
+        socket.set_send_buffer_size(bytes)?;
+    }
+    socket.bind(address)?;
+    socket.listen(BACKLOG)
+}
+
+/// A connection's place among those that a listener allows. Requests carry it as an extension; whoever takes a
+/// connection over keeps it.
+#[derive(Clone, Debug)]
+pub struct ConnectionSlot(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
+
 /// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
 pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
     let permits = Arc::new(Semaphore::new(limits.connections));
@@ -42,11 +66,8 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
         };
         match accepted {
             Ok((stream, peer)) => {
-                let connection = connection(stream, peer, router.clone(), limits, shutdown.clone());
-                tokio::spawn(async move {
-                    connection.await;
-                    drop(permit);
-                });
+                let slot = ConnectionSlot(Arc::new(permit));
+                tokio::spawn(connection(stream, peer, slot, router.clone(), limits, shutdown.clone()));
             }
             Err(error) => {
                 // Too many open files, or a client that went away: neither is the end of the listener.
@@ -62,6 +83,7 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
 async fn connection(
     stream: TcpStream,
     peer: SocketAddr,
+    slot: ConnectionSlot,
     router: Router,
     limits: ListenerLimits,
     mut shutdown: Shutdown,
@@ -70,6 +92,7 @@ async fn connection(
     let _ = stream.set_nodelay(true);
     let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
+        request.extensions_mut().insert(slot.clone());
         request.map(axum::body::Body::new)
     });
     let service = TowerToHyperService::new(BoxCloneSyncService::new(service));

@@ -1,12 +1,20 @@
 //! A node and clients for it.
 
+pub mod abi;
+pub mod chain;
 pub mod sign;
+pub mod socket;
 
-use std::ops::Deref;
+use std::{ops::Deref, sync::Arc};
 
 use alloy_primitives::Address;
 use serde_json::{Value, json};
-use tetrad::{Config, Node};
+use tetrad::{
+    Config, Node,
+    chain::{Clock, ManualClock, SystemClock},
+};
+
+use self::socket::PriceSocket;
 
 /// A node of its own for one test, on free ports, and an HTTP client.
 pub struct TestNode {
@@ -29,10 +37,31 @@ pub async fn node() -> TestNode {
 
 /// The same with changes to its configuration.
 pub async fn node_with(change: impl FnOnce(&mut Config)) -> TestNode {
+    node_at(Arc::new(SystemClock), change).await
+}
+
+/// The same with a clock that the test decides about.
+pub async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) -> TestNode {
     let mut config = Config::test();
     config.exchange.price_tick = None;
     change(&mut config);
-    TestNode { node: Node::spawn(config).await.expect("the node starts"), http: reqwest::Client::new() }
+    let node = Node::spawn_with_clock(config, clock).await.expect("the node starts");
+    TestNode { node, http: reqwest::Client::new() }
+}
+
+/// Some time in the past, on a clock that stands still.
+pub fn manual_clock() -> Arc<ManualClock> {
+    Arc::new(ManualClock::at(1_700_000_000_000))
+}
+
+/// A development node on such a clock whose prices move every two seconds, when the clock does.
+pub async fn ticking_node() -> (TestNode, Arc<ManualClock>) {
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(std::time::Duration::from_secs(2));
+        config.exchange.rate_limit = 0;
+    });
+    (node.await, clock)
 }
 
 impl TestNode {
@@ -75,6 +104,20 @@ impl TestNode {
         let response = self.get(path).await;
         assert!(response.status().is_success(), "{path}: {}", response.status());
         response.json().await.expect("JSON")
+    }
+
+    /// A price WebSocket that has been welcomed and knows the present prices.
+    pub async fn price_socket(&self) -> PriceSocket {
+        let mut socket = PriceSocket::connect(&self.exchange_ws_url()).await;
+        assert_eq!(socket.json().await["type"], "connection");
+        socket.prices().await;
+        socket
+    }
+
+    /// Lets the node see that time has passed, and waits until it has done what there was to do.
+    pub async fn wake(&self) {
+        self.chain().wake();
+        self.chain().change(|_| ()).await.expect("the chain runs");
     }
 
     /// The n-th development account.

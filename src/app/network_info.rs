@@ -1,0 +1,82 @@
+//! `GET /api/network`: everything that a wallet or a script has to know about the network, in one answer.
+
+use alloy_primitives::Address;
+use axum::{Router, body::Bytes, http::header, routing::get};
+use serde::{Serialize, Serializer};
+
+use crate::{
+    network::{Network, Token},
+    web::method_not_allowed,
+};
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct NetworkInfo<'a> {
+    chain_id: ChainIds<'a>,
+    native_coin: NativeCoin<'a>,
+    bech32_prefix: &'a str,
+    addresses: Addresses<'a>,
+}
+
+#[derive(Serialize)]
+struct ChainIds<'a> {
+    evm: u64,
+    cosmos: &'a str,
+}
+
+#[derive(Serialize)]
+struct NativeCoin<'a> {
+    symbol: &'a str,
+    denomination: &'a str,
+    decimals: u8,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct Addresses<'a> {
+    oracle: String,
+    vault: String,
+    lending_pool: String,
+    lending_lens: String,
+    tokens: BySymbol<'a>,
+    p_tokens: BySymbol<'a>,
+}
+
+/// Addresses by the symbols of the assets.
+struct BySymbol<'a>(Vec<(&'a str, String)>);
+
+impl Serialize for BySymbol<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(symbol, address)| (symbol, address)))
+    }
+}
+
+/// The route. The answer is the same for as long as the node runs.
+pub(super) fn router(network: &Network, chain_id: u64) -> Router {
+    let contracts = &network.contracts;
+    let info = NetworkInfo {
+        chain_id: ChainIds { evm: chain_id, cosmos: &network.cosmos_chain_id },
+        native_coin: NativeCoin { symbol: &network.coin, denomination: &network.denomination, decimals: 18 },
+        bech32_prefix: network.hrp.as_str(),
+        // With the checksum of EIP-55, as wallets want them.
+        addresses: Addresses {
+            oracle: contracts.oracle.to_checksum(None),
+            vault: contracts.vault.to_checksum(None),
+            lending_pool: contracts.lending_pool.to_checksum(None),
+            lending_lens: contracts.lending_lens.to_checksum(None),
+            tokens: by_symbol(network, |token| token.address),
+            p_tokens: by_symbol(network, |token| token.receipt),
+        },
+    };
+    // Nothing in it can fail to become JSON.
+    let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());
+    let answer = move || {
+        let body = body.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], body) }
+    };
+    Router::new().route("/api/network", get(answer).fallback(method_not_allowed))
+}
+
+fn by_symbol(network: &Network, address: impl Fn(&Token) -> Address) -> BySymbol<'_> {
+    BySymbol(network.tokens.iter().map(|token| (token.symbol.as_str(), address(token).to_checksum(None))).collect())
+}

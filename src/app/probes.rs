@@ -1,0 +1,51 @@
+//! What orchestrators ask: is the node alive, and should it get traffic?
+
+use std::time::Duration;
+
+use axum::{
+    Json, Router,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use serde_json::json;
+use tokio::time::timeout;
+
+use crate::{chain::Chain, exchange::Market, web::method_not_allowed};
+
+/// How long the writer may take to answer before the chain counts as stuck: longer than any block.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// `/health` and `/ready`. Without a market only the chain counts.
+pub(super) fn router(chain: Chain, market: Option<Market>) -> Router {
+    Router::new()
+        .route("/health", get(health))
+        .route("/ready", get(ready))
+        .method_not_allowed_fallback(method_not_allowed)
+        .with_state((chain, market))
+}
+
+/// Alive: the process answers.
+async fn health() -> Response {
+    answer(StatusCode::OK, json!({ "status": "ok" }))
+}
+
+/// Ready: the chain's writer answers, and prices may be traded on.
+async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Response {
+    let chain_ok = matches!(timeout(PATIENCE, chain.change(|_| ())).await, Ok(Ok(())));
+    let prices_ok = match &market {
+        Some(market) => market.current().await.is_ok_and(|snapshot| market.is_fresh(&snapshot)),
+        None => true,
+    };
+    let word = |ok: bool| if ok { "ok" } else { "unavailable" };
+    let (status, text) = match chain_ok && prices_ok {
+        true => (StatusCode::OK, "ready"),
+        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
+    };
+    answer(status, json!({ "status": text, "chain": word(chain_ok), "prices": word(prices_ok) }))
+}
+
+fn answer(status: StatusCode, body: serde_json::Value) -> Response {
+    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+}

@@ -1,0 +1,29 @@
+//! How the exchange behaves.
+
+use std::time::Duration;
+
+use ipnet::IpNet;
+
+/// Settings of the exchange.
+#[derive(Clone, Debug)]
+pub struct ExchangeConfig {
+    /// How often prices move; none if they do not.
+    pub price_tick: Option<Duration>,
+    /// REST requests per minute and client; 0 for no limit.
+    pub rate_limit: u32,
+    /// Reverse proxies that may say who the client is.
+    pub trusted_proxies: Vec<IpNet>,
+    /// Price WebSockets of one client.
+    pub max_sockets_per_client: usize,
+}
+
+impl Default for ExchangeConfig {
+    fn default() -> Self {
+        Self {
+            price_tick: Some(Duration::from_secs(2)),
+            rate_limit: 100,
+            trusted_proxies: Vec::new(),
+            max_sockets_per_client: 1_000,
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! A market made of random numbers: the same for the same seed on every machine, because it is integers throughout.
+//!
+//! The simulation is a step from the prices on chain to the next ones, not a path of its own. So it goes on from a price
+//! that somebody else set, and needs nothing but the chain to be continued.
+
+use super::{
+    Moment, Source,
+    noise::{DEVIATION, Noise},
+};
+use crate::network::{Network, PriceModel};
+
+/// Returns and ratios are parts of this.
+const ONE: i128 = 1_000_000_000_000;
+const YEAR: u64 = 31_536_000;
+/// No step is that of a longer time: when the chain's time jumps, the market was closed for most of it.
+const LONGEST_STEP: u64 = 3_600;
+/// A peg pulls a price back within about so many seconds.
+const PEG_SECONDS: u64 = 100;
+/// Standard deviation of what happens to a pegged price in a second, relative to the price.
+const PEG_NOISE: i128 = 15_000_000;
+/// A ratio grows at most so many times.
+const MOST_GROWTH: i128 = 10 * ONE;
+/// Where positions of the past begin, far from those of updates.
+const PAST: u64 = 1 << 63;
+
+/// The simulated market.
+#[derive(Clone, Debug)]
+pub struct Simulation {
+    noise: Noise,
+    tokens: Vec<Course>,
+}
+
+/// How one token moves.
+#[derive(Clone, Copy, Debug)]
+struct Course {
+    reference: i128,
+    model: Model,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Model {
+    Walk { volatility_bps: u32 },
+    Peg,
+    Follow { leader: usize, growth_bps: u32, jitter_ppm: u32 },
+}
+
+/// One step of the market.
+struct Step<'a> {
+    simulation: &'a Simulation,
+    /// Where in the streams of random numbers.
+    position: u64,
+    seconds: u64,
+    /// Seconds from the first block to the step's end; negative before it.
+    age: i128,
+}
+
+impl Simulation {
+    /// A market of the network's tokens.
+    pub fn new(seed: u64, network: &Network) -> Self {
+        let leader = |address| network.tokens.iter().position(|token| token.address == address);
+        let tokens = network.tokens.iter().map(|token| Course {
+            reference: i128::from(token.reference_price),
+            model: match token.price_model {
+                PriceModel::Walk { volatility_bps } => Model::Walk { volatility_bps },
+                PriceModel::Peg => Model::Peg,
+                PriceModel::Follow { token, growth_bps, jitter_ppm } => match leader(token) {
+                    Some(leader) => Model::Follow { leader, growth_bps, jitter_ppm },
+                    None => Model::Walk { volatility_bps: 0 },
+                },
+            },
+        });
+        Self { noise: Noise::new(seed), tokens: tokens.collect() }
+    }
+
+    /// The market before the first block, at whose time prices are the reference prices.
+    pub fn backwards(&self, genesis: u64) -> Backwards<'_> {
+        let prices = self.tokens.iter().map(|token| token.reference as u64).collect();
+        Backwards { simulation: self, genesis, time: genesis, prices, steps: 0 }
+    }
+}
+
+impl Source for Simulation {
+    fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
+        let step = Step {
+            simulation: self,
+            position: moment.update,
+            seconds: moment.elapsed.min(LONGEST_STEP),
+            age: i128::from(moment.time) - i128::from(moment.genesis),
+        };
+        let current: Vec<u64> = moment.current.iter().map(|feed| feed.price).collect();
+        step.from(&current).into_iter().map(Some).collect()
+    }
+}
+
+/// The market's past, step by step into it.
+#[derive(Clone, Debug)]
+pub struct Backwards<'a> {
+    simulation: &'a Simulation,
+    genesis: u64,
+    time: u64,
+    prices: Vec<u64>,
+    steps: u64,
+}
+
+impl Backwards<'_> {
+    /// Prices at an earlier time, in seconds since the Unix epoch.
+    pub fn at(&mut self, time: u64) -> &[u64] {
+        let step = Step {
+            simulation: self.simulation,
+            position: PAST + self.steps,
+            seconds: self.time.saturating_sub(time),
+            age: i128::from(time) - i128::from(self.genesis),
+        };
+        self.prices = step.from(&self.prices);
+        (self.time, self.steps) = (time, self.steps + 1);
+        &self.prices
+    }
+}
+
+impl Step<'_> {
+    /// The prices after the step.
+    fn from(&self, current: &[u64]) -> Vec<u64> {
+        let tokens = &self.simulation.tokens;
+        let mut next: Vec<u64> = current.to_vec();
+        for (index, (course, price)) in tokens.iter().zip(&mut next).enumerate() {
+            // A token without a price starts with its reference price.
+            let price_now = if *price == 0 { course.reference } else { i128::from(*price) };
+            let moved = match course.model {
+                Model::Walk { volatility_bps } => self.walk(index, price_now, volatility_bps),
+                Model::Peg => self.return_to(index, price_now, course.reference),
+                // Comes after those whom it may follow.
+                Model::Follow { .. } => price_now,
+            };
+            *price = in_range(moved);
+        }
+        for (index, course) in tokens.iter().enumerate() {
+            if let Model::Follow { leader, growth_bps, jitter_ppm } = course.model {
+                let ratio = course.reference * ONE / tokens[leader].reference.max(1);
+                let base = i128::from(next[leader]) * ratio / ONE;
+                let growth = i128::from(growth_bps) * (ONE / 10_000) * self.age / i128::from(YEAR);
+                let jitter = self.normal(index) * i128::from(jitter_ppm) * (ONE / 1_000_000) / DEVIATION;
+                let factor = ONE + growth.clamp(-ONE / 2, MOST_GROWTH) + jitter;
+                next[index] = in_range(base * factor / ONE);
+            }
+        }
+        next
+    }
+
+    /// Geometric Brownian motion without drift.
+    fn walk(&self, token: usize, price: i128, volatility_bps: u32) -> i128 {
+        let root = (u128::from(self.seconds) * (ONE * ONE) as u128 / u128::from(YEAR)).isqrt() as i128;
+        let deviation = root * i128::from(volatility_bps) / 10_000;
+        price + rounded(price * (deviation * self.normal(token) / DEVIATION))
+    }
+
+    /// Strays and is pulled back (Ornstein and Uhlenbeck).
+    fn return_to(&self, token: usize, price: i128, peg: i128) -> i128 {
+        let pull = i128::from(self.seconds.min(PEG_SECONDS)) * ONE / i128::from(PEG_SECONDS);
+        let seconds = u128::from(self.seconds.min(PEG_SECONDS));
+        let deviation = PEG_NOISE * (seconds * 1_000_000).isqrt() as i128 / 1_000;
+        price + rounded((peg - price) * pull) + rounded(peg * (deviation * self.normal(token) / DEVIATION))
+    }
+
+    fn normal(&self, token: usize) -> i128 {
+        self.simulation.noise.normal(token as u64, self.position)
+    }
+}
+
+/// Divides by [`ONE`], halves away from zero.
+fn rounded(scaled: i128) -> i128 {
+    (scaled + scaled.signum() * (ONE / 2)) / ONE
+}
+
+/// What the oracle takes for a price.
+fn in_range(price: i128) -> u64 {
+    price.clamp(1, i128::from(i64::MAX)) as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::oracle::Feed;
+
+    fn run(seed: u64, updates: u64, elapsed: u64) -> Vec<u64> {
+        let network = Network::default();
+        let simulation = Simulation::new(seed, &network);
+        let reference = |token: &crate::network::Token| Feed { price: token.reference_price, updated_at: 0 };
+        let mut current: Vec<_> = network.tokens.iter().map(reference).collect();
+        for update in 0..updates {
+            let time = 1_000_000 + elapsed * (update + 1);
+            let moment = Moment { current: &current, time, genesis: 1_000_000, elapsed, update };
+            let prices = simulation.prices(&moment);
+            for (feed, price) in current.iter_mut().zip(prices) {
+                feed.price = price.expect("the simulation knows every price");
+            }
+        }
+        current.into_iter().map(|feed| feed.price).collect()
+    }
+
+    /// Were these to change, everybody's reproducible runs would.
+    #[test]
+    fn a_seed_is_a_market() {
+        assert_eq!(run(1, 3, 2), run(1, 3, 2));
+        assert_ne!(run(1, 3, 2), run(2, 3, 2));
+        let after_a_thousand_updates = [
+            9_649_144_205_903u64,
+            424_038_782_465,
+            350_566_765_032,
+            65_072_269_040,
+            992_161_380,
+            726_428_676,
+            567_262_242,
+            16_968_578,
+            350_267_085_254,
+            100_008_518,
+            18_603_434_927,
+            100_014_690,
+        ];
+        assert_eq!(run(1, 1_000, 2), after_a_thousand_updates);
+    }
+
+    #[test]
+    fn a_day_moves_prices_as_much_as_their_volatility_says() {
+        let network = Network::default();
+        // 43,200 steps of 2 seconds: one day. Five deviations are enough for every seed.
+        for seed in 0..3 {
+            for (token, price) in network.tokens.iter().zip(run(seed, 43_200, 2)) {
+                let change = price.abs_diff(token.reference_price) as f64 / token.reference_price as f64;
+                let most = match token.price_model {
+                    PriceModel::Walk { volatility_bps } => 5.0 * f64::from(volatility_bps) / 10_000.0 / 365f64.sqrt(),
+                    PriceModel::Peg => 0.001,
+                    PriceModel::Follow { .. } => 5.0 * 0.7 / 365f64.sqrt(),
+                };
+                assert!(change < most, "{} moved {change} in a day", token.symbol);
+            }
+        }
+    }
+
+    #[test]
+    fn jumps_in_time_are_survived() {
+        for elapsed in [0, 1, 86_400 * 365, u64::MAX / 4] {
+            assert!(run(3, 2, elapsed).into_iter().all(|price| (1..=i64::MAX as u64).contains(&price)));
+        }
+    }
+}

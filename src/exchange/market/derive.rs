@@ -1,0 +1,196 @@
+//! Catching up with the chain: what a new head makes of what was known before.
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use alloy_primitives::{B256, U256};
+
+use super::{MarketError, Shared, TICK_BACKLOG};
+use crate::{
+    block::Block,
+    chain::{Head, Trail, View},
+    contracts::{ReadContractError, read, unit},
+    exchange::{
+        contract::Vault,
+        history::{Entry, History},
+        news::News,
+        oracle::{Feed, OracleState},
+        quote::Quote,
+        snapshot::Snapshot,
+        tick::{Move, Tick},
+    },
+    network::Token,
+};
+
+/// How far the market has followed the chain.
+pub(super) struct Progress {
+    trail: Trail,
+    newest: B256,
+    history: Arc<History>,
+    /// What listeners know.
+    told: Vec<Feed>,
+    sequence: u64,
+}
+
+impl Shared {
+    /// Catches up with the newest head.
+    pub(super) fn derive(&self, known: &mut Option<Progress>) -> Result<Arc<Snapshot>, MarketError> {
+        let head = self.chain.head();
+        let view = View::newest(head.clone());
+        let oracle = OracleState::read(&view, &self.network)?;
+        // Taken out while it changes: were this to panic, the next reader would start anew.
+        let mut progress = match known.take() {
+            Some(mut progress) => {
+                if !self.catch_up(&mut progress, &head) {
+                    progress.history = Arc::new(self.history_of(&head)?);
+                }
+                progress
+            }
+            None => Progress {
+                trail: head.trail().clone(),
+                newest: head.block.hash,
+                history: Arc::new(self.history_of(&head)?),
+                told: oracle.feeds.clone(),
+                sequence: 0,
+            },
+        };
+        (progress.trail, progress.newest) = (head.trail().clone(), head.block.hash);
+        self.tell_differences(&mut progress, &oracle, head.block.header.timestamp);
+        let progress = known.insert(progress);
+
+        let quotes = self.quotes(&view, &oracle, &progress.history)?;
+        let (history, sequence) = (progress.history.clone(), progress.sequence);
+        let snapshot = Arc::new(Snapshot::new(&head, self.network.clone(), quotes, oracle, history, sequence));
+        self.latest.store(Some(snapshot.clone()));
+        Ok(snapshot)
+    }
+
+    /// Takes in what the blocks since are. False if the history has to be made anew.
+    fn catch_up(&self, progress: &mut Progress, head: &Arc<Head>) -> bool {
+        let (removed, added) = progress.trail.difference(head.trail());
+        if added.first().is_some_and(|first| first.number() == head.genesis.number()) {
+            return false;
+        }
+        if removed.is_empty() {
+            if added.first().is_some_and(|first| first.header.parent_hash != progress.newest) {
+                // More blocks came in between than the chain holds.
+                return false;
+            }
+            // More than listeners could keep up with; they hear of the outcome.
+            let tell = added.len() < TICK_BACKLOG && self.ticks.receiver_count() > 0;
+            for block in &added {
+                let news = self.reader.read(block);
+                apply(Arc::make_mut(&mut progress.history), block, &news);
+                if tell {
+                    self.tell(progress, block.header.timestamp, last_of_each(&news.prices));
+                }
+            }
+            return true;
+        }
+        let history = Arc::make_mut(&mut progress.history);
+        let shared = added.first().or(removed.first()).map_or(0, |first| first.number().saturating_sub(1));
+        let Some(fork) = head.block(shared) else { return false };
+        let Some(from) = history.rewind(fork.header.timestamp) else { return false };
+        // Shared blocks later than the instant that the history went back to, and all that came instead of the others.
+        let again = head.blocks_from(0).rev().take_while(|block| block.header.timestamp > from).count();
+        let first = (head.number() + 1).saturating_sub(again as u64);
+        if first < head.oldest() || (first == head.oldest() && first > head.genesis.number()) {
+            return false;
+        }
+        head.blocks_from(first).for_each(|block| self.replay(history, head, block));
+        true
+    }
+
+    fn replay(&self, history: &mut History, head: &Head, block: &Block) {
+        if block.number() == head.genesis.number() {
+            let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
+            history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &[] });
+        } else {
+            apply(history, block, &self.reader.read(block));
+        }
+    }
+
+    fn reference_prices(&self) -> Vec<u64> {
+        self.network.tokens.iter().map(|token| token.reference_price).collect()
+    }
+
+    /// The history of everything that `head` holds.
+    fn history_of(&self, head: &Arc<Head>) -> Result<History, MarketError> {
+        let genesis = &head.genesis;
+        let mut history = if head.oldest() == genesis.number() {
+            History::seeded(&self.simulation, genesis.header.timestamp, &self.reference_prices())
+        } else {
+            self.history_from_oldest(head)?
+        };
+        let first = head.oldest() + u64::from(head.oldest() != genesis.number());
+        head.blocks_from(first).for_each(|block| self.replay(&mut history, head, block));
+        Ok(history)
+    }
+
+    /// A history that begins with the oldest block that is held: what was before is gone.
+    fn history_from_oldest(&self, head: &Arc<Head>) -> Result<History, MarketError> {
+        let block = head.block(head.oldest()).unwrap_or(&head.block).clone();
+        let state = head.state_after(block.number()).unwrap_or_else(|_| head.state.clone());
+        let (time, environment) = (block.header.timestamp, head.environment_of(&block));
+        let view = View { head: head.clone(), block, state, environment };
+        let oracle = OracleState::read(&view, &self.network)?;
+        let prices: Vec<_> = oracle.feeds.iter().map(|feed| feed.price).collect();
+        Ok(History::starting(time, &prices))
+    }
+
+    /// Tells listeners what no block told them: prices that hold again after a revert, or that somebody wrote into the
+    /// state.
+    fn tell_differences(&self, progress: &mut Progress, oracle: &OracleState, time: u64) {
+        let feeds = oracle.feeds.iter().copied().enumerate();
+        let different = feeds.filter(|(token, feed)| progress.told.get(*token) != Some(feed)).collect();
+        self.tell(progress, time, different);
+    }
+
+    /// Tells listeners of the tokens' new feeds in a block of this time.
+    fn tell(&self, progress: &mut Progress, time: u64, feeds: Vec<(usize, Feed)>) {
+        for (token, feed) in &feeds {
+            progress.told[*token] = *feed;
+        }
+        if feeds.is_empty() {
+            return;
+        }
+        progress.sequence += 1;
+        if self.ticks.receiver_count() > 0 {
+            let moves = feeds.into_iter().map(|(token, feed)| Move {
+                token,
+                price: feed.price,
+                change_24h: progress.history.change_24h(token, feed.price, time),
+                updated_at: feed.updated_at,
+            });
+            let tick = Tick::new(progress.sequence, time, &self.network.tokens, moves);
+            // The last of them may have gone meanwhile.
+            let _ = self.ticks.send(Arc::new(tick));
+        }
+    }
+
+    fn quotes(&self, view: &View, oracle: &OracleState, history: &History) -> Result<Vec<Quote>, ReadContractError> {
+        let now = view.block.header.timestamp;
+        let quote = |(token, info): (usize, &Token)| {
+            let feed = oracle.feeds.get(token).copied().unwrap_or_default();
+            let reserve = read(view, self.network.contracts.vault, &Vault::reservesCall { token: info.address })?;
+            Ok(Quote {
+                price: feed.price,
+                updated_at: feed.updated_at,
+                change_24h: history.change_24h(token, feed.price, now),
+                volume_24h: history.volume_24h(token, now),
+                reserve,
+                liquidity: reserve.saturating_mul(U256::from(feed.price)) / unit(info),
+            })
+        };
+        self.network.tokens.iter().enumerate().map(quote).collect()
+    }
+}
+
+fn apply(history: &mut History, block: &Block, news: &News) {
+    let prices: Vec<_> = news.prices.iter().map(|(token, feed)| (*token, feed.price)).collect();
+    history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &news.trades });
+}
+
+/// Each token's last feed of a block, in the order of the tokens.
+fn last_of_each(prices: &[(usize, Feed)]) -> Vec<(usize, Feed)> {
+    prices.iter().copied().collect::<BTreeMap<_, _>>().into_iter().collect()
+}

@@ -1,0 +1,85 @@
+//! What is told about one token, and how it looks as JSON.
+
+use std::borrow::Cow;
+
+use alloy_primitives::{Address, U256, hex};
+use serde::{Serialize, Serializer, ser::Error};
+use serde_json::value::RawValue;
+
+use crate::{
+    decimal::{hundredths, shortest},
+    network::Token,
+};
+
+/// Decimals of dollars on chain.
+pub(super) const USD_DECIMALS: u8 = 8;
+
+/// Everything about one token at one block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Quote {
+    /// US dollars × 10^8 for a whole token.
+    pub price: u64,
+    /// When the price was set, in seconds since the Unix epoch.
+    pub updated_at: u64,
+    /// The price's change within a day, in hundredths of a per cent.
+    pub change_24h: i128,
+    /// What was paid for it in swaps within a day, in US dollars × 10^8.
+    pub volume_24h: u128,
+    /// What the vault holds of it, in its smallest unit.
+    pub reserve: U256,
+    /// What that is worth, in US dollars × 10^8.
+    pub liquidity: U256,
+}
+
+/// A JSON number given as text, so that it is exact.
+#[derive(Clone, Debug)]
+pub(super) struct Number(String);
+
+impl Number {
+    pub(super) fn usd(usd_e8: U256) -> Self {
+        Self(shortest(usd_e8, USD_DECIMALS))
+    }
+
+    pub(super) fn price(price: u64) -> Self {
+        Self::usd(U256::from(price))
+    }
+
+    pub(super) fn percent(change: i128) -> Self {
+        Self(hundredths(change))
+    }
+}
+
+impl Serialize for Number {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let raw: &RawValue = serde_json::from_str(&self.0).map_err(S::Error::custom)?;
+        raw.serialize(serializer)
+    }
+}
+
+/// An address as clients use it for a key: in lower case.
+pub(super) fn key(address: Address) -> String {
+    hex::encode_prefixed(address)
+}
+
+/// An entry of a price message (specification, 2.3).
+#[derive(Serialize)]
+pub(super) struct Update<'a> {
+    address: Cow<'a, str>,
+    symbol: &'a str,
+    price: Number,
+    change24h: Number,
+    /// Milliseconds since the Unix epoch.
+    timestamp: u64,
+}
+
+impl<'a> Update<'a> {
+    pub(super) fn new(token: &'a Token, price: u64, change: i128, updated_at: u64) -> Self {
+        Self {
+            address: key(token.address).into(),
+            symbol: &token.symbol,
+            price: Number::price(price),
+            change24h: Number::percent(change),
+            timestamp: updated_at.saturating_mul(1_000),
+        }
+    }
+}

@@ -1,0 +1,211 @@
+//! The account that puts prices on the chain: one transaction, first in its block, whenever it is time.
+
+use std::{sync::Arc, time::Duration};
+
+use alloy_consensus::{TxEip1559, TxLegacy};
+use alloy_primitives::{Address, B256, Bloom, TxKind, U256};
+use alloy_sol_types::SolCall;
+use parking_lot::Mutex;
+
+use super::{
+    contract::PriceOracle,
+    feed::{Moment, Source},
+    oracle::OracleState,
+};
+use crate::{
+    account::SecretKey,
+    block::Transaction,
+    chain::{Head, Preamble, UnsignedTransaction, View, sign_transaction},
+    contracts::ReadContractError,
+    evm::Environment,
+    network::Network,
+};
+
+/// The most that one update moves a price, in basis points. The oracle refuses 25 %; a source that is further off gets
+/// there in several updates.
+const MAX_MOVE_BPS: u64 = 2_000;
+/// Gas for an update, and for each of its tokens.
+const BASE_GAS: u64 = 100_000;
+const TOKEN_GAS: u64 = 40_000;
+
+/// Where prices come from and how often they move.
+pub struct Pace {
+    /// The source.
+    pub source: Box<dyn Source>,
+    /// The least time between two moves. Blocks count in seconds, and so does this: fractions count as a whole one.
+    pub tick: Duration,
+}
+
+/// Pushes prices to the oracle: those that changed, and those that would otherwise grow too old to be acted on.
+///
+/// Without a [`Pace`] prices stand still and are only kept from growing old. All it knows is on the chain: when prices
+/// moved, how many updates there were (the account's nonce), and whether the last one was tried.
+pub struct Updater {
+    network: Arc<Network>,
+    key: SecretKey,
+    account: Address,
+    pace: Option<Pace>,
+    /// The bloom filter of a block in which the oracle said something has these bits.
+    mark: Bloom,
+    known: Mutex<Option<Arc<Known>>>,
+}
+
+/// The oracle as of one block.
+#[derive(Clone)]
+struct Known {
+    block: B256,
+    oracle: OracleState,
+    /// From when on there is something to do.
+    due_at: u64,
+}
+
+impl Updater {
+    /// An updater that signs with `key`.
+    pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<Pace>) -> Self {
+        let mut mark = Bloom::ZERO;
+        mark.accrue_raw_log(network.contracts.oracle, &[]);
+        Self { account: key.address(), network, key, pace, mark, known: Mutex::default() }
+    }
+
+    /// The oracle as of `head`. It is asked again only after a block in which it may have said something.
+    fn known(&self, head: &Arc<Head>) -> Result<Arc<Known>, ReadContractError> {
+        let mut known = self.known.lock();
+        let block = &head.block;
+        if let Some(known) = known.as_ref().filter(|known| known.block == block.hash) {
+            return Ok(known.clone());
+        }
+        let silent = !block.header.logs_bloom.contains(&self.mark);
+        if let Some(known) = known.as_mut().filter(|known| silent && known.block == block.header.parent_hash) {
+            Arc::make_mut(known).block = block.hash;
+            return Ok(known.clone());
+        }
+        let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
+        let refresh = oracle.oldest().saturating_add(oracle.max_age / 2);
+        let due_at = self.next_move(&oracle).map_or(refresh, |next| next.min(refresh));
+        Ok(known.insert(Arc::new(Known { block: block.hash, oracle, due_at })).clone())
+    }
+
+    /// When prices move next.
+    fn next_move(&self, oracle: &OracleState) -> Option<u64> {
+        self.tick().map(|tick| oracle.newest().saturating_add(tick))
+    }
+
+    fn tick(&self) -> Option<u64> {
+        self.pace.as_ref().map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
+    }
+
+    /// What to push in a block of this time.
+    fn updates(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<(Address, u64)> {
+        let proposals = self.proposals(head, oracle, time);
+        let most = oracle.max_move_bps.min(MAX_MOVE_BPS);
+        let feeds = oracle.feeds.iter().zip(proposals).zip(&self.network.tokens);
+        let updates = feeds.filter_map(|((feed, proposal), token)| {
+            // A token that never had a price gets its reference price.
+            let now = if feed.price == 0 { token.reference_price } else { feed.price };
+            let price = proposal.map_or(now, |proposal| limited(now, proposal, most));
+            let grows_old = time.saturating_sub(feed.updated_at) >= oracle.max_age / 2;
+            (price != feed.price || grows_old).then_some((token.address, price))
+        });
+        updates.collect()
+    }
+
+    fn proposals(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<Option<u64>> {
+        let (Some(pace), Some(tick)) = (&self.pace, self.tick()) else { return vec![None; oracle.feeds.len()] };
+        let since = time.saturating_sub(oracle.newest());
+        if since < tick {
+            return vec![None; oracle.feeds.len()];
+        }
+        pace.source.prices(&Moment {
+            current: &oracle.feeds,
+            time,
+            genesis: head.genesis.header.timestamp,
+            elapsed: if since < tick.saturating_mul(2) { tick } else { since },
+            update: self.nonce(head),
+        })
+    }
+
+    fn nonce(&self, head: &Head) -> u64 {
+        head.state.get(self.account).map_or(0, |account| account.nonce)
+    }
+
+    /// The transaction that pushes `updates`. It pays the base fee and no tip: nobody else decides about its place.
+    fn transaction(&self, head: &Head, environment: &Environment, updates: &[(Address, u64)]) -> UnsignedTransaction {
+        let call = PriceOracle::updatePricesCall {
+            tokens: updates.iter().map(|(token, _)| *token).collect(),
+            prices: updates.iter().map(|(_, price)| U256::from(*price)).collect(),
+        };
+        let (chain_id, nonce, input) = (head.params.chain_id, self.nonce(head), call.abi_encode().into());
+        let gas_limit = BASE_GAS + TOKEN_GAS * updates.len() as u64;
+        let (to, value) = (TxKind::Call(self.network.contracts.oracle), U256::ZERO);
+        match environment.base_fee {
+            Some(base_fee) => TxEip1559 {
+                chain_id,
+                nonce,
+                gas_limit,
+                max_fee_per_gas: base_fee.into(),
+                max_priority_fee_per_gas: 0,
+                to,
+                value,
+                access_list: Default::default(),
+                input,
+            }
+            .into(),
+            None => TxLegacy { chain_id: Some(chain_id), nonce, gas_price: 0, gas_limit, to, value, input }.into(),
+        }
+    }
+}
+
+impl Preamble for Updater {
+    fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
+        let time = environment.timestamp;
+        // An update that came to nothing, because the oracle obeys somebody else now, is not tried over and over.
+        let tried = head.block.transactions.first().is_some_and(|first| first.sender == self.account)
+            && time < head.block.header.timestamp.saturating_add(self.tick().unwrap_or(1));
+        !tried && self.known(head).is_ok_and(|known| time >= known.due_at)
+    }
+
+    fn seals_alone(&self) -> bool {
+        self.pace.is_some()
+    }
+
+    fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let Ok(known) = self.known(head) else { return Vec::new() };
+        let updates = self.updates(head, &known.oracle, environment.timestamp);
+        if updates.is_empty() {
+            return Vec::new();
+        }
+        match sign_transaction(&self.key, self.transaction(head, environment, &updates)) {
+            Ok(transaction) => vec![transaction],
+            Err(error) => {
+                tracing::warn!(%error, "could not sign the price update");
+                Vec::new()
+            }
+        }
+    }
+}
+
+/// `proposal`, but no further from `now` than the oracle accepts.
+fn limited(now: u64, proposal: u64, most_bps: u64) -> u64 {
+    let most = (u128::from(now) * u128::from(most_bps) / 10_000) as u64;
+    proposal.clamp(now.saturating_sub(most).max(1), now.saturating_add(most).min(i64::MAX as u64))
+}
+
+impl std::fmt::Debug for Updater {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Updater").field("account", &self.account).finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_move_stays_within_what_the_oracle_accepts() {
+        assert_eq!(limited(1_000, 1_100, 2_000), 1_100);
+        assert_eq!(limited(1_000, 2_000, 2_000), 1_200);
+        assert_eq!(limited(1_000, 1, 2_000), 800);
+        assert_eq!(limited(1, 0, 2_000), 1);
+        assert_eq!(limited(i64::MAX as u64, u64::MAX, 2_000), i64::MAX as u64);
+    }
+}

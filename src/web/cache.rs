@@ -1,0 +1,156 @@
+//! Bodies that are rendered once and sent often, and what HTTP caches are told about them (RFC 9110, RFC 9111).
+
+use std::{
+    sync::atomic::{AtomicBool, Ordering},
+    time::{Duration, UNIX_EPOCH},
+};
+
+use alloy_primitives::{hex, keccak256};
+use axum::{
+    body::{Body, Bytes},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::Response,
+};
+
+/// How long others may keep an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// So many seconds without asking again.
+    Seconds(u64),
+    /// As long as they ask each time whether it still holds.
+    Revalidate,
+}
+
+/// A JSON body that holds until something changes.
+#[derive(Debug)]
+pub struct Rendered {
+    first: Variant,
+    /// What everybody after the first gets, if it differs.
+    again: Option<Variant>,
+    served: AtomicBool,
+    rendered_ms: u64,
+}
+
+#[derive(Debug)]
+struct Variant {
+    body: Bytes,
+    etag: String,
+}
+
+impl Variant {
+    fn new(body: String) -> Self {
+        let etag = format!("\"{}\"", hex::encode(&keccak256(&body)[..12]));
+        Self { body: body.into(), etag }
+    }
+}
+
+impl Rendered {
+    /// A body, rendered at `now_ms` in milliseconds since the Unix epoch.
+    pub fn new(body: String, now_ms: u64) -> Self {
+        Self { first: Variant::new(body), again: None, served: AtomicBool::new(false), rendered_ms: now_ms }
+    }
+
+    /// A body that says of itself whether it was sent before: `first` until then, `again` afterwards.
+    pub fn telling(first: String, again: String, now_ms: u64) -> Self {
+        Self { again: Some(Variant::new(again)), ..Self::new(first, now_ms) }
+    }
+
+    /// The answer to a request with these headers: the body, or 304 if the client has it already.
+    ///
+    /// Both variants say the same, so having either is having it. `Last-Modified` is the second before the present one
+    /// at the latest: within a second the body may change again, and who compares dates must not miss that.
+    pub fn respond(&self, request: &HeaderMap, keep: Keep, now_ms: u64) -> Response {
+        let repeated = self.served.swap(true, Ordering::Relaxed);
+        let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
+        let unchanged = self.is_known(request);
+        let mut response = Response::new(if unchanged { Body::empty() } else { Body::from(variant.body.clone()) });
+        if unchanged {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        }
+        let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
+        let headers = response.headers_mut();
+        let mut set = |name, text: String| {
+            // All of them are ASCII.
+            if let Ok(value) = HeaderValue::try_from(text) {
+                headers.insert(name, value);
+            }
+        };
+        set(
+            header::CACHE_CONTROL,
+            match keep {
+                Keep::Seconds(seconds) => format!("public, max-age={seconds}"),
+                Keep::Revalidate => "no-cache".to_owned(),
+            },
+        );
+        set(header::ETAG, variant.etag.clone());
+        set(header::LAST_MODIFIED, httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)));
+        set(header::AGE, (now_ms.saturating_sub(self.rendered_ms) / 1_000).to_string());
+        if !unchanged {
+            set(header::CONTENT_TYPE, "application/json".to_owned());
+        }
+        response
+    }
+
+    /// Whether the request names this body as one that the client has. `If-None-Match` counts for more than
+    /// `If-Modified-Since` (RFC 9110, 13.2.2).
+    fn is_known(&self, request: &HeaderMap) -> bool {
+        if request.contains_key(header::IF_NONE_MATCH) {
+            let lines = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
+            return lines.flat_map(|line| line.split(',')).map(str::trim).any(|tag| tag == "*" || self.has_tag(tag));
+        }
+        let since = request.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
+        let since = since.and_then(|text| httpdate::parse_http_date(text).ok());
+        since.is_some_and(|since| since >= UNIX_EPOCH + Duration::from_secs(self.rendered_ms / 1_000))
+    }
+
+    fn has_tag(&self, tag: &str) -> bool {
+        let tag = tag.strip_prefix("W/").unwrap_or(tag);
+        std::iter::once(&self.first).chain(&self.again).any(|variant| variant.etag == tag)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn headers(name: header::HeaderName, value: &str) -> HeaderMap {
+        HeaderMap::from_iter([(name, HeaderValue::from_str(value).expect("a header"))])
+    }
+
+    #[test]
+    fn either_variant_is_known_again() {
+        let rendered = Rendered::telling("1".to_owned(), "2".to_owned(), 5_000);
+        let none = HeaderMap::new();
+        let tags = [0; 3].map(|_| rendered.respond(&none, Keep::Seconds(2), 9_000).headers()[header::ETAG].clone());
+        assert_ne!(tags[0], tags[1]);
+        assert_eq!(tags[1], tags[2]);
+        for tag in &tags {
+            let tag = tag.to_str().expect("text");
+            for value in [tag.to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
+                let answer = rendered.respond(&headers(header::IF_NONE_MATCH, &value), Keep::Revalidate, 9_000);
+                assert_eq!(answer.status(), StatusCode::NOT_MODIFIED, "{value}");
+                assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-cache");
+                assert_eq!(answer.headers()[header::AGE], "4");
+            }
+        }
+        let answer = rendered.respond(&headers(header::IF_NONE_MATCH, "\"x\", garbage"), Keep::Revalidate, 9_000);
+        assert_eq!(answer.status(), StatusCode::OK);
+    }
+
+    #[test]
+    fn dates_never_hide_a_change_within_a_second() {
+        let old = Rendered::new("old".to_owned(), 10_200);
+        let date = old.respond(&HeaderMap::new(), Keep::Revalidate, 10_500).headers()[header::LAST_MODIFIED].clone();
+        let known = headers(header::IF_MODIFIED_SINCE, date.to_str().expect("text"));
+        let new = Rendered::new("new".to_owned(), 10_700);
+        assert_eq!(new.respond(&known, Keep::Revalidate, 12_000).status(), StatusCode::OK);
+
+        let later = new.respond(&HeaderMap::new(), Keep::Revalidate, 12_000).headers()[header::LAST_MODIFIED].clone();
+        let known = headers(header::IF_MODIFIED_SINCE, later.to_str().expect("text"));
+        assert_eq!(new.respond(&known, Keep::Revalidate, 12_000).status(), StatusCode::NOT_MODIFIED);
+        for nonsense in ["yesterday", "", "Thu, 01 Jan 1970 00:00:09 GMT"] {
+            let answer = new.respond(&headers(header::IF_MODIFIED_SINCE, nonsense), Keep::Revalidate, 12_000);
+            assert_eq!(answer.status(), StatusCode::OK, "{nonsense}");
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! Who the client is: the peer of the connection, or whom a trusted proxy names.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+use axum::http::{HeaderMap, HeaderValue, header};
+use ipnet::IpNet;
+
+use super::forwarded;
+
+/// What limits are counted by: an IPv4 address, or the /64 network that an IPv6 host can choose its addresses from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct ClientKey(IpAddr);
+
+impl From<IpAddr> for ClientKey {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => address.into(),
+            IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
+        })
+    }
+}
+
+/// Finds out who sent a request.
+#[derive(Clone, Debug, Default)]
+pub struct ClientAddresses {
+    trusted: Vec<IpNet>,
+}
+
+impl ClientAddresses {
+    /// Believes the forwarding headers of peers in `trusted`, and of nobody else.
+    pub fn new(trusted: Vec<IpNet>) -> Self {
+        Self { trusted }
+    }
+
+    /// The client behind a request that came from `peer`.
+    ///
+    /// Every proxy appends whom it heard from, so the headers are read from the right, past trusted proxies. What
+    /// cannot be read ends the way: then the last proxy that was believed counts as the client. A request with both
+    /// headers went past a proxy that knows one of them only; if they disagree, one is forged, and neither is believed.
+    pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
+        let peer = peer.to_canonical();
+        if !self.is_trusted(peer) {
+            return peer;
+        }
+        // Bytes that are no text spoil their own entry, not the whole line with what proxies appended to it.
+        let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
+        let lines = |name| headers.get_all(name).iter().map(text).collect::<Vec<_>>();
+        let (common, standard) = (lines(X_FORWARDED_FOR), lines(header::FORWARDED.as_str()));
+        let by_common = || self.walk(peer, common.iter().flat_map(|line| forwarded::x_forwarded_for(line)).collect());
+        let by_standard = || self.walk(peer, standard.iter().flat_map(|line| forwarded::forwarded(line)).collect());
+        match (headers.contains_key(X_FORWARDED_FOR), headers.contains_key(header::FORWARDED)) {
+            (false, false) => peer,
+            (true, false) => by_common(),
+            (false, true) => by_standard(),
+            (true, true) => Some(by_common()).filter(|client| *client == by_standard()).unwrap_or(peer),
+        }
+    }
+
+    fn walk(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> IpAddr {
+        let mut client = peer;
+        for hop in hops.into_iter().rev() {
+            match hop {
+                Some(hop) if self.is_trusted(client) => client = hop,
+                _ => break,
+            }
+        }
+        client
+    }
+
+    fn is_trusted(&self, address: IpAddr) -> bool {
+        self.trusted.iter().any(|network| network.contains(&address))
+    }
+}
+
+const X_FORWARDED_FOR: &str = "x-forwarded-for";
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn client(trusted: &[&str], peer: &str, headers: &[(&'static str, &str)]) -> String {
+        let trusted = trusted.iter().map(|network| network.parse().expect("a network")).collect();
+        let mut map = HeaderMap::new();
+        for (name, value) in headers {
+            map.append(*name, value.parse().expect("a header"));
+        }
+        ClientAddresses::new(trusted).client(peer.parse().expect("an address"), &map).to_string()
+    }
+
+    #[test]
+    fn a_stranger_says_what_it_likes_about_itself() {
+        let spoofed = [("x-forwarded-for", "1.1.1.1"), ("forwarded", "for=1.1.1.1")];
+        assert_eq!(client(&[], "9.9.9.9", &spoofed), "9.9.9.9");
+        assert_eq!(client(&["10.0.0.0/8"], "9.9.9.9", &spoofed), "9.9.9.9");
+    }
+
+    #[test]
+    fn trusted_hops_are_skipped_from_the_right() {
+        let trusted = &["10.0.0.0/8", "2001:db8::/32"];
+        let of = |line| client(trusted, "10.0.0.1", &[("x-forwarded-for", line)]);
+        assert_eq!(of("1.1.1.1"), "1.1.1.1");
+        assert_eq!(of("6.6.6.6, 1.1.1.1"), "1.1.1.1", "the left one was sent by the client");
+        assert_eq!(of("6.6.6.6, 1.1.1.1, 10.2.3.4, 2001:db8::7"), "1.1.1.1");
+        assert_eq!(of("10.0.0.9, 10.0.0.8"), "10.0.0.9", "all are trusted");
+        assert_eq!(of(""), "10.0.0.1");
+        assert_eq!(of("1.1.1.1:5060"), "1.1.1.1");
+        assert_eq!(of("[2a00::1]:80"), "2a00::1");
+        let two = [("x-forwarded-for", "6.6.6.6"), ("x-forwarded-for", "1.1.1.1")];
+        assert_eq!(client(trusted, "::ffff:10.0.0.1", &two), "1.1.1.1");
+    }
+
+    #[test]
+    fn what_cannot_be_read_ends_the_way() {
+        let of = |line| client(&["10.0.0.0/8"], "10.0.0.1", &[("x-forwarded-for", line)]);
+        assert_eq!(of("6.6.6.6, unknown"), "10.0.0.1");
+        assert_eq!(of("6.6.6.6, garbage, 10.0.0.2"), "10.0.0.2");
+        assert_eq!(of("6.6.6.6, "), "10.0.0.1");
+        assert_eq!(of("300.1.1.1"), "10.0.0.1");
+
+        let mut headers = HeaderMap::new();
+        headers.append(X_FORWARDED_FOR, HeaderValue::from_static("6.6.6.6"));
+        headers.append(X_FORWARDED_FOR, HeaderValue::from_bytes(b"\xff, 9.9.9.9").expect("a header"));
+        let addresses = ClientAddresses::new(vec!["10.0.0.0/8".parse().expect("a network")]);
+        let client = addresses.client("10.0.0.1".parse().expect("an address"), &headers);
+        assert_eq!(client.to_string(), "9.9.9.9");
+    }
+
+    #[test]
+    fn the_standard_header_counts_as_well() {
+        let of = |line| client(&["10.0.0.0/8"], "10.0.0.1", &[("forwarded", line)]);
+        assert_eq!(of("for=192.0.2.60;proto=http;by=203.0.113.43"), "192.0.2.60");
+        assert_eq!(of("for=6.6.6.6, For=\"[2001:db8:cafe::17]:4711\""), "2001:db8:cafe::17");
+        assert_eq!(of("for=1.1.1.1, for=10.0.0.7"), "1.1.1.1");
+        assert_eq!(of("for=1.1.1.1, for=unknown"), "10.0.0.1");
+        assert_eq!(of("for=1.1.1.1, for=\"_hidden\""), "10.0.0.1");
+        assert_eq!(of("for=1.1.1.1, proto=https"), "10.0.0.1", "the nearest proxy named nobody");
+    }
+
+    #[test]
+    fn headers_that_disagree_are_not_believed() {
+        let both = |a, b| client(&["10.0.0.0/8"], "10.0.0.1", &[("x-forwarded-for", a), ("forwarded", b)]);
+        assert_eq!(both("1.1.1.1", "for=1.1.1.1"), "1.1.1.1");
+        assert_eq!(both("1.1.1.1", "for=6.6.6.6"), "10.0.0.1");
+    }
+
+    #[test]
+    fn a_network_of_addresses_is_one_client() {
+        let key = |text: &str| ClientKey::from(text.parse::<IpAddr>().expect("an address"));
+        assert_eq!(key("2001:db8:0:1::1"), key("2001:db8:0:1:ffff::9"));
+        assert_ne!(key("2001:db8:0:1::1"), key("2001:db8:0:2::1"));
+        assert_eq!(key("::ffff:1.2.3.4"), key("1.2.3.4"));
+        assert_ne!(key("1.2.3.4"), key("1.2.3.5"));
+    }
+}

@@ -1,0 +1,63 @@
+//! How many connections of a kind one client has.
+
+use std::{collections::HashMap, sync::Arc};
+
+use alloy_primitives::map::DefaultHashBuilder;
+use parking_lot::Mutex;
+
+use super::ClientKey;
+
+/// Counts what clients hold, up to so many each. Clones share the count.
+#[derive(Clone, Debug)]
+pub struct ClientSlots {
+    max: usize,
+    taken: Arc<Mutex<HashMap<ClientKey, usize, DefaultHashBuilder>>>,
+}
+
+/// One of a client's slots; free again when dropped.
+#[derive(Debug)]
+pub struct Slot {
+    key: ClientKey,
+    slots: ClientSlots,
+}
+
+impl ClientSlots {
+    /// At most `max` for each client.
+    pub fn new(max: usize) -> Self {
+        Self { max, taken: Arc::default() }
+    }
+
+    /// The most that one client may hold.
+    pub fn max(&self) -> usize {
+        self.max
+    }
+
+    /// How many are taken by all clients together.
+    pub fn taken(&self) -> usize {
+        self.taken.lock().values().sum()
+    }
+
+    /// A slot, unless the client has as many as it may.
+    pub fn take(&self, key: ClientKey) -> Option<Slot> {
+        let mut taken = self.taken.lock();
+        let count = taken.entry(key).or_default();
+        if *count >= self.max {
+            return None;
+        }
+        *count += 1;
+        Some(Slot { key, slots: self.clone() })
+    }
+}
+
+impl Drop for Slot {
+    fn drop(&mut self) {
+        let mut taken = self.slots.taken.lock();
+        if let Some(count) = taken.get_mut(&self.key) {
+            *count -= 1;
+            // Clients without connections leave nothing behind.
+            if *count == 0 {
+                taken.remove(&self.key);
+            }
+        }
+    }
+}

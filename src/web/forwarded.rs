@@ -1,0 +1,71 @@
+//! The headers in which proxies name whom they heard from. Each entry is an address, or nothing that can be read.
+
+use std::net::{IpAddr, SocketAddr};
+
+/// The entries of a line of `X-Forwarded-For`: addresses, with or without a port.
+pub(super) fn x_forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
+    if line.trim().is_empty() {
+        return Vec::new();
+    }
+    line.split(',').map(|entry| node(entry.trim())).collect()
+}
+
+/// The entries of a line of `Forwarded` (RFC 7239). One without `for` names nobody.
+pub(super) fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
+    let elements = split(line, ',').into_iter();
+    let client = |element: &str| {
+        let pairs = split(element, ';').into_iter();
+        let mut named = pairs.filter_map(|pair| pair.split_once('=').map(|(name, value)| (name.trim(), value.trim())));
+        let (_, value) = named.find(|(name, _)| name.eq_ignore_ascii_case("for"))?;
+        node(value.strip_prefix('"').map_or(value, |value| value.strip_suffix('"').unwrap_or(value)))
+    };
+    elements.filter(|element| !element.trim().is_empty()).map(client).collect()
+}
+
+/// An address, with or without brackets, with or without a port.
+fn node(text: &str) -> Option<IpAddr> {
+    let bare = || text.parse().ok();
+    let bracketed = || text.strip_prefix('[')?.strip_suffix(']')?.parse().ok().map(IpAddr::V6);
+    let with_port = || text.parse::<SocketAddr>().ok().map(|address| address.ip());
+    bare().or_else(bracketed).or_else(with_port).map(|address: IpAddr| address.to_canonical())
+}
+
+/// Splits at separators that stand outside of quotes.
+fn split(text: &str, separator: char) -> Vec<&str> {
+    let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
+    for (at, character) in text.char_indices() {
+        match character {
+            _ if escaped => escaped = false,
+            '\\' if quoted => escaped = true,
+            '"' => quoted = !quoted,
+            _ if character == separator && !quoted => {
+                parts.push(&text[start..at]);
+                start = at + character.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quotes_hide_separators() {
+        assert_eq!(split(r#"a="x,y";b, c"#, ','), [r#"a="x,y";b"#, " c"]);
+        assert_eq!(split(r#"a="\",";b"#, ';'), [r#"a="\",""#, "b"]);
+        assert_eq!(split(r#"a="open, b"#, ','), [r#"a="open, b"#]);
+    }
+
+    #[test]
+    fn no_text_is_too_strange() {
+        for text in ["", ",", ";;;", "for", "for=", "for=\"", "=", "for=[", "for=[::1", "\u{fffd},\"", "for=1.2.3.4:x"]
+        {
+            assert!(forwarded(text).iter().all(Option::is_none), "{text}");
+            assert!(x_forwarded_for(text).iter().all(Option::is_none), "{text}");
+        }
+    }
+}

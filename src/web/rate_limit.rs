@@ -1,0 +1,83 @@
+//! Requests per minute and client, and what answers say about that.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::{ConnectInfo, Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use parking_lot::Mutex;
+
+use super::{Admission, ClientAddresses, ClientKey, RestError, SlidingWindow};
+use crate::chain::Clock;
+
+/// The window that requests are counted in.
+const WINDOW_MS: u64 = 60_000;
+/// Clients that are remembered.
+const MAX_CLIENTS: usize = 16_384;
+
+/// A limit on requests.
+pub struct RateLimit {
+    limit: u32,
+    addresses: ClientAddresses,
+    window: Mutex<SlidingWindow>,
+    clock: Arc<dyn Clock>,
+}
+
+impl RateLimit {
+    /// At most `limit` requests a minute of each client.
+    pub fn new(limit: u32, addresses: ClientAddresses, clock: Arc<dyn Clock>) -> Self {
+        Self { limit, addresses, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
+    }
+
+    /// Puts the limit on all routes of `router`, its fallback included; none if `limit` is 0.
+    pub fn protect(limit: u32, addresses: ClientAddresses, clock: Arc<dyn Clock>, router: Router) -> Router {
+        match limit {
+            0 => router,
+            limit => router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard)),
+        }
+    }
+
+    fn admit(&self, request: &Request) -> (Admission, u64) {
+        let now = self.clock.now_ms();
+        let peer = request.extensions().get::<ConnectInfo<std::net::SocketAddr>>();
+        // Without a peer, which no listener leaves out, everybody is one client.
+        let peer = peer.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
+        let client = self.addresses.client(peer, request.headers());
+        (self.window.lock().admit(ClientKey::from(client), now), now)
+    }
+}
+
+async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next) -> Response {
+    let (admission, now) = limit.admit(&request);
+    let mut response = if admission.admitted {
+        next.run(request).await
+    } else {
+        let retry_after = admission.reset_ms.div_ceil(1_000).max(1);
+        RestError::TooManyRequests { limit: limit.limit, retry_after }.into_response()
+    };
+    describe(limit.limit, admission, now, response.headers_mut());
+    response
+}
+
+/// The triple that everybody knows, and the fields of draft-ietf-httpapi-ratelimit-headers. All say when there is room for
+/// one more request, in whole seconds, rounded up.
+fn describe(limit: u32, admission: Admission, now_ms: u64, headers: &mut HeaderMap) {
+    let Admission { remaining, reset_ms, .. } = admission;
+    let (seconds, at) = (reset_ms.div_ceil(1_000), (now_ms + reset_ms).div_ceil(1_000));
+    let fields = [
+        ("ratelimit-policy", format!("\"default\";q={limit};w={}", WINDOW_MS / 1_000)),
+        ("ratelimit", format!("\"default\";r={remaining};t={seconds}")),
+        ("x-ratelimit-limit", limit.to_string()),
+        ("x-ratelimit-remaining", remaining.to_string()),
+        ("x-ratelimit-reset", at.to_string()),
+    ];
+    for (name, value) in fields {
+        if let Ok(value) = HeaderValue::try_from(value) {
+            headers.insert(HeaderName::from_static(name), value);
+        }
+    }
+}

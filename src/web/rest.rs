@@ -1,0 +1,136 @@
+//! Errors of the REST interfaces, and the one place where they become statuses.
+
+use axum::{
+    Json,
+    extract::rejection::{PathRejection, QueryRejection},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use serde::Serialize;
+
+use crate::chain::{Clock, SystemClock};
+
+/// What a REST request is answered instead of what it asked for.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum RestError {
+    /// A parameter is not what the route takes.
+    #[error("{name}: {what}")]
+    Parameter {
+        /// The parameter's name.
+        name: &'static str,
+        /// What is wrong with it.
+        what: String,
+    },
+    /// There is nothing here.
+    #[error("{0}")]
+    NotFound(String),
+    /// The route exists, but not for this method.
+    #[error("this route takes GET")]
+    MethodNotAllowed,
+    /// The client has used up its share.
+    #[error("rate limit exceeded: {limit} requests per minute; try again in {retry_after} s")]
+    TooManyRequests {
+        /// Requests per minute.
+        limit: u32,
+        /// Seconds after which there is room again.
+        retry_after: u64,
+    },
+    /// The client has as many connections as it may.
+    #[error("too many connections: at most {0} from one address")]
+    TooManyConnections(usize),
+    /// The node failed.
+    #[error("{0}")]
+    Internal(String),
+    /// The answer cannot be given now.
+    #[error("{0}")]
+    Unavailable(String),
+}
+
+/// The body of every error.
+#[derive(Serialize)]
+struct Body<'a> {
+    success: bool,
+    message: &'a str,
+    error: &'static str,
+    timestamp: u64,
+}
+
+impl RestError {
+    /// A parameter is not what the route takes.
+    pub fn parameter(name: &'static str, what: impl Into<String>) -> Self {
+        Self::Parameter { name, what: what.into() }
+    }
+
+    /// The HTTP status.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Parameter { .. } => StatusCode::BAD_REQUEST,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::TooManyRequests { .. } | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+        }
+    }
+
+    /// The kind of error, for programs.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Parameter { .. } => "invalid_parameter",
+            Self::NotFound(_) => "not_found",
+            Self::MethodNotAllowed => "method_not_allowed",
+            Self::TooManyRequests { .. } => "rate_limit_exceeded",
+            Self::TooManyConnections(_) => "too_many_connections",
+            Self::Internal(_) => "internal_error",
+            Self::Unavailable(_) => "unavailable",
+        }
+    }
+}
+
+impl IntoResponse for RestError {
+    fn into_response(self) -> Response {
+        if let Self::Internal(what) = &self {
+            tracing::error!(%what, "a REST request failed");
+        }
+        let message = self.to_string();
+        let body = Body { success: false, message: &message, error: self.code(), timestamp: SystemClock.now_ms() };
+        let mut response = (self.status(), [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response();
+        match self {
+            Self::TooManyRequests { retry_after, .. } => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+            }
+            Self::MethodNotAllowed => {
+                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
+            }
+            Self::Parameter { .. }
+            | Self::NotFound(_)
+            | Self::TooManyConnections(_)
+            | Self::Internal(_)
+            | Self::Unavailable(_) => {}
+        }
+        response
+    }
+}
+
+impl From<PathRejection> for RestError {
+    fn from(rejection: PathRejection) -> Self {
+        Self::parameter("path", rejection.body_text())
+    }
+}
+
+impl From<QueryRejection> for RestError {
+    fn from(rejection: QueryRejection) -> Self {
+        Self::parameter("query", rejection.body_text())
+    }
+}
+
+/// The answer where nothing is.
+pub async fn not_found(uri: axum::http::Uri) -> RestError {
+    let path: String = uri.path().chars().take(100).collect();
+    RestError::NotFound(format!("no route {path}"))
+}
+
+/// The answer to another method than `GET`.
+pub async fn method_not_allowed() -> RestError {
+    RestError::MethodNotAllowed
+}

@@ -1,0 +1,4 @@
+//! The account query of a Cosmos gateway over real sockets.
+
+mod accounts;
+mod addresses;

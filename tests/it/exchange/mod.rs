@@ -1,0 +1,11 @@
+//! The exchange over real sockets: swaps, REST, the price WebSocket, and prices on the chain.
+
+mod health;
+mod history;
+mod rest;
+mod socket;
+mod socket_limits;
+mod swap;
+mod swap_failures;
+mod updater;
+mod updater_limits;

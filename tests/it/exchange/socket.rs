@@ -1,0 +1,186 @@
+//! The price WebSocket: what clients are told, and what they may say.
+
+use alloy::sol_types::SolEvent;
+use serde_json::{Value, json};
+use tokio_tungstenite::tungstenite::{Message, protocol::frame::coding::CloseCode};
+
+use crate::support::{
+    TestNode,
+    abi::Oracle,
+    chain::{ORACLE, key, token, usd_e8},
+    node,
+    socket::PriceSocket,
+    ticking_node,
+};
+
+/// What the newest block's logs say, in the shape of a message's `data` without the changes.
+fn logged(node: &TestNode) -> Vec<(String, u64, u64)> {
+    let block = node.chain().head().block.clone();
+    let logs = block.logs().filter(|at| at.log.address == ORACLE);
+    let mut entries: Vec<_> = logs
+        .filter_map(|at| Oracle::PriceUpdated::decode_log_data(&at.log.data).ok())
+        .map(|event| (event.token.to_string().to_lowercase(), event.price.to(), event.timestamp.to::<u64>() * 1_000))
+        .collect();
+    entries.sort_unstable();
+    entries
+}
+
+/// The same from a message.
+fn told(message: &Value) -> Vec<(String, u64, u64)> {
+    let data = message["data"].as_object().expect("an object");
+    let mut entries: Vec<_> = data
+        .iter()
+        .map(|(address, entry)| {
+            assert_eq!(entry["address"], address.as_str());
+            assert!(entry["symbol"].is_string() && entry["change24h"].is_number());
+            (address.clone(), usd_e8(&entry["price"]), entry["timestamp"].as_u64().expect("a time"))
+        })
+        .collect();
+    entries.sort_unstable();
+    entries
+}
+
+#[tokio::test]
+async fn a_client_is_welcomed_and_told_every_price() {
+    let node = node().await;
+    for url in [
+        node.exchange_ws_url(),
+        format!("{}/any/path?at=all", node.exchange_ws_url()),
+        format!("ws://{}/ws", node.address()),
+    ] {
+        let mut socket = PriceSocket::connect(&url).await;
+        let welcome = socket.json().await;
+        assert_eq!((&welcome["type"], &welcome["status"]), (&"connection".into(), &"connected".into()));
+        assert!(welcome["clientId"].is_string() && welcome["timestamp"].is_u64());
+        let snapshot = socket.prices().await;
+        let entries = told(&snapshot);
+        assert_eq!(entries.len(), 12);
+        for info in &node.config().network.tokens {
+            let (price, updated_at) = node.oracle_price(info).await;
+            assert!(entries.contains(&(key(info), price, updated_at * 1_000)), "{}", info.symbol);
+        }
+        assert_eq!(snapshot["timestamp"], node.chain().head().block.header.timestamp * 1_000);
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn what_is_pushed_is_what_is_on_the_chain() {
+    let (node, clock) = ticking_node().await;
+    let (mut one, mut two) = (node.price_socket().await, node.price_socket().await);
+    for _ in 0..3 {
+        clock.advance(2_000);
+        node.wake().await;
+        let message = one.prices().await;
+        assert_eq!(told(&message), logged(&node));
+        assert_eq!(message["timestamp"], node.chain().head().block.header.timestamp * 1_000);
+        assert_eq!(two.prices().await, message, "everybody hears the same");
+
+        let weth = token("WETH");
+        let rest = node.price_entry(&weth).await;
+        assert_eq!(message["data"][key(&weth)]["price"], rest["price"]);
+        assert_eq!(message["data"][key(&weth)]["change24h"], rest["change24h"]);
+        assert_eq!(usd_e8(&rest["price"]), node.oracle_price(&weth).await.0);
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn only_what_changed_is_told() {
+    let node = node().await;
+    let mut socket = node.price_socket().await;
+    // Blocks without prices are nobody's news; the owner's price is.
+    node.mine().await;
+    let sol = token("SOL");
+    let call = Oracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(20_000_000_000u64) };
+    assert!(node.send(&node.treasury(), ORACLE, call).await.status());
+    let entries = told(&socket.prices().await);
+    assert_eq!(entries, logged(&node));
+    assert_eq!((entries.len(), &entries[0].0, entries[0].1), (1, &key(&sol), 20_000_000_000));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_subscription_narrows_what_a_client_gets() {
+    let (node, clock) = ticking_node().await;
+    let mut socket = node.price_socket().await;
+    let weth = key(&token("WETH"));
+    socket.send(json!({ "type": "subscribe", "tokens": [weth.to_uppercase().replace("0X", "0x")] }).to_string()).await;
+    let confirmation = socket.json().await;
+    assert_eq!((&confirmation["type"], &confirmation["tokens"]), (&"subscribed".into(), &json!([weth])));
+    assert_eq!(told(&socket.prices().await).len(), 1, "the present price of what it asked for");
+    clock.advance(2_000);
+    node.wake().await;
+    let entries = told(&socket.prices().await);
+    assert_eq!(entries.iter().map(|entry| entry.0.as_str()).collect::<Vec<_>>(), [weth.as_str()]);
+
+    socket.send(r#"{"type":"subscribe","tokens":[]}"#).await;
+    assert_eq!(socket.json().await["tokens"], json!([]));
+    assert_eq!(told(&socket.prices().await).len(), 12);
+    clock.advance(2_000);
+    node.wake().await;
+    assert_eq!(told(&socket.prices().await), logged(&node));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_ping_is_answered() {
+    let node = node().await;
+    let mut socket = node.price_socket().await;
+    socket.send(r#"{"type":"ping"}"#).await;
+    assert_eq!(socket.json().await["type"], "pong");
+    socket.send_message(Message::Ping(b"1".to_vec().into())).await;
+    assert_eq!(socket.message().await, Message::Pong(b"1".to_vec().into()));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn garbage_is_answered_once_and_the_connection_stays() {
+    let (node, clock) = ticking_node().await;
+    let mut socket = node.price_socket().await;
+    for garbage in ["", "{", "null", r#"{"type":"unsubscribe"}"#, r#"{"type":"subscribe","tokens":["DOGE"]}"#] {
+        socket.send(garbage).await;
+        let answer = socket.json().await;
+        assert_eq!(answer["type"], "error", "{garbage}");
+        assert!(answer["message"].as_str().is_some_and(|message| !message.is_empty()));
+    }
+    socket.send_message(Message::binary(vec![1, 2, 3])).await;
+    assert_eq!(socket.json().await["type"], "error");
+    clock.advance(2_000);
+    node.wake().await;
+    assert_eq!(told(&socket.prices().await), logged(&node));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn after_a_revert_the_prices_hold_again_that_held_before() {
+    let (node, clock) = ticking_node().await;
+    clock.advance(2_000);
+    node.wake().await;
+    let mut socket = node.price_socket().await;
+    let before = logged(&node);
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    for _ in 0..2 {
+        clock.advance(2_000);
+        node.wake().await;
+        socket.prices().await;
+    }
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    assert_eq!(told(&socket.prices().await), before);
+    clock.advance(2_000);
+    node.wake().await;
+    assert_eq!(told(&socket.prices().await), logged(&node));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_end_is_announced() {
+    let node = node().await;
+    let mut sockets = Vec::new();
+    for _ in 0..3 {
+        sockets.push(node.price_socket().await);
+    }
+    let (_, codes) =
+        tokio::join!(node.end(), futures_util::future::join_all(sockets.iter_mut().map(PriceSocket::close_code)),);
+    assert_eq!(codes, [CloseCode::Away; 3]);
+}

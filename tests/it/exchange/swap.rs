@@ -1,0 +1,94 @@
+//! The published swap client, with nothing changed but the host name.
+
+use alloy::{primitives::U256, sol_types::SolEvent};
+
+use crate::support::{
+    TestNode,
+    abi::{Erc20, Vault},
+    chain::{VAULT, key, token, units, usd_e8},
+    node,
+};
+
+/// What the client computes from `/api/prices`, in floating point as it does: what to expect, and the least to accept.
+async fn expected(node: &TestNode, from: &str, to: &str, amount: f64) -> (f64, U256) {
+    let prices = node.get_json("/api/prices").await;
+    let entry = |symbol: &str| prices["data"][key(&token(symbol))].clone();
+    let number = |value: &serde_json::Value| value.as_f64().expect("a number");
+    let (from, to) = (entry(from), entry(to));
+    let out = amount * (1.0 - 0.003) * number(&from["price"]) / number(&to["price"]);
+    let least = out * (1.0 - 0.005) * 10f64.powf(number(&to["decimals"]));
+    (out, U256::from(least.floor() as u128))
+}
+
+async fn swap(node: &TestNode, from: &str, to: &str, whole: u64) {
+    let (from, to, user) = (token(from), token(to), node.signer(0));
+    let (out, least) = expected(node, &from.symbol, &to.symbol, whole as f64).await;
+    let amount = units(&from, whole);
+    let before = (node.balance(&from, user.address()).await, node.balance(&to, user.address()).await);
+
+    assert!(node.send(&user, from.address, Erc20::approveCall { spender: VAULT, value: amount }).await.status());
+    let call = Vault::swapExactTokensForTokensCall {
+        _tokenIn: from.address,
+        _tokenOut: to.address,
+        _amountIn: amount,
+        _minAmountOut: least,
+    };
+    let receipt = node.send(&user, VAULT, call).await;
+    assert!(receipt.status(), "{} to {}", from.symbol, to.symbol);
+
+    let logs = receipt.inner.logs().iter().filter(|log| log.address() == VAULT);
+    let swaps: Vec<_> = logs.filter_map(|log| Vault::Swap::decode_log_data(log.data()).ok()).collect();
+    let [event] = &swaps[..] else { panic!("{swaps:?}") };
+    assert_eq!((event.user, event.tokenIn, event.tokenOut), (user.address(), from.address, to.address));
+    assert_eq!(event.amountIn, amount);
+    assert!(event.amountOut >= least);
+    let got: f64 = event.amountOut.to_string().parse::<f64>().expect("a number") / 10f64.powi(to.decimals.into());
+    assert!((got / out - 1.0).abs() < 1e-6, "expected {out}, got {got}");
+
+    let after = (node.balance(&from, user.address()).await, node.balance(&to, user.address()).await);
+    assert_eq!(after, (before.0 - amount, before.1 + event.amountOut));
+}
+
+#[tokio::test]
+async fn a_published_client_swaps() {
+    let node = node().await;
+    swap(&node, "WETH", "USDC", 1).await;
+    swap(&node, "USDC", "WBTC", 5_000).await;
+    swap(&node, "CRO", "DOT", 12_345).await;
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_swap_shows_in_the_next_request() {
+    let node = node().await;
+    swap(&node, "WETH", "USDC", 2).await;
+    let tokens = node.get_json("/api/tokens/swap").await;
+    let entry = |symbol: &str| {
+        let list = tokens["data"].as_array().expect("a list");
+        list.iter().find(|entry| entry["symbol"] == symbol).expect("a token").clone()
+    };
+    let price = token("WETH").reference_price;
+    assert_eq!(usd_e8(&entry("WETH")["volume24h"]), 2 * price);
+    // What was paid out: the fee stays in the vault.
+    let paid = 2 * price / 100 * 9_970 / 10_000 * 100;
+    assert!(usd_e8(&entry("USDC")["volume24h"]).abs_diff(paid) <= 100, "{}", entry("USDC"));
+    assert_eq!(usd_e8(&entry("WBTC")["volume24h"]), 0);
+
+    let weth = token("WETH");
+    let reserve = Vault::new(VAULT, node.reader()).reserves(weth.address).call().await.expect("a reserve");
+    let liquidity = reserve * U256::from(price) / units(&weth, 1);
+    assert_eq!(U256::from(usd_e8(&entry("WETH")["liquidity"])), liquidity);
+
+    let single = node.get_json(&format!("/api/prices/{}", weth.address)).await;
+    assert_eq!(single["data"]["volume24h"], entry("WETH")["volume24h"]);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_vault_says_what_it_charges() {
+    let node = node().await;
+    let vault = Vault::new(VAULT, node.reader());
+    assert_eq!(vault.SWAP_FEE_BPS().call().await.expect("a number"), U256::from(30));
+    assert_eq!(vault.BPS_DENOMINATOR().call().await.expect("a number"), U256::from(10_000));
+    node.end().await;
+}

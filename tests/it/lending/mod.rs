@@ -1,0 +1,6 @@
+//! The lending service over real sockets.
+
+mod loans;
+mod pools;
+mod rendering;
+mod users;

@@ -1,0 +1,122 @@
+//! What tests do to the chain, as clients do it: signed transactions through a provider.
+
+use alloy::{
+    network::{EthereumWallet, TransactionBuilder},
+    primitives::{Address, B256, U256, address},
+    providers::{DynProvider, Provider, ProviderBuilder},
+    rpc::types::{TransactionReceipt, TransactionRequest},
+    signers::local::PrivateKeySigner,
+};
+use alloy_sol_types::SolCall;
+use serde_json::{Value, json};
+use tetrad::{
+    account::Mnemonic,
+    network::{Network, Token},
+};
+
+use super::{TestNode, abi};
+
+pub const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
+pub const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
+
+/// A token of the network by its symbol.
+pub fn token(symbol: &str) -> Token {
+    Network::default().tokens.into_iter().find(|token| token.symbol == symbol).expect("a token")
+}
+
+/// Whole tokens in the smallest unit.
+pub fn units(token: &Token, whole: u64) -> U256 {
+    U256::from(whole) * U256::from(10).pow(U256::from(token.decimals))
+}
+
+impl TestNode {
+    /// The key of a development account.
+    pub fn signer(&self, index: usize) -> PrivateKeySigner {
+        self.development_accounts()[index].1.parse().expect("a key")
+    }
+
+    /// The key of the account that owns the contracts.
+    pub fn treasury(&self) -> PrivateKeySigner {
+        let seed = Mnemonic::from_phrase(&self.config().mnemonic).expect("a mnemonic").to_seed("");
+        let key = seed.derive(&"m/44'/60'/1'/0/0".parse().expect("a path")).expect("a key");
+        PrivateKeySigner::from_slice(key.to_bytes().as_slice()).expect("a key")
+    }
+
+    /// A provider that signs with this key.
+    pub fn provider(&self, signer: PrivateKeySigner) -> DynProvider {
+        let wallet = EthereumWallet::from(signer);
+        ProviderBuilder::new().wallet(wallet).connect_http(self.rpc_url().parse().expect("a URL")).erased()
+    }
+
+    /// A provider that only reads.
+    pub fn reader(&self) -> DynProvider {
+        ProviderBuilder::new().connect_http(self.rpc_url().parse().expect("a URL")).erased()
+    }
+
+    /// Sends a call and returns its receipt, which is there at once.
+    pub async fn send(&self, signer: &PrivateKeySigner, to: Address, call: impl SolCall) -> TransactionReceipt {
+        let provider = self.provider(signer.clone());
+        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
+        let pending = provider.send_transaction(request).await.unwrap_or_else(|error| panic!("{error}"));
+        self.receipt(*pending.tx_hash()).await
+    }
+
+    /// The same without asking for an estimate first: for calls that revert.
+    pub async fn send_anyway(&self, signer: &PrivateKeySigner, to: Address, call: impl SolCall) -> TransactionReceipt {
+        let provider = self.provider(signer.clone());
+        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode()).with_gas_limit(1_000_000);
+        let pending = provider.send_transaction(request).await.unwrap_or_else(|error| panic!("{error}"));
+        self.receipt(*pending.tx_hash()).await
+    }
+
+    pub async fn receipt(&self, hash: B256) -> TransactionReceipt {
+        self.reader().get_transaction_receipt(hash).await.expect("an answer").expect("a receipt")
+    }
+
+    /// A token balance.
+    pub async fn balance(&self, token: &Token, account: Address) -> U256 {
+        abi::Erc20::new(token.address, self.reader()).balanceOf(account).call().await.expect("a balance")
+    }
+
+    /// The oracle's price of a token and when it was set.
+    pub async fn oracle_price(&self, token: &Token) -> (u64, u64) {
+        let price = abi::Oracle::new(ORACLE, self.reader()).getPrice(token.address).call().await.expect("a price");
+        (price.price.to(), price.updatedAt.to())
+    }
+
+    /// Whether the oracle calls a token's price fresh at the newest block.
+    pub async fn is_fresh(&self, token: &Token) -> bool {
+        abi::Oracle::new(ORACLE, self.reader()).readPrice(token.address).call().await.expect("a price").fresh
+    }
+
+    /// Seals a block.
+    pub async fn mine(&self) {
+        self.rpc("evm_mine", json!([])).await;
+    }
+
+    /// Lets the chain's time jump.
+    pub async fn increase_time(&self, seconds: u64) {
+        self.rpc("evm_increaseTime", json!([seconds])).await;
+    }
+
+    pub async fn block_number(&self) -> u64 {
+        self.reader().get_block_number().await.expect("a number")
+    }
+
+    /// The entry of a token in `/api/prices`.
+    pub async fn price_entry(&self, token: &Token) -> Value {
+        self.get_json("/api/prices").await["data"][key(token)].clone()
+    }
+}
+
+/// A token's address as a client of the REST interface writes it.
+pub fn key(token: &Token) -> String {
+    token.address.to_string().to_lowercase()
+}
+
+/// A JSON number as US dollars × 10^8, exactly.
+pub fn usd_e8(number: &Value) -> u64 {
+    let text = number.to_string();
+    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
+    format!("{whole}{fraction:0<8}").parse().unwrap_or_else(|_| panic!("{text} is no price"))
+}

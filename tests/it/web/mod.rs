@@ -1,0 +1,7 @@
+//! What all interfaces share of the web, over real sockets.
+
+mod connections;
+mod cors;
+mod network_info;
+mod rate_limit;
+mod sliding_window;

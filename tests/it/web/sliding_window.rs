@@ -1,0 +1,63 @@
+//! The window against the plainest model of it: a list of everything that was ever admitted.
+
+use std::net::{IpAddr, Ipv4Addr};
+
+use proptest::prelude::*;
+use tetrad::web::{ClientKey, SlidingWindow};
+
+const WINDOW_MS: u64 = 60_000;
+
+#[derive(Default)]
+struct Model {
+    admitted: Vec<(u8, u64)>,
+}
+
+impl Model {
+    fn admit(&mut self, client: u8, now: u64, limit: usize) -> (bool, usize) {
+        let counting =
+            |model: &Self| model.admitted.iter().filter(|(who, at)| *who == client && now - at < WINDOW_MS).count();
+        let admitted = counting(self) < limit;
+        if admitted {
+            self.admitted.push((client, now));
+        }
+        (admitted, limit - counting(self))
+    }
+}
+
+fn key(client: u8) -> ClientKey {
+    IpAddr::from(Ipv4Addr::new(192, 0, 2, client)).into()
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, ..ProptestConfig::default() })]
+
+    #[test]
+    fn admits_what_the_model_admits(
+        limit in 1usize..8,
+        steps in prop::collection::vec((0u8..4, prop_oneof![0u64..3_000, 55_000u64..65_000]), 1..150),
+    ) {
+        let (mut window, mut model, mut now) = (SlidingWindow::new(limit, WINDOW_MS, 100), Model::default(), 0);
+        for (client, pause) in steps {
+            now += pause;
+            let admission = window.admit(key(client), now);
+            let (admitted, remaining) = model.admit(client, now, limit);
+            prop_assert_eq!((admission.admitted, admission.remaining), (admitted, remaining));
+            // Somebody who waits as long as told is let in.
+            prop_assert!(admission.reset_ms >= 1 && admission.reset_ms <= WINDOW_MS);
+            if !admission.admitted {
+                let at = |time| Model { admitted: model.admitted.clone() }.admit(client, time, limit).0;
+                prop_assert!(at(now + admission.reset_ms));
+                prop_assert!(!at(now + admission.reset_ms - 1), "not a moment earlier");
+            }
+        }
+    }
+
+    #[test]
+    fn remembers_no_more_clients_than_it_may(clients in prop::collection::vec(any::<u32>(), 1..300)) {
+        let mut window = SlidingWindow::new(1, WINDOW_MS, 16);
+        for (now, client) in clients.into_iter().enumerate() {
+            window.admit(IpAddr::from(Ipv4Addr::from(client)).into(), now as u64);
+            prop_assert!(window.clients() <= 16);
+        }
+    }
+}
