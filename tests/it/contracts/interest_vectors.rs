@@ -105,8 +105,7 @@ impl Replay {
         });
         let mut network = Network::with_harness();
         network.deploy(MATH, OWNER, "test/MathHarness", &[]);
-        let users: Vec<String> =
-            sequence["steps"][0]["state"]["users"].as_object().unwrap().keys().cloned().collect();
+        let users: Vec<String> = sequence["steps"][0]["state"]["users"].as_object().unwrap().keys().cloned().collect();
         let mut replay = Self { network, token, users };
         for user in replay.users.clone() {
             replay.prepare(address_of(&user));

@@ -7,13 +7,16 @@ mod abi;
 mod abi_lending;
 mod artifacts;
 mod bench;
+mod model;
 mod network;
+mod random;
 mod render;
 mod vectors;
 
 mod credit_vectors;
 mod interest_vectors;
 mod oracle;
+mod pool_invariants;
 mod swap_vectors;
 mod token;
 mod vault_adversaries;

@@ -40,13 +40,9 @@ fn the_first_failed_check_is_the_one_shown() {
     network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 }).unwrap();
     network.send(OWNER, VAULT, Vault::pauseCall {}).unwrap();
     network.warp(601);
-    let mut attempt = Attempt {
-        token_in: STRANGER,
-        token_out: STRANGER,
-        amount_in: U256::ZERO,
-        min_amount_out: U256::MAX,
-    };
-    let mut expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
+    let mut attempt =
+        Attempt { token_in: STRANGER, token_out: STRANGER, amount_in: U256::ZERO, min_amount_out: U256::MAX };
+    let expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
         assert_eq!(attempt.send(network), Err(error), "{status:?}");
         assert_eq!(attempt.status(network), status);
     };
@@ -80,10 +76,8 @@ fn the_first_failed_check_is_the_one_shown() {
     let error = VaultErrors::InsufficientOutputAmount { amountOut: quote.amountOut, minAmountOut: U256::MAX };
     assert_eq!(attempt.send(&mut network), Err(refusal(error)));
     attempt.min_amount_out = quote.amountOut;
-    let error = VaultErrors::InsufficientLiquidity {
-        needed: quote.amountOut + quote.fee,
-        available: usdc.worth(10_000_000),
-    };
+    let error =
+        VaultErrors::InsufficientLiquidity { needed: quote.amountOut + quote.fee, available: usdc.worth(10_000_000) };
     expect(&mut network, &attempt, refusal(error), SwapStatus::InsufficientLiquidity);
 
     (attempt.amount_in, attempt.min_amount_out) = (weth.worth(1_000_001) + U256::from(1), U256::ZERO);

@@ -12,8 +12,7 @@ const HOUR: u64 = 3_600;
 
 fn limited(bps_per_hour: u16) -> Network {
     let mut network = Network::new();
-    let receipt =
-        network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: bps_per_hour }).unwrap();
+    let receipt = network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: bps_per_hour }).unwrap();
     let event = Vault::ImpactWindowChanged { previousBps: U256::ZERO, newBps: U256::from(bps_per_hour) };
     assert_eq!(receipt.event::<Vault::ImpactWindowChanged>(), event);
     assert_eq!(network.look(VAULT, Vault::impactWindowBpsCall {}), bps_per_hour);

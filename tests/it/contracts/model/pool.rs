@@ -1,0 +1,359 @@
+//! The pool's operations.
+
+use std::collections::BTreeMap;
+
+use alloy_primitives::{Address, Bytes, LogData, U256};
+use alloy_sol_types::SolEvent;
+
+use super::{
+    asset::Asset,
+    ceil,
+    credit::History,
+    floor, n, ray,
+    session::{Part, Session},
+};
+use crate::contracts::{
+    abi::Token,
+    abi_lending::{AssetParameters, PoolErrors, PoolEvents},
+    bench::refusal,
+};
+
+pub(crate) type Outcome = Result<Vec<LogData>, Bytes>;
+
+#[derive(Clone, Default)]
+pub(crate) struct User {
+    pub(crate) history: History,
+    /// Scaled supply and scaled debt by asset.
+    pub(crate) positions: BTreeMap<usize, (U256, U256)>,
+}
+
+#[derive(Clone)]
+pub(crate) struct Pool {
+    pub(crate) now: u64,
+    pub(crate) assets: Vec<Asset>,
+    pub(crate) users: BTreeMap<Address, User>,
+}
+
+/// Who liquidates whom, and for what.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Liquidation {
+    pub(crate) liquidator: Address,
+    pub(crate) borrower: Address,
+    pub(crate) debt: usize,
+    pub(crate) collateral: usize,
+    pub(crate) amount: U256,
+    pub(crate) in_kind: bool,
+}
+
+impl Pool {
+    pub(crate) fn deposit(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
+        self.check_usable(index, amount)?;
+        let mut session = self.open(user, Some(index));
+        let cap = self.assets[index].supply_cap;
+        let part = session.part(index).unwrap();
+        let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
+        if scaled.is_zero() {
+            return Err(refusal(PoolErrors::AmountTooSmall {}));
+        }
+        part.supply += scaled;
+        part.asset.state.scaledSupply += scaled;
+        part.asset.state.cash += amount;
+        part.changed = true;
+        let supplied = part.asset.supplied();
+        if !cap.is_zero() && supplied > cap {
+            return Err(refusal(PoolErrors::SupplyCapExceeded { supplied, cap }));
+        }
+        session.emit(&PoolEvents::Deposit { asset: self.assets[index].address, user, amount });
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn withdraw(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
+        self.check_usable(index, amount)?;
+        let mut session = self.open(user, Some(index));
+        let asset = self.assets[index].address;
+        let part = session.part(index).unwrap();
+        let amount = amount.min(part.supplied());
+        if amount.is_zero() {
+            return Err(refusal(PoolErrors::NothingSupplied { asset, user }));
+        }
+        check_cash(amount, part.asset.state.cash)?;
+        let scaled = part.take_supply(amount);
+        part.asset.state.scaledSupply -= scaled;
+        part.asset.state.cash -= amount;
+        if session.owes() {
+            session.check_covered(self.now)?;
+        }
+        session.emit(&PoolEvents::Withdraw { asset, user, amount });
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn borrow(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
+        self.check_usable(index, amount)?;
+        let mut session = self.open(user, Some(index));
+        let (band, cap) = (session.history.band, self.assets[index].borrow_cap);
+        let part = session.part(index).unwrap();
+        check_cash(amount, part.asset.state.cash)?;
+        part.lend(band, amount);
+        let borrowed = part.asset.debt();
+        if !cap.is_zero() && borrowed > cap {
+            return Err(refusal(PoolErrors::BorrowCapExceeded { borrowed, cap }));
+        }
+        session.check_covered(self.now)?;
+        session.history.lend(self.now);
+        session.emit(&PoolEvents::Borrow { asset: self.assets[index].address, user, amount });
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn repay(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
+        if amount.is_zero() {
+            return Err(refusal(PoolErrors::ZeroAmount {}));
+        }
+        let mut session = self.open(user, Some(index));
+        let (band, debt, asset) = (session.history.band, session.worth().debt, self.assets[index].address);
+        let part = session.part(index).unwrap();
+        let amount = amount.min(part.owed(band));
+        if amount.is_zero() {
+            return Err(refusal(PoolErrors::NothingOwed { asset, user }));
+        }
+        let paid = part.asset.usd_down(amount).to();
+        part.pay(band, amount);
+        session.history.pay(paid, debt, self.now);
+        session.emit(&PoolEvents::Repay { asset, user, amount });
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn refresh(&mut self, user: Address) -> Outcome {
+        let session = self.open(user, None);
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn transfer(&mut self, from: Address, to: Address, index: usize, amount: U256) -> Outcome {
+        if amount.is_zero() {
+            return Ok(vec![]);
+        }
+        self.check_usable(index, amount)?;
+        let mut session = self.open(from, Some(index));
+        let part = session.part(index).unwrap();
+        let balance = part.supplied();
+        if amount > balance {
+            return Err(refusal(Token::ERC20InsufficientBalance { sender: from, balance, needed: amount }));
+        }
+        let scaledAmount = part.take_supply(amount);
+        if session.owes() {
+            session.check_covered(self.now)?;
+        }
+        let asset = self.assets[index].address;
+        session.emit(&PoolEvents::SupplyTransferred { asset, from, to, amount, scaledAmount });
+        let mut events = self.close(session);
+        events.extend(self.receive(to, index, scaledAmount));
+        Ok(events)
+    }
+
+    pub(crate) fn liquidate(&mut self, terms: Liquidation) -> Outcome {
+        self.check_usable(terms.debt, terms.amount)?;
+        self.check_usable(terms.collateral, terms.amount)?;
+        let mut session = self.open(terms.borrower, None);
+        session.check_fresh(self.now)?;
+        let health = session.worth().health();
+        if health.is_none_or(|health| health >= 10_000) {
+            let healthFactorBps = health.map_or(U256::MAX, U256::from);
+            return Err(refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+        }
+        let (debtAsset, collateralAsset) = (self.assets[terms.debt].address, self.assets[terms.collateral].address);
+        let (repaid, seized, fee) = self.price(&mut session, terms, health.unwrap())?;
+
+        let band = session.history.band;
+        session.part(terms.debt).unwrap().pay(band, repaid);
+        let part = session.part(terms.collateral).unwrap();
+        if !terms.in_kind {
+            check_cash(seized - fee, part.asset.state.cash)?;
+        }
+        let scaled = part.take_supply(seized);
+        let burned = if terms.in_kind { ceil(fee, ray(), part.asset.state.liquidityIndex) } else { scaled };
+        part.asset.state.scaledSupply -= burned;
+        part.asset.state.cash -= if terms.in_kind { U256::ZERO } else { seized - fee };
+        part.asset.earn(fee);
+
+        session.emit(&PoolEvents::Liquidation {
+            borrower: terms.borrower,
+            debtAsset,
+            collateralAsset,
+            liquidator: terms.liquidator,
+            repaid,
+            seized,
+            fee,
+            inKind: terms.in_kind,
+        });
+        if session.worth().supplied == 0 {
+            session.write_off();
+        }
+        session.history.liquidate(self.now);
+        let mut events = self.close(session);
+        if terms.in_kind {
+            events.extend(self.receive(terms.liquidator, terms.collateral, scaled - burned));
+        }
+        Ok(events)
+    }
+
+    pub(crate) fn write_off(&mut self, user: Address) -> Outcome {
+        let mut session = self.open(user, None);
+        session.check_fresh(self.now)?;
+        let worth = session.worth();
+        if worth.supplied != 0 || !session.owes() {
+            let healthFactorBps = worth.health().map_or(U256::MAX, U256::from);
+            return Err(refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+        }
+        session.write_off();
+        Ok(self.close(session))
+    }
+
+    pub(crate) fn collect(&mut self, index: usize, amount: U256, receiver: Address) -> Outcome {
+        let mut asset = self.assets[index].clone();
+        asset.accrue(self.now);
+        let amount = amount.min(asset.state.treasury);
+        if amount.is_zero() {
+            return Err(refusal(PoolErrors::ZeroAmount {}));
+        }
+        check_cash(amount, asset.state.cash)?;
+        asset.state.treasury -= amount;
+        asset.state.cash -= amount;
+        let (address, state) = (asset.address, asset.state.clone());
+        self.assets[index] = asset;
+        Ok(vec![
+            PoolEvents::TreasuryCollected { asset: address, receiver, amount }.encode_log_data(),
+            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
+        ])
+    }
+
+    pub(crate) fn set_parameters(&mut self, index: usize, parameters: AssetParameters) -> Outcome {
+        let asset = &mut self.assets[index];
+        asset.accrue(self.now);
+        asset.parameters = parameters.clone();
+        let (address, state) = (asset.address, asset.state.clone());
+        Ok(vec![
+            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
+            PoolEvents::ParametersChanged { asset: address, parameters }.encode_log_data(),
+        ])
+    }
+
+    pub(crate) fn set_caps(&mut self, index: usize, supply_cap: u128, borrow_cap: u128) -> Outcome {
+        let asset = &mut self.assets[index];
+        (asset.supply_cap, asset.borrow_cap) = (n(supply_cap), n(borrow_cap));
+        let (supplyCap, borrowCap) = (asset.supply_cap, asset.borrow_cap);
+        Ok(vec![PoolEvents::CapsChanged { asset: asset.address, supplyCap, borrowCap }.encode_log_data()])
+    }
+
+    pub(crate) fn set_paused(&mut self, index: usize, paused: bool) -> Outcome {
+        let asset = &mut self.assets[index];
+        asset.paused = paused;
+        Ok(vec![PoolEvents::PausedChanged { asset: asset.address, paused }.encode_log_data()])
+    }
+
+    /// The account as an operation of this moment would start with it.
+    pub(crate) fn open(&self, user: Address, extra: Option<usize>) -> Session {
+        let stored = self.users.get(&user).cloned().unwrap_or_default();
+        let mut positions = stored.positions.clone();
+        if let Some(index) = extra {
+            positions.entry(index).or_default();
+        }
+        let part = |(index, (supply, debt)): (usize, (U256, U256))| {
+            let mut asset = self.assets[index].clone();
+            asset.accrue(self.now);
+            Part { index, asset, supply, debt, changed: false }
+        };
+        let parts = positions.into_iter().map(part).collect();
+        let mut session = Session { user, history: stored.history, parts, score: 0, events: vec![] };
+        session.open(self.now);
+        session
+    }
+
+    fn close(&mut self, mut session: Session) -> Vec<LogData> {
+        let score = session.close();
+        let (user, band) = (session.user, session.history.band);
+        let stored = self.users.entry(user).or_default();
+        for part in session.parts.clone().into_iter().filter(|part| part.changed) {
+            let (asset, state) = (part.asset.address, part.asset.state.clone());
+            self.assets[part.index] = part.asset;
+            session.emit(&PoolEvents::ReserveUpdated { asset, state });
+            let (scaledSupply, scaledDebt) = (part.supply, part.debt);
+            let position =
+                PoolEvents::PositionUpdated { user, asset, scaledSupply, scaledDebt, band: U256::from(band) };
+            session.emit(&position);
+            if (scaledSupply, scaledDebt) == (U256::ZERO, U256::ZERO) {
+                stored.positions.remove(&part.index);
+            } else {
+                stored.positions.insert(part.index, (scaledSupply, scaledDebt));
+            }
+        }
+        let history = &session.history;
+        stored.history = history.clone();
+        let event = PoolEvents::CreditUpdated {
+            user,
+            score: U256::from(score),
+            band: U256::from(band),
+            depositSeconds: U256::from(history.deposit_seconds),
+            healthySeconds: U256::from(history.healthy_seconds),
+            onTimePayments: U256::from(history.on_time),
+            penalty: U256::from(history.penalty),
+            penaltyAt: U256::from(history.penalty_at),
+            dueAt: U256::from(history.due_at),
+        };
+        session.emit(&event);
+        session.events
+    }
+
+    fn receive(&mut self, user: Address, index: usize, scaled: U256) -> Vec<LogData> {
+        let mut session = self.open(user, Some(index));
+        let part = session.part(index).unwrap();
+        part.supply += scaled;
+        part.changed = true;
+        self.close(session)
+    }
+
+    fn check_usable(&self, index: usize, amount: U256) -> Result<(), Bytes> {
+        let asset = &self.assets[index];
+        match () {
+            () if amount.is_zero() => Err(refusal(PoolErrors::ZeroAmount {})),
+            () if asset.paused => Err(refusal(PoolErrors::AssetPaused { asset: asset.address })),
+            () => Ok(()),
+        }
+    }
+
+    /// What a liquidation repays, seizes, and leaves to the treasury.
+    fn price(&self, session: &mut Session, terms: Liquidation, health: u128) -> Result<(U256, U256, U256), Bytes> {
+        let band = session.history.band;
+        let user = terms.borrower;
+        let owed = session.part(terms.debt).filter(|part| !part.debt.is_zero()).cloned();
+        let asset = self.assets[terms.debt].address;
+        let owed = owed.ok_or_else(|| refusal(PoolErrors::NothingOwed { asset, user }))?;
+        let collateral = session.part(terms.collateral).filter(|part| !part.supply.is_zero()).cloned();
+        let asset = self.assets[terms.collateral].address;
+        let collateral = collateral.ok_or_else(|| refusal(PoolErrors::NothingSupplied { asset, user }))?;
+
+        let small = n(2_000 * 100_000_000);
+        let (debt, supplied) = (owed.owed(band), collateral.supplied());
+        let at_once = health < 9_500 || owed.asset.usd_up(debt) < small || collateral.asset.usd_down(supplied) < small;
+        let mut repaid = terms.amount.min(if at_once { debt } else { debt / n(2) });
+
+        let bonus = U256::from(collateral.asset.parameters.liquidationBonusBps);
+        let paid_per_debt = owed.asset.price * (n(10_000) + bonus) * collateral.asset.unit;
+        let paid_per_collateral = collateral.asset.price * n(10_000) * owed.asset.unit;
+        let mut seized = floor(repaid, paid_per_debt, paid_per_collateral);
+        if seized > supplied {
+            seized = supplied;
+            repaid = repaid.min(ceil(supplied, paid_per_collateral, paid_per_debt));
+        }
+        if seized.is_zero() {
+            return Err(refusal(PoolErrors::AmountTooSmall {}));
+        }
+        let fee = floor(seized, bonus, n(10_000) + bonus).div_ceil(n(10));
+        Ok((repaid, seized, fee))
+    }
+}
+
+fn check_cash(needed: U256, available: U256) -> Result<(), Bytes> {
+    if needed > available {
+        return Err(refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+    }
+    Ok(())
+}
