@@ -3,6 +3,7 @@
 
 pub(crate) mod asset;
 pub(crate) mod credit;
+pub(crate) mod liquidation;
 pub(crate) mod pool;
 pub(crate) mod session;
 
