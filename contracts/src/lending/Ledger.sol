@@ -22,9 +22,10 @@ library Ledger {
     }
 
     /// @notice Credits a deposit.
-    /// @return scaled What the user got, 0 if the deposit is worth less than the smallest unit.
-    function mintSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 scaled) {
-        scaled = Ray.divDown(amount, holding.state.liquidityIndex);
+    /// @return lost What the user could not claim back at once, because a claim comes in whole units of the index.
+    function mintSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 lost) {
+        uint256 scaled = Ray.divDown(amount, holding.state.liquidityIndex);
+        lost = amount - Ray.mulDown(scaled, holding.state.liquidityIndex);
         holding.scaledSupply += scaled;
         holding.state.scaledSupply += scaled;
         holding.state.cash += amount;

@@ -25,6 +25,11 @@ contract LendingPool is PoolLiquidation {
     using Portfolio for Account;
     using Portfolio for Holding;
 
+    /// @dev A claim comes in whole units of the index. Where few supply and much is lent the index can grow until a unit is
+    /// worth something, so a deposit is refused if more than dust, and more than a ten-thousandth of it, would be lost.
+    uint256 private constant MAX_LOSS = 100;
+    uint256 private constant MAX_LOSS_SHARE = 10_000;
+
     /// @param owner_ The account that sets the rules and collects the treasury's income.
     /// @param oracle_ Where prices come from.
     constructor(address owner_, IPriceOracle oracle_) PoolAdmin(owner_, oracle_) {}
@@ -34,7 +39,8 @@ contract LendingPool is PoolLiquidation {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account,) = _openFor(msg.sender, asset);
         Holding memory holding = _find(account, asset);
-        if (holding.mintSupply(amount) == 0) revert AmountTooSmall();
+        uint256 lost = holding.mintSupply(amount);
+        if (lost == amount || (lost > MAX_LOSS && lost > amount / MAX_LOSS_SHARE)) revert AmountTooSmall();
         uint256 supplied = holding.state.totalSupplied();
         uint256 cap = reserve.supplyCap;
         if (cap != 0 && supplied > cap) revert SupplyCapExceeded(supplied, cap);

@@ -40,7 +40,8 @@ impl Pool {
         let cap = self.assets[index].supply_cap;
         let part = session.part(index).unwrap();
         let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
-        if scaled.is_zero() {
+        let lost = amount - floor(scaled, part.asset.state.liquidityIndex, ray());
+        if scaled.is_zero() || lost > n(100) && lost > amount / n(10_000) {
             return Err(refusal(PoolErrors::AmountTooSmall {}));
         }
         part.supply += scaled;

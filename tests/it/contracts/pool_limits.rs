@@ -1,0 +1,142 @@
+//! Far beyond what anybody means to do: decades, the largest numbers, the smallest pools.
+
+use alloy_primitives::{Address, U256, address};
+
+use super::{
+    abi::Token,
+    abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors},
+    bench::{Bench, refusal},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
+};
+
+const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
+const YEAR: u64 = 31_536_000;
+
+fn ray() -> U256 {
+    U256::from(10).pow(U256::from(27))
+}
+
+#[test]
+fn a_pool_survives_centuries() {
+    // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes hit their ceiling, and
+    // still everybody can act.
+    let mut network = Network::new();
+    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    network.deposit(WHALE, uni, uni.worth(1_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(100_000)).unwrap();
+    network.borrow(ALICE, uni, uni.worth(1_000)).unwrap();
+    let mut last = U256::ZERO;
+    for _ in 0..40 {
+        network.wait(5 * YEAR);
+        network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+        let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
+        assert!(view.liquidityIndex >= last);
+        assert!(view.cash + view.totalDebt + view.deficit >= view.totalSupplied + view.treasury);
+        last = view.liquidityIndex;
+    }
+    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    assert_eq!(state.borrowIndexes, [U256::from(u128::MAX); 5]);
+    network.look(LENS, LendingLens::getPoolsCall {});
+    network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+
+    network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(1_000)).unwrap();
+    let owed = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    let owed = owed.positions.iter().find(|position| position.asset == uni.address).unwrap().debt;
+    network.send(OWNER, uni.address, Token::mintCall { to: ALICE, amount: owed }).unwrap();
+    network.repay(ALICE, uni, U256::from(u128::MAX) / U256::from(2)).unwrap();
+}
+
+#[test]
+fn compounding_is_capped_and_never_wraps() {
+    let mut bench = Bench::new();
+    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
+    let mut rpow =
+        |base: U256, exponent: u64| bench.look(MATH, MathHarness::rpowCall { base, exponent: U256::from(exponent) });
+    let most = U256::from(u128::MAX);
+    assert_eq!(rpow(ray() * U256::from(2), 38), ray() << 38);
+    assert_eq!(rpow(ray() * U256::from(2), 39), most);
+    assert_eq!(rpow(ray() * U256::from(2), u64::MAX), most);
+    assert_eq!(rpow(most, 2), most);
+    assert_eq!(rpow(most, 1), most);
+    assert_eq!(rpow(most, 0), ray());
+    assert_eq!(rpow(ray(), u64::MAX), ray());
+    assert_eq!(rpow(ray() + U256::from(1), 3), ray() + U256::from(3));
+}
+
+#[test]
+fn a_few_units_left_behind_cannot_lock_an_asset() {
+    // A few units of supply collect the interest of a large debt: the index would leave every bound, and stops instead.
+    let mut network = Network::new();
+    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    network.deposit(WHALE, uni, uni.worth(1_000_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(10_000_000)).unwrap();
+    network.borrow(ALICE, uni, uni.worth(1_000_000)).unwrap();
+    network.wait(YEAR);
+    network.repay(ALICE, uni, U256::MAX).unwrap();
+    let supplied = network.balance_of(uni.p_token(), WHALE);
+    network.withdraw(WHALE, uni, supplied - U256::from(40)).unwrap();
+    // What is left in cash is the treasury's; Alice borrows it.
+    let cash = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state.cash;
+    network.borrow(ALICE, uni, cash).unwrap();
+    for _ in 0..4 {
+        network.wait(YEAR);
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    assert_eq!(state.liquidityIndex, U256::from(u128::MAX));
+    let unit = U256::from(u128::MAX) / ray() + U256::from(1);
+    network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
+    let claim = network.balance_of(uni.p_token(), BOB);
+    assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
+    // Less than ten thousand of these units could lose more than a ten-thousandth.
+    let refused = network.deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::AmountTooSmall {}));
+    network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
+    network.withdraw(BOB, uni, U256::MAX).unwrap();
+    network.repay(ALICE, uni, uni.worth(1_000)).unwrap();
+}
+
+#[test]
+fn interest_without_suppliers_stays_in_the_pool() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    network.deposit(WHALE, usdc, usdc.worth(100_000)).unwrap();
+    network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(100_000)).unwrap();
+    network.wait(YEAR);
+    network.repay(ALICE, usdc, U256::MAX).unwrap();
+    network.withdraw(WHALE, usdc, U256::MAX).unwrap();
+    let asset = usdc.address;
+    let cash = network.look(POOL, LendingPool::getReserveCall { asset }).state.cash;
+    network.borrow(ALICE, usdc, cash).unwrap();
+    let before = network.look(LENS, LendingLens::getPoolCall { asset });
+    network.wait(YEAR);
+    let after = network.look(LENS, LendingLens::getPoolCall { asset });
+    assert_eq!((after.totalSupplied, after.supplyRate), (U256::ZERO, U256::ZERO));
+    assert_eq!(after.liquidityIndex, before.liquidityIndex);
+    let interest = after.totalDebt - before.totalDebt;
+    assert_eq!(after.treasury - before.treasury, interest.div_ceil(U256::from(10)));
+}
+
+#[test]
+fn how_often_interest_is_settled_hardly_matters() {
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let mut debts = [1_u64, 365].map(|settlements| {
+        let mut network = Network::funded();
+        network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
+        network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
+        for _ in 0..settlements {
+            network.warp(YEAR / settlements);
+            let call = LendingPool::setParametersCall { asset: usdc.address, parameters: usdc.parameters() };
+            network.send(OWNER, POOL, call).unwrap();
+        }
+        network.look(LENS, LendingLens::getPoolCall { asset: usdc.address }).totalDebt
+    });
+    // The rate itself moves with what is owed; over a year that is worth less than a thousandth.
+    debts.sort();
+    assert!(debts[1] - debts[0] < debts[0] / U256::from(1_000), "{debts:?}");
+}
