@@ -14,7 +14,10 @@ mod render;
 mod vectors;
 
 mod credit_vectors;
+mod gas;
 mod interest_vectors;
+mod lens;
+mod multicall;
 mod oracle;
 mod p_token;
 mod pool_adversaries;
@@ -30,5 +33,6 @@ mod token;
 mod vault_adversaries;
 mod vault_checks;
 mod vault_owner;
+mod vault_walk;
 mod vault_window;
 mod walk;
