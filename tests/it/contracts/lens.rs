@@ -143,7 +143,7 @@ fn the_liquidation_price_is_where_liquidation_starts() {
         let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user, asset });
         assert_eq!(answer.side, side, "{symbol}");
         let price: u64 = answer.price.to();
-        let mut health_at = |price: u64| {
+        let health_at = |price: u64| {
             let mut network = network.twin();
             network.set_price(token, price);
             account(&mut network, ALICE).healthFactorBps.to::<u64>()

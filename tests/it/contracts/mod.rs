@@ -3,7 +3,11 @@
 //! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `abi` and `abi_lending` bind it, and
 //! `network` deploys everything the way genesis does. The rest is tests.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so best by panicking where it stands")]
+#![allow(non_snake_case, reason = "bindings keep Solidity's names, and so do the values that go into them")]
+
 mod abi;
+#[allow(clippy::too_many_arguments, reason = "generated, one for each field of an event")]
 mod abi_lending;
 mod artifacts;
 mod bench;
