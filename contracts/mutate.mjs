@@ -28,7 +28,9 @@ function artifactsOf(mutation, directory) {
   cpSync(join(root, "artifacts"), directory, { recursive: true });
   for (const [target, read] of Object.entries(dependencies)) {
     if (!read.has(path)) continue;
-    for (const [name, text] of Object.entries(build(target, mutated).artifacts)) writeFileSync(join(directory, name), text);
+    for (const [name, text] of Object.entries(build(target, mutated, { lenient: true }).artifacts)) {
+      writeFileSync(join(directory, name), text);
+    }
   }
 }
 

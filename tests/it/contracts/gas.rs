@@ -46,6 +46,17 @@ fn costs_are_as_recorded() {
 }
 
 #[test]
+fn the_readme_tells_the_sizes() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/README.md");
+    let readme = fs::read_to_string(path).unwrap();
+    for name in CONTRACTS.iter().filter(|_| env::var_os("TETRAD_ARTIFACTS").is_none()) {
+        let size = runtime_code(name).len();
+        let row = format!("| `{name}` | {},{:03} |", size / 1_000, size % 1_000);
+        assert!(readme.contains(&row), "contracts/README.md lacks the row {row}");
+    }
+}
+
+#[test]
 fn every_contract_fits_the_code_size_limit() {
     for name in CONTRACTS {
         let size = runtime_code(name).len();

@@ -176,6 +176,16 @@ fn a_price_is_good_for_ten_minutes() {
 }
 
 #[test]
+fn a_missing_price_is_never_fresh() {
+    let mut network = Network::new();
+    let newSeconds = ((1_u64 << 40) - 1).to_string().parse().unwrap();
+    network.send(OWNER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds }).unwrap();
+    assert!(!network.look(ORACLE, PriceOracle::readPriceCall { token: NEW_TOKEN }).fresh);
+    network.warp(1 << 36);
+    assert!(network.look(ORACLE, PriceOracle::readPriceCall { token: TOKENS[0].address }).fresh);
+}
+
+#[test]
 fn the_rules_are_the_owners() {
     let mut network = Network::new();
     let expected = refusal(Ownable::OwnableUnauthorizedAccount { account: UPDATER });

@@ -276,11 +276,11 @@ fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
     let promised = score(&mut network, ALICE);
     let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
     let event = receipt.event::<PoolEvents::CreditUpdated>();
-    assert_eq!((event.user, event.score, event.band), (ALICE, promised.score, promised.band));
-    assert_eq!((event.depositSeconds, event.healthySeconds), (promised.depositSeconds, promised.healthySeconds));
-    assert_eq!((event.penalty, event.penaltyAt), (promised.penalty, promised.penaltyAt));
-    assert_eq!((event.onTimePayments, event.dueAt), (promised.onTimePayments, promised.dueAt));
+    assert_eq!((event.user, event.score), (ALICE, promised.score));
     let before = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
+    assert_eq!(event.credit, before.credit);
+    assert_eq!(U256::from(event.credit.depositSeconds), promised.depositSeconds);
+    assert_eq!(U256::from(event.credit.penaltyAt), promised.penaltyAt);
     refresh(&mut network, ALICE);
     assert_eq!(network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account, before);
 }

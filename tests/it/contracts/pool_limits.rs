@@ -4,7 +4,7 @@ use alloy_primitives::{Address, U256, address};
 
 use super::{
     abi::Token,
-    abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors},
+    abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors, PoolHarness},
     bench::{Bench, refusal},
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
 };
@@ -98,6 +98,28 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
     network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
     network.withdraw(BOB, uni, U256::MAX).unwrap();
     network.repay(ALICE, uni, uni.worth(1_000)).unwrap();
+}
+
+#[test]
+fn debts_of_any_size_can_be_settled() {
+    // As much as storage can hold, in every band: the products of interest exceed 256 bits.
+    let mut network = Network::with_harness();
+    let uni = TokenInfo::of("UNI");
+    for (index, score) in [300_u64, 580, 670, 740, 800].into_iter().enumerate() {
+        let user = Address::with_last_byte(index as u8 + 1);
+        network.send(OWNER, POOL, PoolHarness::forceScoreCall { user, score: U256::from(score) }).unwrap();
+        network.send(OWNER, POOL, LendingPool::refreshCall { user }).unwrap();
+        let call = PoolHarness::forcePositionCall { user, asset: uni.address, supplied: 1, owed: u128::MAX };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    for _ in 0..3 {
+        network.wait(50 * YEAR);
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
+    assert_eq!(view.liquidityIndex, U256::from(u128::MAX));
+    assert_eq!(view.treasury, U256::from(u128::MAX), "income beyond what the treasury can note stays in the pool");
 }
 
 #[test]

@@ -113,6 +113,20 @@ fn the_largest_amount_is_just_below_128_bits() {
 }
 
 #[test]
+fn the_fee_must_be_there_too() {
+    // The user would get less than the reserve, but fee and output together are more.
+    let mut network = Network::new();
+    let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
+    let reserve = usdc.worth(10_000_000);
+    let needed = reserve + U256::from(1);
+    let refused = network.swap(ALICE, (usdt, usdc), needed, U256::ZERO).unwrap_err();
+    assert_eq!(refused, refusal(VaultErrors::InsufficientLiquidity { needed, available: reserve }));
+    let refused = network.swap(ALICE, (usdt, usdc), reserve, U256::ZERO).unwrap_err();
+    let (impactBps, maxImpactBps) = (U256::from(10_000), U256::from(1_000));
+    assert_eq!(refused, refusal(VaultErrors::PriceImpactTooHigh { impactBps, maxImpactBps }));
+}
+
+#[test]
 fn an_empty_reserve_is_quoted_without_a_revert() {
     let mut network = Network::new();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));

@@ -10,6 +10,7 @@ const MULTIPLIERS: [u128; 5] = [10_000, 9_500, 9_000, 8_250, 7_500];
 
 #[derive(Clone)]
 pub(crate) struct Asset {
+    pub(crate) id: usize,
     pub(crate) address: Address,
     pub(crate) unit: U256,
     pub(crate) parameters: AssetParameters,

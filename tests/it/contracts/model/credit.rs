@@ -1,5 +1,9 @@
 //! A user's credit history and what it is worth.
 
+use alloy_primitives::Uint;
+
+use crate::contracts::abi_lending::Credit;
+
 const DAY: u64 = 86_400;
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -13,6 +17,7 @@ pub(crate) struct History {
     pub(crate) due_at: u64,
     pub(crate) late: bool,
     pub(crate) band: usize,
+    pub(crate) held: u64,
     depositing: bool,
     healthy: bool,
     borrowed_at: Option<u64>,
@@ -96,6 +101,29 @@ impl History {
         self.healthy = worth.debt >= 50 * 100_000_000 && worth.health().is_some_and(|health| health >= 15_000);
         if !owes {
             (self.due_at, self.late) = (0, false);
+        }
+    }
+
+    /// The same as the contract keeps it, where "never" is 0.
+    pub(crate) fn stored(&self) -> Credit {
+        let time = |seconds: u64| Uint::from(seconds);
+        let maybe = |seconds: Option<u64>| Uint::from(seconds.unwrap_or_default());
+        Credit {
+            checkpointAt: time(self.at),
+            depositSeconds: time(self.deposit_seconds),
+            healthySeconds: time(self.healthy_seconds),
+            penaltyAt: time(self.penalty_at),
+            dueAt: time(self.due_at),
+            penalty: self.penalty as u16,
+            onTimePayments: self.on_time as u8,
+            band: self.band as u8,
+            depositing: self.depositing,
+            healthy: self.healthy,
+            late: self.late,
+            lastBorrowAt: maybe(self.borrowed_at),
+            lastPaymentAt: maybe(self.paid_at),
+            lastLiquidationAt: maybe(self.liquidated_at),
+            held: self.held,
         }
     }
 

@@ -228,20 +228,10 @@ impl Pool {
                 stored.positions.insert(part.index, (scaledSupply, scaledDebt));
             }
         }
-        let history = &session.history;
-        stored.history = history.clone();
-        let event = PoolEvents::CreditUpdated {
-            user,
-            score: U256::from(score),
-            band: U256::from(band),
-            depositSeconds: U256::from(history.deposit_seconds),
-            healthySeconds: U256::from(history.healthy_seconds),
-            onTimePayments: U256::from(history.on_time),
-            penalty: U256::from(history.penalty),
-            penaltyAt: U256::from(history.penalty_at),
-            dueAt: U256::from(history.due_at),
-        };
-        session.emit(&event);
+        session.history.held = stored.positions.keys().map(|&index| 1 << self.assets[index].id).sum();
+        stored.history = session.history.clone();
+        let (score, credit) = (U256::from(score), session.history.stored());
+        session.emit(&PoolEvents::CreditUpdated { user, score, credit });
         session.events
     }
 

@@ -18,7 +18,7 @@ use super::{
         pool::{Pool, User},
         ray,
     },
-    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, TokenInfo, WHALE},
+    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, TOKENS, TokenInfo, WHALE},
     random::{Random, steps},
 };
 
@@ -145,6 +145,7 @@ fn new_asset(token: &TokenInfo, now: u64) -> Asset {
         scaledDebts: [U256::ZERO; 5],
     };
     Asset {
+        id: TOKENS.iter().position(|other| other.symbol == token.symbol).unwrap(),
         address: token.address,
         unit: token.unit(),
         parameters: token.parameters(),
