@@ -173,6 +173,9 @@ const POOL = [
   ["lending/PoolAdmin.sol", "take another pool's receipt token", "IPToken(pToken).pool() != address(this) || IPToken(pToken).asset() != asset", "IPToken(pToken).asset() != asset"],
   ["lending/PToken.sol", "let anybody report transfers", "if (msg.sender != address(_pool)) revert NotPool(msg.sender);", ""],
   ["lending/LendingLens.sol", "show nothing but the debt as available", "Math.saturatingSub(result.borrowingPowerUsd, result.debtUsd)", "result.borrowingPowerUsd"],
+  ["lending/LendingLens.sol", "quote a liquidation of a covered account", "if (healthFactorBps >= Portfolio.BPS_DENOMINATOR) return (0, 0);", ""],
+  ["lending/LendingLens.sol", "quote a liquidation on stale prices", "if (!account.holdings[i].fresh) return (0, 0);", ""],
+  ["lending/LendingLens.sol", "quote the treasury's part too", "(terms.repaid, terms.seized - terms.fee)", "(terms.repaid, terms.seized)"],
   ["lending/LendingLens.sol", "turn the liquidation price around", "return (price, LiquidationSide.Below);", "return (price, LiquidationSide.Above);"],
   ["lending/LendingLens.sol", "round the liquidation price away", "cover - debt, Math.Rounding.Ceil)", "cover - debt, Math.Rounding.Floor)"],
 ];

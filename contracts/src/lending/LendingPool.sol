@@ -38,7 +38,7 @@ contract LendingPool is PoolLiquidation {
     function deposit(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account,) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 lost = holding.mintSupply(amount);
         if (lost == amount || (lost > MAX_LOSS && lost > amount / MAX_LOSS_SHARE)) revert AmountTooSmall();
         uint256 supplied = holding.state.totalSupplied();
@@ -55,7 +55,7 @@ contract LendingPool is PoolLiquidation {
     function withdraw(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account, uint256 score) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 paid = Math.min(amount, holding.supplied());
         if (paid == 0) revert NothingSupplied(asset, msg.sender);
         if (paid > holding.state.cash) revert InsufficientLiquidity(paid, holding.state.cash);
@@ -72,7 +72,7 @@ contract LendingPool is PoolLiquidation {
     function borrow(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account, uint256 score) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         if (amount > holding.state.cash) revert InsufficientLiquidity(amount, holding.state.cash);
         holding.mintDebt(account.credit.band, amount);
         uint256 borrowed = holding.state.totalDebt();
@@ -91,7 +91,7 @@ contract LendingPool is PoolLiquidation {
         if (amount == 0) revert ZeroAmount();
         _listed(asset);
         (Account memory account,) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 paid = Math.min(amount, holding.debt(account.credit.band));
         if (paid == 0) revert NothingOwed(asset, msg.sender);
         CreditHistory.recordPayment(
@@ -119,7 +119,7 @@ contract LendingPool is PoolLiquidation {
         if (reserve.paused) revert AssetPaused(asset);
 
         (Account memory account, uint256 score) = _openFor(from, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 supplied = holding.supplied();
         if (amount > supplied) revert IERC20Errors.ERC20InsufficientBalance(from, supplied, amount);
         uint256 scaled = holding.takeSupply(amount);

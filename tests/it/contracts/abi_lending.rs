@@ -233,6 +233,7 @@ sol! {
         function getPool(address asset) external view returns (PoolView);
         function getAccount(address user) external view returns (AccountView);
         function getScore(address user) external view returns (ScoreView);
+        function quoteLiquidation(address borrower, address debtAsset, address collateralAsset, uint256 amount) external view returns (uint256 repaid, uint256 received);
         function getLiquidationPrice(address user, address asset) external view returns (uint256 price, LiquidationSide side);
     }
 

@@ -24,8 +24,10 @@ fn in_debt() -> Network {
     network
 }
 
+/// Liquidates, and holds the lens to what it promised before.
 fn liquidate(network: &mut Network, amount: U256, in_kind: bool) -> Result<Receipt, Bytes> {
     let (debt, collateral) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let promised = quote(network, debt, collateral, amount);
     let call = LendingPool::liquidateCall {
         borrower: ALICE,
         debtAsset: debt.address,
@@ -33,7 +35,19 @@ fn liquidate(network: &mut Network, amount: U256, in_kind: bool) -> Result<Recei
         amount,
         inKind: in_kind,
     };
-    network.send(BOB, POOL, call)
+    let result = network.send(BOB, POOL, call);
+    if let Ok(receipt) = &result {
+        let (repaid, seized, fee) = terms(receipt);
+        assert_eq!(promised, (repaid, seized - fee));
+    }
+    result
+}
+
+fn quote(network: &mut Network, debt: TokenInfo, collateral: TokenInfo, amount: U256) -> (U256, U256) {
+    let (borrower, debtAsset, collateralAsset) = (ALICE, debt.address, collateral.address);
+    let call = LendingLens::quoteLiquidationCall { borrower, debtAsset, collateralAsset, amount };
+    let answer = network.look(LENS, call);
+    (answer.repaid, answer.received)
 }
 
 fn terms(receipt: &Receipt) -> (U256, U256, U256) {
@@ -66,6 +80,23 @@ fn a_covered_debt_is_left_alone() {
     network.set_price(weth, 141_176_470_580);
     assert_eq!(health(&mut network), U256::from(9_999));
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
+}
+
+#[test]
+fn what_cannot_be_liquidated_is_quoted_as_nothing() {
+    let mut network = in_debt();
+    let [weth, usdc, wbtc, cro] = ["WETH", "USDC", "WBTC", "CRO"].map(TokenInfo::of);
+    let nothing = (U256::ZERO, U256::ZERO);
+    assert_eq!(quote(&mut network, usdc, weth, U256::MAX), nothing, "the debt is covered");
+    network.deposit(ALICE, wbtc, U256::from(1)).unwrap();
+    network.borrow(ALICE, cro, U256::from(1)).unwrap();
+    network.set_price(weth, 1_400 * DOLLAR);
+    assert_ne!(quote(&mut network, usdc, weth, U256::MAX), nothing);
+    assert_eq!(quote(&mut network, weth, weth, U256::MAX), nothing, "there is no such debt");
+    assert_eq!(quote(&mut network, usdc, usdc, U256::MAX), nothing, "there is no such collateral");
+    assert_eq!(quote(&mut network, cro, wbtc, U256::from(1)), nothing, "it is too little for a unit of the collateral");
+    network.warp(601);
+    assert_eq!(quote(&mut network, usdc, weth, U256::MAX), nothing, "prices are stale");
 }
 
 #[test]
