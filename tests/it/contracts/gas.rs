@@ -12,7 +12,8 @@ use super::{
     abi_lending::LendingPool,
     artifacts::runtime_code,
     bench::Receipt,
-    network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, TOKENS, TokenInfo, UPDATER, VAULT},
+    network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, UPDATER, VAULT},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const CONTRACTS: [&str; 7] = ["LendingLens", "LendingPool", "Multicall3", "PToken", "PriceOracle", "Token", "Vault"];

@@ -4,7 +4,8 @@ use alloy_primitives::{Address, U256};
 
 use super::{
     abi_lending::{AccountView, LendingLens, LendingPool, LiquidationSide, PoolView},
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER, TOKENS, TokenInfo},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const DAY: u64 = 86_400;

@@ -15,6 +15,7 @@ mod model;
 mod network;
 mod random;
 mod render;
+mod tokens;
 mod vectors;
 
 mod credit_vectors;

@@ -6,7 +6,8 @@ use alloy_sol_types::SolCall;
 use super::{
     abi::{Multicall3, Token},
     bench::{CHAIN_ID, refusal},
-    network::{ALICE, BOB, Network, OWNER, STRANGER, TokenInfo},
+    network::{ALICE, BOB, Network, OWNER, STRANGER},
+    tokens::TokenInfo,
 };
 
 const MULTICALL: Address = address!("0xca11bde05977b3631167028862be2a173976ca11");

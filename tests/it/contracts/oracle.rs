@@ -5,7 +5,8 @@ use alloy_primitives::{Address, Bytes, U256, address};
 use super::{
     abi::{Ownable, PriceOracle},
     bench::{Receipt, refusal},
-    network::{ALICE, Network, ORACLE, OWNER, STRANGER, TOKENS, TokenInfo, UPDATER},
+    network::{ALICE, Network, ORACLE, OWNER, STRANGER, UPDATER},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const NEW_TOKEN: Address = address!("0x00000000000000000000000000000000000f00f0");

@@ -6,7 +6,8 @@ use super::{
     abi::Token,
     abi_lending::{LendingPool, PToken, PoolErrors, PoolEvents},
     bench::refusal,
-    network::{ALICE, BOB, CAROL, Network, OWNER, POOL, TOKENS, TokenInfo, WHALE},
+    network::{ALICE, BOB, CAROL, Network, OWNER, POOL, WHALE},
+    tokens::{TOKENS, TokenInfo},
 };
 
 fn transfer(

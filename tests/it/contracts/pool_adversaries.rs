@@ -7,7 +7,8 @@ use super::{
     abi::{Guard, Manners, Ownable, PriceOracle, RogueToken, Token},
     abi_lending::{LendingPool, ReserveState},
     bench::{Receipt, refusal},
-    network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, TokenInfo, WHALE},
+    network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
 };
 
 const ROGUE: Address = Address::repeat_byte(0x99);

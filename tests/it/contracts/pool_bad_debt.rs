@@ -5,7 +5,8 @@ use alloy_primitives::{Address, U256};
 use super::{
     abi_lending::{LendingLens, LendingPool, PoolErrors, PoolEvents, ReserveState},
     bench::{Receipt, refusal},
-    network::{ALICE, BOB, CAROL, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
+    network::{ALICE, BOB, CAROL, LENS, Network, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
 };
 
 const DAY: u64 = 86_400;

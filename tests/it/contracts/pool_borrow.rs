@@ -7,7 +7,8 @@ use super::{
     abi::Token,
     abi_lending::{AccountView, LendingLens, LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
 };
 
 fn account(network: &mut Network, user: Address) -> AccountView {

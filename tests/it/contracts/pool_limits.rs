@@ -6,7 +6,8 @@ use super::{
     abi::Token,
     abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors, PoolHarness},
     bench::{Bench, refusal},
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
 };
 
 const MATH: Address = address!("0x0000000000000000000000000000000000003a78");

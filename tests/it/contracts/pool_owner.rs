@@ -7,7 +7,8 @@ use super::{
     abi::{Ownable, PriceOracle},
     abi_lending::{AssetParameters, LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
-    network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, STRANGER, TOKENS, TokenInfo, WHALE},
+    network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, STRANGER, WHALE},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const ASSET: Address = Address::repeat_byte(0x71);

@@ -6,7 +6,8 @@ use super::{
     abi::Token,
     abi_lending::{LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
-    network::{ALICE, BOB, Network, OWNER, POOL, STRANGER, TokenInfo, WHALE},
+    network::{ALICE, BOB, Network, OWNER, POOL, STRANGER, WHALE},
+    tokens::TokenInfo,
 };
 
 fn reserve(network: &mut Network, token: TokenInfo) -> super::abi_lending::ReserveState {

@@ -5,7 +5,8 @@ use alloy_primitives::{Address, Bytes, U256};
 use super::{
     abi::{SwapStatus, Token, Vault, VaultErrors},
     bench::refusal,
-    network::{ALICE, Network, OWNER, STRANGER, TokenInfo, VAULT},
+    network::{ALICE, Network, OWNER, STRANGER, VAULT},
+    tokens::TokenInfo,
 };
 
 /// A swap that is wrong in every way, and how to put one thing after the other right.

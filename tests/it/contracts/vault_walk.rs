@@ -4,8 +4,9 @@ use alloy_primitives::{Address, U256};
 
 use super::{
     abi::{SwapStatus, Vault},
-    network::{ALICE, BOB, CAROL, Network, OWNER, TOKENS, TokenInfo, VAULT},
+    network::{ALICE, BOB, CAROL, Network, OWNER, VAULT},
     random::{Random, steps},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const USERS: [Address; 3] = [ALICE, BOB, CAROL];

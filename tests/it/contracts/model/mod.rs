@@ -1,6 +1,7 @@
 //! The lending pool once more, in plain Rust over exact integers, written from the rules rather than from the contract.
 //! An operation answers with the very events the contract must emit, or with the bytes it must refuse with.
 
+mod admin;
 pub(crate) mod asset;
 pub(crate) mod credit;
 pub(crate) mod liquidation;

@@ -18,8 +18,9 @@ use super::{
         pool::{Pool, User},
         ray,
     },
-    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, TOKENS, TokenInfo, WHALE},
+    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, WHALE},
     random::{Random, steps},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const USERS: [Address; 5] = [ALICE, BOB, CAROL, DAVE, WHALE];

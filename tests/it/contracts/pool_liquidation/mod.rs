@@ -1,13 +1,16 @@
-//! Liquidation: when, how much, for what, and what is left.
+//! Liquidation: when, for what, and on which terms.
+
+mod amounts;
+mod consequences;
 
 use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::SolError;
 
 use super::{
     abi::Token,
     abi_lending::{LendingLens, LendingPool, PoolErrors, PoolEvents},
     bench::{Receipt, refusal},
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, TokenInfo, WHALE},
+    network::{ALICE, BOB, LENS, Network, POOL, WHALE},
+    tokens::TokenInfo,
 };
 
 const DAY: u64 = 86_400;
@@ -155,73 +158,6 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
 }
 
 #[test]
-fn half_of_a_debt_goes_at_a_time() {
-    let mut network = in_debt();
-    network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
-    let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
-    assert_eq!(terms(&receipt).0, TokenInfo::of("USDC").worth(6_000));
-}
-
-#[test]
-fn deep_trouble_goes_at_once() {
-    let usdc = TokenInfo::of("USDC");
-    // 12,000 dollars at a health of 0.95 are covered by 13,411.76 dollars of collateral.
-    for (price, expected) in [(134_117_647_059_u64, 6_000), (134_117_647_058, 12_000)] {
-        let mut network = in_debt();
-        network.set_price(TokenInfo::of("WETH"), price);
-        let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
-        assert_eq!(terms(&receipt).0, usdc.worth(expected), "at {price}");
-    }
-}
-
-#[test]
-fn a_small_debt_goes_at_once() {
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    for (owed, expected) in [(2_000_000_000_u64, 1_000_000_000_u64), (1_999_999_999, 1_999_999_999)] {
-        let mut network = Network::funded();
-        network.set_price(weth, 2_000 * DOLLAR);
-        network.deposit(ALICE, weth, weth.unit() * U256::from(2)).unwrap();
-        network.borrow(ALICE, usdc, U256::from(owed)).unwrap();
-        network.set_price(weth, 117_000_000_000);
-        let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
-        assert_eq!(terms(&receipt).0, U256::from(expected));
-    }
-}
-
-#[test]
-fn a_small_collateral_goes_at_once() {
-    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
-    // The WETH is worth 2,000 dollars, or just less; the health is 0.97 either way.
-    for (price, at_once) in [(100_000_000_000_u64, false), (99_999_999_999, true)] {
-        let mut network = Network::funded();
-        network.set_price(weth, 2_000 * DOLLAR);
-        network.deposit(ALICE, weth, weth.unit() * U256::from(2)).unwrap();
-        network.deposit(ALICE, usdt, usdt.worth(1_344)).unwrap();
-        network.borrow(ALICE, usdc, usdc.worth(3_000)).unwrap();
-        network.set_price(weth, price);
-        let (repaid, seized, _) = terms(&liquidate(&mut network, U256::MAX, false).unwrap());
-        if at_once {
-            assert_eq!(seized, weth.unit() * U256::from(2));
-        } else {
-            assert_eq!((repaid, seized), (usdc.worth(1_500), milli() * U256::from(1_575)));
-        }
-    }
-}
-
-#[test]
-fn collateral_bounds_what_is_repaid() {
-    let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    network.set_price(weth, 525 * DOLLAR);
-    let receipt = liquidate(&mut network, U256::MAX, false).unwrap();
-    // Ten WETH of 525 dollars pay for 5,000 dollars of debt and the bonus.
-    let (repaid, seized, fee) = terms(&receipt);
-    assert_eq!(repaid, usdc.worth(5_000));
-    assert_eq!(seized, weth.unit() * U256::from(10));
-    assert_eq!(fee, seized / U256::from(210));
-}
-
-#[test]
 fn there_must_be_that_debt_and_that_collateral() {
     let mut network = in_debt();
     let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(|symbol| TokenInfo::of(symbol).address);
@@ -261,98 +197,4 @@ fn paying_for_nothing_is_refused() {
         inKind: false,
     };
     assert_eq!(network.send(BOB, POOL, call).unwrap_err(), refusal(PoolErrors::AmountTooSmall {}));
-}
-
-#[test]
-fn it_costs_the_borrower_points_once_a_day() {
-    let mut network = in_debt();
-    let penalty =
-        |network: &mut Network| network.look(LENS, LendingLens::getScoreCall { user: ALICE }).penalty.to::<u64>();
-    network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
-    for _ in 0..3 {
-        liquidate(&mut network, U256::from(1_000_000), false).unwrap();
-        assert_eq!(penalty(&mut network), 100);
-    }
-    network.wait(DAY - 1);
-    liquidate(&mut network, U256::from(1_000_000), false).unwrap();
-    assert_eq!(penalty(&mut network), 100);
-    network.wait(1);
-    liquidate(&mut network, U256::from(1_000_000), false).unwrap();
-    assert_eq!(penalty(&mut network), 199, "a day's worth of the first has faded");
-}
-
-#[test]
-fn the_penalty_has_a_ceiling() {
-    let mut network = in_debt();
-    network.set_price(TokenInfo::of("WETH"), 1_400 * DOLLAR);
-    for _ in 0..8 {
-        liquidate(&mut network, U256::from(1_000_000), false).unwrap();
-        network.wait(DAY);
-    }
-    let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
-    assert_eq!(view.penalty, U256::from(550));
-}
-
-#[test]
-fn a_liquidation_can_end_a_term() {
-    let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    network.set_price(weth, 1_340 * DOLLAR);
-    liquidate(&mut network, usdc.worth(20_000), false).unwrap();
-    let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
-    assert_eq!((view.dueAt, view.late), (U256::ZERO, false));
-    assert_eq!(view.onTimePayments, U256::ZERO, "somebody else's payment earns nothing");
-    network.withdraw(ALICE, weth, U256::MAX).unwrap();
-}
-
-#[test]
-fn debt_and_collateral_can_be_the_same_asset() {
-    let mut network = Network::funded();
-    let uni = TokenInfo::of("UNI");
-    network.deposit(ALICE, uni, uni.worth(10_000)).unwrap();
-    network.borrow(ALICE, uni, uni.worth(4_590)).unwrap();
-    network.wait(5 * 365 * DAY);
-    let mut call = LendingPool::liquidateCall {
-        borrower: ALICE,
-        debtAsset: uni.address,
-        collateralAsset: uni.address,
-        amount: uni.worth(100),
-        inKind: false,
-    };
-    // At a low utilisation the debt takes long to outgrow its cover; a lower threshold stands in for the decades.
-    let mut parameters = uni.parameters();
-    (parameters.minLtvBps, parameters.maxLtvBps, parameters.liquidationThresholdBps) = (1_000, 1_000, 2_000);
-    let weaken = LendingPool::setParametersCall { asset: uni.address, parameters };
-    network.send(OWNER, POOL, weaken).unwrap();
-    for in_kind in [false, true] {
-        call.inKind = in_kind;
-        let (repaid, seized, fee) = terms(&network.send(BOB, POOL, call.clone()).unwrap());
-        assert_eq!(repaid, uni.worth(100));
-        assert_eq!(seized, repaid * U256::from(11) / U256::from(10));
-        assert_eq!(fee, (seized / U256::from(11)).div_ceil(U256::from(10)));
-    }
-}
-
-#[test]
-fn a_borrower_may_liquidate_the_own_account_without_gain() {
-    let mut network = in_debt();
-    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
-    network.set_price(weth, 1_390 * DOLLAR);
-    for in_kind in [false, true] {
-        let call = LendingPool::liquidateCall {
-            borrower: ALICE,
-            debtAsset: usdc.address,
-            collateralAsset: weth.address,
-            amount: usdc.worth(1_000),
-            inKind: in_kind,
-        };
-        let owned =
-            |network: &mut Network| network.balance_of(weth.p_token(), ALICE) + network.balance_of(weth.address, ALICE);
-        let before = owned(&mut network);
-        let (_, _, fee) = terms(&network.send(ALICE, POOL, call).unwrap());
-        assert!(fee > U256::ZERO);
-        assert_eq!(owned(&mut network), before - fee, "the treasury's part is gone");
-    }
-    let refused = network.withdraw(ALICE, weth, U256::from(1)).unwrap_err();
-    assert_eq!(refused[..4], PoolErrors::BorrowingPowerExceeded::SELECTOR);
 }
