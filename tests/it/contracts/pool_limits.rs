@@ -1,13 +1,14 @@
 //! Far beyond what anybody means to do: decades, the largest numbers, the smallest pools.
 
 use alloy_primitives::{Address, U256, address};
+use alloy_sol_types::SolValue;
 
 use super::{
-    abi::Token,
+    abi::{PriceOracle, Token},
     abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors, PoolHarness},
     bench::{Bench, refusal},
-    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
-    tokens::TokenInfo,
+    network::{ALICE, BOB, LENS, Network, ORACLE, OWNER, POOL, WHALE},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
@@ -162,4 +163,57 @@ fn how_often_interest_is_settled_hardly_matters() {
     // The rate itself moves with what is owed; over a year that is worth less than a thousandth.
     debts.sort();
     assert!(debts[1] - debts[0] < debts[0] / U256::from(1_000), "{debts:?}");
+}
+
+#[test]
+fn the_largest_accounts_fit_a_transaction() {
+    // Two users with something in each of 64 assets, one of whom owes most of them, and a year without interest settled.
+    // A transfer between them opens both accounts, as does the dearest liquidation. EIP-7825 allows 2^24 gas.
+    let mut network = Network::new();
+    let assets: Vec<(Address, Address)> = (12..64).map(|index| list(&mut network, index)).collect();
+    for token in TOKENS {
+        for user in [ALICE, BOB] {
+            network.deposit(user, token, token.worth(1_000)).unwrap();
+        }
+    }
+    for &(asset, _) in &assets {
+        let amount = U256::from(1_000_000_000);
+        for user in [WHALE, ALICE, BOB] {
+            network.send(user, POOL, LendingPool::depositCall { asset, amount }).unwrap();
+        }
+        let amount = U256::from(100_000_000);
+        network.send(ALICE, POOL, LendingPool::borrowCall { asset, amount }).unwrap();
+    }
+    network.warp(YEAR);
+    network.renew_prices();
+    for &(token, _) in &assets {
+        let price = U256::from(100_000_000);
+        network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token, price }).unwrap();
+    }
+    let call = Token::transferCall { to: BOB, value: U256::from(1_000) };
+    let receipt = network.send(ALICE, assets[0].1, call).unwrap();
+    assert!(receipt.gas < 1 << 24, "{} gas", receipt.gas);
+}
+
+/// Adds a token worth a dollar to the pool, with plenty of it for everybody. Returns the asset and its receipt token.
+fn list(network: &mut Network, index: u8) -> (Address, Address) {
+    let [asset, p_token] = [0xa1, 0xa2].map(|kind| {
+        let mut bytes = [kind; 20];
+        bytes[19] = index;
+        Address::new(bytes)
+    });
+    let arguments = (format!("Token {index}"), format!("T{index}"), U256::from(6), OWNER).abi_encode_params();
+    network.deploy(asset, OWNER, "Token", &arguments);
+    network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
+    let price = U256::from(100_000_000);
+    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: asset, price }).unwrap();
+    let parameters = TokenInfo::of("UNI").parameters();
+    let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 0, borrowCap: 0 };
+    network.send(OWNER, POOL, call).unwrap();
+    for user in [WHALE, ALICE, BOB] {
+        let amount = U256::from(1_000_000_000_000_u64);
+        network.send(OWNER, asset, Token::mintCall { to: user, amount }).unwrap();
+        network.send(user, asset, Token::approveCall { spender: POOL, value: U256::MAX }).unwrap();
+    }
+    (asset, p_token)
 }

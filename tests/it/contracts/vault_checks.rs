@@ -4,6 +4,7 @@ use alloy_primitives::{Address, Bytes, U256};
 
 use super::{
     abi::{SwapStatus, Token, Vault, VaultErrors},
+    abi_lending::MathHarness,
     bench::refusal,
     network::{ALICE, Network, OWNER, STRANGER, VAULT},
     tokens::TokenInfo,
@@ -106,11 +107,23 @@ fn the_largest_amount_is_just_below_128_bits() {
     let amountIn = U256::from(u128::MAX);
     let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
     assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
-    // The largest product the arithmetic can meet: no reserve, the dearest against the cheapest, 0 against 18 decimals.
     network.set_price(usdc, (1 << 63) - 1);
     network.set_price(weth, 1);
     let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
     assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+}
+
+#[test]
+fn the_arithmetic_fits_256_bits() {
+    // The largest amount of the dearest token without decimals, for the cheapest with 18.
+    let mut network = Network::new();
+    let math = Address::repeat_byte(0x3a);
+    network.deploy(math, OWNER, "test/MathHarness", &[]);
+    let (amountIn, priceIn) = (U256::from(u128::MAX), U256::from((1_u64 << 63) - 1));
+    let call = MathHarness::swapCall { amountIn, priceIn, decimalsIn: 0, priceOut: U256::from(1), decimalsOut: 18 };
+    let answer = network.look(math, call);
+    let gross = amountIn * priceIn * U256::from(10).pow(U256::from(18));
+    assert_eq!((answer.grossOut, answer.fee), (gross, (gross * U256::from(30)).div_ceil(U256::from(10_000))));
 }
 
 #[test]
