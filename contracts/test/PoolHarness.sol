@@ -21,7 +21,7 @@ contract PoolHarness is LendingPool {
     function forcePosition(address user, address asset, uint128 supplied, uint128 owed) external {
         Reserve storage reserve = _reserves[asset];
         _positions[user][reserve.id] = Position(supplied, owed);
-        _credits[user].held |= uint128(1 << reserve.id);
+        _credits[user].held |= uint64(1 << reserve.id);
         reserve.scaledSupply += supplied;
         reserve.cash += supplied;
         reserve.bands[_credits[user].band].scaledDebt += owed;

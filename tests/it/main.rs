@@ -6,13 +6,6 @@ mod account;
 mod chain;
 mod config;
 mod conformance;
-#[allow(
-    dead_code,
-    unused_mut,
-    non_snake_case,
-    clippy::too_many_arguments,
-    reason = "parts of the bench wait for the rest of the contracts' tests"
-)]
 mod contracts;
 mod cosmos;
 mod exchange;

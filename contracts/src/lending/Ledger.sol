@@ -7,9 +7,10 @@ import {Holding} from "./PoolTypes.sol";
 import {Ray} from "./Ray.sol";
 
 /// @title Ledger
-/// @notice Every way in which a user's part of an asset changes, each with the asset's totals. What is created against the
-/// pool rounds down, what is taken off the pool's claims rounds down too: each operation leaves the pool a little richer
-/// or as it was, never poorer, so no way of splitting or repeating operations can gain.
+/// @notice Every way in which a user's part of an asset changes, each with the asset's totals. Claims on the pool are made
+/// rounded down and taken off rounded up, debts to it the other way round: an operation leaves the pool as rich as it was
+/// or a little richer, so no way of splitting or repeating operations can gain. And since an index is never below one, what
+/// rounding adds is worth less than a unit of it: who takes or repays everything is left with exactly nothing.
 library Ledger {
     /// @notice What the user may claim of the asset.
     function supplied(Holding memory holding) internal pure returns (uint256) {
@@ -22,9 +23,10 @@ library Ledger {
     }
 
     /// @notice Credits a deposit.
-    /// @return scaled What the user got, 0 if the deposit is worth less than the smallest unit.
-    function mintSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 scaled) {
-        scaled = Ray.divDown(amount, holding.state.liquidityIndex);
+    /// @return lost What the user could not claim back at once, because a claim comes in whole units of the index.
+    function mintSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 lost) {
+        uint256 scaled = Ray.divDown(amount, holding.state.liquidityIndex);
+        lost = amount - Ray.mulDown(scaled, holding.state.liquidityIndex);
         holding.scaledSupply += scaled;
         holding.state.scaledSupply += scaled;
         holding.state.cash += amount;
@@ -38,11 +40,9 @@ library Ledger {
     }
 
     /// @notice Takes `amount`, at most what is supplied, off the user's claim but not off the total: it goes to another user.
-    /// @return scaled What the other user gets. Emptying a claim moves all of it, so that no dust stays behind.
+    /// @return scaled What the other user gets.
     function takeSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 scaled) {
-        scaled = amount == supplied(holding)
-            ? holding.scaledSupply
-            : Ray.divUp(amount, holding.state.liquidityIndex);
+        scaled = Ray.divUp(amount, holding.state.liquidityIndex);
         holding.scaledSupply -= scaled;
         holding.changed = true;
     }
@@ -64,9 +64,7 @@ library Ledger {
 
     /// @notice Takes back `amount`, at most what is owed.
     function burnDebt(Holding memory holding, uint256 band, uint256 amount) internal pure {
-        uint256 scaled = amount == debt(holding, band)
-            ? holding.scaledDebt
-            : Ray.divDown(amount, holding.state.borrowIndexes[band]);
+        uint256 scaled = Ray.divDown(amount, holding.state.borrowIndexes[band]);
         holding.scaledDebt -= scaled;
         holding.state.scaledDebts[band] -= scaled;
         holding.state.cash += amount;

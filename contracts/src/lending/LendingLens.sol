@@ -7,6 +7,7 @@ import {CreditScore, ScoreParts} from "./CreditScore.sol";
 import {ILendingPool, ReserveView} from "./ILendingPool.sol";
 import {Interest} from "./Interest.sol";
 import {Ledger} from "./Ledger.sol";
+import {LiquidationMath, LiquidationTerms} from "./LiquidationMath.sol";
 import {AccountView, LiquidationSide, PoolView, PositionView, ScoreView} from "./LensTypes.sol";
 import {Account, BANDS, Credit, Holding, ReserveState, Valuation} from "./PoolTypes.sol";
 import {Portfolio} from "./Portfolio.sol";
@@ -97,6 +98,32 @@ contract LendingLens {
             if (account.holdings[i].asset != asset) continue;
             return _liquidationPrice(account.holdings[i], account.value(), account.credit.band);
         }
+    }
+
+    /// @notice What a liquidation in this block would move; nothing if the borrower cannot be liquidated.
+    /// @param borrower The borrower.
+    /// @param debtAsset The asset to repay.
+    /// @param collateralAsset The asset to receive.
+    /// @param amount How much to repay at most.
+    /// @return repaid What would be repaid.
+    /// @return received What the liquidator would receive.
+    function quoteLiquidation(address borrower, address debtAsset, address collateralAsset, uint256 amount)
+        external
+        view
+        returns (uint256 repaid, uint256 received)
+    {
+        (Account memory account,) = pool.getAccount(borrower);
+        uint256 healthFactorBps = account.value().healthFactorBps();
+        if (healthFactorBps >= Portfolio.BPS_DENOMINATOR) return (0, 0);
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            if (!account.holdings[i].fresh) return (0, 0);
+        }
+        Holding memory owed = account.find(debtAsset);
+        Holding memory collateral = account.find(collateralAsset);
+        if (owed.scaledDebt == 0 || collateral.scaledSupply == 0) return (0, 0);
+        LiquidationTerms memory terms =
+            LiquidationMath.quote(owed, collateral, account.credit.band, amount, healthFactorBps);
+        return terms.seized == 0 ? (0, 0) : (terms.repaid, terms.seized - terms.fee);
     }
 
     /// @notice One asset of the pool.

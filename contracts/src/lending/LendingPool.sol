@@ -25,6 +25,11 @@ contract LendingPool is PoolLiquidation {
     using Portfolio for Account;
     using Portfolio for Holding;
 
+    /// @dev A claim comes in whole units of the index. Where few supply and much is lent the index can grow until a unit is
+    /// worth something, so a deposit is refused if more than dust, and more than a ten-thousandth of it, would be lost.
+    uint256 private constant MAX_LOSS = 100;
+    uint256 private constant MAX_LOSS_SHARE = 10_000;
+
     /// @param owner_ The account that sets the rules and collects the treasury's income.
     /// @param oracle_ Where prices come from.
     constructor(address owner_, IPriceOracle oracle_) PoolAdmin(owner_, oracle_) {}
@@ -33,8 +38,9 @@ contract LendingPool is PoolLiquidation {
     function deposit(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account,) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
-        if (holding.mintSupply(amount) == 0) revert AmountTooSmall();
+        Holding memory holding = account.find(asset);
+        uint256 lost = holding.mintSupply(amount);
+        if (lost == amount || (lost > MAX_LOSS && lost > amount / MAX_LOSS_SHARE)) revert AmountTooSmall();
         uint256 supplied = holding.state.totalSupplied();
         uint256 cap = reserve.supplyCap;
         if (cap != 0 && supplied > cap) revert SupplyCapExceeded(supplied, cap);
@@ -49,7 +55,7 @@ contract LendingPool is PoolLiquidation {
     function withdraw(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account, uint256 score) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 paid = Math.min(amount, holding.supplied());
         if (paid == 0) revert NothingSupplied(asset, msg.sender);
         if (paid > holding.state.cash) revert InsufficientLiquidity(paid, holding.state.cash);
@@ -66,7 +72,7 @@ contract LendingPool is PoolLiquidation {
     function borrow(address asset, uint256 amount) external nonReentrant {
         Reserve storage reserve = _usable(asset, amount);
         (Account memory account, uint256 score) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         if (amount > holding.state.cash) revert InsufficientLiquidity(amount, holding.state.cash);
         holding.mintDebt(account.credit.band, amount);
         uint256 borrowed = holding.state.totalDebt();
@@ -85,7 +91,7 @@ contract LendingPool is PoolLiquidation {
         if (amount == 0) revert ZeroAmount();
         _listed(asset);
         (Account memory account,) = _openFor(msg.sender, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 paid = Math.min(amount, holding.debt(account.credit.band));
         if (paid == 0) revert NothingOwed(asset, msg.sender);
         CreditHistory.recordPayment(
@@ -113,7 +119,7 @@ contract LendingPool is PoolLiquidation {
         if (reserve.paused) revert AssetPaused(asset);
 
         (Account memory account, uint256 score) = _openFor(from, asset);
-        Holding memory holding = _find(account, asset);
+        Holding memory holding = account.find(asset);
         uint256 supplied = holding.supplied();
         if (amount > supplied) revert IERC20Errors.ERC20InsufficientBalance(from, supplied, amount);
         uint256 scaled = holding.takeSupply(amount);

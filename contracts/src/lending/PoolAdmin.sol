@@ -15,7 +15,8 @@ import {Ray} from "./Ray.sol";
 /// @title PoolAdmin
 /// @notice What the pool's owner does: choose assets, their parameters and limits, stop operations, collect income.
 abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransient {
-    uint256 private constant MAX_ASSETS = 128;
+    /// @dev As many as one account can hold and still be liquidated within the gas of one transaction.
+    uint256 private constant MAX_ASSETS = 64;
     uint256 private constant BPS = 10_000;
 
     constructor(address owner_, IPriceOracle oracle_) Ownable(owner_) {
@@ -48,14 +49,15 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
 
         _assets.push(asset);
         (reserve.pToken, reserve.id, reserve.decimals) = (pToken, uint8(id), decimals);
-        reserve.updatedAt = uint40(block.timestamp);
-        reserve.liquidityIndex = uint128(Ray.ONE);
-        for (uint256 i = 0; i < BANDS; ++i) {
-            reserve.bands[i].borrowIndex = uint128(Ray.ONE);
-        }
         emit AssetAdded(asset, pToken, id, decimals);
         _setParameters(asset, reserve, parameters);
         _setCaps(asset, reserve, supplyCap, borrowCap);
+        ReserveState memory state;
+        state.liquidityIndex = Ray.ONE;
+        for (uint256 band = 0; band < BANDS; ++band) {
+            state.borrowIndexes[band] = Ray.ONE;
+        }
+        _storeState(asset, state);
     }
 
     /// @notice Changes an asset's rates and ratios. Interest up to now is charged at the old rates.

@@ -6,7 +6,7 @@ pragma solidity 0.8.37;
 interface PoolErrors {
     /// @notice The amount is zero.
     error ZeroAmount();
-    /// @notice The amount is worth less than the smallest unit of a claim.
+    /// @notice Too much of the amount, or all of it, would be lost to rounding.
     error AmountTooSmall();
     /// @notice The pool does not know the asset.
     error UnsupportedAsset(address asset);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-import {AssetParameters, ReserveState} from "./PoolTypes.sol";
+import {AssetParameters, Credit, ReserveState} from "./PoolTypes.sol";
 
 /// @title PoolEvents
 /// @notice What happens in a lending pool. Each operation reports itself, and then the new state of everything it touched,
@@ -40,18 +40,8 @@ interface PoolEvents {
     event PositionUpdated(
         address indexed user, address indexed asset, uint256 scaledSupply, uint256 scaledDebt, uint256 band
     );
-    /// @notice A user's credit after an operation.
-    event CreditUpdated(
-        address indexed user,
-        uint256 score,
-        uint256 band,
-        uint256 depositSeconds,
-        uint256 healthySeconds,
-        uint256 onTimePayments,
-        uint256 penalty,
-        uint256 penaltyAt,
-        uint256 dueAt
-    );
+    /// @notice A user's credit after an operation, and the score it makes together with what the user has and owes.
+    event CreditUpdated(address indexed user, uint256 score, Credit credit);
 
     /// @notice An asset can be supplied and borrowed from now on.
     event AssetAdded(address indexed asset, address indexed pToken, uint256 id, uint256 decimals);

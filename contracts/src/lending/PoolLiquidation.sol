@@ -63,7 +63,7 @@ abstract contract PoolLiquidation is PoolAdmin {
     /// @dev Credits a claim that another account gave up. That account is closed, so this one opens on what it left.
     function _receive(address user, address asset, uint256 scaled) internal {
         (Account memory account,) = _openFor(user, asset);
-        _find(account, asset).giveSupply(scaled);
+        account.find(asset).giveSupply(scaled);
         _close(account);
     }
 
@@ -89,13 +89,6 @@ abstract contract PoolLiquidation is PoolAdmin {
         if (reserve.paused) revert AssetPaused(asset);
     }
 
-    /// @dev The account's part of an asset; an empty one if it has none.
-    function _find(Account memory account, address asset) internal pure returns (Holding memory none) {
-        for (uint256 i = 0; i < account.holdings.length; ++i) {
-            if (account.holdings[i].asset == asset) return account.holdings[i];
-        }
-    }
-
     /// @dev Checks that the account may be liquidated and does so in memory.
     function _settle(Account memory account, address debtAsset, address collateralAsset, uint256 amount, bool inKind)
         private
@@ -105,9 +98,9 @@ abstract contract PoolLiquidation is PoolAdmin {
         _requireFresh(account);
         uint256 healthFactorBps = account.value().healthFactorBps();
         if (healthFactorBps >= Portfolio.BPS_DENOMINATOR) revert NotLiquidatable(healthFactorBps);
-        Holding memory owed = _find(account, debtAsset);
+        Holding memory owed = account.find(debtAsset);
         if (owed.scaledDebt == 0) revert NothingOwed(debtAsset, account.user);
-        Holding memory collateral = _find(account, collateralAsset);
+        Holding memory collateral = account.find(collateralAsset);
         if (collateral.scaledSupply == 0) revert NothingSupplied(collateralAsset, account.user);
 
         uint8 band = account.credit.band;

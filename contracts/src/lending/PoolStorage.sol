@@ -62,17 +62,7 @@ abstract contract PoolStorage is ILendingPool {
             _storePosition(account.user, holding, credit);
         }
         _credits[account.user] = credit;
-        emit CreditUpdated(
-            account.user,
-            score,
-            credit.band,
-            credit.depositSeconds,
-            credit.healthySeconds,
-            credit.onTimePayments,
-            credit.penalty,
-            credit.penaltyAt,
-            credit.dueAt
-        );
+        emit CreditUpdated(account.user, score, credit);
     }
 
     /// @dev An asset's state with interest up to now.
@@ -140,7 +130,7 @@ abstract contract PoolStorage is ILendingPool {
         (uint256 supply, uint256 debt) = (holding.scaledSupply, holding.scaledDebt);
         _positions[user][holding.id] = Position(supply.toUint128(), debt.toUint128());
         uint256 bit = 1 << holding.id;
-        credit.held = uint128(supply == 0 && debt == 0 ? credit.held & ~bit : credit.held | bit);
+        credit.held = uint64(supply == 0 && debt == 0 ? credit.held & ~bit : credit.held | bit);
         emit PositionUpdated(user, holding.asset, supply, debt, credit.band);
     }
 }

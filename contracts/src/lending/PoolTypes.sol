@@ -83,7 +83,7 @@ struct Credit {
     uint40 lastPaymentAt;
     uint40 lastLiquidationAt;
     // One bit per asset id in which the user has supply or debt.
-    uint128 held;
+    uint64 held;
 }
 
 /// @notice One asset in a user's account: the asset's own state, its price, and the user's part of it.

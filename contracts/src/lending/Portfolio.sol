@@ -54,6 +54,13 @@ library Portfolio {
         return CreditScore.loanToValueBps(parameters.minLtvBps, parameters.maxLtvBps, score);
     }
 
+    /// @notice The account's part of an asset; an empty one if it has none.
+    function find(Account memory account, address asset) internal pure returns (Holding memory none) {
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            if (account.holdings[i].asset == asset) return account.holdings[i];
+        }
+    }
+
     /// @notice Whether the account has any debt, however small.
     function owes(Account memory account) internal pure returns (bool) {
         for (uint256 i = 0; i < account.holdings.length; ++i) {

@@ -37,6 +37,7 @@ contract Multicall3 {
     error ValueMismatch(uint256 sent, uint256 needed);
 
     /// @notice Makes calls that must all succeed.
+    /// @param calls The calls.
     /// @return blockNumber The current block.
     /// @return returnData What each call returned.
     function aggregate(Call[] calldata calls)
@@ -53,6 +54,7 @@ contract Multicall3 {
     }
 
     /// @notice Makes calls that must all succeed.
+    /// @param calls The calls.
     /// @return blockNumber The current block.
     /// @return blockHash Always zero on this chain as on any other: a block cannot know its own hash.
     /// @return returnData How each call ended.
@@ -64,7 +66,9 @@ contract Multicall3 {
         return tryBlockAndAggregate(true, calls);
     }
 
-    /// @notice Makes calls; `requireSuccess` says whether they must all succeed.
+    /// @notice Makes calls that may be allowed to fail.
+    /// @param requireSuccess Whether they must all succeed.
+    /// @param calls The calls.
     /// @return blockNumber The current block.
     /// @return blockHash Always zero on this chain as on any other: a block cannot know its own hash.
     /// @return returnData How each call ended.
@@ -76,7 +80,9 @@ contract Multicall3 {
         return (block.number, blockhash(block.number), tryAggregate(requireSuccess, calls));
     }
 
-    /// @notice Makes calls; `requireSuccess` says whether they must all succeed.
+    /// @notice Makes calls that may be allowed to fail.
+    /// @param requireSuccess Whether they must all succeed.
+    /// @param calls The calls.
     /// @return returnData How each call ended.
     function tryAggregate(bool requireSuccess, Call[] calldata calls)
         public
@@ -90,6 +96,7 @@ contract Multicall3 {
     }
 
     /// @notice Makes calls, each of which says whether it may fail.
+    /// @param calls The calls.
     /// @return returnData How each call ended.
     function aggregate3(Call3[] calldata calls) external payable returns (Result[] memory returnData) {
         returnData = new Result[](calls.length);
@@ -100,6 +107,7 @@ contract Multicall3 {
 
     /// @notice Makes calls with native coin, each of which says whether it may fail. The sums must add up to what is sent
     /// along, or the next caller could spend what is left here.
+    /// @param calls The calls.
     /// @return returnData How each call ended.
     function aggregate3Value(Call3Value[] calldata calls) external payable returns (Result[] memory returnData) {
         returnData = new Result[](calls.length);
@@ -112,41 +120,51 @@ contract Multicall3 {
     }
 
     /// @notice The hash of a block.
+    /// @param blockNumber The block.
+    /// @return blockHash Its hash; zero for one that is not among the last 256.
     function getBlockHash(uint256 blockNumber) external view returns (bytes32 blockHash) {
         return blockhash(blockNumber);
     }
 
     /// @notice The current block's number.
+    /// @return blockNumber The number.
     function getBlockNumber() external view returns (uint256 blockNumber) {
         return block.number;
     }
 
     /// @notice The current block's beneficiary.
+    /// @return coinbase The beneficiary.
     function getCurrentBlockCoinbase() external view returns (address coinbase) {
         return block.coinbase;
     }
 
     /// @notice The current block's random value, which took the difficulty's place.
+    /// @return difficulty The value.
     function getCurrentBlockDifficulty() external view returns (uint256 difficulty) {
         return block.prevrandao;
     }
 
     /// @notice The current block's gas limit.
+    /// @return gaslimit The limit.
     function getCurrentBlockGasLimit() external view returns (uint256 gaslimit) {
         return block.gaslimit;
     }
 
     /// @notice The current block's time.
+    /// @return timestamp Unix seconds.
     function getCurrentBlockTimestamp() external view returns (uint256 timestamp) {
         return block.timestamp;
     }
 
     /// @notice An account's balance of native coin.
+    /// @param addr The account.
+    /// @return balance Its balance.
     function getEthBalance(address addr) external view returns (uint256 balance) {
         return addr.balance;
     }
 
     /// @notice The previous block's hash.
+    /// @return blockHash The hash.
     function getLastBlockHash() external view returns (bytes32 blockHash) {
         // Block 0 has no previous one, which is no reason to revert.
         unchecked {
@@ -155,11 +173,13 @@ contract Multicall3 {
     }
 
     /// @notice The current block's base fee.
+    /// @return basefee The fee per gas.
     function getBasefee() external view returns (uint256 basefee) {
         return block.basefee;
     }
 
     /// @notice The chain's id.
+    /// @return chainid The id.
     function getChainId() external view returns (uint256 chainid) {
         return block.chainid;
     }

@@ -83,8 +83,11 @@ fn apply(history: &mut History, blocks: &[Block]) {
     }
 }
 
+/// Change and volume within a day, and the prices of a day and a month, of one token.
+type Answers = (i128, u128, Vec<(u64, u64)>, Vec<(u64, u64)>);
+
 /// Everything that can be asked at `now`.
-fn answers(history: &History, now: u64) -> Vec<(i128, u128, Vec<(u64, u64)>, Vec<(u64, u64)>)> {
+fn answers(history: &History, now: u64) -> Vec<Answers> {
     let of = |token| {
         let day = history.series(token, 1, now, DAY, 1_441);
         let month = history.series(token, 1, now, 30 * DAY, 1_441);

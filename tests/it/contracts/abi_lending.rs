@@ -53,7 +53,7 @@ sol! {
         uint40 lastBorrowAt;
         uint40 lastPaymentAt;
         uint40 lastLiquidationAt;
-        uint128 held;
+        uint64 held;
     }
 
     struct Holding {
@@ -108,7 +108,7 @@ sol! {
         event DebtWrittenOff(address indexed asset, address indexed user, uint256 amount, uint256 fromTreasury);
         event ReserveUpdated(address indexed asset, ReserveState state);
         event PositionUpdated(address indexed user, address indexed asset, uint256 scaledSupply, uint256 scaledDebt, uint256 band);
-        event CreditUpdated(address indexed user, uint256 score, uint256 band, uint256 depositSeconds, uint256 healthySeconds, uint256 onTimePayments, uint256 penalty, uint256 penaltyAt, uint256 dueAt);
+        event CreditUpdated(address indexed user, uint256 score, Credit credit);
         event AssetAdded(address indexed asset, address indexed pToken, uint256 id, uint256 decimals);
         event ParametersChanged(address indexed asset, AssetParameters parameters);
         event CapsChanged(address indexed asset, uint256 supplyCap, uint256 borrowCap);
@@ -233,6 +233,7 @@ sol! {
         function getPool(address asset) external view returns (PoolView);
         function getAccount(address user) external view returns (AccountView);
         function getScore(address user) external view returns (ScoreView);
+        function quoteLiquidation(address borrower, address debtAsset, address collateralAsset, uint256 amount) external view returns (uint256 repaid, uint256 received);
         function getLiquidationPrice(address user, address asset) external view returns (uint256 price, LiquidationSide side);
     }
 

@@ -66,6 +66,9 @@ impl Bench {
                 cfg.chain_id = CHAIN_ID;
                 cfg.disable_nonce_check = true;
                 cfg.disable_balance_check = true;
+                cfg.disable_base_fee = true;
+                // Tests speak for contracts, too.
+                cfg.disable_eip3607 = true;
             })
             .modify_block_chained(|block| {
                 block.number = U256::from(1);

@@ -6,8 +6,9 @@ use serde_json::Value;
 use super::{
     abi_lending::{LendingLens, LendingPool, MathHarness, PoolEvents, PoolHarness},
     bench::{Bench, START},
-    network::{LENS, Network, OWNER, POOL, TokenInfo, class_parameters},
+    network::{LENS, Network, OWNER, POOL},
     render::percent,
+    tokens::{TokenInfo, class_parameters},
     vectors::{list, number, numbers, read, text},
 };
 

@@ -3,20 +3,41 @@
 //! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `abi` and `abi_lending` bind it, and
 //! `network` deploys everything the way genesis does. The rest is tests.
 
+#![allow(clippy::unwrap_used, reason = "a test that cannot go on says so best by panicking where it stands")]
+#![allow(non_snake_case, reason = "bindings keep Solidity's names, and so do the values that go into them")]
+
 mod abi;
+#[allow(clippy::too_many_arguments, reason = "generated, one for each field of an event")]
 mod abi_lending;
 mod artifacts;
 mod bench;
+mod model;
 mod network;
+mod random;
 mod render;
+mod tokens;
 mod vectors;
 
 mod credit_vectors;
+mod gas;
 mod interest_vectors;
+mod lens;
+mod multicall;
 mod oracle;
+mod p_token;
+mod pool_adversaries;
+mod pool_bad_debt;
+mod pool_borrow;
+mod pool_credit;
+mod pool_limits;
+mod pool_liquidation;
+mod pool_owner;
+mod pool_supply;
 mod swap_vectors;
 mod token;
 mod vault_adversaries;
 mod vault_checks;
 mod vault_owner;
+mod vault_walk;
 mod vault_window;
+mod walk;

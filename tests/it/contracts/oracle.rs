@@ -5,7 +5,8 @@ use alloy_primitives::{Address, Bytes, U256, address};
 use super::{
     abi::{Ownable, PriceOracle},
     bench::{Receipt, refusal},
-    network::{ALICE, Network, ORACLE, OWNER, STRANGER, TOKENS, TokenInfo, UPDATER},
+    network::{ALICE, Network, ORACLE, OWNER, STRANGER, UPDATER},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const NEW_TOKEN: Address = address!("0x00000000000000000000000000000000000f00f0");
@@ -173,6 +174,16 @@ fn a_price_is_good_for_ten_minutes() {
     }
     update(&mut network, token, 100_000_000).unwrap();
     assert!(network.look(ORACLE, PriceOracle::readPriceCall { token }).fresh);
+}
+
+#[test]
+fn a_missing_price_is_never_fresh() {
+    let mut network = Network::new();
+    let newSeconds = ((1_u64 << 40) - 1).to_string().parse().unwrap();
+    network.send(OWNER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds }).unwrap();
+    assert!(!network.look(ORACLE, PriceOracle::readPriceCall { token: NEW_TOKEN }).fresh);
+    network.warp(1 << 36);
+    assert!(network.look(ORACLE, PriceOracle::readPriceCall { token: TOKENS[0].address }).fresh);
 }
 
 #[test]

@@ -6,7 +6,8 @@ use serde_json::Value;
 use super::{
     abi::{SwapStatus, Token, Vault, VaultErrors},
     bench::refusal,
-    network::{ALICE, Network, OWNER, TokenInfo, VAULT},
+    network::{ALICE, Network, OWNER, VAULT},
+    tokens::TokenInfo,
     vectors::{list, number, read, text},
 };
 

@@ -7,7 +7,8 @@ use k256::ecdsa::SigningKey;
 use super::{
     abi::{Ownable, Token},
     bench::{CHAIN_ID, refusal},
-    network::{ALICE, BOB, Network, OWNER, STRANGER, TOKENS, TokenInfo},
+    network::{ALICE, BOB, Network, OWNER, STRANGER},
+    tokens::{TOKENS, TokenInfo},
 };
 
 #[test]

@@ -6,7 +6,8 @@ use alloy_sol_types::{SolCall, SolValue};
 use super::{
     abi::{Guard, Manners, PriceOracle, RogueToken, Token, Vault},
     bench::{Receipt, refusal},
-    network::{ALICE, Network, ORACLE, OWNER, TokenInfo, VAULT},
+    network::{ALICE, Network, ORACLE, OWNER, VAULT},
+    tokens::TokenInfo,
 };
 
 const ROGUE: Address = Address::repeat_byte(0x99);

@@ -4,8 +4,10 @@ use alloy_primitives::{Address, Bytes, U256};
 
 use super::{
     abi::{SwapStatus, Token, Vault, VaultErrors},
+    abi_lending::MathHarness,
     bench::refusal,
-    network::{ALICE, Network, OWNER, STRANGER, TokenInfo, VAULT},
+    network::{ALICE, Network, OWNER, STRANGER, VAULT},
+    tokens::TokenInfo,
 };
 
 /// A swap that is wrong in every way, and how to put one thing after the other right.
@@ -42,7 +44,7 @@ fn the_first_failed_check_is_the_one_shown() {
     network.warp(601);
     let mut attempt =
         Attempt { token_in: STRANGER, token_out: STRANGER, amount_in: U256::ZERO, min_amount_out: U256::MAX };
-    let mut expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
+    let expect = |network: &mut Network, attempt: &Attempt, error: Bytes, status: SwapStatus| {
         assert_eq!(attempt.send(network), Err(error), "{status:?}");
         assert_eq!(attempt.status(network), status);
     };
@@ -105,11 +107,37 @@ fn the_largest_amount_is_just_below_128_bits() {
     let amountIn = U256::from(u128::MAX);
     let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
     assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
-    // The largest product the arithmetic can meet: no reserve, the dearest against the cheapest, 0 against 18 decimals.
     network.set_price(usdc, (1 << 63) - 1);
     network.set_price(weth, 1);
     let quote = Vault::quoteSwapCall { tokenIn: usdc.address, tokenOut: weth.address, amountIn };
     assert_eq!(network.look(VAULT, quote).status, SwapStatus::InsufficientLiquidity);
+}
+
+#[test]
+fn the_arithmetic_fits_256_bits() {
+    // The largest amount of the dearest token without decimals, for the cheapest with 18.
+    let mut network = Network::new();
+    let math = Address::repeat_byte(0x3a);
+    network.deploy(math, OWNER, "test/MathHarness", &[]);
+    let (amountIn, priceIn) = (U256::from(u128::MAX), U256::from((1_u64 << 63) - 1));
+    let call = MathHarness::swapCall { amountIn, priceIn, decimalsIn: 0, priceOut: U256::from(1), decimalsOut: 18 };
+    let answer = network.look(math, call);
+    let gross = amountIn * priceIn * U256::from(10).pow(U256::from(18));
+    assert_eq!((answer.grossOut, answer.fee), (gross, (gross * U256::from(30)).div_ceil(U256::from(10_000))));
+}
+
+#[test]
+fn the_fee_must_be_there_too() {
+    // The user would get less than the reserve, but fee and output together are more.
+    let mut network = Network::new();
+    let (usdt, usdc) = (TokenInfo::of("USDT"), TokenInfo::of("USDC"));
+    let reserve = usdc.worth(10_000_000);
+    let needed = reserve + U256::from(1);
+    let refused = network.swap(ALICE, (usdt, usdc), needed, U256::ZERO).unwrap_err();
+    assert_eq!(refused, refusal(VaultErrors::InsufficientLiquidity { needed, available: reserve }));
+    let refused = network.swap(ALICE, (usdt, usdc), reserve, U256::ZERO).unwrap_err();
+    let (impactBps, maxImpactBps) = (U256::from(10_000), U256::from(1_000));
+    assert_eq!(refused, refusal(VaultErrors::PriceImpactTooHigh { impactBps, maxImpactBps }));
 }
 
 #[test]

@@ -6,7 +6,8 @@ use alloy_sol_types::SolValue;
 use super::{
     abi::{Guard, Ownable, Token, Vault, VaultErrors},
     bench::refusal,
-    network::{ALICE, BOB, Network, ORACLE, OWNER, STRANGER, TOKENS, TokenInfo, VAULT},
+    network::{ALICE, BOB, Network, ORACLE, OWNER, STRANGER, VAULT},
+    tokens::{TOKENS, TokenInfo},
 };
 
 const NEW_TOKEN: Address = Address::repeat_byte(0x77);

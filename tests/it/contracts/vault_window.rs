@@ -5,7 +5,8 @@ use alloy_primitives::{Bytes, U256};
 use super::{
     abi::{Vault, VaultErrors},
     bench::{Receipt, refusal},
-    network::{ALICE, Network, OWNER, TokenInfo, VAULT},
+    network::{ALICE, Network, OWNER, VAULT},
+    tokens::TokenInfo,
 };
 
 const HOUR: u64 = 3_600;

@@ -1,0 +1,198 @@
+//! The views a user interface and the REST server read.
+
+use alloy_primitives::{Address, U256};
+
+use super::{
+    abi_lending::{AccountView, LendingLens, LendingPool, LiquidationSide, PoolView},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
+    tokens::{TOKENS, TokenInfo},
+};
+
+const DAY: u64 = 86_400;
+
+fn account(network: &mut Network, user: Address) -> AccountView {
+    network.look(LENS, LendingLens::getAccountCall { user })
+}
+
+fn pool(network: &mut Network, token: TokenInfo) -> PoolView {
+    network.look(LENS, LendingLens::getPoolCall { asset: token.address })
+}
+
+/// Alice supplies ten thousand dollars of WETH and five of USDC, and owes four thousand of USDC and two of WBTC.
+fn with_loans() -> Network {
+    let mut network = Network::funded();
+    let [weth, usdc, wbtc] = ["WETH", "USDC", "WBTC"].map(TokenInfo::of);
+    network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
+    network.deposit(ALICE, usdc, usdc.worth(5_000)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(4_000)).unwrap();
+    network.borrow(ALICE, wbtc, wbtc.worth(2_000)).unwrap();
+    network.wait(10 * DAY);
+    network
+}
+
+#[test]
+fn every_pool_is_described() {
+    let mut network = with_loans();
+    assert_eq!(network.look(LENS, LendingLens::poolCall {}), POOL);
+    let views = network.look(LENS, LendingLens::getPoolsCall {});
+    assert_eq!(views.len(), 12);
+    for (view, token) in views.iter().zip(TOKENS) {
+        assert_eq!((view.asset, view.pToken), (token.address, token.p_token()));
+        assert_eq!((view.symbol.as_str(), view.decimals, view.paused), (token.symbol, token.decimals, false));
+        assert_eq!((view.price, view.priceFresh), (U256::from(token.price_usd_e8), true));
+        assert_eq!(view.parameters, token.parameters());
+        assert_eq!((view.supplyCap, view.borrowCap), (U256::ZERO, U256::ZERO));
+        assert_eq!(*view, pool(&mut network, token));
+    }
+    network.warp(601);
+    assert!(!pool(&mut network, TOKENS[0]).priceFresh);
+    let asset = TOKENS[0].address;
+    let call = LendingPool::setPausedCall { asset, paused: true };
+    network.send(OWNER, POOL, call).unwrap();
+    network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCap: 7, borrowCap: 8 }).unwrap();
+    let view = pool(&mut network, TOKENS[0]);
+    assert_eq!((view.paused, view.supplyCap, view.borrowCap), (true, U256::from(7), U256::from(8)));
+}
+
+#[test]
+fn a_pool_view_is_what_a_transaction_of_the_block_sees() {
+    let mut network = with_loans();
+    let usdc = TokenInfo::of("USDC");
+    let view = pool(&mut network, usdc);
+    let state = network.look(POOL, LendingPool::getReserveCall { asset: usdc.address }).state;
+    assert_eq!((view.cash, view.treasury, view.deficit), (state.cash, state.treasury, state.deficit));
+    assert_eq!(view.liquidityIndex, state.liquidityIndex);
+    let call = LendingPool::setParametersCall { asset: usdc.address, parameters: usdc.parameters() };
+    network.send(OWNER, POOL, call).unwrap();
+    assert_eq!(pool(&mut network, usdc), view);
+}
+
+#[test]
+fn suppliers_earn_what_borrowers_pay_less_the_cut() {
+    let mut network = with_loans();
+    let usdc = TokenInfo::of("USDC");
+    let view = pool(&mut network, usdc);
+    // One band alone has debts here, so the blend is its rate on the part that is lent.
+    let income = view.totalDebt * view.borrowRates[0] * U256::from(9) / U256::from(10) / view.totalSupplied;
+    assert!(view.supplyRate.abs_diff(income) <= U256::from(1));
+    for band in 1..5 {
+        assert!(view.borrowRates[band] < view.borrowRates[band - 1]);
+    }
+}
+
+#[test]
+fn an_account_adds_up() {
+    let mut network = with_loans();
+    let view = account(&mut network, ALICE);
+    let sum = |part: fn(&super::abi_lending::PositionView) -> U256| {
+        view.positions.iter().map(part).fold(U256::ZERO, |sum, value| sum + value)
+    };
+    assert_eq!(view.suppliedUsd, sum(|position| position.suppliedUsd));
+    assert_eq!(view.debtUsd, sum(|position| position.debtUsd));
+    let power = sum(|position| position.suppliedUsd * position.loanToValueBps / U256::from(10_000));
+    assert_eq!(view.borrowingPowerUsd, power);
+    assert_eq!(view.availableUsd, power - view.debtUsd);
+    let cover = sum(|position| position.suppliedUsd * position.liquidationThresholdBps / U256::from(10_000));
+    assert_eq!(view.healthFactorBps, cover * U256::from(10_000) / view.debtUsd);
+
+    let symbols: Vec<&str> = view.positions.iter().map(|position| position.symbol.as_str()).collect();
+    assert_eq!(symbols, ["WBTC", "WETH", "USDC"]);
+    for position in &view.positions {
+        let token = TokenInfo::of(&position.symbol);
+        assert_eq!((position.asset, position.decimals), (token.address, token.decimals));
+        assert_eq!((position.price, position.priceFresh), (U256::from(token.price_usd_e8), true));
+        let pool = pool(&mut network, token);
+        assert_eq!(position.supplyRate, pool.supplyRate);
+        assert_eq!(position.borrowRate, pool.borrowRates[view.band.to::<usize>()]);
+        assert_eq!(position.supplied, network.balance_of(token.p_token(), ALICE));
+        let asset = token.address;
+        let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: ALICE, asset });
+        assert_eq!((answer.price, answer.side), (position.liquidationPrice, position.liquidationSide));
+    }
+}
+
+#[test]
+fn a_stranger_is_a_valid_user() {
+    let mut network = Network::funded();
+    let view = account(&mut network, STRANGER);
+    assert_eq!((view.score, view.band, view.dueAt), (U256::from(300), U256::ZERO, U256::ZERO));
+    assert_eq!((view.suppliedUsd, view.borrowingPowerUsd), (U256::ZERO, U256::ZERO));
+    assert_eq!((view.debtUsd, view.availableUsd), (U256::ZERO, U256::ZERO));
+    assert_eq!((view.healthFactorBps, view.positions.len()), (U256::MAX, 0));
+    let asset = TOKENS[0].address;
+    let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: STRANGER, asset });
+    assert_eq!((answer.price, answer.side), (U256::ZERO, LiquidationSide::None));
+}
+
+#[test]
+fn nothing_is_available_beyond_the_limit() {
+    let mut network = with_loans();
+    network.set_price(TokenInfo::of("WETH"), 100_000_000_000);
+    let view = account(&mut network, ALICE);
+    assert!(view.debtUsd > view.borrowingPowerUsd);
+    assert_eq!(view.availableUsd, U256::ZERO);
+}
+
+#[test]
+fn the_liquidation_price_is_where_liquidation_starts() {
+    let mut network = with_loans();
+    for (symbol, side) in
+        [("WETH", LiquidationSide::Below), ("WBTC", LiquidationSide::Above), ("USDC", LiquidationSide::None)]
+    {
+        let token = TokenInfo::of(symbol);
+        let (user, asset) = (ALICE, token.address);
+        let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user, asset });
+        assert_eq!(answer.side, side, "{symbol}");
+        let price: u64 = answer.price.to();
+        let health_at = |price: u64| {
+            let mut network = network.twin();
+            network.set_price(token, price);
+            account(&mut network, ALICE).healthFactorBps.to::<u64>()
+        };
+        // At the price itself the account still stands, a millionth beyond it no longer does.
+        match side {
+            LiquidationSide::Below => {
+                assert!(health_at(price) >= 10_000 && health_at(price - price / 1_000_000) < 10_000, "{symbol}");
+            }
+            LiquidationSide::Above => {
+                assert!(health_at(price) >= 10_000 && health_at(price + price / 1_000_000) < 10_000, "{symbol}");
+            }
+            _ => assert_eq!(price, 0),
+        }
+    }
+}
+
+#[test]
+fn whoever_supplies_and_owes_an_asset_fears_the_larger_side() {
+    let mut network = Network::funded();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    network.deposit(BOB, weth, weth.worth(1_000)).unwrap();
+    network.deposit(BOB, usdc, usdc.worth(10_000)).unwrap();
+    network.borrow(BOB, weth, weth.worth(5_000)).unwrap();
+    let answer = network.look(LENS, LendingLens::getLiquidationPriceCall { user: BOB, asset: weth.address });
+    assert_eq!(answer.side, LiquidationSide::Above);
+    // 9,000 dollars of other cover over the part of the debt that its own cover leaves: 4,150 dollars' worth today.
+    let expected = u128::from(weth.price_usd_e8) * 9_000 / 4_150;
+    assert!(answer.price.abs_diff(U256::from(expected)) <= U256::from(10), "{}", answer.price);
+}
+
+#[test]
+fn a_score_is_the_sum_of_its_parts() {
+    let mut network = with_loans();
+    let usdc = TokenInfo::of("USDC");
+    network.repay(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    network.wait(32 * DAY);
+    let view = network.look(LENS, LendingLens::getScoreCall { user: ALICE });
+    let gained = view.depositPoints + view.paymentPoints + view.healthPoints + view.historyPoints;
+    assert_eq!(view.score, U256::from(300) + gained - view.penaltyPoints - view.overduePoints);
+    assert_eq!(view.score, account(&mut network, ALICE).score);
+    for part in [view.depositPoints, view.paymentPoints, view.healthPoints, view.penaltyPoints, view.overduePoints] {
+        assert!(part > U256::ZERO, "{view:?}");
+    }
+    assert_eq!(view.healthFactorBps, account(&mut network, ALICE).healthFactorBps);
+    assert_eq!((view.onTimePayments, view.late), (U256::from(1), true));
+    assert_eq!(view.depositSeconds, U256::from(42 * DAY));
+    assert_eq!(view.dueAt, account(&mut network, ALICE).dueAt);
+    assert_eq!(view.lastPaymentAt + U256::from(32 * DAY), U256::from(network.now()));
+    assert_eq!(view.lastBorrowAt + U256::from(42 * DAY), U256::from(network.now()));
+}

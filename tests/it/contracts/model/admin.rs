@@ -1,0 +1,57 @@
+//! What the owner does.
+
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolEvent;
+
+use super::{
+    n,
+    pool::{Outcome, Pool, check_cash},
+};
+use crate::contracts::{
+    abi_lending::{AssetParameters, PoolErrors, PoolEvents},
+    bench::refusal,
+};
+
+impl Pool {
+    pub(crate) fn collect(&mut self, index: usize, amount: U256, receiver: Address) -> Outcome {
+        let mut asset = self.assets[index].clone();
+        asset.accrue(self.now);
+        let amount = amount.min(asset.state.treasury);
+        if amount.is_zero() {
+            return Err(refusal(PoolErrors::ZeroAmount {}));
+        }
+        check_cash(amount, asset.state.cash)?;
+        asset.state.treasury -= amount;
+        asset.state.cash -= amount;
+        let (address, state) = (asset.address, asset.state.clone());
+        self.assets[index] = asset;
+        Ok(vec![
+            PoolEvents::TreasuryCollected { asset: address, receiver, amount }.encode_log_data(),
+            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
+        ])
+    }
+
+    pub(crate) fn set_parameters(&mut self, index: usize, parameters: AssetParameters) -> Outcome {
+        let asset = &mut self.assets[index];
+        asset.accrue(self.now);
+        asset.parameters = parameters.clone();
+        let (address, state) = (asset.address, asset.state.clone());
+        Ok(vec![
+            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
+            PoolEvents::ParametersChanged { asset: address, parameters }.encode_log_data(),
+        ])
+    }
+
+    pub(crate) fn set_caps(&mut self, index: usize, supply_cap: u128, borrow_cap: u128) -> Outcome {
+        let asset = &mut self.assets[index];
+        (asset.supply_cap, asset.borrow_cap) = (n(supply_cap), n(borrow_cap));
+        let (supplyCap, borrowCap) = (asset.supply_cap, asset.borrow_cap);
+        Ok(vec![PoolEvents::CapsChanged { asset: asset.address, supplyCap, borrowCap }.encode_log_data()])
+    }
+
+    pub(crate) fn set_paused(&mut self, index: usize, paused: bool) -> Outcome {
+        let asset = &mut self.assets[index];
+        asset.paused = paused;
+        Ok(vec![PoolEvents::PausedChanged { asset: asset.address, paused }.encode_log_data()])
+    }
+}

@@ -1,0 +1,104 @@
+//! One asset: what is owed and owned, and how it grows.
+
+use alloy_primitives::{Address, U256};
+
+use super::{ceil, floor, n, ray};
+use crate::contracts::abi_lending::{AssetParameters, ReserveState};
+
+const YEAR: u128 = 31_536_000;
+const MULTIPLIERS: [u128; 5] = [10_000, 9_500, 9_000, 8_250, 7_500];
+
+#[derive(Clone)]
+pub(crate) struct Asset {
+    pub(crate) id: usize,
+    pub(crate) address: Address,
+    pub(crate) unit: U256,
+    pub(crate) parameters: AssetParameters,
+    pub(crate) supply_cap: U256,
+    pub(crate) borrow_cap: U256,
+    pub(crate) paused: bool,
+    pub(crate) price: U256,
+    pub(crate) priced_at: u64,
+    pub(crate) updated_at: u64,
+    pub(crate) state: ReserveState,
+}
+
+impl Asset {
+    pub(crate) fn accrue(&mut self, now: u64) {
+        let elapsed = now - self.updated_at;
+        self.updated_at = now;
+        if elapsed == 0 {
+            return;
+        }
+        let before = self.debt();
+        let annual = self.annual_rate();
+        for (index, multiplier) in self.state.borrowIndexes.iter_mut().zip(MULTIPLIERS) {
+            let rate = annual * n(multiplier) / n(10_000) / n(YEAR);
+            *index = floor(*index, power(ray() + rate, elapsed), ray());
+        }
+        let interest = self.debt() - before;
+        let cut = ceil(interest, U256::from(self.parameters.reserveFactorBps), n(10_000));
+        if !self.state.scaledSupply.is_zero() {
+            self.state.liquidityIndex += floor(interest - cut, ray(), self.state.scaledSupply);
+        }
+        self.earn(cut);
+    }
+
+    pub(crate) fn earn(&mut self, income: U256) {
+        let recovered = income.min(self.state.deficit);
+        self.state.deficit -= recovered;
+        self.state.treasury += income - recovered;
+    }
+
+    pub(crate) fn debt(&self) -> U256 {
+        let bands = self.state.scaledDebts.iter().zip(&self.state.borrowIndexes);
+        bands.fold(U256::ZERO, |sum, (&scaled, &index)| sum + ceil(scaled, index, ray()))
+    }
+
+    pub(crate) fn supplied(&self) -> U256 {
+        floor(self.state.scaledSupply, self.state.liquidityIndex, ray())
+    }
+
+    /// What the pool has beyond what it owes. The one number that must never fall.
+    pub(crate) fn slack(&self) -> U256 {
+        let owned = self.state.cash + self.debt() + self.state.deficit;
+        owned.checked_sub(self.supplied() + self.state.treasury).expect("the pool owes more than it owns")
+    }
+
+    pub(crate) fn usd_down(&self, amount: U256) -> U256 {
+        floor(amount, self.price, self.unit)
+    }
+
+    pub(crate) fn usd_up(&self, amount: U256) -> U256 {
+        ceil(amount, self.price, self.unit)
+    }
+
+    fn annual_rate(&self) -> U256 {
+        let debt = self.debt();
+        let used = if debt.is_zero() { debt } else { floor(debt, ray(), self.state.cash + debt) };
+        let share = |bps: u16| U256::from(bps) * ray() / n(10_000);
+        let (base, slope1, slope2) =
+            (share(self.parameters.baseRateBps), share(self.parameters.slope1Bps), share(self.parameters.slope2Bps));
+        let kink = share(self.parameters.kinkBps);
+        if used <= kink {
+            base + floor(slope1, used, kink)
+        } else {
+            base + slope1 + floor(slope2, used - kink, ray() - kink)
+        }
+    }
+}
+
+/// Repeated squaring from the highest bit would round differently; the rule is the lowest bit first.
+fn power(mut base: U256, mut exponent: u64) -> U256 {
+    let mut result = ray();
+    loop {
+        if exponent % 2 == 1 {
+            result = floor(result, base, ray());
+        }
+        exponent /= 2;
+        if exponent == 0 {
+            return result;
+        }
+        base = floor(base, base, ray());
+    }
+}

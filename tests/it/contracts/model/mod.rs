@@ -1,0 +1,28 @@
+//! The lending pool once more, in plain Rust over exact integers, written from the rules rather than from the contract.
+//! An operation answers with the very events the contract must emit, or with the bytes it must refuse with.
+
+mod admin;
+pub(crate) mod asset;
+pub(crate) mod credit;
+pub(crate) mod liquidation;
+pub(crate) mod pool;
+pub(crate) mod session;
+
+use alloy_primitives::U256;
+
+pub(crate) fn n(value: u128) -> U256 {
+    U256::from(value)
+}
+
+pub(crate) fn ray() -> U256 {
+    n(10).pow(n(27))
+}
+
+/// `x * y / z`, rounded down or up.
+pub(crate) fn floor(x: U256, y: U256, z: U256) -> U256 {
+    x * y / z
+}
+
+pub(crate) fn ceil(x: U256, y: U256, z: U256) -> U256 {
+    (x * y).div_ceil(z)
+}

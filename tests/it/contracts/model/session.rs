@@ -1,0 +1,169 @@
+//! One operation on one user's account, from opening to closing it.
+
+use alloy_primitives::{Address, Bytes, LogData, U256};
+use alloy_sol_types::SolEvent;
+
+use super::{
+    asset::Asset,
+    ceil,
+    credit::{History, Worth, band_of},
+    floor, n, ray,
+};
+use crate::contracts::{
+    abi_lending::{PoolErrors, PoolEvents},
+    bench::refusal,
+};
+
+/// A user's part of an asset, and the asset as it is now. Only what an operation changed is kept afterwards.
+#[derive(Clone)]
+pub(crate) struct Part {
+    pub(crate) index: usize,
+    pub(crate) asset: Asset,
+    pub(crate) supply: U256,
+    pub(crate) debt: U256,
+    pub(crate) changed: bool,
+}
+
+pub(crate) struct Session {
+    pub(crate) user: Address,
+    pub(crate) history: History,
+    pub(crate) parts: Vec<Part>,
+    pub(crate) score: u64,
+    pub(crate) events: Vec<LogData>,
+}
+
+impl Part {
+    pub(crate) fn supplied(&self) -> U256 {
+        floor(self.supply, self.asset.state.liquidityIndex, ray())
+    }
+
+    pub(crate) fn owed(&self, band: usize) -> U256 {
+        ceil(self.debt, self.asset.state.borrowIndexes[band], ray())
+    }
+
+    pub(crate) fn take_supply(&mut self, amount: U256) -> U256 {
+        let all = amount == self.supplied();
+        let scaled = if all { self.supply } else { ceil(amount, ray(), self.asset.state.liquidityIndex) };
+        self.supply -= scaled;
+        self.changed = true;
+        scaled
+    }
+
+    pub(crate) fn lend(&mut self, band: usize, amount: U256) {
+        let scaled = ceil(amount, ray(), self.asset.state.borrowIndexes[band]);
+        self.debt += scaled;
+        self.asset.state.scaledDebts[band] += scaled;
+        self.asset.state.cash -= amount;
+        self.changed = true;
+    }
+
+    pub(crate) fn pay(&mut self, band: usize, amount: U256) {
+        let all = amount == self.owed(band);
+        let scaled = if all { self.debt } else { floor(amount, ray(), self.asset.state.borrowIndexes[band]) };
+        self.debt -= scaled;
+        self.asset.state.scaledDebts[band] -= scaled;
+        self.asset.state.cash += amount;
+        self.changed = true;
+    }
+}
+
+impl Session {
+    pub(crate) fn part(&mut self, index: usize) -> Option<&mut Part> {
+        self.parts.iter_mut().find(|part| part.index == index)
+    }
+
+    pub(crate) fn emit(&mut self, event: &impl SolEvent) {
+        self.events.push(event.encode_log_data());
+    }
+
+    pub(crate) fn worth(&self) -> Worth {
+        let mut worth = Worth { supplied: 0, debt: 0, cover: 0 };
+        for part in &self.parts {
+            let supplied: u128 = part.asset.usd_down(part.supplied()).to();
+            worth.supplied += supplied;
+            worth.debt += part.asset.usd_up(part.owed(self.history.band)).to::<u128>();
+            worth.cover += supplied * u128::from(part.asset.parameters.liquidationThresholdBps) / 10_000;
+        }
+        worth
+    }
+
+    pub(crate) fn power(&self) -> U256 {
+        let ltv = |part: &Part| {
+            let (min, max) = (part.asset.parameters.minLtvBps, part.asset.parameters.maxLtvBps);
+            u64::from(min) + u64::from(max - min) * (self.score - 300) / 550
+        };
+        let powers =
+            self.parts.iter().map(|part| floor(part.asset.usd_down(part.supplied()), U256::from(ltv(part)), n(10_000)));
+        powers.fold(U256::ZERO, |sum, power| sum + power)
+    }
+
+    pub(crate) fn owes(&self) -> bool {
+        self.parts.iter().any(|part| !part.debt.is_zero())
+    }
+
+    pub(crate) fn open(&mut self, now: u64) {
+        self.history.advance(now);
+        self.score = self.history.score(self.worth());
+        self.move_to(band_of(self.score));
+    }
+
+    /// Returns the score the user is left with.
+    pub(crate) fn close(&mut self) -> u64 {
+        let (worth, owes) = (self.worth(), self.owes());
+        self.history.settle(worth, owes);
+        let score = self.history.score(worth);
+        self.move_to(band_of(score));
+        score
+    }
+
+    pub(crate) fn check_fresh(&self, now: u64) -> Result<(), Bytes> {
+        match self.parts.iter().find(|part| now > part.asset.priced_at + 600) {
+            Some(part) => Err(refusal(PoolErrors::StalePrice { asset: part.asset.address })),
+            None => Ok(()),
+        }
+    }
+
+    pub(crate) fn check_covered(&self, now: u64) -> Result<(), Bytes> {
+        self.check_fresh(now)?;
+        let (debtUsd, borrowingPowerUsd) = (U256::from(self.worth().debt), self.power());
+        if debtUsd > borrowingPowerUsd {
+            return Err(refusal(PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn write_off(&mut self) {
+        let band = self.history.band;
+        for index in 0..self.parts.len() {
+            let part = &mut self.parts[index];
+            if part.debt.is_zero() {
+                continue;
+            }
+            let amount = part.owed(band);
+            let state = &mut part.asset.state;
+            let fromTreasury = amount.min(state.treasury);
+            state.treasury -= fromTreasury;
+            state.deficit += amount - fromTreasury;
+            state.scaledDebts[band] -= part.debt;
+            part.debt = U256::ZERO;
+            part.changed = true;
+            let asset = part.asset.address;
+            self.emit(&PoolEvents::DebtWrittenOff { asset, user: self.user, amount, fromTreasury });
+        }
+    }
+
+    fn move_to(&mut self, band: usize) {
+        let from = self.history.band;
+        if from == band {
+            return;
+        }
+        self.history.band = band;
+        for part in self.parts.iter_mut().filter(|part| !part.debt.is_zero()) {
+            let scaled = ceil(part.owed(from), ray(), part.asset.state.borrowIndexes[band]);
+            part.asset.state.scaledDebts[from] -= part.debt;
+            part.asset.state.scaledDebts[band] += scaled;
+            part.debt = scaled;
+            part.changed = true;
+        }
+    }
+}

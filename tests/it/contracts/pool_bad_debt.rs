@@ -1,0 +1,183 @@
+//! Debts that nothing covers any more.
+
+use alloy_primitives::{Address, U256};
+
+use super::{
+    abi_lending::{LendingLens, LendingPool, PoolErrors, PoolEvents, ReserveState},
+    bench::{Receipt, refusal},
+    network::{ALICE, BOB, CAROL, LENS, Network, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
+};
+
+const DAY: u64 = 86_400;
+const DOLLAR: u64 = 100_000_000;
+
+fn state(network: &mut Network, token: TokenInfo) -> ReserveState {
+    network.look(POOL, LendingPool::getReserveCall { asset: token.address }).state
+}
+
+fn liquidate(network: &mut Network, debt: TokenInfo, collateral: TokenInfo) -> Receipt {
+    let call = LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: debt.address,
+        collateralAsset: collateral.address,
+        amount: U256::MAX,
+        inKind: false,
+    };
+    network.send(BOB, POOL, call).unwrap()
+}
+
+fn slack(network: &mut Network, token: TokenInfo) -> U256 {
+    let view = network.look(LENS, LendingLens::getPoolCall { asset: token.address });
+    view.cash + view.totalDebt + view.deficit - view.totalSupplied - view.treasury
+}
+
+/// Alice's ten WETH are suddenly worth 1,050 dollars against a debt of 12,000 dollars of USDC and 50 of USDT.
+fn under_water(network: &mut Network) {
+    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.set_price(weth, 2_000 * DOLLAR);
+    network.deposit(ALICE, weth, weth.unit() * U256::from(10)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(12_000)).unwrap();
+    network.borrow(ALICE, usdt, usdt.worth(50)).unwrap();
+    network.set_price(weth, 105 * DOLLAR);
+}
+
+#[test]
+fn what_the_treasury_cannot_bear_becomes_a_deficit() {
+    let mut network = Network::funded();
+    let (weth, usdc, usdt) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    under_water(&mut network);
+    let before = [slack(&mut network, usdc), slack(&mut network, usdt)];
+    let receipt = liquidate(&mut network, usdc, weth);
+    assert_eq!(receipt.event::<PoolEvents::Liquidation>().repaid, usdc.worth(1_000));
+    let none = U256::ZERO;
+    let written_off = [
+        PoolEvents::DebtWrittenOff { asset: usdt.address, user: ALICE, amount: usdt.worth(50), fromTreasury: none },
+        PoolEvents::DebtWrittenOff { asset: usdc.address, user: ALICE, amount: usdc.worth(11_000), fromTreasury: none },
+    ];
+    assert_eq!(receipt.events::<PoolEvents::DebtWrittenOff>(), written_off);
+    assert_eq!(state(&mut network, usdc).deficit, usdc.worth(11_000));
+    assert_eq!(state(&mut network, usdt).deficit, usdt.worth(50));
+    assert_eq!([slack(&mut network, usdc), slack(&mut network, usdt)], before);
+
+    let account = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    assert_eq!((account.debtUsd, account.dueAt), (U256::ZERO, U256::ZERO));
+    assert!(account.positions.is_empty());
+}
+
+#[test]
+fn the_treasury_bears_what_it_can() {
+    let mut network = Network::funded();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    earn(&mut network, usdc);
+    let treasury = state(&mut network, usdc).treasury;
+    assert!(treasury > U256::ZERO);
+    under_water(&mut network);
+    let receipt = liquidate(&mut network, usdc, weth);
+    let written_off = receipt.events::<PoolEvents::DebtWrittenOff>().remove(1);
+    assert_eq!((written_off.asset, written_off.fromTreasury), (usdc.address, treasury));
+    let after = state(&mut network, usdc);
+    assert_eq!((after.treasury, after.deficit), (U256::ZERO, written_off.amount - treasury));
+}
+
+/// Lets the treasury earn something: Carol borrows for a while and repays.
+fn earn(network: &mut Network, token: TokenInfo) {
+    let wbtc = TokenInfo::of("WBTC");
+    network.deposit(CAROL, wbtc, wbtc.worth(2_000_000)).unwrap();
+    network.borrow(CAROL, token, token.worth(500_000)).unwrap();
+    network.wait(300 * DAY);
+    network.repay(CAROL, token, U256::MAX).unwrap();
+}
+
+#[test]
+fn later_income_repays_the_deficit_first() {
+    let mut network = Network::funded();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    under_water(&mut network);
+    liquidate(&mut network, usdc, weth);
+    let before = state(&mut network, usdc);
+    earn(&mut network, usdc);
+    let after = state(&mut network, usdc);
+    assert!(after.deficit < before.deficit, "the cut of the interest recovers losses");
+    assert_eq!(after.treasury, U256::ZERO);
+    let refused = network.send(OWNER, POOL, collect(usdc, OWNER)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::ZeroAmount {}));
+    for _ in 0..10 {
+        earn(&mut network, usdc);
+    }
+    let end = state(&mut network, usdc);
+    assert_eq!(end.deficit, U256::ZERO);
+    assert!(end.treasury > U256::ZERO);
+}
+
+fn collect(token: TokenInfo, to: Address) -> LendingPool::collectTreasuryCall {
+    LendingPool::collectTreasuryCall { asset: token.address, amount: U256::MAX, to }
+}
+
+#[test]
+fn a_liquidation_fee_is_income_too() {
+    let mut network = Network::funded();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    // A deficit in WETH itself: Alice owes WETH against USDC that crashes.
+    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+    network.borrow(ALICE, weth, weth.worth(6_000)).unwrap();
+    network.set_price(usdc, DOLLAR / 10);
+    liquidate(&mut network, weth, usdc);
+    let deficit = state(&mut network, weth).deficit;
+    assert!(deficit > U256::ZERO);
+    network.set_price(usdc, DOLLAR);
+    under_water(&mut network);
+    let fee = liquidate(&mut network, usdc, weth).event::<PoolEvents::Liquidation>().fee;
+    let after = state(&mut network, weth);
+    assert_eq!((after.deficit, after.treasury), (deficit - fee, U256::ZERO));
+}
+
+#[test]
+fn other_collateral_keeps_a_debt_alive() {
+    let mut network = Network::funded();
+    let (weth, usdc, cro) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"), TokenInfo::of("CRO"));
+    network.deposit(ALICE, cro, cro.worth(1)).unwrap();
+    under_water(&mut network);
+    let receipt = liquidate(&mut network, usdc, weth);
+    assert!(receipt.events::<PoolEvents::DebtWrittenOff>().is_empty());
+    let receipt = liquidate(&mut network, usdc, cro);
+    assert_eq!(receipt.events::<PoolEvents::DebtWrittenOff>().len(), 2);
+}
+
+#[test]
+fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
+    let mut network = Network::funded();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    // Worth 351 hundred-millionths of a dollar, of which two thirds may be borrowed: two units of USDC.
+    network.deposit(ALICE, weth, U256::from(1_000_000_000)).unwrap();
+    network.borrow(ALICE, usdc, U256::from(2)).unwrap();
+    let give_up = LendingPool::writeOffCall { user: ALICE };
+    let refused = network.send(BOB, POOL, give_up.clone()).unwrap_err();
+    let healthFactorBps = network.look(LENS, LendingLens::getAccountCall { user: ALICE }).healthFactorBps;
+    assert_eq!(refused, refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+
+    network.set_price(weth, DOLLAR);
+    let receipt = network.send(BOB, POOL, give_up.clone()).unwrap();
+    let event = receipt.event::<PoolEvents::DebtWrittenOff>();
+    assert_eq!((event.asset, event.amount), (usdc.address, U256::from(2)));
+    assert_eq!(state(&mut network, usdc).deficit, U256::from(2));
+
+    let refused = network.send(BOB, POOL, give_up).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::NotLiquidatable { healthFactorBps: U256::MAX }), "nothing is owed now");
+}
+
+#[test]
+fn suppliers_are_paid_as_far_as_the_cash_goes() {
+    let mut network = Network::new();
+    let (weth, usdc) = (TokenInfo::of("WETH"), TokenInfo::of("USDC"));
+    network.set_price(weth, 2_000 * DOLLAR);
+    network.deposit(WHALE, usdc, usdc.worth(20_000)).unwrap();
+    network.deposit(ALICE, weth, weth.unit() * U256::from(10)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(12_000)).unwrap();
+    network.set_price(weth, 105 * DOLLAR);
+    liquidate(&mut network, usdc, weth);
+    let refused = network.withdraw(WHALE, usdc, U256::MAX).unwrap_err();
+    let (needed, available) = (usdc.worth(20_000), usdc.worth(9_000));
+    assert_eq!(refused, refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+    network.withdraw(WHALE, usdc, available).unwrap();
+}

@@ -1,0 +1,210 @@
+//! Borrowing against collateral, and paying back.
+
+use alloy_primitives::{Address, Bytes, U256};
+use alloy_sol_types::SolError;
+
+use super::{
+    abi::Token,
+    abi_lending::{AccountView, LendingLens, LendingPool, PoolErrors, PoolEvents},
+    bench::refusal,
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
+    tokens::TokenInfo,
+};
+
+fn account(network: &mut Network, user: Address) -> AccountView {
+    network.look(LENS, LendingLens::getAccountCall { user })
+}
+
+/// Alice with ten thousand dollars of USDC in the pool, which has plenty of everything.
+fn with_collateral() -> Network {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+    network
+}
+
+#[test]
+fn a_loan_is_paid_out_and_owed() {
+    let mut network = with_collateral();
+    let weth = TokenInfo::of("WETH");
+    let (before, amount) = (network.balance_of(weth.address, ALICE), weth.unit());
+    let receipt = network.borrow(ALICE, weth, amount).unwrap();
+    let event = PoolEvents::Borrow { asset: weth.address, user: ALICE, amount };
+    assert_eq!(receipt.event::<PoolEvents::Borrow>(), event);
+    assert_eq!(network.balance_of(weth.address, ALICE), before + amount);
+    let view = account(&mut network, ALICE);
+    assert_eq!(view.debtUsd, U256::from(weth.price_usd_e8));
+    assert_eq!(view.positions.iter().find(|position| position.asset == weth.address).unwrap().debt, amount);
+    assert!(receipt.output.is_empty(), "the published function returns nothing");
+}
+
+#[test]
+fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
+    let mut network = with_collateral();
+    let usdt = TokenInfo::of("USDT");
+    // A score of 350 by the collateral alone; 7136 basis points of ten thousand dollars.
+    let view = account(&mut network, ALICE);
+    assert_eq!(view.score, U256::from(350));
+    assert_eq!(view.availableUsd, U256::from(713_600_000_000_u64));
+    let all = usdt.worth(7_136);
+    let refused = network.borrow(ALICE, usdt, all + U256::from(1)).unwrap_err();
+    let debtUsd = view.availableUsd + U256::from(100);
+    let error = PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd: view.borrowingPowerUsd };
+    assert_eq!(refused, refusal(error));
+    network.borrow(ALICE, usdt, all).unwrap();
+    let view = account(&mut network, ALICE);
+    assert_eq!(view.availableUsd, U256::ZERO);
+    assert!(view.healthFactorBps > U256::from(12_000), "the largest loan is still far from liquidation");
+}
+
+#[test]
+fn collateral_in_use_cannot_be_withdrawn() {
+    let mut network = with_collateral();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.borrow(ALICE, usdt, usdt.worth(3_500)).unwrap();
+    let refused = network.withdraw(ALICE, usdc, usdc.worth(6_000)).unwrap_err();
+    assert_eq!(refused[..4], PoolErrors::BorrowingPowerExceeded::SELECTOR);
+    network.withdraw(ALICE, usdc, usdc.worth(4_000)).unwrap();
+    network.repay(ALICE, usdt, U256::MAX).unwrap();
+    network.withdraw(ALICE, usdc, U256::MAX).unwrap();
+}
+
+#[test]
+fn nobody_borrows_without_collateral() {
+    let mut network = Network::funded();
+    let weth = TokenInfo::of("WETH");
+    let refused = network.borrow(BOB, weth, U256::from(1)).unwrap_err();
+    let (debtUsd, borrowingPowerUsd) = (U256::from(1), U256::ZERO);
+    assert_eq!(refused, refusal(PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+}
+
+#[test]
+fn the_pool_lends_no_more_than_its_cash() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    network.deposit(WHALE, usdc, U256::from(100)).unwrap();
+    network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
+    let refused = network.borrow(ALICE, usdc, U256::from(101)).unwrap_err();
+    let (needed, available) = (U256::from(101), U256::from(100));
+    assert_eq!(refused, refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+    network.borrow(ALICE, usdc, U256::from(100)).unwrap();
+}
+
+#[test]
+fn a_repayment_takes_at_most_what_is_owed() {
+    let mut network = with_collateral();
+    let usdt = TokenInfo::of("USDT");
+    let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::NothingOwed { asset: usdt.address, user: ALICE }));
+
+    let before = network.balance_of(usdt.address, ALICE);
+    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+    let amount = usdt.worth(400);
+    let receipt = network.repay(ALICE, usdt, amount).unwrap();
+    assert_eq!(receipt.event::<PoolEvents::Repay>(), PoolEvents::Repay { asset: usdt.address, user: ALICE, amount });
+    let receipt = network.repay(ALICE, usdt, U256::MAX).unwrap();
+    assert_eq!(receipt.event::<PoolEvents::Repay>().amount, usdt.worth(600));
+    assert_eq!(network.balance_of(usdt.address, ALICE), before);
+    assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
+}
+
+#[test]
+fn borrowing_and_repaying_at_one_moment_gains_nothing() {
+    let mut network = with_collateral();
+    let uni = TokenInfo::of("UNI");
+    network.borrow(ALICE, uni, uni.worth(500)).unwrap();
+    network.wait(86_400);
+    for amount in [1_u64, 3, 1_000, 999_999_999_999] {
+        let before = network.balance_of(uni.address, ALICE);
+        let owed = |view: AccountView| view.positions.iter().find(|p| p.asset == uni.address).unwrap().debt;
+        let debt = owed(account(&mut network, ALICE));
+        network.borrow(ALICE, uni, U256::from(amount)).unwrap();
+        network.repay(ALICE, uni, U256::from(amount)).unwrap();
+        assert_eq!(network.balance_of(uni.address, ALICE), before);
+        assert!(owed(account(&mut network, ALICE)) >= debt);
+    }
+}
+
+#[test]
+fn an_unapproved_repayment_shows_the_tokens_own_error() {
+    let mut network = with_collateral();
+    let usdt = TokenInfo::of("USDT");
+    network.borrow(ALICE, usdt, U256::from(10)).unwrap();
+    network.send(ALICE, usdt.address, Token::approveCall { spender: POOL, value: U256::from(9) }).unwrap();
+    let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
+    let (allowance, needed) = (U256::from(9), U256::from(10));
+    assert_eq!(refused, refusal(Token::ERC20InsufficientAllowance { spender: POOL, allowance, needed }));
+}
+
+#[test]
+fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
+    let mut network = with_collateral();
+    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    network.warp(601);
+    let stale = |token: TokenInfo| -> Bytes { refusal(PoolErrors::StalePrice { asset: token.address }) };
+    let small = U256::from(1_000);
+    let give = Token::transferCall { to: BOB, value: small };
+    let liquidate = LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: usdt.address,
+        collateralAsset: usdc.address,
+        amount: small,
+        inKind: false,
+    };
+    // The first asset of the account that is stale is named; USDT comes before USDC.
+    assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), stale(usdt));
+    assert_eq!(network.withdraw(ALICE, usdc, small).unwrap_err(), stale(usdt));
+    assert_eq!(network.send(ALICE, usdc.p_token(), give.clone()).unwrap_err(), stale(usdt));
+    assert_eq!(network.send(BOB, POOL, liquidate).unwrap_err(), stale(usdt));
+    assert_eq!(network.send(BOB, POOL, LendingPool::writeOffCall { user: ALICE }).unwrap_err(), stale(usdt));
+
+    network.deposit(ALICE, usdc, small).unwrap();
+    network.repay(ALICE, usdt, small).unwrap();
+    network.withdraw(BOB, usdc, small).unwrap();
+    network.send(BOB, usdc.p_token(), give).unwrap();
+    network.send(BOB, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+
+    // One stale price is enough, be it of the debt, of the collateral, or of what is to be borrowed.
+    for fresh in [[usdc, usdt], [usdc, weth], [usdt, weth]] {
+        let mut network = network.twin();
+        fresh.into_iter().for_each(|token| network.set_price(token, token.price_usd_e8));
+        let missing = [usdc, usdt, weth].into_iter().find(|token| fresh.iter().all(|t| t.symbol != token.symbol));
+        assert_eq!(network.borrow(ALICE, weth, small).unwrap_err(), stale(missing.unwrap()));
+    }
+}
+
+#[test]
+fn a_paused_asset_can_only_be_repaid() {
+    let mut network = with_collateral();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
+    network.deposit(ALICE, usdt, usdt.worth(100)).unwrap();
+    for token in [usdt, usdc] {
+        let call = LendingPool::setPausedCall { asset: token.address, paused: true };
+        let event = PoolEvents::PausedChanged { asset: token.address, paused: true };
+        assert_eq!(network.send(OWNER, POOL, call).unwrap().event::<PoolEvents::PausedChanged>(), event);
+    }
+    let small = U256::from(1_000);
+    let paused = |token: TokenInfo| refusal(PoolErrors::AssetPaused { asset: token.address });
+    assert_eq!(network.deposit(ALICE, usdt, small).unwrap_err(), paused(usdt));
+    assert_eq!(network.withdraw(ALICE, usdt, small).unwrap_err(), paused(usdt));
+    assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), paused(usdt));
+    let give = Token::transferCall { to: BOB, value: small };
+    assert_eq!(network.send(ALICE, usdt.p_token(), give).unwrap_err(), paused(usdt));
+    let liquidate = |debt: TokenInfo, collateral: TokenInfo| LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: debt.address,
+        collateralAsset: collateral.address,
+        amount: small,
+        inKind: false,
+    };
+    assert_eq!(network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(), paused(usdt));
+    let call = LendingPool::setPausedCall { asset: usdt.address, paused: false };
+    network.send(OWNER, POOL, call).unwrap();
+    assert_eq!(network.send(BOB, POOL, liquidate(usdt, usdc)).unwrap_err(), paused(usdc));
+    let call = LendingPool::setPausedCall { asset: usdt.address, paused: true };
+    network.send(OWNER, POOL, call).unwrap();
+    network.repay(ALICE, usdt, U256::MAX).unwrap();
+}

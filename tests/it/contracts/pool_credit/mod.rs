@@ -1,0 +1,184 @@
+//! How time and behaviour become a credit score.
+
+mod terms;
+
+use alloy_primitives::{Address, U256};
+
+use super::{
+    abi::Token,
+    abi_lending::{LendingLens, LendingPool, PoolEvents, ScoreView},
+    network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
+    tokens::TokenInfo,
+};
+
+const DAY: u64 = 86_400;
+
+fn score(network: &mut Network, user: Address) -> ScoreView {
+    network.look(LENS, LendingLens::getScoreCall { user })
+}
+
+fn refresh(network: &mut Network, user: Address) {
+    network.send(STRANGER, POOL, LendingPool::refreshCall { user }).unwrap();
+}
+
+/// Alice supplies ten thousand dollars and owes a thousand, borrowed just now.
+fn in_debt() -> Network {
+    let mut network = Network::funded();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+    network
+}
+
+fn repay(network: &mut Network, dollars: u64) {
+    let usdt = TokenInfo::of("USDT");
+    network.repay(ALICE, usdt, usdt.worth(dollars)).unwrap();
+}
+
+#[test]
+fn everybody_starts_at_the_bottom() {
+    let mut network = Network::funded();
+    let view = score(&mut network, STRANGER);
+    assert_eq!((view.score, view.band, view.dueAt), (U256::from(300), U256::ZERO, U256::ZERO));
+    assert_eq!(view.healthFactorBps, U256::MAX);
+    refresh(&mut network, STRANGER);
+    assert_eq!(score(&mut network, STRANGER).score, U256::from(300));
+}
+
+#[test]
+fn depositing_counts_from_a_hundred_dollars() {
+    let usdc = TokenInfo::of("USDC");
+    for (cents, points) in [(9_999_u64, 0_u64), (10_000, 25)] {
+        let mut network = Network::funded();
+        network.deposit(ALICE, usdc, U256::from(cents * 10_000)).unwrap();
+        network.wait(30 * DAY);
+        let view = score(&mut network, ALICE);
+        assert_eq!(view.depositPoints, U256::from(points));
+        assert_eq!(view.depositSeconds, U256::from(if points == 0 { 0 } else { 30 * DAY }));
+        assert_eq!(view.healthPoints, U256::from(2 * points));
+    }
+}
+
+#[test]
+fn seconds_count_by_the_state_that_held() {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    network.wait(10 * DAY);
+    network.withdraw(ALICE, usdc, usdc.worth(950)).unwrap();
+    network.wait(10 * DAY);
+    network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    network.wait(5 * DAY);
+    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(15 * DAY));
+}
+
+#[test]
+fn a_round_trip_in_one_block_adds_nothing() {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    refresh(&mut network, ALICE);
+    network.wait(90 * DAY);
+    network.deposit(ALICE, usdc, usdc.worth(1_000_000)).unwrap();
+    network.withdraw(ALICE, usdc, U256::MAX).unwrap();
+    network.wait(90 * DAY);
+    let view = score(&mut network, ALICE);
+    assert_eq!((view.score, view.depositSeconds), (U256::from(300), U256::ZERO));
+}
+
+#[test]
+fn a_covered_debt_counts_while_it_is_amply_covered() {
+    // The debt in cents, and the health it leaves: 9000 dollars of cover over the debt.
+    for (cents, counts) in [(4_999_u64, false), (5_000, true), (600_000, true), (600_001, false)] {
+        let mut network = Network::funded();
+        let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+        network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+        network.borrow(ALICE, usdt, U256::from(cents * 10_000)).unwrap();
+        network.wait(9 * DAY);
+        let view = score(&mut network, ALICE);
+        assert_eq!(view.healthySeconds, U256::from(if counts { 9 * DAY } else { 0 }), "{cents} cents");
+        assert_eq!(view.historyPoints, U256::from(if counts { 10 } else { 0 }));
+    }
+}
+
+#[test]
+fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
+    let mut network = in_debt();
+    network.wait(33 * DAY);
+    let promised = score(&mut network, ALICE);
+    let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+    let event = receipt.event::<PoolEvents::CreditUpdated>();
+    assert_eq!((event.user, event.score), (ALICE, promised.score));
+    let before = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
+    assert_eq!(event.credit, before.credit);
+    assert_eq!(U256::from(event.credit.depositSeconds), promised.depositSeconds);
+    assert_eq!(U256::from(event.credit.penaltyAt), promised.penaltyAt);
+    refresh(&mut network, ALICE);
+    assert_eq!(network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account, before);
+}
+
+#[test]
+fn a_transfer_is_a_checkpoint_for_both() {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    network.wait(10 * DAY);
+    let call = Token::transferCall { to: BOB, value: usdc.worth(1_000) };
+    network.send(ALICE, usdc.p_token(), call).unwrap();
+    network.wait(5 * DAY);
+    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(10 * DAY));
+    assert_eq!(score(&mut network, BOB).depositSeconds, U256::from(5 * DAY));
+}
+
+#[test]
+fn a_falling_price_costs_points_only_while_somebody_notices() {
+    // Seconds count by what held at the last checkpoint, so that nobody can wipe out months with a well-timed refresh.
+    let mut network = Network::funded();
+    let cro = TokenInfo::of("CRO");
+    network.deposit(ALICE, cro, cro.worth(150)).unwrap();
+    network.wait(10 * DAY);
+    network.set_price(cro, cro.price_usd_e8 / 2);
+    refresh(&mut network, ALICE);
+    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(10 * DAY));
+    network.wait(10 * DAY);
+    network.set_price(cro, cro.price_usd_e8);
+    refresh(&mut network, ALICE);
+    network.wait(DAY);
+    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(11 * DAY));
+}
+
+#[test]
+fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
+    let mut network = in_debt();
+    let usdt = TokenInfo::of("USDT");
+    let before = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    for _ in 0..10 {
+        network.wait(18 * DAY);
+        repay(&mut network, 300);
+        network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
+    }
+    let after = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    assert_eq!((before.score, before.band), (U256::from(350), U256::ZERO));
+    assert_eq!((after.score, after.band), (U256::from(850), U256::from(4)));
+    let rate = |view: &super::abi_lending::AccountView| {
+        view.positions.iter().find(|position| position.asset == usdt.address).unwrap().borrowRate
+    };
+    let pool = network.look(LENS, LendingLens::getPoolCall { asset: usdt.address });
+    assert_eq!(rate(&after), pool.borrowRates[4]);
+    assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
+
+    // And a fall from grace rewrites the debt, in the pool's favour.
+    network.wait(31 * DAY);
+    let owed = |network: &mut Network| {
+        let account = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
+        let holding = account.holdings.into_iter().find(|holding| holding.asset == usdt.address).unwrap();
+        let index = holding.state.borrowIndexes[account.credit.band as usize];
+        (holding.scaledDebt * index).div_ceil(U256::from(10).pow(U256::from(27)))
+    };
+    let debt = owed(&mut network);
+    network.set_price(TokenInfo::of("USDC"), 15_000_000);
+    let receipt = network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+    let position = receipt.event::<PoolEvents::PositionUpdated>();
+    assert_eq!((position.asset, position.band), (usdt.address, U256::from(3)));
+    let rewritten = owed(&mut network);
+    assert!(rewritten >= debt && rewritten <= debt + U256::from(1));
+}

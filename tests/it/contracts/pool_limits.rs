@@ -1,0 +1,219 @@
+//! Far beyond what anybody means to do: decades, the largest numbers, the smallest pools.
+
+use alloy_primitives::{Address, U256, address};
+use alloy_sol_types::SolValue;
+
+use super::{
+    abi::{PriceOracle, Token},
+    abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors, PoolHarness},
+    bench::{Bench, refusal},
+    network::{ALICE, BOB, LENS, Network, ORACLE, OWNER, POOL, WHALE},
+    tokens::{TOKENS, TokenInfo},
+};
+
+const MATH: Address = address!("0x0000000000000000000000000000000000003a78");
+const YEAR: u64 = 31_536_000;
+
+fn ray() -> U256 {
+    U256::from(10).pow(U256::from(27))
+}
+
+#[test]
+fn a_pool_survives_centuries() {
+    // Test networks jump in time. Everything is lent out at the highest rate there is; the indexes hit their ceiling, and
+    // still everybody can act.
+    let mut network = Network::new();
+    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    network.deposit(WHALE, uni, uni.worth(1_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(100_000)).unwrap();
+    network.borrow(ALICE, uni, uni.worth(1_000)).unwrap();
+    let mut last = U256::ZERO;
+    for _ in 0..40 {
+        network.wait(5 * YEAR);
+        network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+        let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
+        assert!(view.liquidityIndex >= last);
+        assert!(view.cash + view.totalDebt + view.deficit >= view.totalSupplied + view.treasury);
+        last = view.liquidityIndex;
+    }
+    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    assert_eq!(state.borrowIndexes, [U256::from(u128::MAX); 5]);
+    network.look(LENS, LendingLens::getPoolsCall {});
+    network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+
+    network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(1_000)).unwrap();
+    let owed = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    let owed = owed.positions.iter().find(|position| position.asset == uni.address).unwrap().debt;
+    network.send(OWNER, uni.address, Token::mintCall { to: ALICE, amount: owed }).unwrap();
+    network.repay(ALICE, uni, U256::from(u128::MAX) / U256::from(2)).unwrap();
+}
+
+#[test]
+fn compounding_is_capped_and_never_wraps() {
+    let mut bench = Bench::new();
+    bench.deploy(MATH, OWNER, "test/MathHarness", &[]);
+    let mut rpow =
+        |base: U256, exponent: u64| bench.look(MATH, MathHarness::rpowCall { base, exponent: U256::from(exponent) });
+    let most = U256::from(u128::MAX);
+    assert_eq!(rpow(ray() * U256::from(2), 38), ray() << 38);
+    assert_eq!(rpow(ray() * U256::from(2), 39), most);
+    assert_eq!(rpow(ray() * U256::from(2), u64::MAX), most);
+    assert_eq!(rpow(most, 2), most);
+    assert_eq!(rpow(most, 1), most);
+    assert_eq!(rpow(most, 0), ray());
+    assert_eq!(rpow(ray(), u64::MAX), ray());
+    assert_eq!(rpow(ray() + U256::from(1), 3), ray() + U256::from(3));
+}
+
+#[test]
+fn a_few_units_left_behind_cannot_lock_an_asset() {
+    // A few units of supply collect the interest of a large debt: the index would leave every bound, and stops instead.
+    let mut network = Network::new();
+    let (uni, wbtc) = (TokenInfo::of("UNI"), TokenInfo::of("WBTC"));
+    network.deposit(WHALE, uni, uni.worth(1_000_000)).unwrap();
+    network.deposit(ALICE, wbtc, wbtc.worth(10_000_000)).unwrap();
+    network.borrow(ALICE, uni, uni.worth(1_000_000)).unwrap();
+    network.wait(YEAR);
+    network.repay(ALICE, uni, U256::MAX).unwrap();
+    let supplied = network.balance_of(uni.p_token(), WHALE);
+    network.withdraw(WHALE, uni, supplied - U256::from(40)).unwrap();
+    // What is left in cash is the treasury's; Alice borrows it.
+    let cash = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state.cash;
+    network.borrow(ALICE, uni, cash).unwrap();
+    for _ in 0..4 {
+        network.wait(YEAR);
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    let state = network.look(POOL, LendingPool::getReserveCall { asset: uni.address }).state;
+    assert_eq!(state.liquidityIndex, U256::from(u128::MAX));
+    let unit = U256::from(u128::MAX) / ray() + U256::from(1);
+    network.deposit(BOB, uni, uni.worth(1_000)).unwrap();
+    let claim = network.balance_of(uni.p_token(), BOB);
+    assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
+    // Less than ten thousand of these units could lose more than a ten-thousandth.
+    let refused = network.deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::AmountTooSmall {}));
+    network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
+    network.withdraw(BOB, uni, U256::MAX).unwrap();
+    network.repay(ALICE, uni, uni.worth(1_000)).unwrap();
+}
+
+#[test]
+fn debts_of_any_size_can_be_settled() {
+    // As much as storage can hold, in every band: the products of interest exceed 256 bits.
+    let mut network = Network::with_harness();
+    let uni = TokenInfo::of("UNI");
+    for (index, score) in [300_u64, 580, 670, 740, 800].into_iter().enumerate() {
+        let user = Address::with_last_byte(index as u8 + 1);
+        network.send(OWNER, POOL, PoolHarness::forceScoreCall { user, score: U256::from(score) }).unwrap();
+        network.send(OWNER, POOL, LendingPool::refreshCall { user }).unwrap();
+        let call = PoolHarness::forcePositionCall { user, asset: uni.address, supplied: 1, owed: u128::MAX };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    for _ in 0..3 {
+        network.wait(50 * YEAR);
+        let call = LendingPool::setParametersCall { asset: uni.address, parameters: uni.parameters() };
+        network.send(OWNER, POOL, call).unwrap();
+    }
+    let view = network.look(LENS, LendingLens::getPoolCall { asset: uni.address });
+    assert_eq!(view.liquidityIndex, U256::from(u128::MAX));
+    assert_eq!(view.treasury, U256::from(u128::MAX), "income beyond what the treasury can note stays in the pool");
+}
+
+#[test]
+fn interest_without_suppliers_stays_in_the_pool() {
+    let mut network = Network::new();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    network.deposit(WHALE, usdc, usdc.worth(100_000)).unwrap();
+    network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(100_000)).unwrap();
+    network.wait(YEAR);
+    network.repay(ALICE, usdc, U256::MAX).unwrap();
+    network.withdraw(WHALE, usdc, U256::MAX).unwrap();
+    let asset = usdc.address;
+    let cash = network.look(POOL, LendingPool::getReserveCall { asset }).state.cash;
+    network.borrow(ALICE, usdc, cash).unwrap();
+    let before = network.look(LENS, LendingLens::getPoolCall { asset });
+    network.wait(YEAR);
+    let after = network.look(LENS, LendingLens::getPoolCall { asset });
+    assert_eq!((after.totalSupplied, after.supplyRate), (U256::ZERO, U256::ZERO));
+    assert_eq!(after.liquidityIndex, before.liquidityIndex);
+    let interest = after.totalDebt - before.totalDebt;
+    assert_eq!(after.treasury - before.treasury, interest.div_ceil(U256::from(10)));
+}
+
+#[test]
+fn how_often_interest_is_settled_hardly_matters() {
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let mut debts = [1_u64, 365].map(|settlements| {
+        let mut network = Network::funded();
+        network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
+        network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
+        for _ in 0..settlements {
+            network.warp(YEAR / settlements);
+            let call = LendingPool::setParametersCall { asset: usdc.address, parameters: usdc.parameters() };
+            network.send(OWNER, POOL, call).unwrap();
+        }
+        network.look(LENS, LendingLens::getPoolCall { asset: usdc.address }).totalDebt
+    });
+    // The rate itself moves with what is owed; over a year that is worth less than a thousandth.
+    debts.sort();
+    assert!(debts[1] - debts[0] < debts[0] / U256::from(1_000), "{debts:?}");
+}
+
+#[test]
+fn the_largest_accounts_fit_a_transaction() {
+    // Two users with something in each of 64 assets, one of whom owes most of them, and a year without interest settled.
+    // A transfer between them opens both accounts, as does the dearest liquidation. EIP-7825 allows 2^24 gas.
+    let mut network = Network::new();
+    let assets: Vec<(Address, Address)> = (12..64).map(|index| list(&mut network, index)).collect();
+    for token in TOKENS {
+        for user in [ALICE, BOB] {
+            network.deposit(user, token, token.worth(1_000)).unwrap();
+        }
+    }
+    for &(asset, _) in &assets {
+        let amount = U256::from(1_000_000_000);
+        for user in [WHALE, ALICE, BOB] {
+            network.send(user, POOL, LendingPool::depositCall { asset, amount }).unwrap();
+        }
+        let amount = U256::from(100_000_000);
+        network.send(ALICE, POOL, LendingPool::borrowCall { asset, amount }).unwrap();
+    }
+    network.warp(YEAR);
+    network.renew_prices();
+    for &(token, _) in &assets {
+        let price = U256::from(100_000_000);
+        network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token, price }).unwrap();
+    }
+    let call = Token::transferCall { to: BOB, value: U256::from(1_000) };
+    let receipt = network.send(ALICE, assets[0].1, call).unwrap();
+    assert!(receipt.gas < 1 << 24, "{} gas", receipt.gas);
+}
+
+/// Adds a token worth a dollar to the pool, with plenty of it for everybody. Returns the asset and its receipt token.
+fn list(network: &mut Network, index: u8) -> (Address, Address) {
+    let [asset, p_token] = [0xa1, 0xa2].map(|kind| {
+        let mut bytes = [kind; 20];
+        bytes[19] = index;
+        Address::new(bytes)
+    });
+    let arguments = (format!("Token {index}"), format!("T{index}"), U256::from(6), OWNER).abi_encode_params();
+    network.deploy(asset, OWNER, "Token", &arguments);
+    network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
+    let price = U256::from(100_000_000);
+    network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: asset, price }).unwrap();
+    let parameters = TokenInfo::of("UNI").parameters();
+    let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 0, borrowCap: 0 };
+    network.send(OWNER, POOL, call).unwrap();
+    for user in [WHALE, ALICE, BOB] {
+        let amount = U256::from(1_000_000_000_000_u64);
+        network.send(OWNER, asset, Token::mintCall { to: user, amount }).unwrap();
+        network.send(user, asset, Token::approveCall { spender: POOL, value: U256::MAX }).unwrap();
+    }
+    (asset, p_token)
+}

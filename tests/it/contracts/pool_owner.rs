@@ -1,0 +1,242 @@
+//! What the pool's owner can do, what the events say about it, and that nobody else can.
+
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolValue;
+
+use super::{
+    abi::{Ownable, PriceOracle},
+    abi_lending::{AssetParameters, LendingPool, PoolErrors, PoolEvents},
+    bench::refusal,
+    network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, STRANGER, WHALE},
+    tokens::{TOKENS, TokenInfo},
+};
+
+const ASSET: Address = Address::repeat_byte(0x71);
+const P_TOKEN: Address = Address::repeat_byte(0x72);
+
+fn deploy(network: &mut Network, asset: Address, p_token: Address, decimals: u8) {
+    let arguments = ("New".to_owned(), "NEW".to_owned(), U256::from(decimals), OWNER).abi_encode_params();
+    network.deploy(asset, OWNER, "Token", &arguments);
+    network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
+}
+
+fn add(asset: Address, p_token: Address, parameters: AssetParameters) -> LendingPool::addAssetCall {
+    LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 5, borrowCap: 4 }
+}
+
+fn ray() -> U256 {
+    U256::from(10).pow(U256::from(27))
+}
+
+fn sound() -> AssetParameters {
+    TokenInfo::of("UNI").parameters()
+}
+
+#[test]
+fn an_asset_is_added_once_and_listed() {
+    let mut network = Network::new();
+    deploy(&mut network, ASSET, P_TOKEN, 18);
+    let receipt = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap();
+    let event = PoolEvents::AssetAdded { asset: ASSET, pToken: P_TOKEN, id: U256::from(12), decimals: U256::from(18) };
+    assert_eq!(receipt.event::<PoolEvents::AssetAdded>(), event);
+    let event = PoolEvents::ParametersChanged { asset: ASSET, parameters: sound() };
+    assert_eq!(receipt.event::<PoolEvents::ParametersChanged>(), event);
+    let event = PoolEvents::CapsChanged { asset: ASSET, supplyCap: U256::from(5), borrowCap: U256::from(4) };
+    assert_eq!(receipt.event::<PoolEvents::CapsChanged>(), event);
+
+    let state = receipt.event::<PoolEvents::ReserveUpdated>().state;
+    assert_eq!(state, network.look(POOL, LendingPool::getReserveCall { asset: ASSET }).state);
+    assert_eq!((state.liquidityIndex, state.borrowIndexes), (ray(), [ray(); 5]));
+
+    let mut expected: Vec<Address> = TOKENS.iter().map(|token| token.address).collect();
+    expected.push(ASSET);
+    assert_eq!(network.look(POOL, LendingPool::getAssetsCall {}), expected);
+    let view = network.look(POOL, LendingPool::getReserveCall { asset: ASSET });
+    assert_eq!((view.asset, view.pToken, view.decimals, view.paused), (ASSET, P_TOKEN, 18, false));
+    assert_eq!((view.supplyCap, view.borrowCap, view.parameters), (U256::from(5), U256::from(4), sound()));
+
+    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::AlreadyAdded { asset: ASSET }));
+}
+
+#[test]
+fn an_asset_and_its_receipt_token_must_belong_together() {
+    let mut network = Network::new();
+    deploy(&mut network, ASSET, P_TOKEN, 18);
+    let usdc = TokenInfo::of("USDC");
+    for (asset, p_token, error) in [
+        (STRANGER, P_TOKEN, refusal(PoolErrors::NotAContract { account: STRANGER })),
+        (ASSET, STRANGER, refusal(PoolErrors::NotAContract { account: STRANGER })),
+        (ASSET, usdc.p_token(), refusal(PoolErrors::WrongPToken { pToken: usdc.p_token() })),
+    ] {
+        assert_eq!(network.send(OWNER, POOL, add(asset, p_token, sound())).unwrap_err(), error);
+    }
+    // A receipt token of the right asset in another pool.
+    let other = Address::repeat_byte(0x73);
+    network.deploy(other, OWNER, "PToken", &(ORACLE, ASSET).abi_encode_params());
+    let refused = network.send(OWNER, POOL, add(ASSET, other, sound())).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::WrongPToken { pToken: other }));
+}
+
+#[test]
+fn more_than_18_decimals_are_refused() {
+    let mut network = Network::new();
+    deploy(&mut network, ASSET, P_TOKEN, 19);
+    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::UnsupportedDecimals { decimals: 19 }));
+}
+
+#[test]
+fn there_is_room_for_64_assets() {
+    let mut network = Network::new();
+    let numbered = |kind: u8, index: u8| {
+        let mut bytes = [kind; 20];
+        bytes[19] = index;
+        Address::new(bytes)
+    };
+    for index in 12..64 {
+        let (asset, p_token) = (numbered(0xa1, index), numbered(0xa2, index));
+        deploy(&mut network, asset, p_token, 6);
+        network.send(OWNER, POOL, add(asset, p_token, sound())).unwrap();
+    }
+    deploy(&mut network, ASSET, P_TOKEN, 6);
+    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::TooManyAssets {}));
+    // The last of them works like any other.
+    let last = numbered(0xa1, 63);
+    network.send(OWNER, last, super::abi::Token::mintCall { to: ALICE, amount: U256::from(5) }).unwrap();
+    let approve = super::abi::Token::approveCall { spender: POOL, value: U256::MAX };
+    network.send(ALICE, last, approve).unwrap();
+    network.send(ALICE, POOL, LendingPool::depositCall { asset: last, amount: U256::from(5) }).unwrap();
+    assert_eq!(network.balance_of(numbered(0xa2, 63), ALICE), U256::from(5));
+}
+
+#[test]
+fn contradictory_parameters_are_refused() {
+    let mut network = Network::new();
+    let asset = TokenInfo::of("UNI").address;
+    let changes: [fn(&mut AssetParameters); 6] = [
+        |p| p.kinkBps = 0,
+        |p| p.kinkBps = 10_001,
+        |p| p.reserveFactorBps = 10_001,
+        |p| p.minLtvBps = p.maxLtvBps + 1,
+        |p| p.maxLtvBps = p.liquidationThresholdBps,
+        // 68 % and a bonus of 47.06 % make a hair more than the collateral is worth.
+        |p| p.liquidationBonusBps = 4_706,
+    ];
+    for change in changes {
+        let mut parameters = sound();
+        change(&mut parameters);
+        let refused = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap_err();
+        assert_eq!(refused, refusal(PoolErrors::InvalidParameters {}));
+    }
+    let extremes: [fn(&mut AssetParameters); 4] = [
+        |p| p.kinkBps = 10_000,
+        |p| p.reserveFactorBps = 10_000,
+        |p| p.minLtvBps = p.maxLtvBps,
+        |p| p.liquidationBonusBps = 4_705,
+    ];
+    for change in extremes {
+        let mut parameters = sound();
+        change(&mut parameters);
+        network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap();
+    }
+    deploy(&mut network, ASSET, P_TOKEN, 18);
+    let parameters = AssetParameters { kinkBps: 0, ..sound() };
+    let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, parameters)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::InvalidParameters {}));
+}
+
+#[test]
+fn new_rates_apply_from_now_on() {
+    let mut network = Network::funded();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    network.deposit(ALICE, weth, weth.worth(1_000_000)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(500_000)).unwrap();
+    network.wait(86_400);
+    let asset = usdc.address;
+    let before = network.look(POOL, LendingPool::getReserveCall { asset }).state;
+    let parameters = AssetParameters { baseRateBps: 5_000, ..usdc.parameters() };
+    let receipt = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap();
+    assert_eq!(receipt.event::<PoolEvents::ReserveUpdated>().state, before);
+    assert_eq!(network.look(POOL, LendingPool::getReserveCall { asset }).state, before);
+}
+
+#[test]
+fn the_treasury_is_collected_as_far_as_there_is_cash() {
+    let mut network = Network::funded();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let (asset, to) = (usdc.address, STRANGER);
+    let collect = |amount: U256| LendingPool::collectTreasuryCall { asset, amount, to };
+    let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::ZeroAmount {}));
+
+    network.deposit(ALICE, weth, weth.worth(2_000_000)).unwrap();
+    network.borrow(ALICE, usdc, usdc.worth(1_000_000)).unwrap();
+    network.wait(30 * 86_400);
+    let state = network.look(POOL, LendingPool::getReserveCall { asset }).state;
+    let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
+    let error = PoolErrors::InsufficientLiquidity { needed: state.treasury, available: U256::ZERO };
+    assert_eq!(refused, refusal(error));
+
+    network.repay(ALICE, usdc, U256::MAX).unwrap();
+    let receipt = network.send(OWNER, POOL, collect(U256::from(7))).unwrap();
+    let event = PoolEvents::TreasuryCollected { asset, receiver: to, amount: U256::from(7) };
+    assert_eq!(receipt.event::<PoolEvents::TreasuryCollected>(), event);
+    network.send(OWNER, POOL, collect(U256::MAX)).unwrap();
+    assert_eq!(network.balance_of(asset, STRANGER), state.treasury);
+    let after = network.look(POOL, LendingPool::getReserveCall { asset }).state;
+    assert_eq!(after.treasury, U256::ZERO);
+    assert_eq!(network.balance_of(asset, POOL), after.cash);
+    network.withdraw(WHALE, usdc, U256::MAX).unwrap();
+}
+
+#[test]
+fn prices_can_come_from_another_oracle() {
+    let mut network = Network::funded();
+    assert_eq!(network.look(POOL, LendingPool::oracleCall {}), ORACLE);
+    let other = Address::repeat_byte(0x66);
+    let refused = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::NotAContract { account: other }));
+    network.deploy(other, OWNER, "PriceOracle", &(OWNER, OWNER).abi_encode_params());
+    let receipt = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap();
+    let event = PoolEvents::OracleChanged { previousOracle: ORACLE, newOracle: other };
+    assert_eq!(receipt.event::<PoolEvents::OracleChanged>(), event);
+
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    let refused = network.borrow(ALICE, usdc, U256::from(1)).unwrap_err();
+    assert_eq!(refused, refusal(PoolErrors::StalePrice { asset: usdc.address }), "it has no prices yet");
+    let call = PriceOracle::setPriceCall { token: usdc.address, price: U256::from(100_000_000) };
+    network.send(OWNER, other, call).unwrap();
+    network.borrow(ALICE, usdc, U256::from(1)).unwrap();
+}
+
+#[test]
+fn everything_here_is_the_owners() {
+    let mut network = Network::new();
+    let asset = TokenInfo::of("USDC").address;
+    let (amount, to) = (U256::from(1), BOB);
+    let refused = [
+        network.send(BOB, POOL, add(ASSET, P_TOKEN, sound())),
+        network.send(BOB, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
+        network.send(BOB, POOL, LendingPool::setCapsCall { asset, supplyCap: 1, borrowCap: 1 }),
+        network.send(BOB, POOL, LendingPool::setPausedCall { asset, paused: true }),
+        network.send(BOB, POOL, LendingPool::setOracleCall { newOracle: ORACLE }),
+        network.send(BOB, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
+        network.send(BOB, POOL, Ownable::transferOwnershipCall { newOwner: BOB }),
+    ];
+    for result in refused {
+        assert_eq!(result.unwrap_err(), refusal(Ownable::OwnableUnauthorizedAccount { account: BOB }));
+    }
+    let asset = STRANGER;
+    let unknown = [
+        network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
+        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCap: 1, borrowCap: 1 }),
+        network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused: true }),
+        network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
+    ];
+    for result in unknown {
+        assert_eq!(result.unwrap_err(), refusal(PoolErrors::UnsupportedAsset { asset }));
+    }
+}

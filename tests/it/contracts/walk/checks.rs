@@ -1,0 +1,76 @@
+//! What must hold after every step, and that the views say what the model says.
+
+use alloy_primitives::U256;
+
+use super::{USERS, Walk};
+use crate::contracts::{
+    abi::Token,
+    abi_lending::LendingLens,
+    model::{pool::Pool, ray},
+    network::{LENS, POOL},
+};
+
+impl Walk {
+    pub(super) fn check_invariants(&self, before: &Pool) {
+        for (index, (asset, old)) in self.model.assets.iter().zip(&before.assets).enumerate() {
+            assert!(asset.slack() >= old.slack(), "the slack fell");
+            let (new, was) = (&asset.state, &old.state);
+            assert!(new.liquidityIndex >= was.liquidityIndex, "the liquidity index fell");
+            for band in 0..5 {
+                assert!(new.borrowIndexes[band] >= was.borrowIndexes[band], "a borrow index fell");
+                assert!(band == 0 || new.borrowIndexes[band] <= new.borrowIndexes[band - 1], "a better band paid more");
+            }
+            let (mut claims, mut debts) = (U256::ZERO, U256::ZERO);
+            for (supply, debt, band) in self.positions(index) {
+                claims += supply * asset.state.liquidityIndex / ray();
+                debts += (debt * asset.state.borrowIndexes[band]).div_ceil(ray());
+            }
+            assert!(claims <= asset.supplied(), "users claim more than is supplied");
+            assert!(debts >= asset.debt(), "users owe less than is lent");
+        }
+    }
+
+    fn positions(&self, index: usize) -> impl Iterator<Item = (U256, U256, usize)> + '_ {
+        self.model.users.values().filter_map(move |user| {
+            let (supply, debt) = *user.positions.get(&index)?;
+            Some((supply, debt, user.history.band))
+        })
+    }
+
+    pub(super) fn check_views(&mut self) {
+        let user = self.random.pick(&USERS);
+        let session = self.model.open(user, None);
+        let view = self.network.look(LENS, LendingLens::getAccountCall { user });
+        let worth = session.worth();
+        assert_eq!(view.score, U256::from(session.score));
+        assert_eq!(view.band, U256::from(session.history.band));
+        assert_eq!(view.suppliedUsd, U256::from(worth.supplied));
+        assert_eq!(view.debtUsd, U256::from(worth.debt));
+        assert_eq!(view.borrowingPowerUsd, session.power());
+        assert_eq!(view.healthFactorBps, worth.health().map_or(U256::MAX, U256::from));
+        assert_eq!(view.dueAt, U256::from(session.history.due_at));
+        for (position, part) in view.positions.iter().zip(&session.parts) {
+            assert_eq!((position.asset, position.supplied), (part.asset.address, part.supplied()));
+            assert_eq!(position.debt, part.owed(session.history.band));
+            let claim = self.network.balance_of(self.tokens[part.index].p_token(), user);
+            assert_eq!(claim, position.supplied);
+        }
+        for index in 0..self.tokens.len() {
+            self.check_pool_view(index);
+        }
+    }
+
+    fn check_pool_view(&mut self, index: usize) {
+        let mut asset = self.model.assets[index].clone();
+        asset.accrue(self.model.now);
+        let token = self.tokens[index];
+        let view = self.network.look(LENS, LendingLens::getPoolCall { asset: token.address });
+        assert_eq!((view.totalSupplied, view.totalDebt), (asset.supplied(), asset.debt()));
+        assert_eq!((view.cash, view.treasury, view.deficit), {
+            let state = &asset.state;
+            (state.cash, state.treasury, state.deficit)
+        });
+        assert_eq!(self.network.balance_of(token.address, POOL), asset.state.cash, "the pool holds its cash");
+        assert_eq!(self.network.look(token.p_token(), Token::totalSupplyCall {}), asset.supplied());
+    }
+}

@@ -1,0 +1,161 @@
+//! Random users at random times and prices do random things to the pool, and to the model. Both must agree on every event
+//! and every refusal, and the rules that hold whatever happens are checked after every step.
+
+mod actions;
+mod amounts;
+mod checks;
+mod seen;
+
+use alloy_primitives::{Address, U256};
+
+use self::seen::Seen;
+use super::{
+    abi::PriceOracle,
+    abi_lending::ReserveState,
+    model::{
+        asset::Asset,
+        n,
+        pool::{Pool, User},
+        ray,
+    },
+    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, WHALE},
+    random::{Random, steps},
+    tokens::{TOKENS, TokenInfo},
+};
+
+const USERS: [Address; 5] = [ALICE, BOB, CAROL, DAVE, WHALE];
+/// In the order in which the pool knows them.
+const SYMBOLS: [&str; 4] = ["WBTC", "WETH", "CRO", "USDC"];
+const DAY: u64 = 86_400;
+const WALK: u64 = 1_000;
+
+#[test]
+fn the_pool_is_its_model_while_users_are_prudent() {
+    let seen = explore(1, Weather { crash: 0, spread: 5, prudent: true }, steps(30));
+    if steps(30) >= WALK {
+        assert!(seen.bands.into_iter().eq(0..5), "some band never had a debt");
+    }
+}
+
+#[test]
+fn the_pool_is_its_model_in_rough_markets() {
+    let seen = explore(2, Weather { crash: 8, spread: 250, prudent: false }, steps(25));
+    seen.check_expected(steps(25));
+}
+
+#[test]
+fn the_pool_is_its_model_when_everything_crashes() {
+    let seen = explore(3, Weather { crash: 25, spread: 600, prudent: false }, steps(15));
+    seen.check_expected(steps(15));
+}
+
+/// Walks of a few years each: in longer ones the debts of the first would dwarf everything.
+fn explore(seed: u64, weather: Weather, steps: u64) -> Seen {
+    let mut seen = Seen::default();
+    for walk in 0..steps.div_ceil(WALK) {
+        let end = Walk::new(seed + 1_000 * walk, weather).go(WALK.min(steps - walk * WALK));
+        seen.selectors.extend(end.selectors);
+        seen.bands.extend(end.bands);
+    }
+    seen
+}
+
+/// How prices and users behave: the chance of a crash in per cent of the moves, how far the others go, in tenths of a per
+/// cent, and whether users borrow little and pay regularly.
+#[derive(Clone, Copy)]
+struct Weather {
+    crash: u64,
+    spread: u64,
+    prudent: bool,
+}
+
+struct Walk {
+    network: Network,
+    model: Pool,
+    tokens: Vec<TokenInfo>,
+    random: Random,
+    weather: Weather,
+    seen: Seen,
+}
+
+impl Walk {
+    fn new(seed: u64, weather: Weather) -> Self {
+        let network = Network::new();
+        let tokens: Vec<TokenInfo> = SYMBOLS.iter().map(|symbol| TokenInfo::of(symbol)).collect();
+        let assets = tokens.iter().map(|token| new_asset(token, network.now())).collect();
+        let model = Pool { now: network.now(), assets, users: Default::default() };
+        Self { network, model, tokens, random: Random::new(seed), weather, seen: Seen::default() }
+    }
+
+    fn go(mut self, steps: u64) -> Seen {
+        for step in 0..steps {
+            self.let_time_and_prices_move();
+            let before = self.model.clone();
+            self.act();
+            self.check_invariants(&before);
+            let in_debt = |user: &&User| user.positions.values().any(|(_, debt)| !debt.is_zero());
+            self.seen.bands.extend(self.model.users.values().filter(in_debt).map(|user| user.history.band));
+            if step % 16 == 0 {
+                self.check_views();
+            }
+        }
+        self.seen
+    }
+
+    fn let_time_and_prices_move(&mut self) {
+        if self.random.chance(40) {
+            let longest = self.random.pick(&[10, 60, 600, 3_600, 3_600, DAY, DAY, 5 * DAY, 30 * DAY]);
+            let longest = if self.weather.prudent { longest.clamp(DAY, 9 * DAY) } else { longest };
+            let seconds = self.random.below(longest) + 1;
+            self.network.warp(seconds);
+            self.model.now = self.network.now();
+            // Once in a while prices are left to go stale.
+            if self.random.chance(90) {
+                (0..self.tokens.len()).for_each(|index| self.set_price(index, 0));
+            }
+        }
+        if self.random.chance(20) {
+            let index = self.random.below(self.tokens.len() as u64) as usize;
+            let spread = self.weather.spread;
+            let crash = self.random.chance(self.weather.crash);
+            let thousandths = if crash { -900 } else { self.random.below(2 * spread) as i64 - spread as i64 };
+            self.set_price(index, thousandths);
+        }
+    }
+
+    /// Moves a price, but never so far from the reference that amounts lose their meaning.
+    fn set_price(&mut self, index: usize, thousandths: i64) {
+        let reference = self.tokens[index].price_usd_e8;
+        let current: u64 = self.model.assets[index].price.to();
+        let moved = (current as i64 + current as i64 / 1_000 * thousandths) as u64;
+        let price = U256::from(moved.clamp(reference / 20, reference * 5));
+        let call = PriceOracle::setPriceCall { token: self.tokens[index].address, price };
+        self.network.send(OWNER, ORACLE, call).unwrap();
+        (self.model.assets[index].price, self.model.assets[index].priced_at) = (price, self.network.now());
+    }
+}
+
+fn new_asset(token: &TokenInfo, now: u64) -> Asset {
+    let state = ReserveState {
+        cash: U256::ZERO,
+        treasury: U256::ZERO,
+        deficit: U256::ZERO,
+        liquidityIndex: ray(),
+        scaledSupply: U256::ZERO,
+        borrowIndexes: [ray(); 5],
+        scaledDebts: [U256::ZERO; 5],
+    };
+    Asset {
+        id: TOKENS.iter().position(|other| other.symbol == token.symbol).unwrap(),
+        address: token.address,
+        unit: token.unit(),
+        parameters: token.parameters(),
+        supply_cap: U256::ZERO,
+        borrow_cap: U256::ZERO,
+        paused: false,
+        price: n(token.price_usd_e8.into()),
+        priced_at: now,
+        updated_at: now,
+        state,
+    }
+}
