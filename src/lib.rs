@@ -15,6 +15,7 @@ pub mod genesis;
 pub mod lending;
 pub mod network;
 pub mod rpc;
+pub mod site;
 pub mod state;
 mod telemetry;
 pub mod web;

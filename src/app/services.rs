@@ -13,6 +13,7 @@ use crate::{
     lending::Lending,
     network::Network,
     rpc::{self, Rpc},
+    site::Site,
     web::{self, ClientAddresses, RateLimit, Shutdown},
 };
 
@@ -44,7 +45,11 @@ impl Services {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
         let market = exchange.map(|exchange| exchange.market().clone());
-        let mut router = rpc::router(rpc, self.shutdown.clone())
+        let (json_rpc, site) = (rpc::service(rpc, self.shutdown.clone()), Site::default());
+        let mut router = Router::new()
+            .route("/rpc", json_rpc.clone())
+            .route("/", site.before(json_rpc))
+            .merge(site.router())
             .merge(cosmos::router(chain.clone(), network.clone()))
             .merge(probes::router(chain.clone(), market));
         if let Some(exchange) = exchange {

@@ -25,7 +25,7 @@ use std::sync::Arc;
 use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
-pub use http::router;
+pub use http::service;
 pub use table::Table;
 
 use self::{
