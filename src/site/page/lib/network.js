@@ -42,13 +42,13 @@ export async function load() {
   if (!response.ok) return;
   const info = await response.json();
   Object.assign(network, {
-    cosmosChainId: info.chainId.cosmos,
+    cosmosChainId: info.cosmosChainId,
     prefix: info.bech32Prefix,
     coin: info.nativeCoin.symbol,
-    addresses: info.addresses,
+    addresses: info,
   });
   const name = (address, text) => network.names.set(address.toLowerCase(), text);
-  const { oracle, vault, lendingPool, lendingLens, tokens, pTokens } = info.addresses;
+  const { oracle, vault, lendingPool, lendingLens, tokens, pTokens } = info;
   name(oracle, 'Price oracle');
   name(vault, 'Exchange vault');
   name(lendingPool, 'Lending pool');
