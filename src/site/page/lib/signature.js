@@ -61,7 +61,7 @@ function parameter(text) {
 export function parseFragment(text) {
   const line = text.trim().replace(/;$/, '');
   const head = /^(?:(function|event|error|constructor)\s*)?([A-Za-z_$][\w$]*)?\s*\(/.exec(line);
-  if (!head) throw new Error(`expected a function, event or error, got ${line.slice(0, 60)}`);
+  if (!head || (!head[2] && head[1] !== 'constructor')) throw new Error(`expected a function, event or error, got ${line.slice(0, 60)}`);
   const { body, end } = inside(line, head[0].length - 1);
   const behind = line.slice(end);
   const returns = /\breturns\s*\(/.exec(behind);
