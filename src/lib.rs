@@ -52,6 +52,7 @@ pub mod evm;
 pub mod exchange;
 pub mod genesis;
 pub mod lending;
+pub mod metrics;
 pub mod network;
 pub mod rpc;
 pub mod site;

@@ -64,7 +64,7 @@ function chartCard(signal, chosen) {
   }
   drawTabs();
   draw();
-  whenever(prices, 'prices', signal, drawPrice);
+  whenever(prices, 'prices', signal, drawPrice, 50);
   const timer = setInterval(draw, 30_000);
   signal.addEventListener('abort', () => clearInterval(timer));
   const element = card(null, h('div.spread', h('div', name, h('div.row', { style: { alignItems: 'baseline' } }, price, moved)), tabs), plot, problem);
@@ -95,7 +95,7 @@ function tokenTable(signal, choose) {
       }
       replace(row.change, change(now.change24h));
     }
-  });
+  }, 50);
   async function lines() {
     for (const row of cells) {
       const series = await prices.history(row.token.address, '24h', 48).catch(() => null);
