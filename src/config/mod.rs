@@ -6,6 +6,7 @@
 
 mod check;
 mod layers;
+mod problems;
 mod reader;
 mod settings;
 mod show;
@@ -15,6 +16,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use alloy_primitives::U256;
 
 pub use layers::{Origin, Values};
+pub use problems::problems;
 pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
