@@ -11,6 +11,7 @@ mod cosmos;
 mod exchange;
 mod lending;
 mod rpc;
+mod site;
 mod state;
 mod structure;
 mod support;
