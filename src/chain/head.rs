@@ -205,6 +205,22 @@ impl Head {
         next
     }
 
+    /// The chain as it was when the block with this number was its newest.
+    pub fn rewound(&self, number: u64) -> Result<Self, Pruned> {
+        if number == self.number() {
+            return Ok(self.clone());
+        }
+        let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
+        let state = self.state_after(number)?;
+        let mut next = self.clone();
+        next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
+        next.trail.0.truncate(number + 1);
+        next.past.truncate(number + 1);
+        next.edits.clear();
+        (next.block, next.state) = (block, state);
+        Ok(next)
+    }
+
     /// Lets go of the one state that is no longer among the newest.
     fn thin(&mut self) {
         let Some(old) =

@@ -141,6 +141,8 @@ impl<'a> BlockExecutor<'a> {
         {
             return Err(TransactionError::BlobsFull);
         }
+        // Whoever impersonates a contract means to send from it (EIP-3607 notwithstanding).
+        self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
         let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         let overlay = self.evm.ctx.db_mut();

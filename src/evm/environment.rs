@@ -7,18 +7,18 @@ use revm::{
     context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack},
     context_interface::block::BlobExcessGasAndPrice,
     database::EmptyDB,
-    handler::{EthFrame, EthPrecompiles, MainnetContext, instructions::EthInstructions},
+    handler::{EthFrame, MainnetContext, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
 
-use super::{Fork, Overlay, Rules, precompile::precompiles};
+use super::{Fork, Overlay, Precompiled, Rules, Signers, precompile::precompiles};
 
 /// The machine that runs everything: revm over an [`Overlay`].
 pub type Evm<'a, I = ()> = RevmEvm<
     MainnetContext<Overlay<'a>>,
     I,
     EthInstructions<EthInterpreter, MainnetContext<Overlay<'a>>>,
-    EthPrecompiles,
+    Precompiled,
     EthFrame<EthInterpreter>,
 >;
 
@@ -33,6 +33,9 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist beside Ethereum's.
     pub network_precompiles: bool,
+    /// Accounts that `ecrecover` gives for signatures (`r`, `s`, `v`) that they did not make, as a development method
+    /// decided.
+    pub signers: Signers,
 }
 
 /// What a block's transactions can see of it, known before any of them runs.
@@ -132,7 +135,10 @@ impl Environment {
             ctx: context,
             inspector,
             instruction: EthInstructions::new_mainnet_with_spec(spec),
-            precompiles: precompiles(spec, chain.network_precompiles),
+            precompiles: Precompiled {
+                precompiles: precompiles(spec, chain.network_precompiles),
+                signers: chain.signers.clone(),
+            },
             frame_stack: FrameStack::new_prealloc(8),
         }
     }

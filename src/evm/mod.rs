@@ -10,6 +10,7 @@ mod overlay;
 mod overrides;
 mod precompile;
 mod requests;
+mod signers;
 mod transaction;
 
 pub use block::{BlockError, BlockExecutor, Outcome, TransactionError, halt_message};
@@ -21,4 +22,5 @@ pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, StateOverrides, apply_overrides};
 pub use precompile::BECH32_ADDRESS;
 pub use requests::MalformedDeposit;
+pub use signers::{Precompiled, Signers};
 pub use transaction::tx_env;

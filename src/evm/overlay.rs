@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use alloy_consensus::constants::KECCAK_EMPTY;
-use alloy_primitives::{Address, B256, U256, keccak256, map::DefaultHashBuilder};
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
 use revm::{
     Database,
     bytecode::Bytecode,
@@ -94,6 +94,13 @@ impl<'a> Overlay<'a> {
         edit(entry.now.get_or_insert_default());
         entry.changed = true;
         Ok(())
+    }
+
+    /// Gives an account code outside of any transaction. What looks like a delegation (EIP-7702) and is none becomes
+    /// code that cannot run.
+    pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
+        let code = Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
+        self.edit(address, |info| (info.code_hash, info.code) = (code.hash_slow(), Some(code)))
     }
 
     /// Writes a storage slot outside of any transaction.

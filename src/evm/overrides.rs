@@ -3,7 +3,6 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, U256};
-use revm::bytecode::Bytecode;
 
 use super::Overlay;
 use crate::state::ReadError;
@@ -32,12 +31,10 @@ pub fn apply_overrides(overlay: &mut Overlay<'_>, overrides: &StateOverrides) ->
         overlay.edit(address, |info| {
             info.balance = account.balance.unwrap_or(info.balance);
             info.nonce = account.nonce.unwrap_or(info.nonce);
-            if let Some(code) = &account.code {
-                let code = Bytecode::new_raw(code.clone());
-                info.code_hash = code.hash_slow();
-                info.code = Some(code);
-            }
         })?;
+        if let Some(code) = &account.code {
+            overlay.set_code(address, code.clone())?;
+        }
         if account.state.is_some() {
             overlay.clear_storage(address)?;
         }

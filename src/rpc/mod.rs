@@ -20,7 +20,7 @@ mod table;
 mod web3;
 mod ws;
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use futures_util::future::join_all;
 
@@ -62,6 +62,8 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
+    /// Whether the terminal tells of transactions; a development method switches it.
+    pub telling: Arc<AtomicBool>,
 }
 
 impl Default for RpcConfig {
@@ -78,6 +80,7 @@ impl Default for RpcConfig {
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
+            telling: Arc::new(AtomicBool::new(true)),
         }
     }
 }

@@ -12,8 +12,11 @@ mod request;
 mod submit;
 mod transaction;
 
+pub(super) use fee::suggested_tip;
 pub(super) use logs::LogFilter;
-pub(super) use render::{RpcHeader, RpcTransaction};
+pub(super) use render::{RpcBlock, RpcHeader, RpcTransaction};
+pub(super) use request::TransactionRequest;
+pub(super) use submit::{estimate_at, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 
