@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_consensus::{TxEip1559, TxEip2930, TxEip7702, TxLegacy};
 use alloy_primitives::{Address, B256, Bytes, TxKind};
 
-use super::{fee::suggested_tip, request::TransactionRequest};
+use super::{call::estimate_block, fee::suggested_tip, request::TransactionRequest};
 use crate::{
     block::{Submission, Transaction, UnsignedTransaction},
     chain::{BlockId, SubmitError},
@@ -52,7 +52,7 @@ async fn send(
 ) -> Result<B256, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_at(context.clone(), request.clone(), BlockId::Latest).await?,
+        None => estimate_at(context.clone(), request.clone(), estimate_block(&context)).await?,
     };
     let accepted = {
         // From choosing a nonce to having the transaction in the pool nobody else may choose one.
