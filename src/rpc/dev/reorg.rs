@@ -164,7 +164,10 @@ impl Param for ResetOptions {
             forking: Option<&'a RawValue>,
         }
         let object: Object<'_> = params::shape(json)?;
-        Ok(Self { forks: object.forking.is_some_and(|forking| !matches!(forking.get(), "null" | "{}")) })
+        // Clients that mean no fork still send an object, with nothing in it.
+        let members: serde_json::Map<String, serde_json::Value> =
+            object.forking.map_or(Ok(None), |forking| params::shape(forking.get()))?.unwrap_or_default();
+        Ok(Self { forks: members.values().any(|value| !value.is_null()) })
     }
 }
 
