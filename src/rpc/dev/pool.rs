@@ -8,9 +8,8 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_dropTransaction", "hardhat_dropTransaction"] {
-        table.read(name, drop_transaction);
-    }
+    table.read("anvil_dropTransaction", drop_transaction);
+    table.read("hardhat_dropTransaction", drop_transaction_for_hardhat);
     for name in ["anvil_dropAllTransactions", "hardhat_dropAllTransactions"] {
         table.read(name, drop_all_transactions);
     }
@@ -24,6 +23,11 @@ fn dropped() -> SubmitError {
 /// Takes a transaction out; the result is its hash, or null if the pool does not have it.
 fn drop_transaction(context: &Context, (hash,): (B256,)) -> Result<Option<B256>, RpcError> {
     Ok(context.chain.pool().reject(hash, dropped()).then_some(hash))
+}
+
+/// The same; Hardhat's helpers insist on a boolean.
+fn drop_transaction_for_hardhat(context: &Context, (hash,): (B256,)) -> Result<bool, RpcError> {
+    Ok(context.chain.pool().reject(hash, dropped()))
 }
 
 /// Takes all transactions out.

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import solc from 'solc';
 
-const file = path.join(import.meta.dirname, '../contracts/Probe.sol');
+const file = path.join(import.meta.dirname, '../hardhat/contracts/Probe.sol');
 const input = {
     language: 'Solidity',
     sources: { 'Probe.sol': { content: readFileSync(file, 'utf8') } },
