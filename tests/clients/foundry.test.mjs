@@ -5,6 +5,7 @@ import path from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { MNEMONIC, network, start } from './support/node.mjs';
+import { tool } from './support/tool.mjs';
 
 let node, addresses;
 const key = '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80';
@@ -13,11 +14,8 @@ const other = '0x70997970C51812dc3A010C7d01b50e0d17dc79C8';
 const project = path.join(import.meta.dirname, 'forge');
 
 const run = async (program, args) => {
-    // The script that npm puts in front of it swallows the exit code.
-    const platform = `${process.platform}-${process.arch === 'x64' ? 'amd64' : process.arch}`;
-    const bin = path.join(import.meta.dirname, `node_modules/@foundry-rs/${program}-${platform}/bin/${program}`);
     const env = { ...process.env, ETH_RPC_URL: node.rpc, NO_COLOR: '1', FOUNDRY_DISABLE_NIGHTLY_WARNING: '1' };
-    const { stdout } = await promisify(execFile)(bin, args, { cwd: project, env });
+    const { stdout } = await promisify(execFile)(tool(program), args, { cwd: project, env });
     return stdout.trim();
 };
 const cast = (...args) => run('cast', args.map(String));
