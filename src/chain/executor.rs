@@ -103,7 +103,7 @@ impl Executor {
 
     /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
     /// reason enough for a block.
-    fn seal_ready(&mut self, alone: bool) {
+    pub(super) fn seal_ready(&mut self, alone: bool) {
         while self.mining() == Mining::Instant {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);

@@ -58,10 +58,11 @@ impl Executor {
         outcome
     }
 
-    /// How blocks come about from now on.
+    /// How blocks come about from now on. What waits goes into a block at once if that is how.
     pub fn set_mining(&mut self, mining: Mining) {
         self.shared.sealing.lock().mining = mining;
         self.schedule();
+        self.seal_ready(false);
     }
 
     /// The base fee of the next block, in wei per gas, instead of what EIP-1559 says.
