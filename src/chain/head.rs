@@ -170,6 +170,7 @@ impl Head {
             difficulty: if rules.has(Fork::Paris) { alloy_primitives::U256::ZERO } else { parent.difficulty },
             mix_hash: entropy,
             excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
+            pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: Default::default(),

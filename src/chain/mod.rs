@@ -15,6 +15,7 @@ mod index;
 mod keyring;
 mod pool;
 mod seal;
+mod simulate;
 mod spine;
 mod timing;
 mod view;
@@ -39,6 +40,9 @@ pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use simulate::{
+    BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+};
 pub use view::{BlockId, View, ViewError};
 
 use self::{executor::Command, index::Index, timing::Timing};

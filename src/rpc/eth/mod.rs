@@ -7,11 +7,14 @@ mod fee;
 mod filter;
 mod logs;
 mod overrides;
+mod proof;
 mod render;
 mod request;
+mod simulate;
 mod submit;
 mod transaction;
 
+pub(super) use block::found_block;
 pub(super) use logs::LogFilter;
 pub(super) use render::{RpcHeader, RpcTransaction};
 
@@ -26,6 +29,8 @@ pub(super) fn methods(table: &mut Table) {
     fee::methods(table);
     filter::methods(table);
     logs::methods(table);
+    proof::methods(table);
+    simulate::methods(table);
     submit::methods(table);
     transaction::methods(table);
 }

@@ -38,9 +38,17 @@ impl Json for RpcHeader {
 
 impl Json for RpcBlock {
     fn write(&self, out: &mut Vec<u8>) {
-        let block = &*self.block;
         let mut object = Object::begin(out);
-        write_header(block, self.pending, &mut object);
+        self.write_members(&mut object);
+        object.end();
+    }
+}
+
+impl RpcBlock {
+    /// Writes the block's members into an object that may have others.
+    pub fn write_members(&self, object: &mut Object<'_>) {
+        let block = &*self.block;
+        write_header(block, self.pending, object);
         object.member("size", &Quantity(block.size()));
         let transactions = object.name("transactions");
         match (self.full, self.pending) {
@@ -56,7 +64,6 @@ impl Json for RpcBlock {
         if let Some(withdrawals) = &block.withdrawals {
             array(object.name("withdrawals"), withdrawals, write_withdrawal);
         }
-        object.end();
     }
 }
 

@@ -91,7 +91,10 @@ fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: 
     if let Some(authorizations) = tx.authorization_list() {
         array(object.name("authorizationList"), authorizations, write_authorization);
     }
+    // Nobody signed what a simulation made.
+    let unsigned = signature.r().is_zero() && signature.s().is_zero();
     let v = match tx.chain_id() {
+        _ if unsigned => U256::ZERO,
         _ if typed => U256::from(parity),
         Some(chain_id) => U256::from(chain_id) * U256::from(2) + U256::from(35 + parity),
         None => U256::from(27 + parity),
