@@ -4,6 +4,7 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod build;
 mod candidate;
 mod clock;
 mod error;
@@ -32,6 +33,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
+pub use build::{BuildError, BuildPlan, Built, build};
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::SubmitError;
@@ -42,6 +44,7 @@ pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+    without_signature,
 };
 pub use view::{BlockId, View, ViewError};
 
@@ -283,6 +286,11 @@ impl Chain {
     /// The least tip that the pool accepts, in wei per gas.
     pub fn min_tip(&self) -> u128 {
         self.shared.sealing.lock().min_tip
+    }
+
+    /// How much of the past is held.
+    pub fn history(&self) -> HistoryLimits {
+        self.shared.history
     }
 
     /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.

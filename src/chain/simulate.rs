@@ -359,7 +359,8 @@ fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id
     Transaction { envelope: without_signature(unsigned), sender: call.from, public_key: None }
 }
 
-fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
+/// The transaction as one that nobody signed.
+pub fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
     let nobody = Signature::new(U256::ZERO, U256::ZERO, false);
     match unsigned {
         EthereumTypedTransaction::Legacy(tx) => {

@@ -18,6 +18,7 @@ mod params;
 mod personal;
 mod subscriptions;
 mod table;
+mod testing;
 mod txpool;
 mod web3;
 mod ws;
@@ -117,6 +118,7 @@ impl Rpc {
         txpool::methods(&mut table);
         debug::methods(&mut table);
         if config.development {
+            testing::methods(&mut table);
             dev::methods(&mut table);
         }
         let context = Context {

@@ -1,8 +1,10 @@
 //! The `eth` namespace.
 
+mod access_list;
 mod account;
 mod block;
 mod call;
+mod config;
 mod fee;
 mod filter;
 mod logs;
@@ -10,26 +12,32 @@ mod overrides;
 mod proof;
 mod render;
 mod request;
+mod sign;
 mod simulate;
 mod submit;
 mod transaction;
 
 pub(super) use block::found_block;
 pub(super) use logs::LogFilter;
-pub(super) use render::{RpcHeader, RpcTransaction};
+pub(super) use render::{RpcHeader, RpcTransaction, write_withdrawal};
+pub(super) use request::field;
+pub(super) use sign::{recover_message, sign_message};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_chainId", chain_id);
     table.read("eth_syncing", syncing);
+    access_list::methods(table);
     account::methods(table);
     block::methods(table);
     call::methods(table);
+    config::methods(table);
     fee::methods(table);
     filter::methods(table);
     logs::methods(table);
     proof::methods(table);
+    sign::methods(table);
     simulate::methods(table);
     submit::methods(table);
     transaction::methods(table);

@@ -46,7 +46,8 @@ async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest
     Ok(context.chain.settled(accepted).await?)
 }
 
-async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
+/// The gas that a transaction needs, worked out where it keeps nobody waiting.
+pub(super) async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
     let own = context.clone();
     let run = move || {
         let view = own.chain.view(BlockId::Latest)?;
@@ -58,7 +59,7 @@ async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<
 }
 
 /// The transaction with everything that the request leaves to the node.
-fn fill(
+pub(super) fn fill(
     context: &Context,
     request: TransactionRequest,
     from: Address,

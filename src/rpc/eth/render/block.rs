@@ -94,7 +94,8 @@ fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
         .optional("requestsHash", &header.requests_hash);
 }
 
-fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
+/// Writes a withdrawal.
+pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
     Object::begin(out)
         .member("index", &Quantity(withdrawal.index))
         .member("validatorIndex", &Quantity(withdrawal.validator_index))
