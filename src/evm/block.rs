@@ -164,7 +164,7 @@ impl<'a> BlockExecutor<'a> {
         &mut self,
         transaction: &Transaction,
         inspector: &mut I,
-        look: impl FnOnce(&mut Inspected<'a>) -> R,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
     ) -> Result<R, TransactionError>
     where
         I: for<'e> Inspector<EvmContext<'e>>,
@@ -192,7 +192,7 @@ impl<'a> BlockExecutor<'a> {
             // The account's own nonce counts; the machine would refuse the largest one even unchecked.
             tx.nonce = 0;
         }
-        self.execute_with(transaction, tx, cfg, precompiles, inspector, |_| ()).0
+        self.execute_with(transaction, tx, cfg, precompiles, inspector, |_, _| ()).0
     }
 
     fn execute_with<I, R>(
@@ -202,7 +202,7 @@ impl<'a> BlockExecutor<'a> {
         cfg: CfgEnv,
         precompiles: PrecompileSet,
         inspector: &mut I,
-        look: impl FnOnce(&mut Inspected<'a>) -> R,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
     ) -> (Result<ExecutionResult, TransactionError>, Option<R>)
     where
         I: for<'e> Inspector<EvmContext<'e>>,
@@ -215,11 +215,11 @@ impl<'a> BlockExecutor<'a> {
         let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
         evm.precompiles = precompiles;
         let executed = evm.inspect_tx(tx.clone());
-        let (block, before) = (evm.ctx.block, evm.ctx.journaled_state.database);
+        let (block, before, inspector) = (evm.ctx.block, evm.ctx.journaled_state.database, evm.inspector);
         match executed {
             Ok(outcome) => {
                 let mut inspected = Inspected { tx, block, outcome, before };
-                let seen = look(&mut inspected);
+                let seen = look(&mut inspected, inspector);
                 *self.evm.ctx.db_mut() = inspected.before;
                 (self.commit(transaction, inspected.outcome), Some(seen))
             }
@@ -245,6 +245,11 @@ impl<'a> BlockExecutor<'a> {
         self.blob_gas_used += transaction.envelope.blob_gas_used().unwrap_or_default();
         self.push_receipt(transaction, &executed.result)?;
         Ok(executed.result)
+    }
+
+    /// Everything that the block has changed so far, without its end.
+    pub fn into_changes(self) -> Changes {
+        self.evm.ctx.journaled_state.database.into_changes()
     }
 
     /// What the block has made of the state so far.

@@ -13,19 +13,34 @@ use super::EvmContext;
 
 /// Steps between two looks at whether the time is up.
 const STEPS_BETWEEN_LOOKS: u32 = 1 << 12;
+/// Calls of one transaction that may be recorded.
+const MAX_CALLS: u32 = 250_000;
 
 /// An inspector that passes everything on to another one and stops the execution when it is told that it is time.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
     is_over: &'w (dyn Fn() -> bool + Send + Sync),
     steps: u32,
+    steps_left: u64,
+    calls: u32,
     over: bool,
 }
 
 impl<'w, I> Watch<'w, I> {
     /// Passes on to `inner` and asks `is_over` from time to time.
     pub fn new(inner: &'w mut I, is_over: &'w (dyn Fn() -> bool + Send + Sync)) -> Self {
-        Self { inner, is_over, steps: 0, over: false }
+        Self { inner, is_over, steps: 0, steps_left: u64::MAX, calls: 0, over: false }
+    }
+
+    /// Stops after so many steps, too: for inspectors that remember each of them.
+    pub fn at_most(mut self, steps: u64) -> Self {
+        self.steps_left = steps;
+        self
+    }
+
+    /// The inspector that everything is passed on to.
+    pub fn inner(&mut self) -> &mut I {
+        self.inner
     }
 
     /// Whether the execution was stopped.
@@ -36,11 +51,20 @@ impl<'w, I> Watch<'w, I> {
     /// Counts a step; true if it must be the last.
     fn count(&mut self, by: u32) -> bool {
         self.steps += by;
+        self.over |= self.steps_left < u64::from(by);
+        self.steps_left = self.steps_left.saturating_sub(by.into());
         if self.steps >= STEPS_BETWEEN_LOOKS {
             self.steps = 0;
             self.over |= (self.is_over)();
         }
         self.over
+    }
+
+    /// Counts a call. Calls of precompiles take no step of their own, but may take long.
+    fn count_call(&mut self) {
+        self.calls += 1;
+        self.over |= self.calls > MAX_CALLS;
+        self.count(64);
     }
 
     fn stop(&self, context: &mut EvmContext<'_>, interpreter: &mut Interpreter) {
@@ -75,8 +99,7 @@ impl<'e, I: Inspector<EvmContext<'e>>> Inspector<EvmContext<'e>> for Watch<'_, I
     }
 
     fn call(&mut self, context: &mut EvmContext<'e>, inputs: &mut CallInputs) -> Option<CallOutcome> {
-        // Calls of precompiles take no step of their own, but may take long.
-        self.count(64);
+        self.count_call();
         self.inner.call(context, inputs)
     }
 
@@ -85,6 +108,7 @@ impl<'e, I: Inspector<EvmContext<'e>>> Inspector<EvmContext<'e>> for Watch<'_, I
     }
 
     fn create(&mut self, context: &mut EvmContext<'e>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
+        self.count_call();
         self.inner.create(context, inputs)
     }
 

@@ -19,6 +19,7 @@ mod personal;
 mod subscriptions;
 mod table;
 mod testing;
+mod tracing;
 mod txpool;
 mod web3;
 mod ws;
@@ -59,6 +60,8 @@ pub struct RpcConfig {
     pub gas_cap: u64,
     /// How long a simulation or a trace may take.
     pub execution_timeout: Duration,
+    /// Bytes that an answer with traces may have.
+    pub max_trace_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
@@ -80,6 +83,7 @@ impl Default for RpcConfig {
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
+            max_trace_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,

@@ -20,7 +20,8 @@ mod transaction;
 pub(super) use block::found_block;
 pub(super) use logs::LogFilter;
 pub(super) use render::{RpcHeader, RpcTransaction, write_withdrawal};
-pub(super) use request::field;
+pub(super) use overrides::BlockOverrides;
+pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 
 use super::{Context, RpcError, Table, hex::Quantity};
