@@ -139,6 +139,20 @@ impl Head {
         Ok(state)
     }
 
+    /// The state on which the block with this number ran: the one after the block before, and what development
+    /// methods made of it in between.
+    pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
+        let before = number.checked_sub(1).ok_or(Pruned(number))?;
+        let past = self.past.get(number).ok_or(Pruned(before))?;
+        let mut state = self.state_after(before)?;
+        if let Some((_, edits)) = past.changes.split_last() {
+            edits.iter().for_each(|changes| {
+                state.apply(changes);
+            });
+        }
+        Ok(state)
+    }
+
     /// The rules of the block with this number and time.
     pub fn rules(&self, number: u64, timestamp: u64) -> Rules {
         self.params.forks.at(number, timestamp)
@@ -170,6 +184,7 @@ impl Head {
             difficulty: if rules.has(Fork::Paris) { alloy_primitives::U256::ZERO } else { parent.difficulty },
             mix_hash: entropy,
             excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
+            pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: Default::default(),

@@ -7,9 +7,10 @@ use alloy_primitives::Address;
 use parking_lot::RwLock;
 
 use super::SubmitError;
+pub use crate::block::UnsignedTransaction;
 use crate::{
     account::{KeyError, SecretKey},
-    block::{CompressedKey, Envelope, Transaction, UnsignedTransaction},
+    block::{CompressedKey, Envelope, Transaction},
 };
 
 /// Accounts whose keys the node holds, the development accounts or none; and those that development methods let be

@@ -4,6 +4,7 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod build;
 mod candidate;
 mod clock;
 mod edit;
@@ -18,6 +19,7 @@ mod mining;
 mod pool;
 mod rewind;
 mod seal;
+mod simulate;
 mod spine;
 mod timing;
 mod view;
@@ -35,16 +37,21 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use edit::{Edit, RawSignature};
 pub use error::SubmitError;
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
-pub use keyring::{Keyring, sign_transaction};
+pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use rewind::ReorgError;
+pub use simulate::{
+    BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+    without_signature,
+};
 pub use view::{BlockId, View, ViewError};
 
 use self::{executor::Command, index::Index, timing::Timing};
@@ -297,6 +304,11 @@ impl Chain {
     /// The least tip that the pool accepts, in wei per gas.
     pub fn min_tip(&self) -> u128 {
         self.shared.sealing.lock().min_tip
+    }
+
+    /// How much of the past is held.
+    pub fn history(&self) -> HistoryLimits {
+        self.shared.history
     }
 
     /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.

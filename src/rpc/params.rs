@@ -135,6 +135,16 @@ pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> 
     })
 }
 
+/// Reads an object whose members stay unread, as [`RawValue`]s; null counts as one without members.
+pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    match json {
+        "null" => serde_json::from_str("{}"),
+        _ if !json.starts_with('{') => return Err(format!("expected an object, got {}", kind(json))),
+        json => serde_json::from_str(json),
+    }
+    .map_err(|error| error.to_string().split(" at line ").next().unwrap_or_default().to_owned())
+}
+
 impl<P: Param> Param for Option<P> {
     const DEFAULT: Option<fn() -> Self> = Some(|| None);
 

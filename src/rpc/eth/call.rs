@@ -19,7 +19,7 @@ type CallParams = (TransactionRequest, Option<BlockId>, StateOverrides, BlockOve
 /// Runs a call on the state of a block (by default the newest) and returns its output.
 fn call(context: &Context, (request, block, overrides, in_block): CallParams) -> Result<Bytes, RpcError> {
     let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
-    in_block.apply(&mut view.environment);
+    in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     call_output(view.call_context(&overrides, context.config.gas_cap).call(&call)?)
 }
@@ -39,7 +39,7 @@ fn estimate_gas(
     (request, block, overrides, in_block): CallParams,
 ) -> Result<Quantity<u64>, RpcError> {
     let mut view = context.chain.view(block.unwrap_or_else(|| estimate_block(context)))?;
-    in_block.apply(&mut view.environment);
+    in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     Ok(Quantity(view.call_context(&overrides, context.config.gas_cap).estimate(&call)?))
 }
