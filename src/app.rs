@@ -235,6 +235,7 @@ fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: DEPOSIT_CONTRACT,
         network_precompiles: true,
+        signers: Default::default(),
     };
     let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
     Ok(genesis.build(Arc::new(params))?)
