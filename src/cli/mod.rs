@@ -58,6 +58,9 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// An ABI cannot be read.
+    #[error(transparent)]
+    Abi(#[from] crate::console::AbiError),
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
