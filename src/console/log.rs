@@ -114,21 +114,22 @@ pub(super) fn clean(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
+    use alloy_primitives::U256;
     use alloy_sol_types::{SolCall, sol};
 
     use super::*;
 
     sol! {
         function log() external;
-        function log(string, uint256) external;
-        function log(string, address, bool, string) external;
-        function log(int256) external;
-        function logBytes32(bytes32) external;
+        function log(string text, uint256 number) external;
+        function log(string text, address account, bool flag, string more) external;
+        function log(int256 number) external;
     }
 
     #[test]
     fn messages_read_as_they_were_meant() {
-        let two = |text: &str, number: u64| log_1Call(text.to_owned(), number.try_into().unwrap()).abi_encode();
+        let two =
+            |text: &str, number: u64| log_1Call { text: text.to_owned(), number: U256::from(number) }.abi_encode();
         for (data, expected) in [
             (log_0Call {}.abi_encode(), ""),
             (two("storing", 42), "storing 42"),
@@ -136,12 +137,13 @@ mod tests {
             (two("100%% of %x", 255), "100% of 0xff"),
             (two("%", 1), "% 1"),
             (two("a\u{1b}[31mb", 1), "a\u{fffd}[31mb 1"),
-            (log_3Call("-5".parse().unwrap()).abi_encode(), "-5"),
+            (log_3Call { number: "-5".parse().unwrap() }.abi_encode(), "-5"),
             (vec![1, 2, 3], "0x010203"),
         ] {
             assert_eq!(message(&data), expected);
         }
-        let four = log_2Call("to %s:".to_owned(), ADDRESS, true, "done".to_owned()).abi_encode();
+        let four =
+            log_2Call { text: "to %s:".to_owned(), account: ADDRESS, flag: true, more: "done".to_owned() }.abi_encode();
         assert_eq!(message(&four), "to 0x000000000000000000636F6e736F6c652e6c6f67: true done");
     }
 }
