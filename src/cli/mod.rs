@@ -108,16 +108,19 @@ fn parser() -> clap::Command {
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
-    let out = &mut io::stdout().lock();
+    // A node prints from several threads, so nobody may hold standard output while it runs.
+    let out = &mut match matches.subcommand() {
+        None => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("serve", matches)) => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(_) => io::stdout().lock(),
+    };
     match matches.subcommand() {
-        None => serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
         Some(("config", matches)) => {
             let values = settings::values(matches)?;
             settings::print(&Config::from_values(&values)?, &values, out)?;
             Ok(())
         }
-        Some(_) => {
+        _ => {
             // The parser knows these commands, or it would not have let them pass.
             let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)
