@@ -12,6 +12,7 @@ mod dev;
 mod exchange;
 mod lending;
 mod rpc;
+mod site;
 mod state;
 mod structure;
 mod support;
