@@ -58,6 +58,8 @@ pub struct Node {
     writer: Writer,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
+    /// The account that updates prices.
+    updater: Address,
     config: Config,
 }
 
@@ -133,6 +135,7 @@ impl Node {
         if let Some(file) = &config.import {
             head = import::import(head, file, config.history)?;
         }
+        let updater = identity.updater.address();
         let preamble = preamble(&config, &network, identity.updater.clone());
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
@@ -148,7 +151,7 @@ impl Node {
         if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
             tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
         }
-        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
+        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -169,6 +172,11 @@ impl Node {
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         self.keyring.addresses().into_iter().filter_map(key).collect()
+    }
+
+    /// The account that updates prices, of which the chain sees most and people want to see least.
+    pub fn updater(&self) -> Address {
+        self.updater
     }
 
     /// The configuration that the node runs with.

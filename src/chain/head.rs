@@ -243,17 +243,18 @@ impl Head {
         }
         let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
         let state = self.state_after(number)?;
+        let past = self.past.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
-        let gone = || self.past.iter_from(number + 1);
-        next.bytes -= gone().map(|past| past.weight).sum::<usize>();
+        next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
         next.trail.0.truncate(number + 1);
         next.past.truncate(number + 1);
-        if number >= self.recent.first {
-            next.recent.changed -= gone().map(|past| past.changed).sum::<usize>();
-        } else if let Some(past) = self.past.get(number) {
-            next.recent = Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL };
-            next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
-        }
+        next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
+        next.recent = if number < self.recent.first {
+            Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL }
+        } else {
+            let changed = next.past.iter_from(self.recent.first).map(|past| past.changed).sum();
+            Recent { changed, ..self.recent }
+        };
         next.edits.clear();
         (next.block, next.state) = (block, state);
         Ok(next)

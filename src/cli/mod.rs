@@ -60,6 +60,9 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// An ABI cannot be read.
+    #[error(transparent)]
+    Abi(#[from] crate::console::AbiError),
     /// A configuration file cannot be used.
     #[error("{0} cannot be used: see above")]
     File(String),
@@ -112,10 +115,13 @@ fn parser() -> clap::Command {
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
-    let out = &mut io::stdout().lock();
+    // A node prints from several threads, so nobody may hold standard output while it runs.
+    let out = &mut match matches.subcommand() {
+        None => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("serve", matches)) => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(_) => io::stdout().lock(),
+    };
     match matches.subcommand() {
-        None => serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("completions", matches)) => {
             // The parser wants one.
@@ -125,7 +131,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
             Ok(out.write_all(&script)?)
         }
         Some(("man", _)) => Ok(clap_mangen::Man::new(parser()).render(out)?),
-        Some(_) => {
+        _ => {
             // The parser knows these commands, or it would not have let them pass.
             let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)

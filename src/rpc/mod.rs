@@ -75,10 +75,10 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
-    /// How long a request may take before the log tells of it.
-    pub slow: Option<Duration>,
     /// Whether the terminal tells of transactions; a development method switches it.
     pub telling: Arc<AtomicBool>,
+    /// How long a request may take before the log tells of it.
+    pub slow: Option<Duration>,
 }
 
 impl Default for RpcConfig {
@@ -97,8 +97,8 @@ impl Default for RpcConfig {
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
-            slow: None,
             telling: Arc::new(AtomicBool::new(true)),
+            slow: None,
         }
     }
 }

@@ -95,7 +95,7 @@ async fn filled(
 ) -> Result<UnsignedTransaction, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_at(context.clone(), request.clone(), estimate_block(&context)).await?,
+        None => estimate_at(context.clone(), request.clone(), estimate_block(context)).await?,
     };
     fill(context, request, from, gas)
 }

@@ -5,6 +5,7 @@ mod concurrency;
 mod impersonation;
 mod mining;
 mod rewinding;
+mod terminal;
 mod time;
 mod tokens;
 
