@@ -263,7 +263,7 @@ impl Head {
 /// still need. As measured while a million accounts appeared.
 fn weight(block: &Block, changed: usize) -> usize {
     let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
-    2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 512 * changed
+    2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed
 }
 
 impl BlockHashes for Head {

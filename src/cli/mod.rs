@@ -8,6 +8,7 @@ pub mod address;
 mod banner;
 mod configuration;
 pub mod keys;
+mod probe;
 mod reference;
 mod serve;
 mod settings;
@@ -103,6 +104,11 @@ fn parser() -> clap::Command {
         )
         .subcommand(configuration::command())
         .subcommand(
+            clap::Command::new("probe")
+                .about("Ask the node that these settings describe whether it is ready")
+                .args(settings::arguments()),
+        )
+        .subcommand(
             clap::Command::new("completions")
                 .about("Print completions for a shell")
                 .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
@@ -117,6 +123,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         None => serve::run(Config::from_values(&settings::values(matches)?)?),
         Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
         Some(("config", matches)) => configuration::run(matches, out),
+        Some(("probe", matches)) => Ok(probe::run(Config::from_values(&settings::values(matches)?)?.listen, out)?),
         Some(("completions", matches)) => {
             // The parser wants one.
             let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);

@@ -220,3 +220,14 @@ fn shells_and_readers_get_what_they_need() {
     let (ok, out, _) = output(&["man"]);
     assert!(ok && out.contains(".TH tetrad 1") && out.contains("block\\-time"));
 }
+
+#[tokio::test]
+async fn a_probe_tells_whether_a_node_is_ready() {
+    let node = Running::start(&["--exchange-price-tick", "0"]).await;
+    let listen = node.ready["rest"].as_str().unwrap().replace("http://", "");
+    let (ok, out, _) = output(&["probe", "--listen", &listen]);
+    assert!(ok && out == "ready\n");
+    node.end("-TERM");
+    let (ok, _, error) = output(&["probe", "--listen", &listen]);
+    assert!(!ok && error.contains(&listen), "{error}");
+}
