@@ -18,22 +18,29 @@ pub(super) fn run(config: Config) -> Result<(), Error> {
             banner::print(&node, &mut out)?;
             out.flush()?;
         }
-        let signal = ended().await?;
+        let signal = ended(&node).await?;
         tracing::info!(signal, "shutting down");
         node.shut_down().await;
         Ok(())
     })
 }
 
-/// Resolves when the process is asked to end, with the name of the signal.
-async fn ended() -> io::Result<&'static str> {
+/// Resolves when the process is asked to end, with the name of the signal. SIGHUP means to read the certificate again.
+async fn ended(node: &Node) -> io::Result<&'static str> {
     #[cfg(unix)]
     {
         use tokio::signal::unix::{SignalKind, signal};
         let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tokio::select! {
-            _ = interrupt.recv() => Ok("SIGINT"),
-            _ = terminate.recv() => Ok("SIGTERM"),
+        let mut hangup = signal(SignalKind::hangup())?;
+        loop {
+            tokio::select! {
+                _ = interrupt.recv() => return Ok("SIGINT"),
+                _ = terminate.recv() => return Ok("SIGTERM"),
+                _ = hangup.recv() => match node.reload() {
+                    Ok(()) => tracing::info!("the certificate was read again"),
+                    Err(error) => tracing::error!(%error, "the certificate stays as it was"),
+                },
+            }
         }
     }
     #[cfg(not(unix))]

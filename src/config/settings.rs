@@ -73,6 +73,7 @@ pub const SETTINGS: &[Setting] = &[
         "ADDR:PORT|beside|off",
         "Where /metrics is served for Prometheus: on a listener of its own, beside everything else, or nowhere",
     ),
+    setting("listen-unix", Kind::Text, "FILE", "Serve everything on this Unix socket besides"),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",
@@ -149,6 +150,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
+    setting(
+        "tls.certificate-file",
+        Kind::Text,
+        "FILE",
+        "Certificates (PEM, the server's own first) with which the listeners speak TLS; read again on SIGHUP",
+    ),
+    setting("tls.key-file", Kind::Text, "FILE", "Private key (PEM) of the certificate"),
     setting(
         "keys.treasury-file",
         Kind::Text,
