@@ -8,6 +8,7 @@ pub mod address;
 mod banner;
 mod configuration;
 pub mod keys;
+mod notify;
 mod probe;
 mod reference;
 mod serve;

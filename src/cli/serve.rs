@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use super::{Error, banner};
+use super::{Error, banner, notify};
 use crate::{Config, Node, telemetry};
 
 /// Runs a node until SIGINT or SIGTERM.
@@ -18,7 +18,9 @@ pub(super) fn run(config: Config) -> Result<(), Error> {
             banner::print(&node, &mut out)?;
             out.flush()?;
         }
+        notify::notify(notify::READY);
         let signal = ended(&node).await?;
+        notify::notify(notify::STOPPING);
         tracing::info!(signal, "shutting down");
         node.shut_down().await;
         Ok(())
