@@ -7,6 +7,7 @@ use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::
 use crate::{
     account::{Hrp, Mnemonic},
     rpc::Dialect,
+    web::{Origin, Origins},
 };
 
 impl Config {
@@ -33,6 +34,15 @@ impl Config {
                 format!("expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})")
             }),
         })?;
+        if let Some((items, origin)) = read.list("cors-origins") {
+            let parse = |text: &str| {
+                text.parse::<Origin>().map_err(|what| ConfigError::new(format!("{origin}: {what}, got `{text}`")))
+            };
+            config.origins = match items.as_slice() {
+                ["*"] => Origins::Any,
+                items => Origins::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
+            };
+        }
         read.path("listen-unix", &mut config.listen_unix);
         if cfg!(not(unix)) && config.listen_unix.is_some() {
             return Err(ConfigError::new("listen-unix: this system has no Unix sockets"));

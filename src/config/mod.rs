@@ -25,7 +25,7 @@ use crate::{
     exchange::ExchangeConfig,
     network::Network,
     rpc::RpcConfig,
-    web::ListenerLimits,
+    web::{ListenerLimits, Origins},
 };
 
 /// The mnemonic that every development tool starts with.
@@ -86,6 +86,8 @@ pub struct Config {
     pub listen_unix: Option<PathBuf>,
     /// Certificates and private key of the listeners, as PEM files; without them they speak plain HTTP.
     pub tls: Option<(PathBuf, PathBuf)>,
+    /// Pages that may use the interfaces.
+    pub origins: Origins,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -147,6 +149,7 @@ impl Default for Config {
             metrics: MetricsAt::Beside,
             listen_unix: None,
             tls: None,
+            origins: Origins::Any,
             chain_id: 125,
             block_time: None,
             no_mining: false,

@@ -74,6 +74,12 @@ pub const SETTINGS: &[Setting] = &[
         "Where /metrics is served for Prometheus: on a listener of its own, beside everything else, or nowhere",
     ),
     setting("listen-unix", Kind::Text, "FILE", "Serve everything on this Unix socket besides"),
+    setting(
+        "cors-origins",
+        Kind::List,
+        "ORIGIN,…|*",
+        "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page only",
+    ),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",

@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile};
-use crate::rpc::Dialect;
+use crate::{rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -25,6 +25,10 @@ impl Config {
                 MetricsAt::Off => text(&"off"),
             },
             "listen-unix" => path(&self.listen_unix),
+            "cors-origins" => Some(Value::Array(match &self.origins {
+                Origins::Any => vec![Value::String("*".to_owned())],
+                Origins::Listed(all) => all.iter().map(|origin| Value::String(origin.as_str().to_owned())).collect(),
+            })),
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),

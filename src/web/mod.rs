@@ -20,7 +20,7 @@ mod unix_socket;
 pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};
 pub use client_slots::{ClientSlots, Slot};
-pub use cors::cors;
+pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
 pub use per_head::PerHead;
