@@ -9,6 +9,7 @@ use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::
 use crate::{
     account::{Hrp, Mnemonic},
     rpc::Dialect,
+    web::{Origin, Origins},
 };
 
 impl Config {
@@ -35,6 +36,28 @@ impl Config {
                 format!("expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})")
             }),
         })?;
+        if let Some((items, origin)) = read.list("cors-origins") {
+            let parse = |text: &str| {
+                text.parse::<Origin>().map_err(|what| ConfigError::new(format!("{origin}: {what}, got `{text}`")))
+            };
+            config.origins = match items.as_slice() {
+                ["*"] => Origins::Any,
+                items => Origins::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
+            };
+        }
+        read.path("listen-unix", &mut config.listen_unix);
+        if cfg!(not(unix)) && config.listen_unix.is_some() {
+            return Err(ConfigError::new("listen-unix: this system has no Unix sockets"));
+        }
+        let (mut certificate, mut key) = (None, None);
+        read.path("tls.certificate-file", &mut certificate);
+        read.path("tls.key-file", &mut key);
+        config.tls = match (certificate, key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (Some(_), None) => return Err(ConfigError::new("tls.certificate-file: tls.key-file is missing")),
+            (None, Some(_)) => return Err(ConfigError::new("tls.key-file: tls.certificate-file is missing")),
+        };
         read.integer("chain-id", 1..=i64::MAX, &mut config.chain_id)?;
         if let Some(time) = read.seconds("block-time", 0.001..=86_400.0)? {
             config.block_time = Some(time);

@@ -73,6 +73,13 @@ pub const SETTINGS: &[Setting] = &[
         "ADDR:PORT|beside|off",
         "Where /metrics is served for Prometheus: on a listener of its own, beside everything else, or nowhere",
     ),
+    setting("listen-unix", Kind::Text, "FILE", "Serve everything on this Unix socket besides"),
+    setting(
+        "cors-origins",
+        Kind::List,
+        "ORIGIN,…|*",
+        "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page only",
+    ),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",
@@ -156,6 +163,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
+    setting(
+        "tls.certificate-file",
+        Kind::Text,
+        "FILE",
+        "Certificates (PEM, the server's own first) with which the listeners speak TLS; read again on SIGHUP",
+    ),
+    setting("tls.key-file", Kind::Text, "FILE", "Private key (PEM) of the certificate"),
     setting(
         "keys.treasury-file",
         Kind::Text,

@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile};
-use crate::rpc::Dialect;
+use crate::{rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -24,6 +24,11 @@ impl Config {
                 MetricsAt::Own(address) => text(address),
                 MetricsAt::Off => text(&"off"),
             },
+            "listen-unix" => path(&self.listen_unix),
+            "cors-origins" => Some(Value::Array(match &self.origins {
+                Origins::Any => vec![Value::String("*".to_owned())],
+                Origins::Listed(all) => all.iter().map(|origin| Value::String(origin.as_str().to_owned())).collect(),
+            })),
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),
@@ -73,6 +78,8 @@ impl Config {
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
+            "tls.certificate-file" => path(&self.tls.as_ref().map(|(certificate, _)| certificate.clone())),
+            "tls.key-file" => path(&self.tls.as_ref().map(|(_, key)| key.clone())),
             "keys.treasury-file" => path(&self.treasury_file),
             "keys.updater-file" => path(&self.updater_file),
             _ => None,

@@ -12,17 +12,23 @@ mod rate_limit;
 mod rest;
 mod shutdown;
 mod sliding_window;
+mod tls;
 mod traffic;
+#[cfg(unix)]
+mod unix_socket;
 
 pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};
 pub use client_slots::{ClientSlots, Slot};
-pub use cors::cors;
+pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};
-pub use listener::{ConnectionSlot, ListenerLimits, listen, serve};
+pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;
 pub use rest::{RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{Admission, SlidingWindow};
+pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;
+#[cfg(unix)]
+pub use unix_socket::UnixSocket;

@@ -6,3 +6,5 @@ mod metrics;
 mod network_info;
 mod rate_limit;
 mod sliding_window;
+#[cfg(unix)]
+mod tls;
