@@ -1,5 +1,6 @@
 //! tetrad.
 pub mod account;
+pub mod activity;
 mod app;
 mod artifacts;
 pub mod block;

@@ -1,15 +1,18 @@
 //! `GET /api/network`: everything that a wallet or a script has to know about the network, in one answer.
 
+use std::borrow::Cow;
+
 use alloy_primitives::Address;
-use axum::{Router, body::Bytes, http::header, routing::get};
+use axum::{Router, body::Bytes, http::header};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::{
     network::{Network, Token},
-    web::method_not_allowed,
+    web::{Api, Operation, method_not_allowed},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NetworkInfo<'a> {
     chain_id: ChainIds<'a>,
@@ -18,20 +21,20 @@ struct NetworkInfo<'a> {
     addresses: Addresses<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct ChainIds<'a> {
     evm: u64,
     cosmos: &'a str,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NativeCoin<'a> {
     symbol: &'a str,
     denomination: &'a str,
     decimals: u8,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Addresses<'a> {
     oracle: String,
@@ -45,6 +48,16 @@ struct Addresses<'a> {
 /// Addresses by the symbols of the assets.
 struct BySymbol<'a>(Vec<(&'a str, String)>);
 
+impl JsonSchema for BySymbol<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "AddressesBySymbol".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "string" } })
+    }
+}
+
 impl Serialize for BySymbol<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(symbol, address)| (symbol, address)))
@@ -52,7 +65,7 @@ impl Serialize for BySymbol<'_> {
 }
 
 /// The route. The answer is the same for as long as the node runs.
-pub(super) fn router(network: &Network, chain_id: u64) -> Router {
+pub(super) fn router(network: &Network, chain_id: u64) -> (Router, Vec<Operation>) {
     let contracts = &network.contracts;
     let info = NetworkInfo {
         chain_id: ChainIds { evm: chain_id, cosmos: &network.cosmos_chain_id },
@@ -74,7 +87,11 @@ pub(super) fn router(network: &Network, chain_id: u64) -> Router {
         let body = body.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], body) }
     };
-    Router::new().route("/api/network", get(answer).fallback(method_not_allowed))
+    let operation = Operation::new("Node", "What a wallet or a script has to know about the network.");
+    Api::default()
+        .get("/api/network", answer, operation.returns::<NetworkInfo<'_>>())
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(())
 }
 
 fn by_symbol(network: &Network, address: impl Fn(&Token) -> Address) -> BySymbol<'_> {

@@ -6,6 +6,7 @@ use axum::Router;
 
 use super::{network_info, price_timer, probes};
 use crate::{
+    activity::Activity,
     chain::{Chain, Clock, Keyring},
     config::Config,
     cosmos,
@@ -44,18 +45,25 @@ impl Services {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
         let market = exchange.map(|exchange| exchange.market().clone());
-        let mut router = rpc::router(rpc, self.shutdown.clone())
-            .merge(cosmos::router(chain.clone(), network.clone()))
-            .merge(probes::router(chain.clone(), market));
+        let (cosmos, mut operations) = cosmos::router(chain.clone(), network.clone());
+        let (probes, described) = probes::router(chain.clone(), market);
+        operations.extend(described);
+        let mut router = rpc::router(rpc, self.shutdown.clone()).merge(cosmos).merge(probes);
         if let Some(exchange) = exchange {
             let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
-            let lending = Lending::new(chain, network, self.clock.clone()).router();
-            let lending = RateLimit::protect(config.lending_rate_limit, addresses, self.clock.clone(), lending);
-            router = router
-                .merge(exchange.router())
-                .merge(lending)
-                .merge(network_info::router(&self.network, self.chain.params().chain_id));
+            let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
+            let parts = [
+                exchange.router(),
+                limited(config.exchange.rate_limit, Activity::new(chain.clone(), network.clone()).router()),
+                limited(config.lending_rate_limit, Lending::new(chain, network, self.clock.clone()).router()),
+                network_info::router(&self.network, self.chain.params().chain_id),
+            ];
+            for (routes, described) in parts {
+                router = router.merge(routes);
+                operations.extend(described);
+            }
         }
+        router = router.merge(web::openapi_router("tetrad", operations));
         router.layer(web::cors())
     }
 }

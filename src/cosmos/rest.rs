@@ -19,15 +19,16 @@ use crate::{
 };
 
 /// Routes under `/cosmos`. What a gateway has and this one has not is not implemented.
-pub fn router(chain: Chain, network: Arc<Network>) -> Router {
-    Router::new()
+pub fn router(chain: Chain, network: Arc<Network>) -> (Router, Vec<crate::web::Operation>) {
+    let r = Router::new()
         .route("/cosmos/auth/v1beta1/accounts/{address}", get(account).fallback(not_implemented))
         // A gateway takes the empty text behind the slash for the address.
         .route("/cosmos/auth/v1beta1/accounts/", get(empty).fallback(not_implemented))
         .route("/cosmos", any(not_implemented))
         .route("/cosmos/", any(not_implemented))
         .route("/cosmos/{*rest}", any(not_implemented))
-        .with_state((chain, network))
+        .with_state((chain, network));
+    (r, Vec::new())
 }
 
 /// Why there is no answer: a code of gRPC with the status that the gateway maps it to.

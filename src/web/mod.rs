@@ -1,24 +1,32 @@
 //! What all interfaces share of the web: listeners, limits, caching, errors and the end.
 
+mod api;
 mod cache;
 mod client_address;
 mod client_slots;
 mod cors;
 mod forwarded;
 mod listener;
+mod openapi;
 mod per_head;
+mod query;
 mod rate_limit;
 mod rest;
 mod shutdown;
 mod sliding_window;
+mod user_address;
 
+pub use api::{Api, Operation};
 pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};
 pub use client_slots::{ClientSlots, Slot};
 pub use cors::cors;
 pub use listener::{ConnectionSlot, ListenerLimits, listen, serve};
+pub use openapi::{document, openapi_router};
 pub use per_head::PerHead;
+pub use query::Queries;
 pub use rate_limit::RateLimit;
-pub use rest::{RestError, method_not_allowed, not_found};
+pub use rest::{ErrorBody, RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{Admission, SlidingWindow};
+pub use user_address::user_address;

@@ -3,6 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod account;
+mod activity;
 mod chain;
 mod config;
 mod conformance;

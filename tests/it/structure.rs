@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 17] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("block", &["account"]),
@@ -21,6 +21,7 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     ("rpc", &["account", "block", "state", "evm", "chain", "network", "web"]),
     ("exchange", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("lending", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
+    ("activity", &["account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("cosmos", &["account", "block", "state", "evm", "chain", "network", "web"]),
     (
         "genesis",

@@ -3,5 +3,6 @@
 mod connections;
 mod cors;
 mod network_info;
+mod openapi;
 mod rate_limit;
 mod sliding_window;

@@ -1,6 +1,8 @@
 //! What everybody shares who deals with the network's contracts: the tokens' interface, steps that set contracts up,
 //! and reading them.
 
+pub mod events;
+
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, sol};
 use revm::context_interface::result::ExecutionResult;
