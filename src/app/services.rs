@@ -9,12 +9,12 @@ use crate::{
     activity::Activity,
     chain::{Chain, Clock, Keyring},
     config::Config,
-    cosmos,
+    cosmos::Gateway,
     exchange::{self, Exchange, Market},
     lending::Lending,
     network::Network,
     rpc::{self, Rpc},
-    web::{self, ClientAddresses, RateLimit, Shutdown},
+    web::{self, ClientAddresses, ClientSlots, RateLimit, Shutdown},
 };
 
 /// What the interfaces are made of.
@@ -45,12 +45,14 @@ impl Services {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
         let market = exchange.map(|exchange| exchange.market().clone());
-        let (cosmos, mut operations) = cosmos::router(chain.clone(), network.clone());
+        let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+        let sockets = ClientSlots::new(config.exchange.max_sockets_per_client);
+        let gateway = Gateway::new(chain.clone(), network.clone(), addresses.clone(), sockets, self.shutdown.clone());
+        let (cosmos, mut operations) = gateway.router();
         let (probes, described) = probes::router(chain.clone(), market);
         operations.extend(described);
         let mut router = rpc::router(rpc, self.shutdown.clone()).merge(cosmos).merge(probes);
         if let Some(exchange) = exchange {
-            let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
             let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
             let parts = [
                 exchange.router(),
