@@ -6,11 +6,12 @@ use axum::Router;
 
 use super::{network_info, price_timer, probes};
 use crate::{
+    account::SecretKey,
     activity::Activity,
     chain::{Chain, Clock, Keyring},
     config::Config,
     cosmos::Gateway,
-    exchange::{self, Exchange, Market},
+    exchange::{self, Desk, Exchange, Market, feed::Panel},
     lending::Lending,
     network::Network,
     rpc::{self, Rpc},
@@ -26,18 +27,17 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// The exchange, with what keeps its prices moving; none on another chain than the network's.
-    pub(super) fn exchange(&self, config: &Config) -> Option<Exchange> {
-        if config.genesis.is_some() {
-            return None;
-        }
+    /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
+    pub(super) fn exchange(&self, config: &Config, panel: Arc<Panel>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
         let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some());
         tokio::spawn(exchange::follow(market.clone(), self.shutdown.clone()));
         if let Some(tick) = tick {
             tokio::spawn(price_timer::run(self.chain.clone(), tick, self.shutdown.clone()));
+            panel.start(&self.shutdown);
         }
-        Some(Exchange::new(market, &config.exchange, self.clock.clone(), self.shutdown.clone()))
+        let desk = Desk::new(self.chain.clone(), self.network.clone(), panel, owner);
+        Exchange::new(market, desk, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
     /// All routes of the main listener.

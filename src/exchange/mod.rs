@@ -11,6 +11,7 @@
 mod bodies;
 mod config;
 pub mod contract;
+mod desk;
 pub mod feed;
 pub mod genesis;
 mod history;
@@ -34,6 +35,7 @@ use axum::Router;
 use tokio::sync::{Semaphore, broadcast::error::RecvError};
 
 pub use config::ExchangeConfig;
+pub use desk::{Desk, DeskError};
 pub use history::{Bar, History};
 pub use market::{Market, MarketError};
 pub use news::News;
@@ -59,6 +61,7 @@ const MAX_QUOTES: usize = 32;
 #[derive(Clone)]
 pub struct Exchange {
     market: Market,
+    desk: Arc<Desk>,
     clock: Arc<dyn Clock>,
     started_ms: u64,
     tick: Option<Duration>,
@@ -72,9 +75,10 @@ pub struct Exchange {
 
 impl Exchange {
     /// The interfaces to `market`.
-    pub fn new(market: Market, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
+    pub fn new(market: Market, desk: Desk, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
         Self {
             market,
+            desk: Arc::new(desk),
             started_ms: clock.now_ms(),
             clock,
             tick: config.price_tick,

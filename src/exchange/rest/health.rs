@@ -11,7 +11,7 @@ use serde::Serialize;
 
 use super::Exchange;
 use crate::{
-    exchange::{bodies::Answer, snapshot::Snapshot},
+    exchange::{bodies::Answer, feed::Condition, oracle::Feed, snapshot::Snapshot},
     web::Operation,
 };
 
@@ -76,6 +76,8 @@ struct Sockets {
 struct Guards {
     staleness: Staleness,
     deviation: Deviation,
+    /// Where prices come from, in the order in which they are asked.
+    sources: Vec<Condition>,
 }
 
 /// Old prices: the oracle's own rule at the newest block.
@@ -98,6 +100,8 @@ struct Deviation {
     max_move_bps: u64,
     /// Updates that were refused within a day.
     rejected24h: u64,
+    /// Symbols of the tokens whose sources are further off than that: their prices follow in several updates.
+    behind: Vec<String>,
 }
 
 pub(super) fn health_operation() -> Operation {
@@ -162,6 +166,15 @@ impl Exchange {
     fn guards(&self, snapshot: &Snapshot) -> Guards {
         let (oracle, time) = (&snapshot.oracle, self.market.time_of_prices(snapshot));
         let feeds = oracle.feeds.iter().zip(&self.market.network().tokens);
+        let opinions = self.desk.opinions();
+        let is_behind = |feed: &Feed, opinion: &Option<u64>| {
+            opinion.is_some_and(|opinion| {
+                u128::from(opinion.abs_diff(feed.price)) * 10_000
+                    > u128::from(feed.price) * u128::from(oracle.max_move_bps)
+            })
+        };
+        let pairs = self.market.network().tokens.iter().zip(oracle.feeds.iter().zip(&opinions));
+        let behind = pairs.filter(|(_, (feed, opinion))| is_behind(feed, opinion));
         let stale = feeds.filter(|(feed, _)| oracle.is_feed_stale(feed, time));
         Guards {
             staleness: Staleness {
@@ -172,7 +185,9 @@ impl Exchange {
             deviation: Deviation {
                 max_move_bps: oracle.max_move_bps,
                 rejected24h: snapshot.history.rejections_24h(snapshot.time),
+                behind: behind.map(|(token, _)| token.symbol.clone()).collect(),
             },
+            sources: self.desk.conditions(),
         }
     }
 

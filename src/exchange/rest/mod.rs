@@ -1,5 +1,6 @@
 //! The REST interface (specification, 4.2, and what the live network's clients call besides).
 
+mod admin;
 mod health;
 mod prices;
 mod quote;
@@ -30,7 +31,7 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
             .query::<String>("timeframe", "Another name for `period`.", "24h")
             .query::<u64>("limit", "Prices at most, 1 to 1440.", "100")
     };
-    Api::default()
+    let api = Api::default()
         .get("/api/health", health::health, health::health_operation())
         .get(
             "/api/status",
@@ -72,15 +73,16 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
                 .query::<u64>("slippageBps", "How much less to accept, in basis points, 0 to 10000.", "50")
                 .fails(&[400, 404])
                 .returns::<Answer<SwapQuote>>(),
-        )
-        .and(|router| {
-            router
-                .method_not_allowed_fallback(method_not_allowed)
-                .route("/api", any(not_found))
-                .route("/api/", any(not_found))
-                .route("/api/{*rest}", any(not_found))
-        })
-        .with_state(exchange)
+        );
+    let api = if exchange.desk.is_open() { admin::routes(api) } else { api };
+    api.and(|router| {
+        router
+            .method_not_allowed_fallback(method_not_allowed)
+            .route("/api", any(not_found))
+            .route("/api/", any(not_found))
+            .route("/api/{*rest}", any(not_found))
+    })
+    .with_state(exchange)
 }
 
 impl From<MarketError> for RestError {

@@ -3,7 +3,9 @@
 mod candles;
 mod health;
 mod history;
+mod manual;
 mod quote;
+mod replay;
 mod rest;
 mod socket;
 mod socket_limits;
@@ -11,3 +13,4 @@ mod swap;
 mod swap_failures;
 mod updater;
 mod updater_limits;
+mod upstream;
