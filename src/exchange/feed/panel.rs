@@ -102,7 +102,7 @@ impl Panel {
         self.last.lock().clone()
     }
 
-    fn agreed(&self, opinions: &mut Vec<u64>) -> Option<u64> {
+    fn agreed(&self, opinions: &mut [u64]) -> Option<u64> {
         if self.policy == Policy::Fallback {
             return opinions.first().copied();
         }
@@ -121,7 +121,7 @@ impl Source for Panel {
             let by_hand = held.get(token).copied().flatten();
             by_hand.or_else(|| {
                 let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
-                self.agreed(&mut all.iter().filter_map(opinion).collect())
+                self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
             })
         };
         let decided: Vec<_> = (0..moment.current.len()).map(decide).collect();
