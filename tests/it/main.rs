@@ -9,6 +9,7 @@ mod config;
 mod conformance;
 mod contracts;
 mod cosmos;
+mod day;
 mod exchange;
 mod lending;
 mod rpc;

@@ -5,4 +5,4 @@ mod loans;
 mod pools;
 mod rendering;
 mod users;
-mod views;
+pub(crate) mod views;
