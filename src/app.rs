@@ -3,9 +3,11 @@
 mod genesis_file;
 mod identity;
 mod import;
+mod metrics;
 mod network_info;
 mod price_timer;
 mod probes;
+mod process;
 mod ready;
 mod services;
 
@@ -20,7 +22,7 @@ use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportErr
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
-    config::{Config, ConfigError, Profile},
+    config::{Config, ConfigError, MetricsAt, Profile},
     evm::{ChainParams, Forks},
     exchange::{
         self, Pace, Updater,
@@ -124,6 +126,10 @@ impl Node {
             Some(address) => Some(bind("ws-listen", address, Some(exchange::SEND_BUFFER))?),
             None => None,
         };
+        let metrics_listener = match config.metrics {
+            MetricsAt::Own(address) => Some(bind("metrics-listen", address, None)?),
+            MetricsAt::Beside | MetricsAt::Off => None,
+        };
         let (listen, ws_listen) =
             (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
 
@@ -142,8 +148,11 @@ impl Node {
         let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
         let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
-        let router = services.router(&config, keyring.clone(), exchange.as_ref());
-        tokio::spawn(web::serve(listener, router, config.listener, shutdown.clone()));
+        let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
+        tokio::spawn(web::serve(listener, routers.main, config.listener, shutdown.clone()));
+        if let Some(listener) = metrics_listener {
+            tokio::spawn(web::serve(listener, routers.metrics, config.listener, shutdown.clone()));
+        }
         if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
             tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
         }

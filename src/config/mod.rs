@@ -6,6 +6,7 @@
 
 mod check;
 mod layers;
+mod problems;
 mod reader;
 mod settings;
 mod show;
@@ -15,6 +16,7 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use alloy_primitives::U256;
 
 pub use layers::{Origin, Values};
+pub use problems::problems;
 pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
@@ -49,6 +51,17 @@ pub enum Profile {
     Production,
 }
 
+/// Where metrics are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsAt {
+    /// At `/metrics`, beside everything else.
+    Beside,
+    /// At `/metrics` of a listener of their own.
+    Own(SocketAddr),
+    /// Nowhere.
+    Off,
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -67,6 +80,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where the price WebSocket is served besides.
     pub ws_listen: Option<SocketAddr>,
+    /// Where metrics are served.
+    pub metrics: MetricsAt,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -125,6 +140,7 @@ impl Default for Config {
             profile: Profile::Development,
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
+            metrics: MetricsAt::Beside,
             chain_id: 125,
             block_time: None,
             no_mining: false,

@@ -67,6 +67,12 @@ pub const SETTINGS: &[Setting] = &[
         "ADDR:PORT|off",
         "Where the price WebSocket is served at any path, as on the live network",
     ),
+    setting(
+        "metrics-listen",
+        Kind::Text,
+        "ADDR:PORT|beside|off",
+        "Where /metrics is served for Prometheus: on a listener of its own, beside everything else, or nowhere",
+    ),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",
@@ -103,6 +109,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("quiet", Kind::Switch, "", "Print nothing but errors"),
     setting("log-format", Kind::Text, "text|json", "Form of the log"),
     setting("log-level", Kind::Text, "FILTER", "What is logged: error, warn, info, debug, trace, or levels by module"),
+    setting("slow-request", Kind::Number, "SECONDS", "Log requests that take longer; 0 for none"),
     setting("network.cosmos-chain-id", Kind::Text, "ID", "Chain id on the Cosmos side"),
     setting("network.bech32-prefix", Kind::Text, "PREFIX", "Human-readable prefix of bech32 addresses"),
     setting("network.coin", Kind::Text, "SYMBOL", "Symbol of the native coin"),

@@ -95,6 +95,16 @@ impl Exchange {
         &self.market
     }
 
+    /// Price WebSockets at the moment.
+    pub fn sockets(&self) -> usize {
+        self.sockets.taken()
+    }
+
+    /// How the sources of prices do.
+    pub fn sources(&self) -> Vec<feed::Condition> {
+        self.desk.conditions()
+    }
+
     /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`; and what there is to say about the
     /// former.
     pub fn router(&self) -> (Router, Vec<Operation>) {

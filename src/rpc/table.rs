@@ -9,7 +9,7 @@ use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::value::RawValue;
 
-use super::{Context, error::RpcError, json::Json, params::Params};
+use super::{Context, error::RpcError, json::Json, meter::Meter, params::Params};
 
 /// What a method came to: the JSON of its result, or an error.
 pub type Answer = Result<Vec<u8>, RpcError>;
@@ -30,10 +30,17 @@ pub(super) enum Handler {
     Slow(Box<Slow>),
 }
 
+/// One method.
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) handler: Handler,
+    pub(super) meter: Arc<Meter>,
+}
+
 /// All methods.
 #[derive(Default)]
 pub struct Table {
-    methods: HashMap<&'static str, Handler, DefaultHashBuilder>,
+    methods: HashMap<&'static str, Method, DefaultHashBuilder>,
 }
 
 impl Table {
@@ -98,12 +105,17 @@ impl Table {
     }
 
     fn add(&mut self, name: &'static str, handler: Handler) {
-        let before = self.methods.insert(name, handler);
+        let before = self.methods.insert(name, Method { name, handler, meter: Arc::default() });
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Handler> {
+    pub(super) fn get(&self, name: &str) -> Option<&Method> {
         self.methods.get(name)
+    }
+
+    /// What was counted, in the order of the names.
+    pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
+        self.names().into_iter().filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
     }
 
     /// The names of all methods, sorted.

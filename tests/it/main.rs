@@ -13,6 +13,7 @@ mod day;
 mod exchange;
 mod lending;
 mod rpc;
+mod site;
 mod state;
 mod structure;
 mod support;

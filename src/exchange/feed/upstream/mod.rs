@@ -91,7 +91,6 @@ impl Upstream {
         network: Arc<Network>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, FeedError> {
-        let name = spec.to_string();
         let (url, path, transport) = match spec {
             SourceSpec::Http { url, path } => {
                 let client = http::client(&config)
@@ -100,9 +99,10 @@ impl Upstream {
             }
             SourceSpec::Socket { url, path } => (url, path, Transport::Socket),
             SourceSpec::Simulation | SourceSpec::Replay(_) => {
-                return Err(FeedError::Client { url: name, what: "this is no upstream".to_owned() });
+                return Err(FeedError::Client { url: spec.to_string(), what: "this is no upstream".to_owned() });
             }
         };
+        let name = origin(&url);
         let heard = Mutex::new(vec![None; network.tokens.len()]);
         let (circuit, attempts) = (Mutex::default(), watch::Sender::default());
         Ok(Self(Arc::new(Shared { name, url, path, transport, config, network, clock, heard, circuit, attempts })))
@@ -134,6 +134,13 @@ impl Upstream {
     pub fn attempts(&self) -> watch::Receiver<u64> {
         self.0.attempts.subscribe()
     }
+}
+
+/// Scheme and host of a URL: what may be told to anybody. The rest may hold a key.
+fn origin(url: &str) -> String {
+    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
+    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
+    format!("{scheme}://{}", host.rsplit('@').next().unwrap_or_default())
 }
 
 impl Shared {
@@ -192,6 +199,23 @@ impl Source for Upstream {
             age_ms: newest.map(|heard| self.0.age_ms(heard)),
             failures: circuit.failures().into(),
             error: circuit.error().map(str::to_owned),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_tells_no_secret() {
+        for (url, expected) in [
+            ("https://me:secret@api.example.org:8443/v1?key=secret", "https://api.example.org:8443"),
+            ("ws://127.0.0.1:1/ws", "ws://127.0.0.1:1"),
+            ("http://h?key=secret", "http://h"),
+            ("http://", "http://"),
+        ] {
+            assert_eq!(origin(url), expected);
         }
     }
 }
