@@ -33,8 +33,8 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
-pub use build::{BuildError, BuildPlan, Built, build};
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::SubmitError;
 pub use executor::Executor;

@@ -138,7 +138,8 @@ pub fn simulate(
     options: SimulationOptions<'_>,
 ) -> Result<Vec<Simulated>, SimulationError> {
     let plans = complete(&view.block.header, plans)?;
-    let mut simulation = Simulation { view, options, state: view.state.clone(), blocks: Vec::new(), gas: options.gas_cap };
+    let mut simulation =
+        Simulation { view, options, state: view.state.clone(), blocks: Vec::new(), gas: options.gas_cap };
     for plan in plans {
         let simulated = simulation.block(plan)?;
         simulation.blocks.push(simulated);
@@ -243,8 +244,9 @@ impl Simulation<'_> {
             ..Content::default()
         };
         let mut block = seal(&environment, content, root);
-        block.header.transactions_root =
-            ordered_trie_root_with_encoder(&block.transactions, |transaction, out| out.put_slice(&encoding(transaction)));
+        block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {
+            out.put_slice(&encoding(transaction))
+        });
         block.hash = block.header.hash_slow();
         Ok(Simulated { block: Arc::new(block), calls })
     }
@@ -353,8 +355,18 @@ fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id
         }
         .into()
     } else {
-        TxEip1559 { chain_id, nonce, gas_limit, max_fee_per_gas, max_priority_fee_per_gas, to, value, access_list, input }
-            .into()
+        TxEip1559 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to,
+            value,
+            access_list,
+            input,
+        }
+        .into()
     };
     Transaction { envelope: without_signature(unsigned), sender: call.from, public_key: None }
 }

@@ -339,7 +339,7 @@ impl From<EVMError<ReadError>> for TransactionError {
 }
 
 /// What proof-of-work miners earned for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
-fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
+pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
     let rules = environment.rules;
     let ether = match () {
         () if rules.has(Fork::Paris) => return Vec::new(),

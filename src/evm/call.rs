@@ -9,13 +9,17 @@ use revm::{
         either::Either,
         result::{ExecutionResult, ResultAndState},
     },
+    inspector::NoOpInspector,
 };
 
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
     apply_overrides,
 };
-use crate::{block::recover_authority, state::ReadState};
+use crate::{
+    block::recover_authority,
+    state::{Changes, ReadState},
+};
 
 /// A message call or creation that somebody wants to see the outcome of.
 #[derive(Clone, Debug, Default)]
@@ -89,6 +93,13 @@ impl CallContext<'_> {
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+    }
+
+    /// What `call` would change.
+    pub fn changes(&self, call: &Call) -> Result<Changes, TransactionError> {
+        let mut inspected = self.inspect(call, &mut NoOpInspector)?;
+        inspected.before.commit(inspected.outcome.state)?;
+        Ok(inspected.before.into_changes())
     }
 
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {

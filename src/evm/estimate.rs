@@ -76,7 +76,8 @@ impl CallContext<'_> {
             high = high.min(MAX_TRANSACTION_GAS);
         }
         if call.gas_price > 0 {
-            let balance = self.prepare()?.0.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
+            let balance =
+                self.prepare()?.0.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
             let mut available = balance.unwrap_or_default();
             let blob_gas = U256::from(call.blob_hashes.as_ref().map_or(0, Vec::len) as u64 * DATA_GAS_PER_BLOB);
             for cost in [call.value, blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default())] {

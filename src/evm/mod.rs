@@ -15,9 +15,9 @@ mod transaction;
 mod transfers;
 mod watch;
 
-pub use block::{BlockError, BlockExecutor, Outcome, TransactionError, halt_message};
-pub use call::{Call, CallContext, Inspected};
+pub use block::{BlockError, BlockExecutor, Outcome, TransactionError, halt_message, rewards};
 pub(crate) use call::lift_limits;
+pub use call::{Call, CallContext, Inspected};
 pub use environment::{ChainParams, Environment, Evm, EvmContext};
 pub use estimate::EstimateError;
 pub use fork::{Activation, Fork, Forks, Rules, ScheduledFork, UnknownFork};

@@ -70,7 +70,8 @@ impl<C: ContextTr<Cfg: Cfg<Spec = SpecId>>> PrecompileProvider<C> for Precompile
         let Some(changed) = &self.changed else { return self.chain.run(context, inputs) };
         let Some(precompile) = changed.get(&inputs.bytecode_address) else { return Ok(None) };
         let input = inputs.input.as_bytes(context);
-        let output = precompile.execute(&input, inputs.gas_limit, inputs.reservoir).map_err(|error| error.to_string())?;
+        let output =
+            precompile.execute(&input, inputs.gas_limit, inputs.reservoir).map_err(|error| error.to_string())?;
         drop(input);
         // As the chain's own do: a direct caller learns why its call failed.
         if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())

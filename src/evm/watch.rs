@@ -5,7 +5,8 @@ use revm::{
     Inspector,
     context_interface::{ContextTr, context::ContextError},
     interpreter::{
-        CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter, interpreter_types::LoopControl,
+        CallInputs, CallOutcome, CreateInputs, CreateOutcome, InstructionResult, Interpreter,
+        interpreter_types::LoopControl,
     },
 };
 

@@ -14,11 +14,13 @@ mod hex;
 mod http;
 mod json;
 mod net;
+mod ots;
 mod params;
 mod personal;
 mod subscriptions;
 mod table;
 mod testing;
+mod trace;
 mod tracing;
 mod txpool;
 mod web3;
@@ -121,6 +123,8 @@ impl Rpc {
         personal::methods(&mut table);
         txpool::methods(&mut table);
         debug::methods(&mut table);
+        trace::methods(&mut table);
+        ots::methods(&mut table);
         if config.development {
             testing::methods(&mut table);
             dev::methods(&mut table);

@@ -105,6 +105,7 @@ tuple_params!(A 0; 1);
 tuple_params!(A 0, B 1; 2);
 tuple_params!(A 0, B 1, C 2; 3);
 tuple_params!(A 0, B 1, C 2, D 3; 4);
+tuple_params!(A 0, B 1, C 2, D 3, E 4; 5);
 
 /// The text of a JSON string. Hardly any has escapes, so it is rarely copied.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {

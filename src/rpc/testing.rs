@@ -180,10 +180,6 @@ impl Payload {
                 }
             }
         }
-        Object::begin(out)
-            .member("commitments", &commitments)
-            .member("proofs", &proofs)
-            .member("blobs", &blobs)
-            .end();
+        Object::begin(out).member("commitments", &commitments).member("proofs", &proofs).member("blobs", &blobs).end();
     }
 }

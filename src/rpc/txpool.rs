@@ -99,10 +99,7 @@ struct Status {
 
 impl Json for Status {
     fn write(&self, out: &mut Vec<u8>) {
-        Object::begin(out)
-            .member("pending", &Quantity(self.pending))
-            .member("queued", &Quantity(self.queued))
-            .end();
+        Object::begin(out).member("pending", &Quantity(self.pending)).member("queued", &Quantity(self.queued)).end();
     }
 }
 

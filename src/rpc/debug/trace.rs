@@ -51,11 +51,13 @@ fn block_by_hash(context: &Context, (hash, options): (B256, TraceOptions)) -> Re
 /// Traces the transactions of a block given as RLP, whose parent is held.
 fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Result<Written, RpcError> {
     let wrong = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
-    let foreign = ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
+    let foreign =
+        ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
     let parent = context.chain.view(BlockId::Hash(foreign.header.parent_hash))?;
     let rules = parent.head.rules(foreign.header.number, foreign.header.timestamp);
     let strict = rules.has(Fork::Homestead);
-    let recovered = foreign.body.transactions.into_iter().map(|envelope| Transaction::recover(envelope, strict).map(Arc::new));
+    let recovered =
+        foreign.body.transactions.into_iter().map(|envelope| Transaction::recover(envelope, strict).map(Arc::new));
     let block = Block {
         hash: foreign.header.hash_slow(),
         transactions: recovered.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?,
@@ -75,8 +77,7 @@ fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Re
         if index > 0 {
             out.push(b',');
         }
-        let place =
-            Place { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
+        let place = Place { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
         trace(options, &budget, place, Subject::Next(&mut executor, transaction), object.name("result"))?;

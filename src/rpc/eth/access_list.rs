@@ -6,19 +6,17 @@ use alloy_eips::eip2930::AccessList;
 use revm::context_interface::result::{ExecutionResult, HaltReason};
 use revm_inspectors::access_list::AccessListInspector;
 
-use super::request::TransactionRequest;
+use super::{render::write_access_list, request::TransactionRequest};
 use crate::{
     chain::BlockId,
     evm::{EstimateError, StateOverrides, Watch, halt_message},
     rpc::{
         Context, RpcError, Table,
-        error::{TIMEOUT, revert_reason},
+        error::TIMEOUT,
         hex::Quantity,
         json::{Json, Object},
     },
 };
-
-use super::render::write_access_list;
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_createAccessList", create_access_list);
@@ -74,10 +72,7 @@ fn create_access_list(
         }
         let error = match &result {
             ExecutionResult::Success { .. } => None,
-            ExecutionResult::Revert { output, .. } => Some(match revert_reason(output) {
-                Some(reason) => format!("execution reverted: {reason}"),
-                None => "execution reverted".to_owned(),
-            }),
+            ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
             // The node chose the gas, and no block has more.
             ExecutionResult::Halt { reason: HaltReason::OutOfGas(_), .. } if asked.is_none() => {
                 return Err(EstimateError::Allowance(allowed).into());

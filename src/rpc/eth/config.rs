@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 
 use alloy_eips::{
     eip2124::ForkHash, eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS,
-    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, eip7840::BlobParams,
+    eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS,
+    eip7840::BlobParams,
 };
 use alloy_primitives::{Address, B256, Bytes};
 
@@ -72,11 +73,7 @@ struct Config {
 
 impl Json for Config {
     fn write(&self, out: &mut Vec<u8>) {
-        Object::begin(out)
-            .member("current", &self.current)
-            .member("next", &self.next)
-            .member("last", &self.last)
-            .end();
+        Object::begin(out).member("current", &self.current).member("next", &self.next).member("last", &self.last).end();
     }
 }
 

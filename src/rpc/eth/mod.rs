@@ -17,10 +17,10 @@ mod simulate;
 mod submit;
 mod transaction;
 
-pub(super) use block::found_block;
+pub(super) use block::{find, found_block};
 pub(super) use logs::LogFilter;
-pub(super) use render::{RpcHeader, RpcTransaction, write_withdrawal};
 pub(super) use overrides::BlockOverrides;
+pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 

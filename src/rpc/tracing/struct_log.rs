@@ -164,8 +164,7 @@ impl Inspector<EvmContext<'_>> for StructLogger {
             op: interpreter.bytecode.opcode(),
             gas: interpreter.gas.remaining(),
             stack: interpreter.stack.data().clone(),
-            memory: (self.options.enable_memory && memory.size() > 0)
-                .then(|| memory.slice(0..memory.size()).to_vec()),
+            memory: (self.options.enable_memory && memory.size() > 0).then(|| memory.slice(0..memory.size()).to_vec()),
             return_data: (self.options.enable_return_data && !return_data.is_empty()).then(|| return_data.clone()),
         });
     }

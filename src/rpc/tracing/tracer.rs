@@ -191,11 +191,8 @@ pub fn trace(
             let most = if remembers_steps { MAX_REMEMBERED_STEPS } else { u64::MAX };
             let mut watch = Watch::new(&mut *inspector, &is_over).at_most(most);
             let seen = subject.run(&mut watch, |inspected, watch| {
-                let context = TransactionContext {
-                    block_hash: place.block,
-                    tx_hash: place.transaction,
-                    tx_index: place.index,
-                };
+                let context =
+                    TransactionContext { block_hash: place.block, tx_hash: place.transaction, tx_index: place.index };
                 let Inspected { tx, block, outcome, before } = inspected;
                 watch.inner().get_result(Some(context), tx, block, outcome, before)
             });
