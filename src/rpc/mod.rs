@@ -17,6 +17,7 @@ mod net;
 mod ots;
 mod params;
 mod personal;
+mod reference;
 mod subscriptions;
 mod table;
 mod testing;
@@ -32,6 +33,7 @@ use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
 pub use http::router;
+pub use reference::{Entry, reference};
 pub use table::Table;
 
 use self::{
@@ -39,6 +41,7 @@ use self::{
     error::INVALID_REQUEST,
     execution::Execution,
     filters::Filters,
+    reference::Methods,
     table::{Handler, Pending},
 };
 use crate::chain::{Chain, Keyring};
@@ -102,6 +105,7 @@ pub struct Context {
     dialect: Dialect,
     filters: Filters,
     execution: Execution,
+    methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
@@ -125,6 +129,7 @@ impl Rpc {
         debug::methods(&mut table);
         trace::methods(&mut table);
         ots::methods(&mut table);
+        reference::methods(&mut table);
         if config.development {
             testing::methods(&mut table);
             dev::methods(&mut table);
@@ -133,6 +138,7 @@ impl Rpc {
             filters: Filters::new(config.max_filters),
             execution: Execution::new(config.max_executions),
             sending: tokio::sync::Mutex::default(),
+            methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
             chain,
             keyring,

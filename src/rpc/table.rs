@@ -9,7 +9,12 @@ use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::value::RawValue;
 
-use super::{Context, error::RpcError, json::Json, params::Params};
+use super::{
+    Context,
+    error::{Dialect, RpcError},
+    json::Json,
+    params::{Params, Shape},
+};
 
 /// What a method came to: the JSON of its result, or an error.
 pub type Answer = Result<Vec<u8>, RpcError>;
@@ -33,7 +38,13 @@ pub(super) enum Handler {
 /// All methods.
 #[derive(Default)]
 pub struct Table {
-    methods: HashMap<&'static str, Handler, DefaultHashBuilder>,
+    methods: HashMap<&'static str, Method, DefaultHashBuilder>,
+}
+
+/// A method and what it takes.
+struct Method {
+    handler: Handler,
+    shapes: fn(Dialect) -> Vec<Shape>,
 }
 
 impl Table {
@@ -43,7 +54,7 @@ impl Table {
         P: Params + 'static,
         R: Json + 'static,
     {
-        self.add(
+        self.add::<P>(
             name,
             Handler::Quick(Box::new(move |context, params, out| {
                 handler(context, P::read(params, context.dialect)?)?.write(out);
@@ -74,7 +85,7 @@ impl Table {
                 context.execution.apart(run).await
             }))
         });
-        self.add(name, Handler::Execute(at_once, apart));
+        self.add::<P>(name, Handler::Execute(at_once, apart));
     }
 
     /// Adds a method that waits for something.
@@ -84,7 +95,7 @@ impl Table {
         R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        self.add(
+        self.add::<P>(
             name,
             Handler::Slow(Box::new(move |context, params| {
                 let params = P::read(params, context.dialect)?;
@@ -97,13 +108,20 @@ impl Table {
         );
     }
 
-    fn add(&mut self, name: &'static str, handler: Handler) {
-        let before = self.methods.insert(name, handler);
+    fn add<P: Params>(&mut self, name: &'static str, handler: Handler) {
+        let before = self.methods.insert(name, Method { handler, shapes: P::shapes });
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Handler> {
-        self.methods.get(name)
+        self.methods.get(name).map(|method| &method.handler)
+    }
+
+    /// What each method takes, sorted by name.
+    pub(super) fn describe(&self, dialect: Dialect) -> Vec<(&'static str, Vec<Shape>)> {
+        let mut all: Vec<_> = self.methods.iter().map(|(name, method)| (*name, (method.shapes)(dialect))).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
     }
 
     /// The names of all methods, sorted.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::render::write_log;
 use crate::{
@@ -142,6 +142,13 @@ impl Param for LogFilter {
             return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
         }
         Ok(Self { range, addresses: Wanted::new(addresses), topics: topics.into_iter().map(Wanted::new).collect() })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {
+            "fromBlock": BlockId::schema(), "toBlock": BlockId::schema(), "blockHash": B256::schema(),
+            "address": {"oneOf": [Address::schema(), Vec::<Address>::schema()]}, "topics": {"type": "array"},
+        }})
     }
 }
 

@@ -5,7 +5,7 @@ use std::time::Instant;
 use alloy_primitives::Bytes;
 use revm::context_interface::result::ExecutionResult;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     overrides::BlockOverrides,
@@ -73,6 +73,13 @@ impl Param for Payload {
             trace_transfers: field("traceTransfers", raw.trace_transfers)?.unwrap_or_default(),
             full_transactions: field("returnFullTransactions", raw.return_full_transactions)?.unwrap_or_default(),
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "required": ["blockStateCalls"], "properties": {
+            "blockStateCalls": {"type": "array", "items": {"type": "object"}}, "validation": {"type": "boolean"},
+            "traceTransfers": {"type": "boolean"}, "returnFullTransactions": {"type": "boolean"},
+        }})
     }
 }
 

@@ -4,6 +4,7 @@ use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
 use alloy_rpc_types_trace::parity::{Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace};
 use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
+use serde_json::Value;
 
 use crate::{
     chain::BlockId,
@@ -122,6 +123,10 @@ impl Param for TraceAddress {
     fn read(json: &str) -> Result<Self, String> {
         let index = |LooseNumber(index): LooseNumber| usize::try_from(index).unwrap_or(usize::MAX);
         Vec::read(json).map(|indices| Self(indices.into_iter().map(index).collect()))
+    }
+
+    fn schema() -> Value {
+        Vec::<LooseNumber>::schema()
     }
 }
 

@@ -3,7 +3,7 @@
 use alloy_primitives::Address;
 use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{block::Traces, traces_of_block};
 use crate::{
@@ -71,6 +71,10 @@ impl Param for TraceFilter {
             after: number("after", raw.after)?.unwrap_or(0),
             count: number("count", raw.count)?.unwrap_or(usize::MAX),
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
     }
 }
 

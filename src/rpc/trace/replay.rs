@@ -3,7 +3,7 @@
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
 use revm_inspectors::tracing::{TraceLimits, TracingInspector, TracingInspectorConfig};
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     block::Submission,
@@ -45,6 +45,10 @@ impl Param for TraceTypes {
             _ => Err("expected trace, vmTrace or stateDiff".to_owned()),
         };
         names.iter().map(kind).collect::<Result<_, _>>().map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": {"enum": ["trace", "vmTrace", "stateDiff"]}})
     }
 }
 
@@ -96,6 +100,10 @@ impl Param for TracedCall {
         let parts: (&RawValue, &RawValue) =
             serde_json::from_str(json).map_err(|_| "expected a call and a list of what to trace".to_owned())?;
         Ok(Self(TransactionRequest::read(parts.0.get())?, TraceTypes::read(parts.1.get())?))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "minItems": 2, "maxItems": 2})
     }
 }
 

@@ -7,6 +7,7 @@ mod envelope;
 mod filters;
 mod logs;
 mod reads;
+mod reference;
 mod submit;
 mod subscriptions;
 mod transport;
