@@ -33,6 +33,8 @@ pub struct Head {
     past: Spine<Past>,
     /// Rough size of the history in memory.
     bytes: usize,
+    /// How many heads were published before this one.
+    version: u64,
 }
 
 /// The state side of one block of the history.
@@ -89,7 +91,17 @@ impl Head {
         let mut past = trail.empty();
         trail.push(block.clone());
         past.push(Past { changes: Vec::new(), state: Some(state.clone()), weight: 0 });
-        Self { params, genesis: block.clone(), block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
+        Self {
+            params,
+            genesis: block.clone(),
+            block,
+            state,
+            edits: Vec::new(),
+            trail: Trail(trail),
+            past,
+            bytes: 0,
+            version: 0,
+        }
     }
 
     /// The newest block's height.
@@ -100,6 +112,18 @@ impl Head {
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
         self.trail.0.first()
+    }
+
+    /// How many heads were published before this one: of two heads the one with the larger number is the later one,
+    /// whatever blocks they have.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The same, published after `before`.
+    pub(super) fn after(mut self, before: &Self) -> Self {
+        self.version = before.version + 1;
+        self
     }
 
     /// The recent blocks.

@@ -88,7 +88,7 @@ impl Default for RpcConfig {
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
-            max_trace_bytes: 256 << 20,
+            max_trace_bytes: 64 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
