@@ -15,6 +15,7 @@ use revm::{
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
     apply_overrides,
+    patience::{IsOver, Patience, watch_jumps},
 };
 use crate::{
     block::recover_authority,
@@ -63,6 +64,8 @@ pub struct CallContext<'a> {
     pub overrides: &'a StateOverrides,
     /// The most gas that a call may use.
     pub gas_cap: u64,
+    /// Whether it takes too long, where somebody minds.
+    pub is_over: Option<IsOver<'a>>,
 }
 
 /// An execution that was watched, and everything that it depended on.
@@ -77,10 +80,18 @@ pub struct Inspected<'a> {
     pub before: Overlay<'a>,
 }
 
-impl CallContext<'_> {
+impl<'a> CallContext<'a> {
+    /// The same, as long as `is_over` says no.
+    pub fn until(self, is_over: IsOver<'a>) -> Self {
+        Self { is_over: Some(is_over), ..self }
+    }
+
     /// Runs `call` with `gas`.
     pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
         let mut evm = self.evm(call, ())?;
+        if self.is_over.is_some() {
+            watch_jumps(&mut evm);
+        }
         Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
     }
 
@@ -124,7 +135,7 @@ impl CallContext<'_> {
 
     /// The state and the precompiles with what the call pretends.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes);
+        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.is_over.map(Patience::new));
         let mut precompiles = self.environment.precompiles(self.chain);
         apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
         Ok((overlay, precompiles))

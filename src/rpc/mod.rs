@@ -27,7 +27,10 @@ mod txpool;
 mod web3;
 mod ws;
 
-use std::{sync::Arc, time::Duration};
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use futures_util::future::join_all;
 
@@ -108,6 +111,14 @@ pub struct Context {
     methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
+}
+
+impl Context {
+    /// Tells, from now on, whether an execution takes too long.
+    fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (begun, limit) = (Instant::now(), self.config.execution_timeout);
+        move || begun.elapsed() > limit
+    }
 }
 
 /// The interface. Clones share it.

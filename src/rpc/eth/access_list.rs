@@ -1,7 +1,5 @@
 //! Access lists (EIP-2930): which accounts and slots a transaction should announce.
 
-use std::time::Instant;
-
 use alloy_eips::eip2930::AccessList;
 use revm::context_interface::result::{ExecutionResult, HaltReason};
 use revm_inspectors::access_list::AccessListInspector;
@@ -52,8 +50,7 @@ fn create_access_list(
     let allowed = view.environment.gas_limit.min(context.config.gas_cap);
     let asked = call.gas;
     call.gas = Some(asked.unwrap_or(allowed));
-    let (begun, limit) = (Instant::now(), context.config.execution_timeout);
-    let is_over = || begun.elapsed() > limit;
+    let is_over = context.time_limit();
     let calls = view.call_context(&overrides, context.config.gas_cap);
     let mut list = call.access_list.take().unwrap_or_default();
     for _ in 0..MAX_ROUNDS {

@@ -1,7 +1,5 @@
 //! `eth_simulateV1`: blocks of calls, one after another, that leave no trace.
 
-use std::time::Instant;
-
 use alloy_primitives::Bytes;
 use revm::context_interface::result::ExecutionResult;
 use serde::Deserialize;
@@ -119,12 +117,12 @@ fn simulate_v1(
             Ok(block.into_plan(state, calls?))
         })
         .collect();
-    let (begun, limit) = (Instant::now(), context.config.execution_timeout);
+    let is_over = context.time_limit();
     let options = SimulationOptions {
         validation: payload.validation,
         trace_transfers: payload.trace_transfers,
         gas_cap: context.config.gas_cap,
-        is_over: &|| begun.elapsed() > limit,
+        is_over: &is_over,
     };
     let simulated = simulate(&view, plans?, options)?;
     let full = payload.full_transactions;

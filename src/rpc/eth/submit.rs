@@ -53,7 +53,8 @@ pub(super) async fn estimate(context: Arc<Context>, request: TransactionRequest)
         let view = own.chain.view(BlockId::Latest)?;
         let call = request.into_call(own.chain.params().chain_id)?;
         let overrides = StateOverrides::new();
-        Ok(view.call_context(&overrides, own.config.gas_cap).estimate(&call)?)
+        let is_over = own.time_limit();
+        Ok(view.call_context(&overrides, own.config.gas_cap).until(&is_over).estimate(&call)?)
     };
     context.execution.apart(run).await
 }
