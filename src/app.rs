@@ -3,9 +3,11 @@
 mod genesis_file;
 mod identity;
 mod import;
+mod metrics;
 mod network_info;
 mod price_timer;
 mod probes;
+mod process;
 mod ready;
 mod services;
 
@@ -20,7 +22,7 @@ use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportErr
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, MetricsAt},
     evm::{ChainParams, Forks},
     exchange::{self, Pace, Updater, feed::Simulation},
     genesis::network_genesis,
@@ -56,6 +58,8 @@ pub struct Node {
     writer: Writer,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
+    /// The account that updates prices.
+    updater: Address,
     config: Config,
 }
 
@@ -118,6 +122,10 @@ impl Node {
             Some(address) => Some(bind("ws-listen", address, Some(exchange::SEND_BUFFER))?),
             None => None,
         };
+        let metrics_listener = match config.metrics {
+            MetricsAt::Own(address) => Some(bind("metrics-listen", address, None)?),
+            MetricsAt::Beside | MetricsAt::Off => None,
+        };
         let (listen, ws_listen) =
             (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
 
@@ -127,6 +135,7 @@ impl Node {
         if let Some(file) = &config.import {
             head = import::import(head, file, config.history)?;
         }
+        let updater = identity.updater.address();
         let preamble = preamble(&config, &network, identity.updater.clone());
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
@@ -134,12 +143,15 @@ impl Node {
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
         let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
         let exchange = services.exchange(&config);
-        let router = services.router(&config, keyring.clone(), exchange.as_ref());
-        tokio::spawn(web::serve(listener, router, config.listener, shutdown.clone()));
+        let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
+        tokio::spawn(web::serve(listener, routers.main, config.listener, shutdown.clone()));
+        if let Some(listener) = metrics_listener {
+            tokio::spawn(web::serve(listener, routers.metrics, config.listener, shutdown.clone()));
+        }
         if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
             tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
         }
-        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
+        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -160,6 +172,11 @@ impl Node {
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         self.keyring.addresses().into_iter().filter_map(key).collect()
+    }
+
+    /// The account that updates prices, of which the chain sees most and people want to see least.
+    pub fn updater(&self) -> Address {
+        self.updater
     }
 
     /// The configuration that the node runs with.
@@ -226,6 +243,7 @@ fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: DEPOSIT_CONTRACT,
         network_precompiles: true,
+        signers: Default::default(),
     };
     let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
     Ok(genesis.build(Arc::new(params))?)

@@ -12,16 +12,16 @@ use crate::{
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct NetworkInfo<'a> {
-    chain_id: ChainIds<'a>,
+    chain_id: u64,
+    cosmos_chain_id: &'a str,
     native_coin: NativeCoin<'a>,
     bech32_prefix: &'a str,
-    addresses: Addresses<'a>,
-}
-
-#[derive(Serialize)]
-struct ChainIds<'a> {
-    evm: u64,
-    cosmos: &'a str,
+    oracle: String,
+    vault: String,
+    lending_pool: String,
+    lending_lens: String,
+    tokens: BySymbol<'a>,
+    p_tokens: BySymbol<'a>,
 }
 
 #[derive(Serialize)]
@@ -29,17 +29,6 @@ struct NativeCoin<'a> {
     symbol: &'a str,
     denomination: &'a str,
     decimals: u8,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Addresses<'a> {
-    oracle: String,
-    vault: String,
-    lending_pool: String,
-    lending_lens: String,
-    tokens: BySymbol<'a>,
-    p_tokens: BySymbol<'a>,
 }
 
 /// Addresses by the symbols of the assets.
@@ -54,19 +43,18 @@ impl Serialize for BySymbol<'_> {
 /// The route. The answer is the same for as long as the node runs.
 pub(super) fn router(network: &Network, chain_id: u64) -> Router {
     let contracts = &network.contracts;
+    // Addresses carry the checksum of EIP-55, as wallets want them.
     let info = NetworkInfo {
-        chain_id: ChainIds { evm: chain_id, cosmos: &network.cosmos_chain_id },
+        chain_id,
+        cosmos_chain_id: &network.cosmos_chain_id,
         native_coin: NativeCoin { symbol: &network.coin, denomination: &network.denomination, decimals: 18 },
         bech32_prefix: network.hrp.as_str(),
-        // With the checksum of EIP-55, as wallets want them.
-        addresses: Addresses {
-            oracle: contracts.oracle.to_checksum(None),
-            vault: contracts.vault.to_checksum(None),
-            lending_pool: contracts.lending_pool.to_checksum(None),
-            lending_lens: contracts.lending_lens.to_checksum(None),
-            tokens: by_symbol(network, |token| token.address),
-            p_tokens: by_symbol(network, |token| token.receipt),
-        },
+        oracle: contracts.oracle.to_checksum(None),
+        vault: contracts.vault.to_checksum(None),
+        lending_pool: contracts.lending_pool.to_checksum(None),
+        lending_lens: contracts.lending_lens.to_checksum(None),
+        tokens: by_symbol(network, |token| token.address),
+        p_tokens: by_symbol(network, |token| token.receipt),
     };
     // Nothing in it can fail to become JSON.
     let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());

@@ -4,17 +4,30 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{network_info, price_timer, probes};
+use super::{
+    metrics,
+    metrics::{Produced, Sources},
+    network_info, price_timer, probes,
+};
 use crate::{
     chain::{Chain, Clock, Keyring},
-    config::Config,
+    config::{Config, MetricsAt},
     cosmos,
     exchange::{self, Exchange, Market},
     lending::Lending,
     network::Network,
     rpc::{self, Rpc},
-    web::{self, ClientAddresses, RateLimit, Shutdown},
+    site::Site,
+    web::{self, ClientAddresses, RateLimit, Shutdown, Traffic},
 };
+
+/// What the listeners serve.
+pub(super) struct Routers {
+    /// The main one.
+    pub(super) main: Router,
+    /// The one for metrics, if they have their own.
+    pub(super) metrics: Router,
+}
 
 /// What the interfaces are made of.
 pub(super) struct Services {
@@ -39,23 +52,41 @@ impl Services {
         Some(Exchange::new(market, &config.exchange, self.clock.clone(), self.shutdown.clone()))
     }
 
-    /// All routes of the main listener.
-    pub(super) fn router(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Router {
+    /// All routes.
+    pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
         let market = exchange.map(|exchange| exchange.market().clone());
-        let mut router = rpc::router(rpc, self.shutdown.clone())
-            .merge(cosmos::router(chain.clone(), network.clone()))
+        let mut traffic = Vec::new();
+        let mut counted = |interface, router| {
+            let counter = Traffic::new(interface, config.rpc.slow);
+            traffic.push(counter.clone());
+            counter.count(router)
+        };
+        let (json_rpc, site) = (rpc::service(rpc.clone(), self.shutdown.clone()), Site::default());
+        let mut router = Router::new()
+            .route("/rpc", json_rpc.clone())
+            .route("/", site.before(json_rpc))
+            .merge(counted("site", site.router()))
+            .merge(counted("cosmos", cosmos::router(chain.clone(), network.clone())))
             .merge(probes::router(chain.clone(), market));
         if let Some(exchange) = exchange {
             let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
-            let lending = Lending::new(chain, network, self.clock.clone()).router();
+            let lending = Lending::new(chain.clone(), network, self.clock.clone()).router();
             let lending = RateLimit::protect(config.lending_rate_limit, addresses, self.clock.clone(), lending);
             router = router
-                .merge(exchange.router())
-                .merge(lending)
+                .merge(counted("exchange", exchange.router()))
+                .merge(counted("lending", lending))
                 .merge(network_info::router(&self.network, self.chain.params().chain_id));
         }
-        router.layer(web::cors())
+        let produced = Arc::<Produced>::default();
+        tokio::spawn(produced.clone().follow(chain.clone(), self.shutdown.clone()));
+        let (clock, exchange) = (self.clock.clone(), exchange.cloned());
+        let started_ms = clock.now_ms();
+        let metrics = metrics::router(Sources { chain, rpc, exchange, traffic, produced, clock, started_ms });
+        if config.metrics == MetricsAt::Beside {
+            router = router.merge(metrics.clone());
+        }
+        Routers { main: router.layer(web::cors()), metrics }
     }
 }

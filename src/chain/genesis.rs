@@ -17,7 +17,7 @@ use super::{
 };
 use crate::{
     block::Block,
-    evm::{BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, bytecode, halt_message},
+    evm::{BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message},
     state::{ReadError, State},
 };
 
@@ -165,14 +165,14 @@ impl Genesis {
 }
 
 impl GenesisAccount {
-    fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
+    /// Makes the account what is described.
+    pub(super) fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
         overlay.edit(self.address, |info| {
             (info.balance, info.nonce) = (self.balance, self.nonce);
-            if !self.code.is_empty() {
-                let code = bytecode(self.code.clone());
-                (info.code_hash, info.code) = (code.hash_slow(), Some(code));
-            }
         })?;
+        if !self.code.is_empty() {
+            overlay.set_code(self.address, self.code.clone())?;
+        }
         self.storage.iter().try_for_each(|&(slot, value)| overlay.set_storage(self.address, slot, value))
     }
 }
@@ -227,12 +227,10 @@ fn call(evm: &mut Evm<'_>, params: &ChainParams, from: Address, to: Address, inp
 }
 
 fn set_code(evm: &mut Evm<'_>, address: Address, code: Bytes) -> Result<(), ReadError> {
-    evm.ctx.db_mut().edit(address, |info| {
-        let code = bytecode(code);
-        // Contracts start with nonce 1 (EIP-161).
-        info.nonce = info.nonce.max(1);
-        (info.code_hash, info.code) = (code.hash_slow(), Some(code));
-    })
+    let overlay = evm.ctx.db_mut();
+    // Contracts start with nonce 1 (EIP-161).
+    overlay.edit(address, |info| info.nonce = info.nonce.max(1))?;
+    overlay.set_code(address, code)
 }
 
 impl Step {

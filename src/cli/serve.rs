@@ -1,9 +1,9 @@
 //! `tetrad serve`: a node until somebody ends it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use super::{Error, banner};
-use crate::{Config, Node, telemetry};
+use crate::{Config, Node, console::Console, telemetry};
 
 /// Runs a node until SIGINT or SIGTERM.
 pub(super) fn run(config: Config) -> Result<(), Error> {
@@ -17,6 +17,12 @@ pub(super) fn run(config: Config) -> Result<(), Error> {
             let mut out = io::stdout().lock();
             banner::print(&node, &mut out)?;
             out.flush()?;
+            drop(out);
+            let config = node.config();
+            let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let (own, telling) = ([node.updater()], config.rpc.telling.clone());
+            let console = Console::new(&config.console, &config.network, own, telling, colours)?;
+            tokio::spawn(console.follow(node.chain().clone(), io::stdout()));
         }
         let signal = ended().await?;
         tracing::info!(signal, "shutting down");

@@ -1,9 +1,11 @@
 //! What values mean, or what is wrong with them.
 
+use std::path::PathBuf;
+
 use alloy_primitives::utils::parse_ether;
 use ipnet::IpNet;
 
-use super::{Config, ConfigError, LogFormat, Profile, Values, reader::Reader};
+use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::Reader};
 use crate::{
     account::{Hrp, Mnemonic},
     rpc::Dialect,
@@ -26,6 +28,13 @@ impl Config {
                 config.ws_listen = Some(listen);
             }
         }
+        read.checked("metrics-listen", &mut config.metrics, |text| match text {
+            "beside" => Ok(MetricsAt::Beside),
+            "off" => Ok(MetricsAt::Off),
+            address => address.parse().map(MetricsAt::Own).map_err(|error| {
+                format!("expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})")
+            }),
+        })?;
         read.integer("chain-id", 1..=i64::MAX, &mut config.chain_id)?;
         if let Some(time) = read.seconds("block-time", 0.001..=86_400.0)? {
             config.block_time = Some(time);
@@ -46,12 +55,19 @@ impl Config {
         read.integer("seed", 0..=i64::MAX, &mut config.seed)?;
         read.path("ready-file", &mut config.ready_file);
         read.switch("quiet", &mut config.quiet);
+        read.integer("verbosity", 0..=4, &mut config.console.verbosity)?;
+        if let Some((paths, _)) = read.list("abi") {
+            config.console.abi = paths.into_iter().map(PathBuf::from).collect();
+        }
         if let Some(format) = read.choice("log-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])? {
             config.log_format = format;
         }
         read.checked("log-level", &mut config.log_level, |text| {
             tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
         })?;
+        if let Some(slow) = read.seconds("slow-request", 0.0..=3_600.0)? {
+            config.rpc.slow = Some(slow).filter(|slow| !slow.is_zero());
+        }
         config.read_network(&read)?;
         config.read_rpc(&read)?;
         config.read_services(&read)?;

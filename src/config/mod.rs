@@ -6,6 +6,7 @@
 
 mod check;
 mod layers;
+mod problems;
 mod reader;
 mod settings;
 mod show;
@@ -15,10 +16,12 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use alloy_primitives::U256;
 
 pub use layers::{Origin, Values};
+pub use problems::problems;
 pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
     chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
     network::Network,
@@ -49,6 +52,17 @@ pub enum Profile {
     Production,
 }
 
+/// Where metrics are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsAt {
+    /// At `/metrics`, beside everything else.
+    Beside,
+    /// At `/metrics` of a listener of their own.
+    Own(SocketAddr),
+    /// Nowhere.
+    Off,
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -67,6 +81,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where the price WebSocket is served besides.
     pub ws_listen: Option<SocketAddr>,
+    /// Where metrics are served.
+    pub metrics: MetricsAt,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -95,6 +111,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
     pub quiet: bool,
+    /// What is printed of transactions.
+    pub console: ConsoleConfig,
     /// How log lines look.
     pub log_format: LogFormat,
     /// What is logged.
@@ -125,6 +143,7 @@ impl Default for Config {
             profile: Profile::Development,
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
+            metrics: MetricsAt::Beside,
             chain_id: 125,
             block_time: None,
             no_mining: false,
@@ -139,6 +158,7 @@ impl Default for Config {
             seed: 1,
             ready_file: None,
             quiet: false,
+            console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             network: Network::default(),

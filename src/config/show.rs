@@ -5,7 +5,7 @@ use std::{fmt::Display, path::PathBuf, time::Duration};
 use alloy_primitives::utils::format_ether;
 use toml::Value;
 
-use super::{Config, LogFormat, Profile};
+use super::{Config, LogFormat, MetricsAt, Profile};
 use crate::rpc::Dialect;
 
 impl Config {
@@ -19,6 +19,11 @@ impl Config {
             "profile" => text(&if self.profile == Profile::Development { "development" } else { "production" }),
             "listen" => text(&self.listen),
             "ws-listen" => Some(Value::String(self.ws_listen.map_or("off".to_owned(), |address| address.to_string()))),
+            "metrics-listen" => match &self.metrics {
+                MetricsAt::Beside => text(&"beside"),
+                MetricsAt::Own(address) => text(address),
+                MetricsAt::Off => text(&"off"),
+            },
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),
@@ -33,8 +38,14 @@ impl Config {
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
+            "verbosity" => integer(self.console.verbosity.into()),
+            "abi" => {
+                let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
+                Some(Value::Array(paths.collect()))
+            }
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
             "log-level" => text(&self.log_level),
+            "slow-request" => seconds(self.rpc.slow.unwrap_or_default()),
             "network.cosmos-chain-id" => text(&self.network.cosmos_chain_id),
             "network.bech32-prefix" => text(&self.network.hrp),
             "network.coin" => text(&self.network.coin),

@@ -158,6 +158,8 @@ impl<'a> BlockExecutor<'a> {
         {
             return Err(TransactionError::BlobsFull);
         }
+        // Whoever impersonates a contract means to send from it (EIP-3607 notwithstanding).
+        self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
         let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
@@ -173,7 +175,8 @@ impl<'a> BlockExecutor<'a> {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        let cfg = self.environment.cfg_env(self.chain);
+        let mut cfg = self.environment.cfg_env(self.chain);
+        cfg.disable_eip3607 = transaction.is_impersonated();
         let precompiles = self.environment.precompiles(self.chain);
         let (result, seen) = self.execute_with(transaction, tx_env(transaction), cfg, precompiles, inspector, look);
         result?;

@@ -11,7 +11,7 @@ use revm::{
     interpreter::interpreter::EthInterpreter,
 };
 
-use super::{Fork, Overlay, PrecompileSet, Rules, precompile::precompiles};
+use super::{Fork, Overlay, PrecompileSet, Rules, Signers, precompile::precompiles};
 
 /// What an execution works with: block, transaction, limits, and an [`Overlay`] with what it has changed.
 pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
@@ -36,6 +36,9 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist beside Ethereum's.
     pub network_precompiles: bool,
+    /// Accounts that `ecrecover` gives for signatures (`r`, `s`, `v`) that they did not make, as a development method
+    /// decided.
+    pub signers: Signers,
 }
 
 /// What a block's transactions can see of it, known before any of them runs.
@@ -127,7 +130,7 @@ impl Environment {
 
     /// The precompiles that exist under these rules.
     pub fn precompiles(&self, chain: &ChainParams) -> PrecompileSet {
-        precompiles(self.rules.spec(), chain.network_precompiles)
+        precompiles(self.rules.spec(), chain.network_precompiles, chain.signers.clone())
     }
 
     /// A machine over `overlay` under these circumstances.

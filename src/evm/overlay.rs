@@ -27,7 +27,7 @@ impl DBErrorMarker for ReadError {}
 
 /// Code as the machine wants it. Anybody may bring code along: what begins like a delegation (EIP-7702) without being
 /// one is ordinary code.
-pub fn bytecode(code: Bytes) -> Bytecode {
+fn bytecode(code: Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
 
@@ -118,6 +118,12 @@ impl<'a> Overlay<'a> {
         edit(entry.now.get_or_insert_default());
         entry.changed = true;
         Ok(())
+    }
+
+    /// Gives an account code outside of any transaction.
+    pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
+        let code = bytecode(code);
+        self.edit(address, |info| (info.code_hash, info.code) = (code.hash_slow(), Some(code)))
     }
 
     /// Writes a storage slot outside of any transaction.

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, U256};
 
-use super::{Overlay, PrecompileSet, bytecode};
+use super::{Overlay, PrecompileSet};
 use crate::state::ReadError;
 
 /// Overrides by account.
@@ -66,12 +66,10 @@ fn apply(overlay: &mut Overlay<'_>, address: Address, account: &AccountOverride)
         overlay.edit(address, |info| {
             info.balance = account.balance.unwrap_or(info.balance);
             info.nonce = account.nonce.unwrap_or(info.nonce);
-            if let Some(code) = &account.code {
-                let code = bytecode(code.clone());
-                info.code_hash = code.hash_slow();
-                info.code = Some(code);
-            }
         })?;
+        if let Some(code) = &account.code {
+            overlay.set_code(address, code.clone())?;
+        }
     }
     if account.state.is_some() {
         overlay.edit(address, |_| ())?;

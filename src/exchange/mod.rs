@@ -85,6 +85,11 @@ impl Exchange {
         &self.market
     }
 
+    /// Price WebSockets at the moment.
+    pub fn sockets(&self) -> usize {
+        self.sockets.taken()
+    }
+
     /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`.
     pub fn router(&self) -> Router {
         let rest = rest::router(self.clone());

@@ -13,6 +13,7 @@ mod filters;
 mod hex;
 mod http;
 mod json;
+mod meter;
 mod net;
 mod ots;
 mod params;
@@ -28,14 +29,14 @@ mod web3;
 mod ws;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
 use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
-pub use http::router;
+pub use http::service;
 pub use reference::{Entry, reference};
 pub use table::Table;
 
@@ -44,6 +45,7 @@ use self::{
     error::INVALID_REQUEST,
     execution::Execution,
     filters::Filters,
+    meter::{Meter, Meters},
     reference::Methods,
     table::{Handler, Pending},
 };
@@ -78,6 +80,10 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
+    /// Whether the terminal tells of transactions; a development method switches it.
+    pub telling: Arc<AtomicBool>,
+    /// How long a request may take before the log tells of it.
+    pub slow: Option<Duration>,
 }
 
 impl Default for RpcConfig {
@@ -96,6 +102,8 @@ impl Default for RpcConfig {
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
+            telling: Arc::new(AtomicBool::new(true)),
+            slow: None,
         }
     }
 }
@@ -108,6 +116,7 @@ pub struct Context {
     dialect: Dialect,
     filters: Filters,
     execution: Execution,
+    meters: Meters,
     methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
@@ -119,6 +128,14 @@ impl Context {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
         move || begun.elapsed() > limit
     }
+}
+
+/// A call that is under way.
+struct Started {
+    pending: Pending,
+    name: &'static str,
+    meter: Arc<Meter>,
+    began: Instant,
 }
 
 /// The interface. Clones share it.
@@ -148,6 +165,7 @@ impl Rpc {
         let context = Context {
             filters: Filters::new(config.max_filters),
             execution: Execution::new(config.max_executions),
+            meters: Meters::default(),
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
@@ -170,8 +188,8 @@ impl Rpc {
             Err(error) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
-                if let Some(pending) = self.start(&request, &mut out) {
-                    self.finish(request.id, pending.await, &mut out);
+                if let Some(started) = self.start(&request, &mut out) {
+                    self.finish(request.id, self.wait(started).await, &mut out);
                 }
             }
             Ok(Body::Batch(batch)) => self.answer_batch(batch, &mut out).await,
@@ -196,9 +214,9 @@ impl Rpc {
                     self.refuse(request.id, &RpcError::new(-32003, "response too large"), &mut part);
                 }
                 Ok(request) => {
-                    if let Some(pending) = self.start(&request, &mut part) {
+                    if let Some(started) = self.start(&request, &mut part) {
                         let (at, id) = (parts.len(), request.id.to_owned());
-                        slow.push(async move { (at, id, pending.await) });
+                        slow.push(async move { (at, id, self.wait(started).await) });
                     }
                 }
             }
@@ -219,19 +237,23 @@ impl Rpc {
     }
 
     /// Answers what can be answered at once; otherwise returns what is under way.
-    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Pending> {
-        let outcome = match self.table.get(&request.method) {
-            None => Err(envelope::method_not_found(&request.method)),
-            Some(Handler::Quick(run)) => {
+    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Started> {
+        let Some(method) = self.table.get(&request.method) else {
+            self.refuse(request.id, &envelope::method_not_found(&request.method), out);
+            return None;
+        };
+        let began = Instant::now();
+        let outcome = match &method.handler {
+            Handler::Quick(run) => {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Some(Handler::Execute(run, _)) if let Some(_place) = self.context.execution.inline() => {
+            Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline() => {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Some(Handler::Execute(_, run) | Handler::Slow(run)) => match run(self.context.clone(), request.params) {
-                Ok(pending) => return Some(pending),
+            Handler::Execute(_, run) | Handler::Slow(run) => match run(self.context.clone(), request.params) {
+                Ok(pending) => return Some(Started { pending, name: method.name, meter: method.meter.clone(), began }),
                 Err(error) => Err(error),
             },
         };
@@ -242,7 +264,14 @@ impl Rpc {
                 self.refuse(request.id, &error, out);
             }
         }
+        method.meter.answered(method.name, began, self.context.config.slow);
         None
+    }
+
+    async fn wait(&self, started: Started) -> table::Answer {
+        let answer = started.pending.await;
+        started.meter.answered(started.name, started.began, self.context.config.slow);
+        answer
     }
 
     fn finish(&self, id: &str, answer: table::Answer, out: &mut Vec<u8>) {
@@ -257,6 +286,7 @@ impl Rpc {
     }
 
     fn refuse(&self, id: &str, error: &RpcError, out: &mut Vec<u8>) {
+        self.context.meters.failed(error.code);
         envelope::error(id, error, self.context.dialect, out);
     }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
@@ -160,7 +160,7 @@ pub(super) fn kind(json: &str) -> &'static str {
 }
 
 /// Reads JSON of a known shape; the message is serde's, without the position in the line.
-pub(super) fn shape<T: DeserializeOwned>(json: &str) -> Result<T, String> {
+pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| {
         let message = error.to_string();
         message.split(" at line ").next().unwrap_or_default().to_owned()

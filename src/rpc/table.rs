@@ -13,6 +13,7 @@ use super::{
     Context,
     error::{Dialect, RpcError},
     json::Json,
+    meter::Meter,
     params::{Params, Shape},
 };
 
@@ -35,16 +36,19 @@ pub(super) enum Handler {
     Slow(Box<Slow>),
 }
 
+/// One method.
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) handler: Handler,
+    /// What it takes.
+    shapes: fn(Dialect) -> Vec<Shape>,
+    pub(super) meter: Arc<Meter>,
+}
+
 /// All methods.
 #[derive(Default)]
 pub struct Table {
     methods: HashMap<&'static str, Method, DefaultHashBuilder>,
-}
-
-/// A method and what it takes.
-struct Method {
-    handler: Handler,
-    shapes: fn(Dialect) -> Vec<Shape>,
 }
 
 impl Table {
@@ -109,12 +113,13 @@ impl Table {
     }
 
     fn add<P: Params>(&mut self, name: &'static str, handler: Handler) {
-        let before = self.methods.insert(name, Method { handler, shapes: P::shapes });
+        let method = Method { name, handler, shapes: P::shapes, meter: Arc::default() };
+        let before = self.methods.insert(name, method);
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Handler> {
-        self.methods.get(name).map(|method| &method.handler)
+    pub(super) fn get(&self, name: &str) -> Option<&Method> {
+        self.methods.get(name)
     }
 
     /// What each method takes, sorted by name.
@@ -122,6 +127,11 @@ impl Table {
         let mut all: Vec<_> = self.methods.iter().map(|(name, method)| (*name, (method.shapes)(dialect))).collect();
         all.sort_unstable_by_key(|(name, _)| *name);
         all
+    }
+
+    /// What was counted, in the order of the names.
+    pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
+        self.names().into_iter().filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
     }
 
     /// The names of all methods, sorted.

@@ -42,7 +42,7 @@ pub(super) fn accept(
     upgrade.max_message_size(limit).max_frame_size(limit).read_buffer_size(16 << 10).on_upgrade(
         move |socket| async move {
             // The listener counts the connection for as long as it exists, not only until the upgrade.
-            let _slot = slot;
+            let _held = (slot, rpc.context.meters.sockets.hold());
             converse(socket, rpc, shutdown).await;
         },
     )

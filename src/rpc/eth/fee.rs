@@ -38,7 +38,7 @@ const MAX_HISTORY: u64 = 1_024;
 const MAX_PERCENTILES: usize = 100;
 
 /// The tip that gets a transaction into the next blocks, in wei per gas.
-pub(super) fn suggested_tip(head: &Head) -> u128 {
+pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
     let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
     let mut tips: Vec<u128> = head
         .blocks_from(first)

@@ -18,11 +18,13 @@ mod submit;
 mod transaction;
 
 pub(super) use block::{find, found_block};
+pub(super) use fee::suggested_tip;
 pub(super) use logs::LogFilter;
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
+pub(super) use submit::{estimate_at, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 

@@ -8,9 +8,10 @@ use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
 use serde_json::{Value, json};
 
 use super::{
+    call::estimate_block,
     render::RpcTransaction,
     request::TransactionRequest,
-    submit::{estimate, fill},
+    submit::{estimate_at, fill},
 };
 use crate::{
     block::{Transaction, recover},
@@ -99,7 +100,7 @@ async fn filled(
 ) -> Result<UnsignedTransaction, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate(context.clone(), request.clone()).await?,
+        None => estimate_at(context.clone(), request.clone(), estimate_block(context)).await?,
     };
     fill(context, request, from, gas)
 }

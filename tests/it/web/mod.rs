@@ -2,6 +2,7 @@
 
 mod connections;
 mod cors;
+mod metrics;
 mod network_info;
 mod rate_limit;
 mod sliding_window;
