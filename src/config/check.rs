@@ -129,6 +129,12 @@ impl Config {
         read.integer("rpc.max-body", 1_024..=1 << 30, &mut rpc.max_body)?;
         read.integer("rpc.max-batch", 1..=1_000_000, &mut rpc.max_batch)?;
         read.integer("rpc.gas-cap", 21_000..=i64::MAX, &mut rpc.gas_cap)?;
+        if let Some(timeout) = read.seconds("rpc.execution-timeout", 0.001..=3_600.0)? {
+            rpc.execution_timeout = timeout;
+        }
+        let mut megabytes = rpc.max_trace_bytes >> 20;
+        read.integer("rpc.max-trace-megabytes", 1..=100_000, &mut megabytes)?;
+        rpc.max_trace_bytes = megabytes << 20;
         read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
         read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
         read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)

@@ -139,6 +139,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("rpc.max-body", Kind::Integer, "BYTES", "Largest request body"),
     setting("rpc.max-batch", Kind::Integer, "N", "Most requests in a batch"),
     setting("rpc.gas-cap", Kind::Integer, "GAS", "Most gas that a call or estimate may use"),
+    setting("rpc.execution-timeout", Kind::Number, "SECONDS", "How long a call, simulation or trace may take"),
+    setting("rpc.max-trace-megabytes", Kind::Integer, "N", "Largest answer with traces"),
     setting("rpc.max-logs", Kind::Integer, "N", "Most logs that a query returns"),
     setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
     setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),

@@ -61,6 +61,8 @@ impl Config {
             "rpc.max-body" => integer(self.rpc.max_body as u64),
             "rpc.max-batch" => integer(self.rpc.max_batch as u64),
             "rpc.gas-cap" => integer(self.rpc.gas_cap),
+            "rpc.execution-timeout" => seconds(self.rpc.execution_timeout),
+            "rpc.max-trace-megabytes" => integer(self.rpc.max_trace_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
