@@ -4,6 +4,7 @@ mod genesis_file;
 mod identity;
 mod import;
 mod network_info;
+mod open;
 mod price_timer;
 mod probes;
 mod ready;
@@ -19,12 +20,11 @@ pub use self::ready::ReadyError;
 use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError, services::Services};
 use crate::{
     account::SecretKey,
-    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
+    chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, Writer},
     config::{Config, ConfigError},
-    evm::{ChainParams, Forks},
     exchange::{self, Pace, Updater, feed::Simulation},
-    genesis::network_genesis,
     network::Network,
+    store::{DataDir, DataDirError},
     web::{self, ShutdownHandle},
 };
 
@@ -81,6 +81,12 @@ pub enum SpawnError {
     /// The genesis file cannot be used.
     #[error(transparent)]
     GenesisFile(#[from] GenesisFileError),
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The chain in it cannot be.
+    #[error("--data-dir: {0}")]
+    Open(#[from] OpenError),
     /// The file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -121,14 +127,15 @@ impl Node {
         let (listen, ws_listen) =
             (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
 
+        let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let mut identity = Identity::load(&config)?;
         let network = Arc::new(config.network.clone());
-        let mut head = first_head(&config, &identity, &*clock)?;
+        let mut recovered = open::chain(&config, &identity, directory, &*clock)?;
         if let Some(file) = &config.import {
-            head = import::import(head, file, config.history)?;
+            import::import(&mut recovered, file, config.history)?;
         }
         let preamble = preamble(&config, &network, identity.updater.clone());
-        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
+        let (chain, writer) = Chain::resume(recovered, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
@@ -213,22 +220,6 @@ fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<B
 
 fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
     web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address, source })
-}
-
-/// The chain's first block, from a file or the network's own.
-fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result<Head, SpawnError> {
-    if let Some(file) = &config.genesis {
-        let (genesis, params) = genesis_file::load(file)?;
-        return Ok(genesis.build(Arc::new(params))?);
-    }
-    let params = ChainParams {
-        chain_id: config.chain_id,
-        forks: Forks::all_from_genesis(config.hardfork),
-        deposit_contract: DEPOSIT_CONTRACT,
-        network_precompiles: true,
-    };
-    let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
-    Ok(genesis.build(Arc::new(params))?)
 }
 
 fn chain_config(config: &Config, clock: Arc<dyn Clock>) -> ChainConfig {

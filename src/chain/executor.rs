@@ -1,7 +1,7 @@
 //! The one writer: a thread that turns what is ready into blocks, and makes every other change to the chain.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
@@ -9,10 +9,16 @@ use std::{
     time::Instant,
 };
 
-use super::{Event, Head, Mining, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing};
+use tokio::sync::oneshot;
+
+use super::{
+    ChangeError, Event, Head, Journal, Mining, Pooled, Shared, SubmitError, candidate::Candidate, seal::seal,
+    timing::Timing,
+};
 use crate::{
     block::Block,
-    evm::{BlockError, Environment, Overlay},
+    evm::{Environment, Overlay},
+    log::{AppendError, Entry},
     state::ReadError,
 };
 
@@ -25,16 +31,35 @@ const MAX_OFFERED: usize = 50_000;
 pub(super) enum Command {
     /// There may be something to put into a block.
     Wake,
-    /// Anything else. Runs between blocks.
-    Run(Box<dyn FnOnce(&mut Executor) + Send>),
+    /// A transaction that has to wait is to outlive the process.
+    Keep(Waiting),
+    /// The file of transactions that wait is to be written anew.
+    TidyPool,
+    /// Anything else. Runs between blocks; what it returns tells whoever asked, once the change is recorded.
+    Run(Box<dyn FnOnce(&mut Executor) -> Answer + Send>),
     /// End.
     Stop,
+}
+
+/// Tells the outcome of a change to whoever asked for it.
+pub(super) type Answer = Box<dyn FnOnce() + Send>;
+
+/// A transaction to keep, and who wants to know when it is.
+pub(super) struct Waiting {
+    pub(super) pooled: Arc<Pooled>,
+    pub(super) kept: oneshot::Sender<Result<(), SubmitError>>,
 }
 
 /// The chain as its only writer sees it.
 pub struct Executor {
     pub(super) shared: Arc<Shared>,
     pub(super) commands: Receiver<Command>,
+    /// Commands that were received while looking for others.
+    pub(super) deferred: VecDeque<Command>,
+    /// Where changes are recorded; none on a chain that lives in memory only.
+    pub(super) journal: Option<Journal>,
+    /// The last failure that was told of, so that one that lasts is told of once.
+    pub(super) failure: Option<String>,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
@@ -52,6 +77,8 @@ struct Sealed {
 pub(super) struct Snapshot {
     head: Arc<Head>,
     timing: Timing,
+    /// Entries of the log then.
+    height: u64,
 }
 
 impl Executor {
@@ -59,27 +86,100 @@ impl Executor {
     pub(super) fn run(mut self) {
         self.schedule();
         loop {
-            let command = match self.due {
-                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
+            let command = match (self.deferred.pop_front(), self.due) {
+                (Some(command), _) => Ok(command),
+                (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match command {
                 Ok(Command::Wake) => self.seal_ready(true),
+                Ok(Command::Keep(waiting)) => self.keep(waiting),
+                Ok(Command::TidyPool) => self.tidy_pool(true),
                 Ok(Command::Run(change)) => {
-                    change(&mut self);
+                    let pool = self.shared.pool.version();
+                    let shift = self.shared.timing.lock().shift();
+                    let answer = change(&mut self);
+                    self.record_time(shift);
+                    if self.shared.pool.version() != pool {
+                        self.tidy_pool(true);
+                    }
+                    answer();
                     // Who moves the time or goes back to a snapshot does not ask for a block.
                     self.seal_ready(false);
                 }
                 Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(error) = self.seal_block(0) {
-                        tracing::error!(%error, "could not seal a block");
+                        self.tell(&error);
                     }
                     self.schedule();
                 }
             }
         }
+        if let Some(journal) = self.journal.take() {
+            journal.close();
+        }
         self.shared.pool.clear(|| SubmitError::Stopped);
+    }
+
+    /// Tells that no block could be sealed, unless that is known.
+    fn tell(&mut self, error: &ChangeError) {
+        let text = error.to_string();
+        if self.failure.as_ref() != Some(&text) {
+            tracing::error!(%error, "could not seal a block");
+            self.failure = Some(text);
+        }
+    }
+
+    /// Records a change before anybody sees it.
+    fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
+        self.journal.as_mut().map_or(Ok(()), |journal| journal.record(&entry()))
+    }
+
+    /// Records what a development method made of the time, if it did anything.
+    fn record_time(&mut self, before: crate::log::Shift) {
+        let shift = self.shared.timing.lock().shift();
+        if shift != before
+            && let Err(error) = self.record(|| Entry::Time(shift))
+        {
+            tracing::error!(%error, "the time has changed, but that is not recorded");
+        }
+    }
+
+    /// Keeps transactions that have to wait: everybody's at once, so that all pay for one write together.
+    fn keep(&mut self, first: Waiting) {
+        let mut all = vec![first];
+        while let Ok(command) = self.commands.try_recv() {
+            match command {
+                Command::Keep(waiting) => all.push(waiting),
+                other => {
+                    self.deferred.push_back(other);
+                    break;
+                }
+            }
+        }
+        let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
+        let outcome = self.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
+        for Waiting { pooled, kept } in all {
+            let result = match &outcome {
+                Ok(()) => Ok(()),
+                Err(error) => {
+                    let refusal = || SubmitError::Storage(error.to_string());
+                    self.shared.pool.reject(pooled.transaction.hash(), refusal());
+                    Err(refusal())
+                }
+            };
+            // Whoever asked may have gone.
+            let _ = kept.send(result);
+        }
+    }
+
+    fn tidy_pool(&mut self, anyway: bool) {
+        let shared = &self.shared;
+        let waiting = || shared.pool.content().iter().map(|(pooled, _)| pooled.kept()).collect();
+        if let Some(journal) = &mut self.journal {
+            journal.tidy_pool(anyway, waiting);
+        }
     }
 
     fn schedule(&mut self) {
@@ -130,8 +230,10 @@ impl Executor {
                     return;
                 }
                 Err(error) => {
-                    tracing::error!(%error, "could not seal a block");
-                    self.shared.pool.release_unaffordable(u64::MAX);
+                    self.tell(&error);
+                    if !matches!(error, ChangeError::Append(_)) {
+                        self.shared.pool.release_unaffordable(u64::MAX);
+                    }
                     return;
                 }
             }
@@ -140,14 +242,14 @@ impl Executor {
 
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
     /// it must be.
-    pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, BlockError> {
+    pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
         Ok(self.seal_on(&head, environment, false)?.block.unwrap_or_else(|| head.block.clone()))
     }
 
     /// Executes, seals and publishes. Without `skip_empty` there is a block in any case.
-    fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, BlockError> {
+    fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, ChangeError> {
         let first = self.shared.preamble(head, &environment);
         let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
         let candidate = Candidate::build(head, &environment, first, &pooled)?;
@@ -161,11 +263,26 @@ impl Executor {
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
         let block = Arc::new(seal(&environment, candidate.content, root));
-        let (next, dropped) = head.extended(block.clone(), candidate.changes, state, self.shared.history);
-        self.shared.timing.lock().sealed(environment.timestamp);
+        let changes = Arc::new(candidate.changes);
+        let mut timing = self.shared.timing.lock().clone();
+        timing.sealed(environment.timestamp);
+        let shift = timing.shift();
+        let entry = || Entry::Block { block: block.clone(), changes: changes.clone(), shift };
+        if let Err(error) = self.record(entry) {
+            let reason = || SubmitError::Storage(error.to_string());
+            pooled.iter().for_each(|pooled| self.shared.pool.refuse(pooled.transaction.hash(), reason));
+            return Err(error.into());
+        }
+        self.failure = None;
+        let (next, dropped) = head.extended(block.clone(), changes, state, self.shared.history_limits);
+        *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().next_base_fee = None;
         self.publish(next, vec![block.clone()], Vec::new());
         dropped.iter().for_each(|old| self.shared.index.remove(old));
+        if let Some(journal) = &mut self.journal {
+            journal.settled(&self.shared.head.load(), shift);
+        }
+        self.tidy_pool(false);
         Ok(Sealed { block: Some(block), rejected })
     }
 
@@ -181,11 +298,14 @@ impl Executor {
     }
 
     /// Changes the state between blocks, as development methods do.
-    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Overlay<'_>) -> Result<R, ReadError>) -> Result<R, ReadError> {
+    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Overlay<'_>) -> Result<R, ReadError>) -> Result<R, ChangeError> {
         let head = self.head();
         let mut overlay = Overlay::new(&head.state, &*head);
         let result = edit(&mut overlay)?;
-        let next = head.edited(overlay.into_changes());
+        let changes = Arc::new(overlay.into_changes());
+        let next = head.edited(changes.clone());
+        let root = next.state.root();
+        self.record(|| Entry::Edit { changes, root })?;
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);
         Ok(result)
@@ -195,7 +315,8 @@ impl Executor {
     pub fn snapshot(&mut self) -> u64 {
         let id = self.snapshots_taken;
         self.snapshots_taken += 1;
-        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone() });
+        let height = self.journal.as_ref().map_or(0, Journal::height);
+        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone(), height });
         if self.snapshots.len() > MAX_SNAPSHOTS {
             self.snapshots.pop_first();
         }
@@ -203,8 +324,11 @@ impl Executor {
     }
 
     /// Goes back to a snapshot, which is used up with all later ones. Returns whether there was such a snapshot.
-    pub fn revert(&mut self, id: u64) -> bool {
-        let Some(Snapshot { head, timing }) = self.snapshots.split_off(&id).remove(&id) else { return false };
+    pub fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
+        let Some(snapshot) = self.snapshots.get(&id) else { return Ok(false) };
+        let (to, shift) = (snapshot.height, snapshot.timing.shift());
+        self.record(|| Entry::Revert { to, shift })?;
+        let Some(Snapshot { head, timing, .. }) = self.snapshots.split_off(&id).remove(&id) else { return Ok(false) };
         let current = self.head();
         let removed: Vec<_> = current.blocks_from(head.number() + 1).cloned().collect();
         removed.iter().for_each(|block| self.shared.index.remove(block));
@@ -216,7 +340,7 @@ impl Executor {
         self.shared.sealing.lock().next_base_fee = None;
         self.publish(Head::clone(&head), Vec::new(), removed);
         self.shared.pool.settle_all(&head.state);
-        true
+        Ok(true)
     }
 
     /// Puts a time on the next block. It may not be before the newest one.

@@ -92,6 +92,21 @@ impl Head {
         Self { params, genesis: block.clone(), block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
     }
 
+    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first.
+    pub fn resumed(
+        params: Arc<ChainParams>,
+        genesis: Arc<Block>,
+        recent: Vec<Arc<Block>>,
+        block: Arc<Block>,
+        state: State,
+    ) -> Self {
+        let mut trail = Spine::starting_at(recent.first().unwrap_or(&block).number());
+        let mut past = Spine::starting_at(block.number());
+        recent.into_iter().chain([block.clone()]).for_each(|block| trail.push(block));
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), weight: 0 });
+        Self { params, genesis, block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
+    }
+
     /// The newest block's height.
     pub fn number(&self) -> u64 {
         self.block.number()
@@ -180,13 +195,13 @@ impl Head {
     pub fn extended(
         &self,
         block: Arc<Block>,
-        changes: Changes,
+        changes: impl Into<Arc<Changes>>,
         state: State,
         limits: HistoryLimits,
     ) -> (Self, Vec<Arc<Block>>) {
         let mut next = self.clone();
         let mut all = std::mem::take(&mut next.edits);
-        all.push(Arc::new(changes));
+        all.push(changes.into());
         let weight = weight(&block, &all);
         next.bytes += weight;
         next.past.push(Past { changes: all, state: Some(state.clone()), weight });
@@ -198,10 +213,10 @@ impl Head {
     }
 
     /// The same chain with another state: what a development method makes of it.
-    pub fn edited(&self, changes: Changes) -> Self {
+    pub fn edited(&self, changes: Arc<Changes>) -> Self {
         let mut next = self.clone();
         next.state.apply(&changes);
-        next.edits.push(Arc::new(changes));
+        next.edits.push(changes);
         next
     }
 

@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, Profile};
-use crate::rpc::Dialect;
+use crate::{log::Durability, rpc::Dialect};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -30,6 +30,7 @@ impl Config {
             "genesis" => path(&self.genesis),
             "import" => path(&self.import),
             "data-dir" => path(&self.data_dir),
+            "durability" => text(&if self.durability == Durability::Fsync { "fsync" } else { "os" }),
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
@@ -62,6 +63,7 @@ impl Config {
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
+            "limits.checkpoint-kilobytes" => integer(self.checkpoint_bytes >> 10),
             "keys.treasury-file" => path(&self.treasury_file),
             "keys.updater-file" => path(&self.updater_file),
             _ => None,

@@ -73,7 +73,7 @@ async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcErr
 
 /// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
 async fn revert(context: Arc<Context>, (id,): (LooseNumber,)) -> Result<bool, RpcError> {
-    Ok(context.chain.change(move |executor| executor.revert(id.0)).await?)
+    Ok(context.chain.change(move |executor| executor.revert(id.0)).await??)
 }
 
 /// Seals blocks as soon as there is something to include, or only on demand.

@@ -7,15 +7,18 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 16] = [
+const ALLOWED: [(&str, &[&str]); 19] = [
     ("account", &[]),
     ("artifacts", &[]),
-    ("block", &["account"]),
+    ("codec", &[]),
+    ("block", &["account", "codec"]),
     ("decimal", &[]),
-    ("state", &["account", "block"]),
+    ("state", &["account", "block", "codec"]),
+    ("log", &["block", "codec", "state"]),
+    ("store", &["block", "codec", "state", "log"]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
-    ("chain", &["account", "block", "state", "evm"]),
+    ("chain", &["account", "block", "codec", "state", "evm", "log", "store"]),
     ("web", &["account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("rpc", &["account", "block", "state", "evm", "chain", "network", "web"]),
@@ -29,16 +32,29 @@ const ALLOWED: [(&str, &[&str]); 16] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "chain", "network", "web", "rpc", "exchange", "lending", "cosmos",
-            "genesis",
+            "account", "block", "state", "evm", "log", "chain", "network", "web", "rpc", "exchange", "lending",
+            "cosmos", "genesis",
         ],
     ),
 ];
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 10] =
-    ["account", "artifacts", "block", "contracts", "decimal", "state", "network", "evm", "chain", "genesis"];
+const WITHOUT_WEB: [&str; 13] = [
+    "account",
+    "artifacts",
+    "block",
+    "codec",
+    "contracts",
+    "decimal",
+    "state",
+    "network",
+    "evm",
+    "log",
+    "store",
+    "chain",
+    "genesis",
+];
 
 /// Every file but those that hold nothing but tests, which may reach further.
 fn sources() -> Vec<(PathBuf, String)> {
