@@ -115,6 +115,11 @@ impl<'a> Reader<'a> {
         if self.is_empty() { Ok(()) } else { Err(Malformed(what)) }
     }
 
+    /// Everything that is left.
+    pub fn rest(&mut self) -> &'a [u8] {
+        std::mem::take(&mut self.0)
+    }
+
     /// So many bytes.
     pub fn raw(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed("bytes: too few"))?;

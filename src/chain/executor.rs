@@ -303,8 +303,9 @@ impl Executor {
         let mut overlay = Overlay::new(&head.state, &*head);
         let result = edit(&mut overlay)?;
         let changes = Arc::new(overlay.into_changes());
-        let next = head.edited(changes.clone());
-        let root = next.state.root();
+        let mut state = head.state.clone();
+        let root = state.apply(&changes);
+        let next = head.edited(changes.clone(), state);
         self.record(|| Entry::Edit { changes, root })?;
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);

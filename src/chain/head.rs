@@ -212,10 +212,10 @@ impl Head {
         (next, dropped)
     }
 
-    /// The same chain with another state: what a development method makes of it.
-    pub fn edited(&self, changes: Arc<Changes>) -> Self {
+    /// The same chain with another state, which `changes` lead to: what a development method makes of it.
+    pub fn edited(&self, changes: Arc<Changes>, state: State) -> Self {
         let mut next = self.clone();
-        next.state.apply(&changes);
+        next.state = state;
         next.edits.push(changes);
         next
     }

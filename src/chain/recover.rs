@@ -7,6 +7,7 @@ use crate::{
     block::{Block, Submission},
     evm::ChainParams,
     log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Shift, Storage},
+    state::State,
     store::{
         ChainFile, ChainFileError, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction, PoolFile,
         Settings, checkpoints,
@@ -124,7 +125,9 @@ pub fn open(
         None => begin(&opening, &make()?)?,
     };
     let identity = file.identity();
-    let log = LocalLog::open(opening.storage.clone(), identity, opening.durability)?;
+    let oldest = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    let begin_at = oldest.first().copied().unwrap_or(0);
+    let log = LocalLog::open(opening.storage.clone(), identity, opening.durability, begin_at)?;
     let history = History::open(opening.storage.clone(), log.reader(), identity)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let height = checkpoint.height;
@@ -232,28 +235,30 @@ fn replay(
 }
 
 /// Applies one entry, and holds the outcome against what the entry says.
-pub(super) fn step(head: Head, shift: Shift, entry: Entry, limits: HistoryLimits) -> Result<(Head, Shift), String> {
-    match entry {
-        Entry::Block { block, changes, shift } => {
-            let parent = &head.block;
+fn step(head: Head, shift: Shift, entry: Entry, limits: HistoryLimits) -> Result<(Head, Shift), String> {
+    let state = state_after(&head.block, &head.state, &entry)?;
+    Ok(match entry {
+        Entry::Block { block, changes, shift } => (head.extended(block, changes, state, limits).0, shift),
+        Entry::Edit { changes, .. } => (head.edited(changes, state), shift),
+        Entry::Time(shift) | Entry::Revert { shift, .. } => (head, shift),
+    })
+}
+
+/// The state after an entry, if the entry says the same of it.
+pub(super) fn state_after(parent: &Block, before: &State, entry: &Entry) -> Result<State, String> {
+    let mut state = before.clone();
+    let (changes, expected) = match entry {
+        Entry::Block { block, changes, .. } => {
             if block.number() != parent.number() + 1 || block.header.parent_hash != parent.hash {
                 return Err(format!("block {} does not follow block {}", block.number(), parent.number()));
             }
-            let mut state = head.state.clone();
-            let root = state.apply(&changes);
-            if root != block.header.state_root {
-                let expected = block.header.state_root;
-                return Err(format!("block {}: state root: expected {expected}, got {root}", block.number()));
-            }
-            Ok((head.extended(block, changes, state, limits).0, shift))
+            (changes, block.header.state_root)
         }
-        Entry::Edit { changes, root: expected } => {
-            let head = head.edited(changes);
-            match head.state.root() {
-                root if root == expected => Ok((head, shift)),
-                root => Err(format!("state root: expected {expected}, got {root}")),
-            }
-        }
-        Entry::Time(shift) | Entry::Revert { shift, .. } => Ok((head, shift)),
+        Entry::Edit { changes, root } => (changes, *root),
+        Entry::Time(_) | Entry::Revert { .. } => return Ok(state),
+    };
+    match state.apply(changes) {
+        root if root == expected => Ok(state),
+        root => Err(format!("state root after block {}: expected {expected}, got {root}", parent.number())),
     }
 }

@@ -40,15 +40,20 @@ pub struct LocalLog {
 }
 
 impl LocalLog {
-    /// Opens the log of a chain, or begins one. The end of a write that was never acknowledged is put aside, and the
+    /// Opens the log of a chain, or begins one at height `begin_at`. The end of a write that was never acknowledged is put aside, and the
     /// log of the program tells where.
-    pub fn open(storage: Arc<dyn Storage>, identity: ChainIdentity, durability: Durability) -> Result<Self, LogError> {
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        identity: ChainIdentity,
+        durability: Durability,
+        begin_at: u64,
+    ) -> Result<Self, LogError> {
         let firsts = segments(&*storage)?;
         let (file, first, length, end) = match firsts.last() {
             None => {
                 let failed = |source| LogError::Io { file: storage.describe(""), source };
-                let (file, length) = create(&*storage, 0, identity).map_err(failed)?;
-                (file, 0, length, 0)
+                let (file, length) = create(&*storage, begin_at, identity).map_err(failed)?;
+                (file, begin_at, length, begin_at)
             }
             Some(&first) => {
                 let segment = Segment::load(&*storage, first, Some(identity))?;
@@ -197,14 +202,17 @@ impl LocalStream {
             }
             let missing = |to| LogError::Missing { from: self.next, to, place: self.storage.describe("") };
             let first = self.firsts.pop_front().ok_or_else(|| missing(self.end))?;
+            if first > self.next {
+                return Err(missing(first));
+            }
             let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
             if !self.firsts.is_empty() {
                 segment.expect_clean()?;
             }
-            if first > self.next || segment.end() <= self.next {
-                return Err(missing(first.max(segment.end())));
+            // Where compacting was interrupted, two segments may hold the same.
+            if segment.end() > self.next {
+                self.segment = Some(segment);
             }
-            self.segment = Some(segment);
         }
         Ok(None)
     }

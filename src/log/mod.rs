@@ -17,8 +17,8 @@ pub use entry::{Entry, Shift};
 pub use error::{AppendError, LogError};
 pub use local::{LocalLog, LocalReader};
 pub use memory::{Fault, Faults, MemoryLog};
-pub use record::{Record, Records, Tail, write_record};
-pub use segment::{Segment, segment_name, segments};
+pub use record::{Record, Records, Tail, read_record, write_record};
+pub use segment::{Segment, rewrite, segment_name, segments};
 pub use storage::{Directory, Storage, StoredFile};
 
 /// What has to be on disk before something is acknowledged.

@@ -10,6 +10,8 @@
 //! not written reads as nothing at all or as zeros, a sector at a time; the first and the last byte of a record are never
 //! zero. Anything else is damage to something that was acknowledged.
 
+use std::io::{self, Read};
+
 use crate::codec::Writer;
 
 /// Bytes in front of a payload.
@@ -87,6 +89,25 @@ impl Header {
         let payload = bytes.get(..self.length)?;
         (bytes.get(self.length) == Some(&LAST) && crc32fast::hash(payload) == self.check).then_some(payload)
     }
+}
+
+/// Reads the next record from a stream; none at its end. Payloads of any length are read, a piece at a time, so that a
+/// length alone takes no memory.
+pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
+    let mut head = Vec::new();
+    let mut take = |bytes: &mut Vec<u8>, length: usize| -> Result<usize, String> {
+        io::Read::take(&mut *from, length as u64).read_to_end(bytes).map_err(|error| error.to_string())
+    };
+    if take(&mut head, HEADER)? == 0 {
+        return Ok(None);
+    }
+    let header = Header::read(&head).filter(|header| header.sequence == sequence);
+    let header = header.ok_or("the head of a record does not fit its checksum")?;
+    let mut bytes = Vec::new();
+    take(&mut bytes, header.length + 1)?;
+    header.payload(&bytes).ok_or("a record does not fit its checksum, or is cut off")?;
+    bytes.pop();
+    Ok(Some(bytes))
 }
 
 /// The intact records at the beginning of some bytes.

@@ -126,6 +126,30 @@ pub(super) fn create(
     identity: ChainIdentity,
 ) -> io::Result<(Arc<dyn StoredFile>, u64)> {
     let (name, draft) = (segment_name(first), format!("draft-{}", segment_name(first)));
+    let bytes = head(first, identity);
+    let file = storage.create(&draft)?;
+    file.write_at(&bytes, 0)?;
+    file.sync()?;
+    storage.rename(&draft, &name)?;
+    storage.sync_names()?;
+    Ok((file, bytes.len() as u64))
+}
+
+/// Makes a segment of the entries of another from height `from` on, all of it or nothing.
+pub fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
+    let (name, draft) = (segment_name(from), format!("draft-{}", segment_name(from)));
+    let mut bytes = head(from, identity);
+    let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
+    bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
+    let file = storage.create(&draft)?;
+    file.write_at(&bytes, 0)?;
+    file.sync()?;
+    storage.rename(&draft, &name)?;
+    storage.sync_names()
+}
+
+/// The first record of a segment.
+fn head(first: u64, identity: ChainIdentity) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_record(&mut bytes, &mut Writer::default(), HEAD, |out| {
         out.string(MAGIC);
@@ -134,12 +158,7 @@ pub(super) fn create(
         out.number(identity.chain_id);
         out.raw(identity.genesis.as_slice());
     });
-    let file = storage.create(&draft)?;
-    file.write_at(&bytes, 0)?;
-    file.sync()?;
-    storage.rename(&draft, &name)?;
-    storage.sync_names()?;
-    Ok((file, bytes.len() as u64))
+    bytes
 }
 
 fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {

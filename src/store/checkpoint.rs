@@ -46,7 +46,7 @@ pub struct CheckpointError {
 }
 
 /// The name of the checkpoint at a height.
-fn name(height: u64) -> String {
+pub(super) fn name(height: u64) -> String {
     format!("checkpoint-{height:020}")
 }
 
@@ -57,6 +57,24 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
         names.iter().filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok()).collect();
     heights.sort_unstable();
     Ok(heights)
+}
+
+/// The file of a checkpoint.
+pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
+    let file = storage.open(&name(height))?;
+    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// Puts the file of a checkpoint in its place, all of it or nothing.
+pub(super) fn place(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::Result<()> {
+    let draft = format!("draft-{}", name(height));
+    let file = storage.create(&draft)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    storage.rename(&draft, &name(height))?;
+    storage.sync_names()
 }
 
 /// Writes records to a file.
@@ -118,13 +136,7 @@ impl Checkpoint {
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
         let name = name(height);
         let failed = |what: String| CheckpointError { file: storage.describe(&name), what };
-        let read = || -> io::Result<Vec<u8>> {
-            let file = storage.open(&name)?;
-            let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-            file.read_at(&mut bytes, 0)?;
-            Ok(bytes)
-        };
-        let bytes = read().map_err(|error| failed(error.to_string()))?;
+        let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| failed("no checkpoint".to_owned()))?;
         let head = Head::read(head.payload, height, identity).map_err(failed)?;

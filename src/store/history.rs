@@ -157,6 +157,11 @@ impl History {
         }
     }
 
+    /// The height of the entry with this block.
+    pub fn height_of(&self, number: u64) -> Option<u64> {
+        self.location(number).map(|location| location.height)
+    }
+
     /// What has this hash. A hash that nothing has costs a search in every segment.
     pub fn find(&self, hash: B256) -> Option<Found> {
         let key = hash_key(&hash);

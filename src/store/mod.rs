@@ -3,8 +3,11 @@
 //! wait, which has a [file](PoolFile) of its own, and what the chain [is](ChainFile).
 
 mod active;
+mod archive;
+mod backup;
 mod chain_file;
 mod checkpoint;
+mod compact;
 mod data_dir;
 mod history;
 mod keeper;
@@ -13,8 +16,11 @@ mod pool_file;
 mod sealed;
 
 pub use active::ActiveIndex;
+pub use archive::{ArchiveError, export, import};
+pub use backup::backup;
 pub use chain_file::{ChainFile, ChainFileError, Settings};
 pub use checkpoint::{Checkpoint, CheckpointError, checkpoints};
+pub use compact::compact;
 pub use data_dir::{DataDir, DataDirError};
 pub use history::{Found, History};
 pub use keeper::{Keeper, Snapshot};

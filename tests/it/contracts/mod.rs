@@ -13,7 +13,7 @@ mod artifacts;
 mod bench;
 mod model;
 mod network;
-mod random;
+pub(crate) mod random;
 mod render;
 mod tokens;
 mod vectors;
