@@ -18,7 +18,7 @@ use super::{
 use crate::{
     block::Block,
     evm::{Environment, Overlay},
-    log::{AppendError, Entry},
+    log::{AppendError, Entry, Shift},
     state::ReadError,
 };
 
@@ -41,8 +41,8 @@ pub(super) enum Command {
     Stop,
 }
 
-/// Tells the outcome of a change to whoever asked for it.
-pub(super) type Answer = Box<dyn FnOnce() + Send>;
+/// Tells the outcome of a change to whoever asked for it, and whether what it did to the time is recorded.
+pub(super) type Answer = Box<dyn FnOnce(bool) + Send>;
 
 /// A transaction to keep, and who wants to know when it is.
 pub(super) struct Waiting {
@@ -58,6 +58,8 @@ pub struct Executor {
     pub(super) deferred: VecDeque<Command>,
     /// Where changes are recorded; none on a chain that lives in memory only.
     pub(super) journal: Option<Journal>,
+    /// What the log says of the time.
+    pub(super) recorded: Shift,
     /// The last failure that was told of, so that one that lasts is told of once.
     pub(super) failure: Option<String>,
     /// When the next block is due, if at a time.
@@ -97,13 +99,12 @@ impl Executor {
                 Ok(Command::TidyPool) => self.tidy_pool(true),
                 Ok(Command::Run(change)) => {
                     let pool = self.shared.pool.version();
-                    let shift = self.shared.timing.lock().shift();
                     let answer = change(&mut self);
-                    self.record_time(shift);
+                    let recorded = self.record_time();
                     if self.shared.pool.version() != pool {
                         self.tidy_pool(true);
                     }
-                    answer();
+                    answer(recorded);
                     // Who moves the time or goes back to a snapshot does not ask for a block.
                     self.seal_ready(false);
                 }
@@ -133,17 +134,23 @@ impl Executor {
 
     /// Records a change before anybody sees it.
     fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
-        self.journal.as_mut().map_or(Ok(()), |journal| journal.record(&entry()))
+        let Some(journal) = &mut self.journal else { return Ok(()) };
+        let entry = entry();
+        journal.record(&entry)?;
+        if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
+            self.recorded = shift;
+        }
+        Ok(())
     }
 
-    /// Records what a development method made of the time, if it did anything.
-    fn record_time(&mut self, before: crate::log::Shift) {
+    /// Records what a development method made of the time, if no block tells of it, or takes that back.
+    fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
-        if shift != before
-            && let Err(error) = self.record(|| Entry::Time(shift))
-        {
-            tracing::error!(%error, "the time has changed, but that is not recorded");
+        if self.journal.is_none() || shift == self.recorded || self.record(|| Entry::Time(shift)).is_ok() {
+            return true;
         }
+        self.shared.timing.lock().restore(self.recorded);
+        false
     }
 
     /// Keeps transactions that have to wait: everybody's at once, so that all pay for one write together.

@@ -34,6 +34,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
+pub use crate::store::LogKey;
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use error::{ChangeError, SubmitError};
@@ -55,7 +56,7 @@ use self::{
 use crate::{
     block::{Block, Submission, Transaction},
     evm::{ChainParams, Environment},
-    store::{Found, History, LogKey},
+    store::{Found, History},
 };
 
 /// Events that a slow listener may fall behind by before it misses some.
@@ -187,10 +188,16 @@ pub struct Chain {
     commands: mpsc::Sender<Command>,
 }
 
-/// The chain's writer has ended.
+/// The chain's writer does not do what it was asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the node is shutting down")]
-pub struct Stopped;
+pub enum Stopped {
+    /// It has ended.
+    #[error("the node is shutting down")]
+    Ended,
+    /// It could not record a change of the time, and took it back.
+    #[error("the chain cannot be written: the time is unchanged")]
+    Unrecorded,
+}
 
 /// The thread that writes the chain.
 #[derive(Debug)]
@@ -242,6 +249,7 @@ impl Chain {
             commands: receiver,
             deferred: VecDeque::new(),
             journal,
+            recorded: shift,
             failure: None,
             due: None,
             snapshots: BTreeMap::new(),
@@ -407,13 +415,13 @@ impl Chain {
         let (answer, result) = oneshot::channel();
         let run = Box::new(move |executor: &mut Executor| {
             let result = change(executor);
-            Box::new(move || {
+            Box::new(move |recorded| {
                 // Whoever asked may have gone.
-                let _ = answer.send(result);
+                let _ = answer.send(if recorded { Ok(result) } else { Err(Stopped::Unrecorded) });
             }) as Answer
         });
-        self.commands.send(Command::Run(run)).map_err(|_| Stopped)?;
-        result.await.map_err(|_| Stopped)
+        self.commands.send(Command::Run(run)).map_err(|_| Stopped::Ended)?;
+        result.await.unwrap_or(Err(Stopped::Ended))
     }
 
     /// Ends the writer after what it is doing now.

@@ -22,7 +22,7 @@ pub type Snapshot = Checkpoint;
 
 /// A thread that writes one checkpoint at a time.
 pub struct Keeper {
-    work: Option<SyncSender<Snapshot>>,
+    work: Option<SyncSender<Box<Snapshot>>>,
     thread: Option<thread::JoinHandle<()>>,
     growth: u64,
     /// Bytes of the log up to the newest checkpoint, roughly.
@@ -33,7 +33,7 @@ pub struct Keeper {
 impl Keeper {
     /// Starts the thread. `behind` is about how many bytes of the log no checkpoint covers yet.
     pub fn start(storage: Arc<dyn Storage>, identity: ChainIdentity, behind: u64) -> io::Result<Self> {
-        let (work, snapshots) = sync_channel::<Snapshot>(0);
+        let (work, snapshots) = sync_channel::<Box<Snapshot>>(0);
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
                 if let Err(error) = write(&*storage, identity, &snapshot) {
@@ -60,7 +60,7 @@ impl Keeper {
         if self.appended - self.covered < self.growth {
             return;
         }
-        match self.work.as_ref().map(|work| work.try_send(snapshot())) {
+        match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
             // Still busy: the next block asks again, when there has been some more to write.
             Some(Err(TrySendError::Full(_))) => self.covered += self.growth / 8,
             _ => self.covered = self.appended,

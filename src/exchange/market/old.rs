@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::Shared;
-use crate::{block::Block, chain::Head, store::LogKey};
+use crate::{
+    block::Block,
+    chain::{Head, LogKey},
+};
 
 /// What is remembered by the minute, and of trades at all.
 const DAY: u64 = 86_400;

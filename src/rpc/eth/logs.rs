@@ -9,14 +9,13 @@ use serde_json::value::RawValue;
 use super::render::write_log;
 use crate::{
     block::Block,
-    chain::{BlockId, Head},
+    chain::{BlockId, Head, LogKey},
     rpc::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
         json::{Written, array},
         params::{self, Param},
     },
-    store::LogKey,
 };
 
 pub(super) fn methods(table: &mut Table) {
