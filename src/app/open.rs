@@ -10,6 +10,7 @@ use crate::{
     config::Config,
     evm::{ChainParams, Forks},
     genesis::network_genesis,
+    log::SEGMENT_BYTES,
     store::{DataDir, Settings},
 };
 
@@ -30,7 +31,8 @@ pub(super) fn chain(
         settings: settings(config, identity),
         durability: config.durability,
         limits: config.history,
-        checkpoint_every: Some(config.checkpoint_bytes),
+        checkpoint_bytes: config.checkpoint_bytes,
+        segment_bytes: SEGMENT_BYTES,
     };
     // What a file says is the same every time. The network's own first block is of the time when it was made.
     Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)

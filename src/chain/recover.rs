@@ -6,7 +6,7 @@ use super::{GenesisError, Head, HistoryLimits, Journal, journal::Parts};
 use crate::{
     block::{Block, Submission},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Shift, Storage},
+    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Shift, Storage, segments},
     state::State,
     store::{
         ChainFile, ChainFileError, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction, PoolFile,
@@ -35,8 +35,10 @@ pub struct Opening {
     pub durability: Durability,
     /// How much of the past is held in memory.
     pub limits: HistoryLimits,
-    /// Bytes of the log between two checkpoints, if not what is usual.
-    pub checkpoint_every: Option<u64>,
+    /// Bytes of the log between two checkpoints.
+    pub checkpoint_bytes: u64,
+    /// Bytes that a file of the log grows to.
+    pub segment_bytes: u64,
 }
 
 /// A chain to go on from.
@@ -127,7 +129,8 @@ pub fn open(
     let identity = file.identity();
     let oldest = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     let begin_at = oldest.first().copied().unwrap_or(0);
-    let log = LocalLog::open(opening.storage.clone(), identity, opening.durability, begin_at)?;
+    let log = LocalLog::open(opening.storage.clone(), identity, opening.durability, begin_at)?
+        .with_segments_of(opening.segment_bytes);
     let history = History::open(opening.storage.clone(), log.reader(), identity)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let height = checkpoint.height;
@@ -141,10 +144,7 @@ pub fn open(
         sidecar,
     });
     let waiting: Vec<_> = waiting.collect();
-    let mut keeper = Keeper::start(opening.storage.clone(), identity, bytes).map_err(failed)?;
-    if let Some(bytes) = opening.checkpoint_every {
-        keeper = keeper.every(bytes);
-    }
+    let keeper = Keeper::start(opening.storage.clone(), identity, opening.checkpoint_bytes, bytes).map_err(failed)?;
     let parts = Parts { storage: opening.storage.clone(), identity, history, keeper, directory: opening.directory };
     let journal = Journal::with_parts(Box::new(log), parts, &waiting).map_err(failed)?;
     Ok(Recovered { head, shift, journal: Some(journal), waiting })
@@ -176,6 +176,12 @@ pub(super) fn newest_checkpoint(
     end: u64,
 ) -> Result<Checkpoint, OpenError> {
     let mut heights = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    // What is compacted goes with the checkpoints that lead there.
+    if let (Some(&oldest), Some(&first)) = (heights.first(), segments(storage)?.first())
+        && oldest < first
+    {
+        return Err(LogError::Missing { from: oldest, to: first, place: storage.describe("") }.into());
+    }
     if let Some(&newest) = heights.last().filter(|newest| **newest > end) {
         return Err(LogError::Missing { from: end, to: newest, place: storage.describe("") }.into());
     }

@@ -10,13 +10,16 @@ use super::{
     AppendError, BlockLog, ChainIdentity, Durability, Entry, Location, LogError, ReadLog, Segment, Storage, Stored,
     StoredFile, Stream, Tail,
     record::{HEADER, Header, record_size},
-    segment::{create, segment_name, segments},
+    segment::{draft, establish, segment_name, segments},
     write_record,
 };
 use crate::codec::Writer;
 
-/// A segment that has grown to this size gets no further entries.
-const SEGMENT_BYTES: u64 = 64 << 20;
+/// A segment that has grown to this size gets no further entries, unless somebody says otherwise.
+pub const SEGMENT_BYTES: u64 = 64 << 20;
+/// Zeros that are put behind the end before entries take their place: to write into a file that is long enough is, for
+/// the file system, less work than to make it longer.
+const AHEAD: u64 = 1 << 20;
 /// The largest entry.
 const MAX_ENTRY: usize = 1 << 30;
 
@@ -31,6 +34,8 @@ pub struct LocalLog {
     first: u64,
     /// Bytes of intact records in `file`.
     length: u64,
+    /// Bytes of `file` including the zeros behind them, as far as they are known.
+    allocated: u64,
     end: u64,
     written: u64,
     /// Why nothing more can be appended.
@@ -52,7 +57,8 @@ impl LocalLog {
         let (file, first, length, end) = match firsts.last() {
             None => {
                 let failed = |source| LogError::Io { file: storage.describe(""), source };
-                let (file, length) = create(&*storage, begin_at, identity).map_err(failed)?;
+                let (file, length) = draft(&*storage, begin_at, identity).map_err(failed)?;
+                establish(&*storage, begin_at).map_err(failed)?;
                 (file, begin_at, length, begin_at)
             }
             Some(&first) => {
@@ -78,6 +84,7 @@ impl LocalLog {
             file,
             first,
             length,
+            allocated: length,
             end,
             written: 0,
             failed: None,
@@ -108,9 +115,32 @@ impl LocalLog {
     /// Begins another segment.
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
-        let (file, length) = create(&*self.storage, self.end, self.identity).map_err(|source| self.refused(source))?;
-        (self.file, self.length, self.first) = (file, length, self.end);
+        let (file, length) = draft(&*self.storage, self.end, self.identity).map_err(|source| self.refused(source))?;
+        // Were this to fail, the next entry tries again: none goes to the old segment, which an empty new one could hide.
+        establish(&*self.storage, self.end).map_err(|source| self.refused(source))?;
+        (self.file, self.length, self.allocated, self.first) = (file, length, length, self.end);
         Ok(())
+    }
+
+    /// Writes the record at the end of the file.
+    fn write(&mut self) -> io::Result<()> {
+        let end = self.length + self.record.len() as u64;
+        if self.durability == Durability::Fsync && end > self.allocated {
+            let zeros = vec![0; (end + AHEAD.min(self.segment_bytes) - self.allocated) as usize];
+            // Without room for zeros there may still be some for the record.
+            if self.file.write_at(&zeros, self.allocated).is_ok() {
+                self.allocated += zeros.len() as u64;
+            }
+        }
+        self.file.write_at(&self.record, self.length)?;
+        self.allocated = self.allocated.max(end);
+        Ok(())
+    }
+
+    /// After a failure the system may have dropped what it could not write and say nothing about it the next time. So
+    /// there is no next time.
+    fn flush(&mut self) -> Result<(), AppendError> {
+        self.file.sync().map_err(|error| self.unknown(error.to_string()))
     }
 }
 
@@ -134,15 +164,16 @@ impl BlockLog for LocalLog {
         if self.record.len() > MAX_ENTRY {
             return Err(AppendError::TooLarge(self.record.len()));
         }
-        if let Err(error) = self.file.write_at(&self.record, self.length) {
+        if let Err(error) = self.write() {
             // What was written of it must not stand in front of the next entry.
+            self.allocated = self.length;
             return Err(match self.file.truncate(self.length) {
                 Ok(()) => self.refused(error),
                 Err(_) => self.unknown(error.to_string()),
             });
         }
         if self.durability == Durability::Fsync {
-            self.sync()?;
+            self.flush()?;
         }
         let location = Location { height: self.end, segment: self.first, offset: self.length };
         self.length += self.record.len() as u64;
@@ -151,10 +182,11 @@ impl BlockLog for LocalLog {
         Ok(location)
     }
 
-    /// After a failure the system may have dropped what it could not write and say nothing about it the next time. So
-    /// there is no next time.
     fn sync(&mut self) -> Result<(), AppendError> {
-        self.file.sync().map_err(|error| self.unknown(error.to_string()))
+        if self.allocated > self.length && self.file.truncate(self.length).is_ok() {
+            self.allocated = self.length;
+        }
+        self.flush()
     }
 
     fn written(&self) -> u64 {

@@ -15,7 +15,7 @@ use alloy_primitives::B256;
 
 pub use entry::{Entry, Shift};
 pub use error::{AppendError, LogError};
-pub use local::{LocalLog, LocalReader};
+pub use local::{LocalLog, LocalReader, SEGMENT_BYTES};
 pub use memory::{Fault, Faults, MemoryLog};
 pub use record::{Record, Records, Tail, read_record, write_record};
 pub use segment::{Segment, rewrite, segment_name, segments};

@@ -8,7 +8,7 @@
 //! not intact is one of two things. At the end of the file it may be what is left of a write that was never
 //! acknowledged, because the process or the machine ended meanwhile: then something of it is missing, and what a disk has
 //! not written reads as nothing at all or as zeros, a sector at a time; the first and the last byte of a record are never
-//! zero. Anything else is damage to something that was acknowledged.
+//! zero, so that zeros at the end of a file are nothing. Anything else is damage to something that was acknowledged.
 
 use std::io::{self, Read};
 
@@ -118,9 +118,10 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records of a file's bytes.
+    /// The records of a file's bytes. Zeros at the end are room for further ones.
     pub fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, offset: 0 }
+        let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
+        Self { bytes: &bytes[..end], offset: 0 }
     }
 
     /// Where the next record begins.

@@ -119,33 +119,39 @@ impl Segment {
     }
 }
 
-/// Makes a segment without entries, all of it or nothing. Returns the file and its length.
-pub(super) fn create(
+/// Writes a segment without entries, which is none before it is [established](establish). Returns the file and its
+/// length.
+pub(super) fn draft(
     storage: &dyn Storage,
     first: u64,
     identity: ChainIdentity,
 ) -> io::Result<(Arc<dyn StoredFile>, u64)> {
-    let (name, draft) = (segment_name(first), format!("draft-{}", segment_name(first)));
     let bytes = head(first, identity);
-    let file = storage.create(&draft)?;
+    let file = storage.create(&draft_name(first))?;
     file.write_at(&bytes, 0)?;
     file.sync()?;
-    storage.rename(&draft, &name)?;
-    storage.sync_names()?;
     Ok((file, bytes.len() as u64))
+}
+
+/// Makes what was drafted a segment. After an error nobody knows whether it is one.
+pub(super) fn establish(storage: &dyn Storage, first: u64) -> io::Result<()> {
+    storage.rename(&draft_name(first), &segment_name(first))?;
+    storage.sync_names()
+}
+
+fn draft_name(first: u64) -> String {
+    format!("draft-{}", segment_name(first))
 }
 
 /// Makes a segment of the entries of another from height `from` on, all of it or nothing.
 pub fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
-    let (name, draft) = (segment_name(from), format!("draft-{}", segment_name(from)));
     let mut bytes = head(from, identity);
     let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
     bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
-    let file = storage.create(&draft)?;
+    let file = storage.create(&draft_name(from))?;
     file.write_at(&bytes, 0)?;
     file.sync()?;
-    storage.rename(&draft, &name)?;
-    storage.sync_names()
+    establish(storage, from)
 }
 
 /// The first record of a segment.

@@ -67,7 +67,11 @@ impl History {
     ) -> Result<Arc<Self>, LogError> {
         let mut tables = Tables::default();
         let firsts = segments(&*storage)?;
+        let mut end = firsts.first().copied().unwrap_or(0);
         for (at, &first) in firsts.iter().enumerate() {
+            if first > end {
+                return Err(LogError::Missing { from: end, to: first, place: storage.describe("") });
+            }
             let failed = |source| LogError::Io { file: storage.describe(&index_name(first)), source };
             let newest = at + 1 == firsts.len();
             let known = if newest { None } else { SealedIndex::open(&*storage, first).map_err(failed)? };
@@ -75,12 +79,14 @@ impl History {
             let reverts = match known {
                 Some(index) => {
                     let reverts = index.reverts.clone();
+                    end = index.end;
                     tables.sealed.push(Arc::new(SegmentIndex::File(index)));
                     reverts
                 }
                 None => {
                     let index = ActiveIndex::of(&Segment::load(&*storage, first, Some(identity))?)?;
                     let reverts = index.reverts.clone();
+                    end = end.max(index.end);
                     if newest {
                         tables.active = index;
                     } else {

@@ -14,9 +14,6 @@ use crate::log::{ChainIdentity, Storage, segment_name, segments};
 
 /// Checkpoints that are kept besides the oldest, which the log can always be read from.
 const KEPT: usize = 2;
-/// The least that the log grows by between two checkpoints. A start reads up to twice as much of it.
-const GROWTH: u64 = 32 << 20;
-
 /// What a checkpoint is made of.
 pub type Snapshot = Checkpoint;
 
@@ -31,8 +28,9 @@ pub struct Keeper {
 }
 
 impl Keeper {
-    /// Starts the thread. `behind` is about how many bytes of the log no checkpoint covers yet.
-    pub fn start(storage: Arc<dyn Storage>, identity: ChainIdentity, behind: u64) -> io::Result<Self> {
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is about how
+    /// many bytes of the log no checkpoint covers yet.
+    pub fn start(storage: Arc<dyn Storage>, identity: ChainIdentity, growth: u64, behind: u64) -> io::Result<Self> {
         let (work, snapshots) = sync_channel::<Box<Snapshot>>(0);
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
@@ -41,13 +39,7 @@ impl Keeper {
                 }
             }
         })?;
-        Ok(Self { work: Some(work), thread: Some(thread), growth: GROWTH, covered: 0, appended: behind })
-    }
-
-    /// Lets checkpoints be written whenever the log has grown by so many bytes.
-    pub fn every(mut self, bytes: u64) -> Self {
-        self.growth = bytes;
-        self
+        Ok(Self { work: Some(work), thread: Some(thread), growth, covered: 0, appended: behind })
     }
 
     /// An entry of so many bytes was appended.

@@ -49,7 +49,8 @@ pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
         settings: vec![("--chain-id".to_owned(), "125".to_owned())],
         durability: Durability::Fsync,
         limits: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
-        checkpoint_every: Some(4_096),
+        checkpoint_bytes: 4_096,
+        segment_bytes: 8_192,
     };
     open(opening, false, || Ok(first_head()))
 }

@@ -110,6 +110,14 @@ async fn a_missing_log_is_noticed() {
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
     let checkpoints = tetrad::store::checkpoints(&*storage()).unwrap();
     assert!(checkpoints.len() > 1, "{checkpoints:?}");
+    // The first of several files; then one in the middle.
+    let firsts = tetrad::log::segments(&*storage()).unwrap();
+    assert!(firsts.len() > 3, "{firsts:?}");
+    let (aside, middle) = (directory.path().join("aside"), directory.path().join(format!("log-{:020}", firsts[1])));
+    fs::rename(&middle, &aside).unwrap();
+    let error = recover(storage()).err().expect("a refusal").to_string();
+    assert!(error.starts_with(&format!("entries {} to {} are missing from", firsts[1], firsts[2])), "{error}");
+    fs::rename(&aside, &middle).unwrap();
     fs::remove_file(directory.path().join(LOG)).unwrap();
     let error = recover(storage()).err().expect("a refusal").to_string();
     assert!(error.starts_with("entries 0 to ") && error.contains("are missing from"), "{error}");
