@@ -37,7 +37,7 @@ use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
 pub use http::service;
-pub use reference::{Entry, reference};
+pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 
 use self::{
