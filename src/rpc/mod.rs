@@ -10,6 +10,7 @@ pub mod error;
 mod eth;
 mod execution;
 mod filters;
+pub mod fuzzing;
 mod hex;
 mod http;
 mod json;
