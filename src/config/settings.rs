@@ -73,6 +73,13 @@ pub const SETTINGS: &[Setting] = &[
         "ADDR:PORT|beside|off",
         "Where /metrics is served for Prometheus: on a listener of its own, beside everything else, or nowhere",
     ),
+    setting("listen-unix", Kind::Text, "FILE", "Serve everything on this Unix socket besides"),
+    setting(
+        "cors-origins",
+        Kind::List,
+        "ORIGIN,…|*",
+        "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page only",
+    ),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",
@@ -138,6 +145,33 @@ pub const SETTINGS: &[Setting] = &[
     setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
     setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),
     setting("exchange.price-tick", Kind::Number, "SECONDS", "How often prices move; 0 freezes them"),
+    setting(
+        "exchange.price-sources",
+        Kind::List,
+        "SOURCE,…",
+        "Where prices come from, in order: simulation, replay:FILE, or URL#PATH of an upstream (http, https, ws, wss)",
+    ),
+    setting(
+        "exchange.price-policy",
+        Kind::Text,
+        "fallback|median",
+        "Which of several sources is believed: the first that knows a price, or the one in the middle",
+    ),
+    setting("exchange.upstream-interval", Kind::Number, "SECONDS", "How often an upstream is asked over HTTP"),
+    setting("exchange.upstream-timeout", Kind::Number, "SECONDS", "How long an upstream may take to answer"),
+    setting("exchange.upstream-retries", Kind::Integer, "N", "How often a question that failed is asked again at once"),
+    setting(
+        "exchange.upstream-max-age",
+        Kind::Number,
+        "SECONDS",
+        "How old an upstream's price may be that is put on the chain",
+    ),
+    setting(
+        "exchange.upstream-subscribe",
+        Kind::Text,
+        "TEXT",
+        "What is sent to an upstream's WebSocket once it is open",
+    ),
     setting("exchange.rate-limit", Kind::Integer, "N", "REST requests per minute and client address; 0 for no limit"),
     setting(
         "exchange.trusted-proxies",
@@ -158,6 +192,13 @@ pub const SETTINGS: &[Setting] = &[
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
+    setting(
+        "tls.certificate-file",
+        Kind::Text,
+        "FILE",
+        "Certificates (PEM, the server's own first) with which the listeners speak TLS; read again on SIGHUP",
+    ),
+    setting("tls.key-file", Kind::Text, "FILE", "Private key (PEM) of the certificate"),
     setting(
         "keys.treasury-file",
         Kind::Text,
