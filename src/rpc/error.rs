@@ -46,6 +46,8 @@ pub const INTERNAL_ERROR: i32 = -32603;
 pub const SERVER_ERROR: i32 = -32000;
 /// What was asked for is older than what is held (EIP-4444, as geth answers).
 pub const HISTORY_PRUNED: i32 = 4444;
+/// What was asked for does not exist.
+pub const RESOURCE_NOT_FOUND: i32 = -32001;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
 

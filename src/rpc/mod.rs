@@ -10,6 +10,7 @@ pub mod error;
 mod eth;
 mod execution;
 mod filters;
+pub mod fuzzing;
 mod hex;
 mod http;
 mod json;
@@ -37,7 +38,7 @@ use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
 pub use http::service;
-pub use reference::{Entry, reference};
+pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 
 use self::{

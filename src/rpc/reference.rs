@@ -3,6 +3,8 @@
 //! It is written for people, in the files of `reference/`, and read by `rpc.discover`. A test sends the requests and
 //! compares the responses, and compares the names with the method table.
 
+use std::collections::BTreeMap;
+
 use serde_json::{Value, json};
 
 use super::{Context, RpcError, Table, error::Dialect, json::Written, params::Shape};
@@ -13,12 +15,13 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// The files, in the order in which their requests build on each other.
-const FILES: [(&str, &str); 5] = [
+const FILES: [(&str, &str); 6] = [
     ("eth.md", include_str!("reference/eth.md")),
     ("other.md", include_str!("reference/other.md")),
     ("debug.md", include_str!("reference/debug.md")),
     ("trace.md", include_str!("reference/trace.md")),
     ("ots.md", include_str!("reference/ots.md")),
+    ("dev.md", include_str!("reference/dev.md")),
 ];
 
 /// What the documentation says about one method.
@@ -26,14 +29,23 @@ const FILES: [(&str, &str); 5] = [
 pub struct Entry {
     /// The file that says it.
     pub file: &'static str,
-    /// The method.
-    pub name: &'static str,
+    /// The method under all its names.
+    pub names: Vec<&'static str>,
     /// The names of its parameters.
     pub parameters: Vec<&'static str>,
     /// What it is for.
     pub summary: &'static str,
-    /// Requests and their responses: first what prepares the last one, which is the example.
-    pub exchanges: Vec<(&'static str, &'static str)>,
+    /// Requests with their responses: first what prepares the last one, which is the example.
+    pub exchanges: Vec<Exchange>,
+}
+
+/// A request and its response, without what all of them have.
+#[derive(Clone, Copy, Debug)]
+pub struct Exchange {
+    /// `{{method}}` and `{{method.member}}` stand for what that method answered last.
+    pub request: &'static str,
+    /// The response.
+    pub response: &'static str,
 }
 
 /// The whole documentation.
@@ -44,21 +56,46 @@ pub fn reference() -> Vec<Entry> {
 /// A section: heading, text, and a block of lines with requests and responses in turn.
 fn entry(file: &'static str, section: &'static str) -> Option<Entry> {
     let (heading, rest) = section.split_once('\n')?;
-    let (name, parameters) = heading.trim_end().strip_suffix(')')?.split_once('(')?;
+    let (names, parameters) = heading.trim_end().strip_suffix(')')?.split_once('(')?;
     let (summary, rest) = rest.split_once("```json\n")?;
     let (block, _) = rest.split_once("```")?;
     let lines: Vec<&str> = block.lines().collect();
     Some(Entry {
         file,
-        name,
+        names: names.split(", ").collect(),
         parameters: parameters.split(", ").filter(|name| !name.is_empty()).collect(),
         summary: summary.trim(),
-        exchanges: lines.chunks_exact(2).map(|pair| (pair[0], pair[1])).collect(),
+        exchanges: lines.chunks_exact(2).map(|pair| Exchange { request: pair[0], response: pair[1] }).collect(),
     })
 }
 
+/// What methods answered last.
+#[derive(Clone, Debug, Default)]
+pub struct Answers(BTreeMap<String, Value>);
+
+impl Answers {
+    /// Remembers what a method answered.
+    pub fn remember(&mut self, method: &str, result: Value) {
+        self.0.insert(method.to_owned(), result);
+    }
+
+    /// A request with everything in it that stands for an answer.
+    pub fn fill_in(&self, request: &str) -> String {
+        let mut parts = request.split("{{");
+        let mut out = parts.next().unwrap_or_default().to_owned();
+        for part in parts {
+            let (name, rest) = part.split_once("}}").unwrap_or((part, ""));
+            let (method, member) = name.split_once('.').unwrap_or((name, ""));
+            let result = self.0.get(method).unwrap_or(&Value::Null);
+            out += if member.is_empty() { result } else { &result[member] }.as_str().unwrap_or_default();
+            out += rest;
+        }
+        out
+    }
+}
+
 /// What the table knows of the methods.
-pub(super) struct Methods(pub(super) Vec<(&'static str, Vec<Shape>)>);
+pub(super) struct Methods(Vec<(&'static str, Vec<Shape>)>);
 
 impl Methods {
     /// Everything in `table`.
@@ -77,12 +114,29 @@ fn modules(context: &Context, (): ()) -> Result<Written, RpcError> {
 /// A description of all methods, as an OpenRPC document: made of the table, with the words and examples of the
 /// documentation.
 fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
-    let reference = reference();
+    let mut described = BTreeMap::new();
+    let mut answers = Answers::default();
+    for entry in reference() {
+        let mut example = None;
+        for Exchange { request, response } in &entry.exchanges {
+            let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap_or_default();
+            let mut response: Value = serde_json::from_str(response).unwrap_or_default();
+            answers.remember(request["method"].as_str().unwrap_or_default(), response["result"].clone());
+            let result = response.get_mut("result").map(Value::take);
+            example = result.map(|result| (request["params"].clone(), result));
+        }
+        for name in &entry.names {
+            described.insert(*name, (entry.parameters.clone(), entry.summary, example.clone()));
+        }
+    }
     let methods: Vec<Value> = context
         .methods
         .0
         .iter()
-        .map(|(name, shapes)| describe(name, shapes, reference.iter().find(|entry| entry.name == *name)))
+        .map(|(name, shapes)| match described.remove(name) {
+            Some((parameters, summary, example)) => describe(name, shapes, &parameters, summary, example),
+            None => describe(name, shapes, &[], "", None),
+        })
         .collect();
     let document = json!({
         "openrpc": "1.3.2",
@@ -92,9 +146,14 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
     Ok(Written(document.to_string().into_bytes()))
 }
 
-fn describe(name: &str, shapes: &[Shape], entry: Option<&Entry>) -> Value {
-    let parameter = |at: usize| entry.and_then(|entry| entry.parameters.get(at)).copied();
-    let name_of = |at: usize| parameter(at).map_or_else(|| format!("parameter {}", at + 1), str::to_owned);
+fn describe(
+    name: &str,
+    shapes: &[Shape],
+    parameters: &[&str],
+    summary: &str,
+    example: Option<(Value, Value)>,
+) -> Value {
+    let name_of = |at: usize| parameters.get(at).map_or_else(|| format!("parameter {}", at + 1), ToString::to_string);
     let params: Vec<Value> = shapes
         .iter()
         .enumerate()
@@ -102,28 +161,19 @@ fn describe(name: &str, shapes: &[Shape], entry: Option<&Entry>) -> Value {
         .collect();
     let mut method = json!({
         "name": name,
+        "summary": summary,
         "paramStructure": "by-position",
         "params": params,
         "result": {"name": "result", "schema": {}},
     });
-    if let Some(entry) = entry {
-        method["summary"] = json!(entry.summary);
-        if let Some(example) = entry.exchanges.last().and_then(|exchange| example(exchange, name_of)) {
-            method["examples"] = json!([example]);
-        }
+    if let Some((params, result)) = example {
+        let params = params.as_array().cloned().unwrap_or_default();
+        let params = params.into_iter().enumerate().map(|(at, value)| json!({"name": name_of(at), "value": value}));
+        method["examples"] = json!([{
+            "name": "example",
+            "params": params.collect::<Vec<_>>(),
+            "result": {"name": "result", "value": result},
+        }]);
     }
     method
-}
-
-/// The last exchange as OpenRPC has it; none if the documentation shortened the response.
-fn example((request, response): &(&str, &str), name_of: impl Fn(usize) -> String) -> Option<Value> {
-    let (request, mut response): (Value, Value) =
-        (serde_json::from_str(request).ok()?, serde_json::from_str(response).ok()?);
-    let params = request["params"].as_array()?.iter().enumerate();
-    let params: Vec<Value> = params.map(|(at, value)| json!({"name": name_of(at), "value": value})).collect();
-    Some(json!({
-        "name": "example",
-        "params": params,
-        "result": {"name": "result", "value": response["result"].take()},
-    }))
 }

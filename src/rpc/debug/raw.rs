@@ -6,7 +6,7 @@ use alloy_primitives::{B256, Bytes};
 use crate::{
     block::Block,
     chain::BlockId,
-    rpc::{Context, RpcError, Table, eth::found_block},
+    rpc::{Context, RpcError, Table, error::RESOURCE_NOT_FOUND, eth::found_block},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -14,6 +14,7 @@ pub(super) fn methods(table: &mut Table) {
     table.read("debug_getRawHeader", header);
     table.execute("debug_getRawReceipts", receipts);
     table.read("debug_getRawTransaction", transaction);
+    table.read("debug_getRawBlockAccessList", block_access_list);
     table.read("debug_getBadBlocks", bad_blocks);
 }
 
@@ -49,6 +50,12 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
         None => pooled.map(|pooled| pooled.transaction.envelope.encoded_2718()).unwrap_or_default(),
     };
     Ok(encoded.into())
+}
+
+/// The encoding of the list of what a block touches (EIP-7928), which no fork so far has.
+fn block_access_list(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
+    found_block(context, id)?;
+    Err(RpcError::new(RESOURCE_NOT_FOUND, "the block has no access list: its fork knows none"))
 }
 
 /// Blocks that were refused. A node that makes its chain itself is never offered any.

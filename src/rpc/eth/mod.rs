@@ -23,7 +23,8 @@ pub(super) use logs::LogFilter;
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
-pub(super) use sign::{recover_message, sign_message};
+pub(super) use sign::{recover_message, sign_message, typed_data_is_readable};
+pub(super) use simulate::simulation_is_readable;
 pub(super) use submit::{estimate_at, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};

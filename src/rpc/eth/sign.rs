@@ -74,6 +74,11 @@ impl Param for TypedMessage {
     }
 }
 
+/// Whether this can be read as typed data, and hashed if it can.
+pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
+    TypedMessage::read(json).is_ok_and(|message| message.0.eip712_signing_hash().is_ok())
+}
+
 /// Signs typed data (EIP-712) with the key of an account that the node holds.
 fn sign_typed_data(context: &Context, (address, data): (Address, TypedMessage)) -> Result<Bytes, RpcError> {
     let hash = data.0.eip712_signing_hash();

@@ -4,6 +4,7 @@ mod calls;
 mod client;
 mod envelope;
 mod filters;
+mod fuzz;
 mod limits;
 mod logs;
 mod reads;

@@ -1,0 +1,6 @@
+//! Any body is read as requests, or refused.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|body: &[u8]| {
+    tetrad::rpc::fuzzing::envelope(body);
+});

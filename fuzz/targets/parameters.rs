@@ -1,0 +1,6 @@
+//! Any JSON is a parameter of every type, or is not.
+#![no_main]
+
+libfuzzer_sys::fuzz_target!(|json: &[u8]| {
+    tetrad::rpc::fuzzing::parameters(json);
+});
