@@ -63,6 +63,8 @@ pub struct Node {
     writer: Writer,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
+    /// The account that updates prices.
+    updater: Address,
     config: Config,
 }
 
@@ -131,6 +133,7 @@ impl Node {
         if let Some(file) = &config.import {
             head = import::import(head, file, config.history)?;
         }
+        let updater = identity.updater.address();
         let preamble = preamble(&config, &network, identity.updater.clone());
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
@@ -141,7 +144,7 @@ impl Node {
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
         listeners.serve(routers, prices, config.listener, &shutdown);
-        let node = Self { addresses, chain, writer, shutdown: handle, keyring, config };
+        let node = Self { addresses, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -170,6 +173,11 @@ impl Node {
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         self.keyring.addresses().into_iter().filter_map(key).collect()
+    }
+
+    /// The account that updates prices, of which the chain sees most and people want to see least.
+    pub fn updater(&self) -> Address {
+        self.updater
     }
 
     /// The configuration that the node runs with.
@@ -233,6 +241,7 @@ fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: DEPOSIT_CONTRACT,
         network_precompiles: true,
+        signers: Default::default(),
     };
     let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
     Ok(genesis.build(Arc::new(params))?)

@@ -62,6 +62,9 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// An ABI cannot be read.
+    #[error(transparent)]
+    Abi(#[from] crate::console::AbiError),
     /// A configuration file cannot be used.
     #[error("{0} cannot be used: see above")]
     File(String),
@@ -119,10 +122,13 @@ fn parser() -> clap::Command {
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
-    let out = &mut io::stdout().lock();
+    // A node prints from several threads, so nobody may hold standard output while it runs.
+    let out = &mut match matches.subcommand() {
+        None => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("serve", matches)) => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(_) => io::stdout().lock(),
+    };
     match matches.subcommand() {
-        None => serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("probe", matches)) => Ok(probe::run(Config::from_values(&settings::values(matches)?)?.listen, out)?),
         Some(("completions", matches)) => {
@@ -133,7 +139,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
             Ok(out.write_all(&script)?)
         }
         Some(("man", _)) => Ok(clap_mangen::Man::new(parser()).render(out)?),
-        Some(_) => {
+        _ => {
             // The parser knows these commands, or it would not have let them pass.
             let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)

@@ -1,9 +1,9 @@
 //! `tetrad serve`: a node until somebody ends it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
 use super::{Error, banner, notify};
-use crate::{Config, Node, telemetry};
+use crate::{Config, Node, console::Console, telemetry};
 
 /// Runs a node until SIGINT or SIGTERM.
 pub(super) fn run(config: Config) -> Result<(), Error> {
@@ -19,6 +19,12 @@ pub(super) fn run(config: Config) -> Result<(), Error> {
             let mut out = io::stdout().lock();
             banner::print(&node, &mut out)?;
             out.flush()?;
+            drop(out);
+            let config = node.config();
+            let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let (own, telling) = ([node.updater()], config.rpc.telling.clone());
+            let console = Console::new(&config.console, &config.network, own, telling, colours)?;
+            tokio::spawn(console.follow(node.chain().clone(), io::stdout()));
         }
         notify::notify(notify::READY);
         let signal = signals.end(&node).await?;

@@ -1,5 +1,7 @@
 //! What values mean, or what is wrong with them.
 
+use std::path::PathBuf;
+
 use alloy_primitives::utils::parse_ether;
 use ipnet::IpNet;
 
@@ -76,6 +78,10 @@ impl Config {
         read.integer("seed", 0..=i64::MAX, &mut config.seed)?;
         read.path("ready-file", &mut config.ready_file);
         read.switch("quiet", &mut config.quiet);
+        read.integer("verbosity", 0..=4, &mut config.console.verbosity)?;
+        if let Some((paths, _)) = read.list("abi") {
+            config.console.abi = paths.into_iter().map(PathBuf::from).collect();
+        }
         if let Some(format) = read.choice("log-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])? {
             config.log_format = format;
         }

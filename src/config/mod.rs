@@ -21,6 +21,7 @@ pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
     chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
     network::Network,
@@ -116,6 +117,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
     pub quiet: bool,
+    /// What is printed of transactions.
+    pub console: ConsoleConfig,
     /// How log lines look.
     pub log_format: LogFormat,
     /// What is logged.
@@ -164,6 +167,7 @@ impl Default for Config {
             seed: 1,
             ready_file: None,
             quiet: false,
+            console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             network: Network::default(),

@@ -114,6 +114,13 @@ pub const SETTINGS: &[Setting] = &[
         "Write the URLs and the process id here, as JSON, once everything listens",
     ),
     setting("quiet", Kind::Switch, "", "Print nothing but errors"),
+    setting(
+        "verbosity",
+        Kind::Integer,
+        "0-4",
+        "How much is printed of transactions: 1 adds arguments (-v), 2 events, 3 calls of failed ones, 4 calls of all",
+    ),
+    setting("abi", Kind::List, "PATH,…", "Files and folders with ABIs of contracts, to name what they do"),
     setting("log-format", Kind::Text, "text|json", "Form of the log"),
     setting("log-level", Kind::Text, "FILTER", "What is logged: error, warn, info, debug, trace, or levels by module"),
     setting("slow-request", Kind::Number, "SECONDS", "Log requests that take longer; 0 for none"),

@@ -43,6 +43,11 @@ impl Config {
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
+            "verbosity" => integer(self.console.verbosity.into()),
+            "abi" => {
+                let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
+                Some(Value::Array(paths.collect()))
+            }
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
             "log-level" => text(&self.log_level),
             "slow-request" => seconds(self.rpc.slow.unwrap_or_default()),

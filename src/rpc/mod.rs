@@ -3,6 +3,7 @@
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
 //! whose `methods` function adds its handlers to the [`Table`].
 
+mod debug;
 mod dev;
 mod envelope;
 pub mod error;
@@ -18,11 +19,14 @@ mod params;
 mod personal;
 mod subscriptions;
 mod table;
+mod testing;
+mod tracing;
+mod txpool;
 mod web3;
 mod ws;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -59,6 +63,10 @@ pub struct RpcConfig {
     pub max_batch_response: usize,
     /// Gas that a call or an estimate may use.
     pub gas_cap: u64,
+    /// How long a simulation or a trace may take.
+    pub execution_timeout: Duration,
+    /// Bytes that an answer with traces may have.
+    pub max_trace_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
@@ -67,6 +75,8 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
+    /// Whether the terminal tells of transactions; a development method switches it.
+    pub telling: Arc<AtomicBool>,
     /// How long a request may take before the log tells of it.
     pub slow: Option<Duration>,
 }
@@ -81,10 +91,13 @@ impl Default for RpcConfig {
             max_batch: 1_000,
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
+            execution_timeout: Duration::from_secs(5),
+            max_trace_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
+            telling: Arc::new(AtomicBool::new(true)),
             slow: None,
         }
     }
@@ -126,7 +139,10 @@ impl Rpc {
         net::methods(&mut table);
         web3::methods(&mut table);
         personal::methods(&mut table);
+        txpool::methods(&mut table);
+        debug::methods(&mut table);
         if config.development {
+            testing::methods(&mut table);
             dev::methods(&mut table);
         }
         let context = Context {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use serde::{Deserialize, de::DeserializeOwned};
+use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::{
@@ -128,11 +128,21 @@ pub(super) fn kind(json: &str) -> &'static str {
 }
 
 /// Reads JSON of a known shape; the message is serde's, without the position in the line.
-pub(super) fn shape<T: DeserializeOwned>(json: &str) -> Result<T, String> {
+pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| {
         let message = error.to_string();
         message.split(" at line ").next().unwrap_or_default().to_owned()
     })
+}
+
+/// Reads an object whose members stay unread, as [`RawValue`]s; null counts as one without members.
+pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    match json {
+        "null" => serde_json::from_str("{}"),
+        _ if !json.starts_with('{') => return Err(format!("expected an object, got {}", kind(json))),
+        json => serde_json::from_str(json),
+    }
+    .map_err(|error| error.to_string().split(" at line ").next().unwrap_or_default().to_owned())
 }
 
 impl<P: Param> Param for Option<P> {

@@ -8,6 +8,7 @@ mod config;
 mod conformance;
 mod contracts;
 mod cosmos;
+mod dev;
 mod exchange;
 mod lending;
 mod rpc;

@@ -31,6 +31,11 @@ pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcE
     Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
 }
 
+/// The block, or the error that there is none.
+pub(in crate::rpc) fn found_block(context: &Context, id: BlockId) -> Result<Arc<Block>, RpcError> {
+    find(context, id)?.map(|(_, block)| block).ok_or_else(|| RpcError::server("block not found"))
+}
+
 fn block_number(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(context.chain.head().number()))
 }

@@ -71,12 +71,15 @@ struct Raw<'a> {
     authorization_list: Option<&'a RawValue>,
 }
 
-fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
-    raw.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+/// A member of an object, where it is given and not null; what is wrong is said with its name.
+pub(in crate::rpc) fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
+    let given = raw.filter(|raw| raw.get() != "null");
+    given.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
 }
 
 fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) -> Result<Option<T>, String> {
-    raw.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+    let given = raw.filter(|raw| raw.get() != "null");
+    given.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
 }
 
 impl Param for u128 {
@@ -133,11 +136,10 @@ impl TransactionRequest {
             priority_fee: self.max_priority_fee_per_gas,
             value: self.value.unwrap_or_default(),
             input: self.input.unwrap_or_default(),
-            nonce: self.nonce,
             access_list: self.access_list,
-            blob_hashes: self.blob_versioned_hashes.unwrap_or_default(),
+            blob_hashes: self.blob_versioned_hashes,
             max_fee_per_blob_gas: self.max_fee_per_blob_gas,
-            authorization_list: self.authorization_list.unwrap_or_default(),
+            authorization_list: self.authorization_list,
         })
     }
 }

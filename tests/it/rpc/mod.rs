@@ -2,7 +2,6 @@
 
 mod calls;
 mod client;
-mod development;
 mod envelope;
 mod filters;
 mod logs;
