@@ -225,6 +225,39 @@ test('developer controls mine, move time, go back and give', async () => {
   await clean(page);
 });
 
+test('a price is set, and somebody else is acted as', async () => {
+  const page = await browser.open(`${node.url}/#/developer`);
+  const prices = page.locator('section', { has: page.locator('h2', { hasText: /^Price$/ }) });
+  await prices.locator('select').selectOption('SOL');
+  await prices.locator('input').fill('200');
+  await prices.locator('button').click();
+  await page.waitForSelector('.toast.good:has-text("SOL costs $200 now")');
+  const { data } = await (await fetch(`${node.url}/api/prices`)).json();
+  assert.equal(Object.values(data).find((token) => token.symbol === 'SOL').price, 200);
+
+  const { vault } = await (await fetch(`${node.url}/api/network`)).json();
+  const acting = page.locator('section', { has: page.locator('h2', { hasText: 'Act as anybody' }) });
+  await acting.locator('input').fill(vault);
+  await acting.locator('button:has-text("Act as it")').click();
+  await page.waitForSelector('.toast.good:has-text("in its name")');
+  await page.selectOption('#account', `node/${vault}`);
+  await acting.locator('button:has-text("Stop")').click();
+  await page.waitForFunction(() => !document.querySelector('#account').value.includes('/0x49B0'));
+  await clean(page);
+});
+
+test('the calls inside of a transaction are shown', async () => {
+  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
+  const call = (to, text, values) => node.rpc('eth_sendTransaction', { from: ACCOUNT, to, data: encodeCall(fragment(text), values) });
+  await call(tokens.USDT, 'approve(address,uint256)', [vault, 10n ** 9n]);
+  const hash = await call(vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDT, tokens.WETH, 10n ** 8n, 0n]);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const trace = page.locator('.trace');
+  for (const name of ['readPrice', 'transferFrom', 'transfer']) await trace.locator(`.tag.accent:text-is("${name}")`).first().waitFor();
+  await browser.picture(page, 'trace');
+  await clean(page);
+});
+
 test('the page comes back when the node does, and notices that it is another chain', async () => {
   const own = await startNode();
   await own.rpc('evm_mine', { blocks: '0x5' });
