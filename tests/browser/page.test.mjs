@@ -34,11 +34,12 @@ function clean(page) {
 
 test('the first view is there at once and small', async () => {
   const page = await browser.open(node.url);
-  const { time, size } = await page.evaluate(() => ({
+  const { time, ready, size } = await page.evaluate(() => ({
     time: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+    ready: performance.now(),
     size: performance.getEntriesByType('resource').reduce((sum, one) => sum + one.encodedBodySize, 0),
   }));
-  console.log(`first paint after ${Math.round(time)} ms, ${Math.round(size / 1024)} KiB loaded`);
+  console.log(`first paint after ${Math.round(time)} ms, content before ${Math.round(ready)} ms, ${Math.round(size / 1024)} KiB loaded`);
   assert.ok(size < 250_000, `${size} bytes`);
   await page.waitForFunction(() => document.querySelector('#status-text').textContent.startsWith('Chain 125'));
   await browser.picture(page, 'network');
