@@ -28,9 +28,12 @@ use self::{
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
-    config::{Config, ConfigError},
+    config::{Config, ConfigError, Profile},
     evm::{ChainParams, Forks},
-    exchange::{Exchange, Pace, Updater, feed::Simulation},
+    exchange::{
+        Exchange, Pace, Updater,
+        feed::{FeedError, Panel, PanelConfig},
+    },
     genesis::network_genesis,
     network::Network,
     web::{ShutdownHandle, TlsError},
@@ -96,6 +99,9 @@ pub enum SpawnError {
     /// The certificate or its key cannot be used.
     #[error("tls: {0}")]
     Tls(#[from] TlsError),
+    /// A price source cannot be set up.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
@@ -134,13 +140,15 @@ impl Node {
             head = import::import(head, file, config.history)?;
         }
         let updater = identity.updater.address();
-        let preamble = preamble(&config, &network, identity.updater.clone());
+        let panel = panel(&config, &network, &clock)?;
+        let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
         let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
         let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
-        let exchange = services.exchange(&config);
+        let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
+        let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
         listeners.serve(routers, prices, config.listener, &shutdown);
@@ -220,14 +228,25 @@ impl Node {
     }
 }
 
-/// What puts prices on the chain; nothing on another chain than the network's.
-fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<Box<dyn Preamble>> {
+/// Where prices come from; nowhere on another chain than the network's.
+fn panel(config: &Config, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Option<Arc<Panel>>, FeedError> {
     if config.genesis.is_some() {
-        return None;
+        return Ok(None);
     }
-    let pace =
-        config.exchange.price_tick.map(|tick| Pace { source: Box::new(Simulation::new(config.seed, network)), tick });
-    Some(Box::new(Updater::new(network.clone(), key, pace)))
+    let exchange = &config.exchange;
+    let panel = PanelConfig {
+        sources: &exchange.price_sources,
+        policy: exchange.price_policy,
+        upstream: &exchange.upstream,
+        seed: config.seed,
+    };
+    Panel::new(panel, network, clock).map(Arc::new).map(Some)
+}
+
+/// What puts prices on the chain.
+fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, panel: &Arc<Panel>) -> Box<dyn Preamble> {
+    let pace = config.exchange.price_tick.map(|tick| Pace { source: panel.clone(), tick });
+    Box::new(Updater::new(network.clone(), key, pace))
 }
 
 /// The chain's first block, from a file or the network's own.

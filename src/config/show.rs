@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile};
-use crate::{rpc::Dialect, web::Origins};
+use crate::{exchange::feed::Policy, rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -61,10 +61,24 @@ impl Config {
             "rpc.max-body" => integer(self.rpc.max_body as u64),
             "rpc.max-batch" => integer(self.rpc.max_batch as u64),
             "rpc.gas-cap" => integer(self.rpc.gas_cap),
+            "rpc.execution-timeout" => seconds(self.rpc.execution_timeout),
+            "rpc.max-trace-megabytes" => integer(self.rpc.max_trace_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
             "exchange.price-tick" => seconds(self.exchange.price_tick.unwrap_or_default()),
+            "exchange.price-sources" => {
+                let sources = self.exchange.price_sources.iter();
+                Some(Value::Array(sources.map(|source| Value::String(source.to_string())).collect()))
+            }
+            "exchange.price-policy" => {
+                text(&if self.exchange.price_policy == Policy::Fallback { "fallback" } else { "median" })
+            }
+            "exchange.upstream-interval" => seconds(self.exchange.upstream.interval),
+            "exchange.upstream-timeout" => seconds(self.exchange.upstream.timeout),
+            "exchange.upstream-retries" => integer(self.exchange.upstream.retries.into()),
+            "exchange.upstream-max-age" => seconds(self.exchange.upstream.max_age),
+            "exchange.upstream-subscribe" => self.exchange.upstream.subscribe.clone().map(Value::String),
             "exchange.rate-limit" => integer(self.exchange.rate_limit.into()),
             "exchange.trusted-proxies" => {
                 let proxies = self.exchange.trusted_proxies.iter();

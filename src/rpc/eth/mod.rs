@@ -17,11 +17,11 @@ mod simulate;
 mod submit;
 mod transaction;
 
-pub(super) use block::found_block;
+pub(super) use block::{find, found_block};
 pub(super) use fee::suggested_tip;
 pub(super) use logs::LogFilter;
 pub(super) use overrides::BlockOverrides;
-pub(super) use render::{RpcBlock, RpcHeader, RpcTransaction, write_withdrawal};
+pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{estimate_at, fill, send_impersonated};

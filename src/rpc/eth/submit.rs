@@ -74,7 +74,8 @@ pub(in crate::rpc) async fn estimate_at(
         let view = own.chain.view(block)?;
         let call = request.into_call(own.chain.params().chain_id)?;
         let overrides = StateOverrides::new();
-        Ok(view.call_context(&overrides, own.config.gas_cap).estimate(&call)?)
+        let is_over = own.time_limit();
+        Ok(view.call_context(&overrides, own.config.gas_cap).until(&is_over).estimate(&call)?)
     };
     context.execution.apart(run).await
 }

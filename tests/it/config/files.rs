@@ -50,6 +50,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "listen-unix",
         "tls.certificate-file",
         "tls.key-file",
+        "exchange.upstream-subscribe",
         "keys.treasury-file",
         "keys.updater-file",
     ];
