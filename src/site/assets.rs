@@ -81,6 +81,7 @@ impl Assets {
             "views/lending.js",
             "views/network.js",
             "views/position.js",
+            "views/pricecard.js",
             "views/search.js",
             "views/snapshots.js",
             "views/swap.js",
