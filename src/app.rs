@@ -6,6 +6,7 @@ mod import;
 mod listeners;
 mod metrics;
 mod network_info;
+mod open;
 mod price_timer;
 mod probes;
 mod process;
@@ -27,15 +28,14 @@ use self::{
 };
 use crate::{
     account::SecretKey,
-    chain::{Chain, ChainConfig, Clock, GenesisError, Head, Keyring, Mining, Preamble, SystemClock, Writer},
+    chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, Writer},
     config::{Config, ConfigError, Profile},
-    evm::{ChainParams, Forks},
     exchange::{
         Exchange, Pace, Updater,
         feed::{FeedError, Panel, PanelConfig},
     },
-    genesis::network_genesis,
     network::Network,
+    store::{DataDir, DataDirError},
     web::{ShutdownHandle, TlsError},
 };
 
@@ -93,6 +93,12 @@ pub enum SpawnError {
     /// The genesis file cannot be used.
     #[error(transparent)]
     GenesisFile(#[from] GenesisFileError),
+    /// The data directory cannot be used.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The chain in it cannot be.
+    #[error("--data-dir: {0}")]
+    Open(#[from] OpenError),
     /// The file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -133,16 +139,17 @@ impl Node {
         let listeners = Listeners::bind(&config)?;
         let addresses = listeners.addresses()?;
 
+        let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let mut identity = Identity::load(&config)?;
         let network = Arc::new(config.network.clone());
-        let mut head = first_head(&config, &identity, &*clock)?;
+        let mut recovered = open::chain(&config, &identity, directory, &*clock)?;
         if let Some(file) = &config.import {
-            head = import::import(head, file, config.history)?;
+            import::import(&mut recovered, file, config.history)?;
         }
         let updater = identity.updater.address();
         let panel = panel(&config, &network, &clock)?;
         let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
-        let (chain, writer) = Chain::spawn(head, chain_config(&config, clock.clone()), preamble)?;
+        let (chain, writer) = Chain::resume(recovered, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
@@ -247,23 +254,6 @@ fn panel(config: &Config, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Res
 fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, panel: &Arc<Panel>) -> Box<dyn Preamble> {
     let pace = config.exchange.price_tick.map(|tick| Pace { source: panel.clone(), tick });
     Box::new(Updater::new(network.clone(), key, pace))
-}
-
-/// The chain's first block, from a file or the network's own.
-fn first_head(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result<Head, SpawnError> {
-    if let Some(file) = &config.genesis {
-        let (genesis, params) = genesis_file::load(file)?;
-        return Ok(genesis.build(Arc::new(params))?);
-    }
-    let params = ChainParams {
-        chain_id: config.chain_id,
-        forks: Forks::all_from_genesis(config.hardfork),
-        deposit_contract: DEPOSIT_CONTRACT,
-        network_precompiles: true,
-        signers: Default::default(),
-    };
-    let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
-    Ok(genesis.build(Arc::new(params))?)
 }
 
 fn chain_config(config: &Config, clock: Arc<dyn Clock>) -> ChainConfig {

@@ -1,6 +1,9 @@
 //! Whose keys the node has: the development accounts, and its own accounts that own and feed the contracts.
 
-use std::path::{Path, PathBuf};
+use std::{
+    io::Write,
+    path::{Path, PathBuf},
+};
 
 use alloy_primitives::Address;
 
@@ -22,7 +25,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Derives, reads or makes the keys. The node's own accounts are derived from the mnemonic, beside the development
-    /// accounts, or, in production, made anew: only a file keeps them.
+    /// accounts, or, in production, made anew: only a file keeps them, and the data directory, if there is one.
     pub(super) fn load(config: &Config) -> Result<Self, SpawnError> {
         let key_error = |error: &dyn std::fmt::Display| SpawnError::Key(error.to_string());
         let mnemonic = Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
@@ -31,18 +34,19 @@ impl Identity {
             let path: DerivationPath = path.parse().map_err(|error| key_error(&error))?;
             seed.derive(&path).map_err(|error| key_error(&error))
         };
-        let own = |file: &Option<PathBuf>, index: u32| match file {
-            Some(file) => read_key(file),
-            None if config.profile == Profile::Development => derive(&format!("m/44'/60'/1'/0/{index}")),
-            None => SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| key_error(&error)),
+        let own = |file: &Option<PathBuf>, index: u32, name: &str| match (file, &config.data_dir) {
+            (Some(file), _) => read_key(file),
+            (None, _) if config.profile == Profile::Development => derive(&format!("m/44'/60'/1'/0/{index}")),
+            (None, Some(directory)) => kept_key(&directory.join(name)),
+            (None, None) => new_key(),
         };
         Ok(Self {
             development: (0..config.accounts)
                 .map(|index| derive(&format!("m/44'/60'/0'/0/{index}")))
                 .collect::<Result<_, _>>()?,
-            treasury: own(&config.treasury_file, 0)?,
-            updater: own(&config.updater_file, 1)?,
-            borrower: own(&None, 2)?,
+            treasury: own(&config.treasury_file, 0, "treasury.key")?,
+            updater: own(&config.updater_file, 1, "updater.key")?,
+            borrower: own(&None, 2, "borrower.key")?,
         })
     }
 
@@ -62,4 +66,26 @@ fn read_key(file: &Path) -> Result<SecretKey, SpawnError> {
     let failed = |what: String| SpawnError::Key(format!("key file {}: {what}", file.display()));
     let text = zeroize::Zeroizing::new(std::fs::read_to_string(file).map_err(|error| failed(error.to_string()))?);
     SecretKey::from_hex(text.trim()).map_err(|error| failed(error.to_string()))
+}
+
+fn new_key() -> Result<SecretKey, SpawnError> {
+    SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| SpawnError::Key(error.to_string()))
+}
+
+/// The key in a file of the data directory, made if it does not exist.
+fn kept_key(file: &Path) -> Result<SecretKey, SpawnError> {
+    if file.exists() {
+        return read_key(file);
+    }
+    let key = new_key()?;
+    let write = || -> std::io::Result<()> {
+        // Readable by its owner only, as temporary files are.
+        let mut draft = tempfile::NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
+        draft.write_all(key.to_hex().as_bytes())?;
+        draft.as_file().sync_all()?;
+        draft.persist_noclobber(file)?;
+        Ok(())
+    };
+    write().map_err(|error| SpawnError::Key(format!("key file {}: {error}", file.display())))?;
+    Ok(key)
 }

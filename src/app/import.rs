@@ -4,9 +4,13 @@ use std::{io, path::Path};
 
 use alloy_rlp::Decodable;
 
-use crate::chain::{ApplyError, ForeignBlock, Head, HistoryLimits, apply};
+use crate::{
+    chain::{ApplyError, ForeignBlock, HistoryLimits, Recovered, apply},
+    log::AppendError,
+};
 
-/// A file of blocks cannot be imported. Nothing of it is kept.
+/// A file of blocks cannot be imported. The blocks before the one that cannot are in the data directory, if there is
+/// one.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
     /// It cannot be read.
@@ -18,18 +22,24 @@ pub enum ImportError {
     /// A block does not fit.
     #[error("--import {0}: {1}")]
     Block(String, ApplyError),
+    /// A block cannot be recorded.
+    #[error("--import {0}: {1}")]
+    Record(String, AppendError),
 }
 
-/// Applies all blocks of a file on top of `head`.
-pub(super) fn import(mut head: Head, path: &Path, limits: HistoryLimits) -> Result<Head, ImportError> {
+/// Applies all blocks of a file to the chain, but those that it has.
+pub(super) fn import(recovered: &mut Recovered, path: &Path, limits: HistoryLimits) -> Result<(), ImportError> {
     let name = || path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| ImportError::Read(name(), error))?;
     let (mut rest, mut count) = (bytes.as_slice(), 0);
     while !rest.is_empty() {
         let block = ForeignBlock::decode(&mut rest).map_err(|error| ImportError::Format(name(), count, error))?;
-        let applied = apply(&head, block).map_err(|error| ImportError::Block(name(), error))?;
-        (head, _) = head.extended(applied.block, applied.changes, applied.state, limits);
         count += 1;
+        if recovered.block_hash(block.header.number) == Some(block.header.hash_slow()) {
+            continue;
+        }
+        let applied = apply(&recovered.head, block).map_err(|error| ImportError::Block(name(), error))?;
+        recovered.extend(applied, limits).map_err(|error| ImportError::Record(name(), error))?;
     }
-    Ok(head)
+    Ok(())
 }

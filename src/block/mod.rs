@@ -1,5 +1,6 @@
 //! Blocks, transactions and receipts: their content, encodings and hashes. Knows nothing of state or execution.
 
+mod codec;
 mod receipt;
 mod transaction;
 
@@ -7,7 +8,7 @@ use std::sync::Arc;
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header, proofs};
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
-use alloy_primitives::{B256, Bytes, Log};
+use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
 
 pub use receipt::{Receipt, Status, bloom};
@@ -54,6 +55,23 @@ impl Block {
     /// The size in bytes of the block's RLP encoding.
     pub fn size(&self) -> usize {
         self.rlp_header().0.length_with_payload()
+    }
+
+    /// Names the field of the header that does not fit the block's content, if there is one.
+    pub fn verify(&self) -> Result<(), &'static str> {
+        let logs_bloom = self.receipts.iter().fold(Bloom::ZERO, |all, receipt| all | receipt.bloom());
+        let withdrawals = self.withdrawals.as_deref().map(proofs::calculate_withdrawals_root);
+        let gas_used = self.receipts.last().map_or(0, |last| last.cumulative_gas_used);
+        let fields = [
+            ("gasUsed", gas_used == self.header.gas_used),
+            ("logsBloom", logs_bloom == self.header.logs_bloom),
+            ("transactionsRoot", transactions_root(&self.transactions) == self.header.transactions_root),
+            ("receiptsRoot", receipts_root(&self.receipts) == self.header.receipts_root),
+            ("withdrawalsRoot", withdrawals == self.header.withdrawals_root),
+            ("sha3Uncles", ommers_hash(&self.ommers) == self.header.ommers_hash),
+            ("hash", self.header.hash_slow() == self.hash),
+        ];
+        fields.into_iter().find(|(_, fits)| !fits).map_or(Ok(()), |(field, _)| Err(field))
     }
 
     /// Where the transaction with this hash stands in the block.

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 
-use crate::block::DecodeError;
+use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The pool or the executor turned a transaction down.
 #[derive(Clone, Debug, thiserror::Error)]
@@ -123,10 +123,27 @@ pub enum SubmitError {
     /// It was accepted, but when its turn came it could not be executed.
     #[error("{0}")]
     Dropped(String),
+    /// Its block, or the transaction itself, could not be written to disk.
+    #[error("the chain cannot be written: {0}")]
+    Storage(String),
     /// The node holds no key of this account.
     #[error("unknown account")]
     UnknownAccount,
     /// The node is shutting down.
     #[error("the node is shutting down")]
     Stopped,
+}
+
+/// A change to the chain was not made. The chain is as it was.
+#[derive(Debug, thiserror::Error)]
+pub enum ChangeError {
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+    /// A block could not be made.
+    #[error(transparent)]
+    Block(#[from] BlockError),
+    /// The change could not be recorded.
+    #[error("the chain cannot be written: {0}")]
+    Append(#[from] AppendError),
 }

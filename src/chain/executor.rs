@@ -1,7 +1,7 @@
 //! The one writer: a thread that turns what is ready into blocks, and makes every other change to the chain.
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
         mpsc::{Receiver, RecvTimeoutError},
@@ -9,13 +9,17 @@ use std::{
     time::Instant,
 };
 
+use tokio::sync::oneshot;
+
 use super::{
-    Edit, Event, Head, Mining, Sealing, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing,
+    ChangeError, Edit, Event, Head, Journal, Mining, Pooled, Sealing, Shared, SubmitError, candidate::Candidate,
+    seal::seal, timing::Timing,
 };
 use crate::{
     block::{Block, Transaction},
     evm::{BlockError, Environment},
-    state::ReadError,
+    log::{Entry, Shift},
+    state::Changes,
 };
 
 /// Transactions that one block is offered.
@@ -25,27 +29,58 @@ const MAX_OFFERED: usize = 50_000;
 pub(super) enum Command {
     /// There may be something to put into a block.
     Wake,
-    /// Anything else. Runs between blocks.
-    Run(Box<dyn FnOnce(&mut Executor) + Send>),
+    /// A transaction that has to wait is to outlive the process.
+    Keep(Waiting),
+    /// The file of transactions that wait is to be written anew.
+    TidyPool,
+    /// Anything else. Runs between blocks; what it returns tells whoever asked, once the change is recorded.
+    Run(Box<dyn FnOnce(&mut Executor) -> Answer + Send>),
     /// End.
     Stop,
+}
+
+/// Tells the outcome of a change to whoever asked for it, and whether what it did to the time is recorded.
+pub(super) type Answer = Box<dyn FnOnce(bool) + Send>;
+
+/// A transaction to keep, and who wants to know when it is.
+pub(super) struct Waiting {
+    pub(super) pooled: Arc<Pooled>,
+    pub(super) kept: oneshot::Sender<Result<(), SubmitError>>,
 }
 
 /// The chain as its only writer sees it.
 pub struct Executor {
     pub(super) shared: Arc<Shared>,
     pub(super) commands: Receiver<Command>,
+    /// Commands that were received while looking for others.
+    pub(super) deferred: VecDeque<Command>,
+    /// Where changes are recorded; none on a chain that lives in memory only.
+    pub(super) journal: Option<Journal>,
+    /// What the log says of the time.
+    pub(super) recorded: Shift,
+    /// The last failure that was told of, so that one that lasts is told of once.
+    pub(super) failure: Option<String>,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
     pub(super) snapshots_taken: u64,
     /// What the node started with.
-    pub(super) origin: (Arc<Head>, Sealing),
+    pub(super) origin: Origin,
 }
 
-/// A block that was made on top of a head, and is not published.
+/// The chain, what was decided about sealing, and the entries of the log when the node started.
+pub(super) struct Origin {
+    pub(super) head: Arc<Head>,
+    pub(super) sealing: Sealing,
+    pub(super) height: u64,
+}
+
+/// A block that was made on top of a head, and is neither recorded nor published.
 pub(super) struct Sealed {
     pub(super) block: Arc<Block>,
+    pub(super) changes: Arc<Changes>,
+    /// The time after it.
+    pub(super) shift: Shift,
     pub(super) next: Head,
     /// Blocks that the next head lets go of.
     pub(super) dropped: Vec<Arc<Block>>,
@@ -55,6 +90,8 @@ pub(super) struct Sealed {
 pub(super) struct Snapshot {
     pub(super) head: Arc<Head>,
     pub(super) timing: Timing,
+    /// Entries of the log then.
+    pub(super) height: u64,
 }
 
 impl Executor {
@@ -62,25 +99,37 @@ impl Executor {
     pub(super) fn run(mut self) {
         self.schedule();
         loop {
-            let command = match self.due {
-                None => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                Some(at) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
+            let command = match (self.deferred.pop_front(), self.due) {
+                (Some(command), _) => Ok(command),
+                (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
+                (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match command {
                 Ok(Command::Wake) => self.seal_ready(true),
+                Ok(Command::Keep(waiting)) => self.keep(waiting),
+                Ok(Command::TidyPool) => self.tidy_pool(true),
                 Ok(Command::Run(change)) => {
-                    change(&mut self);
+                    let pool = self.shared.pool.version();
+                    let answer = change(&mut self);
+                    let recorded = self.record_time();
+                    if self.shared.pool.version() != pool {
+                        self.tidy_pool(true);
+                    }
+                    answer(recorded);
                     // Who moves the time or goes back to a snapshot does not ask for a block.
                     self.seal_ready(false);
                 }
                 Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
                 Err(RecvTimeoutError::Timeout) => {
                     if let Err(error) = self.seal_block(0) {
-                        tracing::error!(%error, "could not seal a block");
+                        self.tell(&error);
                     }
                     self.schedule();
                 }
             }
+        }
+        if let Some(journal) = self.journal.take() {
+            journal.close();
         }
         self.shared.pool.clear(|| SubmitError::Stopped);
     }
@@ -122,8 +171,11 @@ impl Executor {
                     return;
                 }
                 Err(error) => {
-                    tracing::error!(%error, "could not seal a block");
-                    self.shared.pool.release_unaffordable(u64::MAX);
+                    self.tell(&error);
+                    // Who waits for a block that cannot be recorded was refused already.
+                    if !matches!(error, ChangeError::Append(_)) {
+                        self.shared.pool.release_unaffordable(u64::MAX);
+                    }
                     return;
                 }
             }
@@ -132,25 +184,47 @@ impl Executor {
 
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
     /// it must be.
-    pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, BlockError> {
+    pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
         let first = self.shared.preamble(&head, &environment);
         let candidate = self.candidate(&head, &environment, first)?;
-        let sealed = self.seal(&head, &environment, candidate);
-        Ok(self.publish_sealed(sealed))
+        self.commit(&head, &environment, candidate)
     }
 
     /// Makes a block if there is anything to put into it. Returns whether that changed anything.
-    fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, BlockError> {
+    fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
         let first = self.shared.preamble(head, environment);
         let candidate = self.candidate(head, environment, first)?;
         if candidate.content.transactions.is_empty() {
             return Ok(!candidate.rejected.is_empty());
         }
-        let sealed = self.seal(head, environment, candidate);
-        self.publish_sealed(sealed);
+        self.commit(head, environment, candidate)?;
         Ok(true)
+    }
+
+    /// Seals, records and publishes what was executed. If it cannot be recorded the chain is as before, and whoever
+    /// waits for a block is refused.
+    fn commit(
+        &mut self,
+        head: &Head,
+        environment: &Environment,
+        candidate: Candidate,
+    ) -> Result<Arc<Block>, ChangeError> {
+        let decided = self.decided();
+        let sealed = self.seal(head, environment, candidate);
+        if let Err(error) = self.record_block(&sealed) {
+            self.decide(decided);
+            let reason = || SubmitError::Storage(error.to_string());
+            let ready = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            ready.iter().for_each(|pooled| self.shared.pool.refuse(pooled.transaction.hash(), reason));
+            return Err(error.into());
+        }
+        let Sealed { block, next, dropped, .. } = sealed;
+        self.publish(next, vec![block.clone()], Vec::new());
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
+        self.settled();
+        Ok(block)
     }
 
     /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
@@ -173,16 +247,12 @@ impl Executor {
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
         let block = Arc::new(seal(environment, candidate.content, root));
-        let (next, dropped) = head.extended(block.clone(), candidate.changes, state, self.shared.history);
-        self.shared.timing.lock().sealed(environment.timestamp);
+        let changes = Arc::new(candidate.changes);
+        let (next, dropped) = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
+        let mut timing = self.shared.timing.lock();
+        timing.sealed(environment.timestamp);
         self.shared.sealing.lock().forget_next();
-        Sealed { block, next, dropped }
-    }
-
-    fn publish_sealed(&mut self, Sealed { block, next, dropped }: Sealed) -> Arc<Block> {
-        self.publish(next, vec![block.clone()], Vec::new());
-        dropped.iter().for_each(|old| self.shared.index.remove(old));
-        block
+        Sealed { block, changes, shift: timing.shift(), next, dropped }
     }
 
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
@@ -197,9 +267,12 @@ impl Executor {
     }
 
     /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
-    pub fn edit(&mut self, edits: &[Edit]) -> Result<(), ReadError> {
-        let head = self.head();
-        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+    pub fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
+        let (next, changes) = self.head().edit(edits)?;
+        if let Some(changes) = changes {
+            let root = next.state.root();
+            self.record(|| Entry::Edit { changes, root })?;
+        }
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);
         Ok(())

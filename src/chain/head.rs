@@ -111,6 +111,23 @@ impl Head {
         Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
+    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first.
+    pub fn resumed(
+        params: Arc<ChainParams>,
+        genesis: Arc<Block>,
+        recent: Vec<Arc<Block>>,
+        block: Arc<Block>,
+        state: State,
+    ) -> Self {
+        let mut trail = Spine::starting_at(recent.first().unwrap_or(&block).number());
+        let mut past = Spine::starting_at(block.number());
+        recent.into_iter().chain([block.clone()]).for_each(|block| trail.push(block));
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
+        let held = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
+        let (edits, trail) = (Vec::new(), Trail(trail));
+        Self { params, genesis, block, state, edits, trail, past, recent: held, bytes: 0, version: 0 }
+    }
+
     /// The newest block's height.
     pub fn number(&self) -> u64 {
         self.block.number()
@@ -223,13 +240,13 @@ impl Head {
     pub fn extended(
         &self,
         block: Arc<Block>,
-        changes: Changes,
+        changes: impl Into<Arc<Changes>>,
         state: State,
         limits: HistoryLimits,
     ) -> (Self, Vec<Arc<Block>>) {
         let mut next = self.clone();
         let mut all = std::mem::take(&mut next.edits);
-        all.push(Arc::new(changes));
+        all.push(changes.into());
         let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
         let weight = weight(&block, changed);
         next.bytes += weight;
@@ -242,11 +259,11 @@ impl Head {
         (next, dropped)
     }
 
-    /// The same chain with another state: what a development method makes of it.
-    pub fn edited(&self, changes: Changes) -> Self {
+    /// The same chain with another state, which `changes` lead to: what a development method makes of it.
+    pub fn edited(&self, changes: Arc<Changes>, state: State) -> Self {
         let mut next = self.clone();
-        next.state.apply(&changes);
-        next.edits.push(Arc::new(changes));
+        next.state = state;
+        next.edits.push(changes);
         next
     }
 

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
 
-use super::{Executor, Head, Mining};
-use crate::{block::Block, evm::BlockError};
+use super::{ChangeError, Executor, Head, Mining};
+use crate::block::Block;
 
 /// Empty blocks that are published together.
 const BATCH: usize = 512;
@@ -24,7 +24,7 @@ pub struct Pace {
 
 impl Executor {
     /// Makes blocks of whatever is ready, even of nothing. Empty ones cost little: they are published in batches.
-    pub fn mine(&mut self, count: u64, pace: Pace) -> Result<(), BlockError> {
+    pub fn mine(&mut self, count: u64, pace: Pace) -> Result<(), ChangeError> {
         let mut head = self.head();
         let mut blocks: Vec<Arc<Block>> = Vec::new();
         let mut outcome = Ok(());
@@ -37,11 +37,17 @@ impl Executor {
             let candidate = match self.candidate(&head, &environment, first) {
                 Ok(candidate) => candidate,
                 Err(error) => {
-                    outcome = Err(error);
+                    outcome = Err(error.into());
                     break;
                 }
             };
+            let decided = self.decided();
             let sealed = self.seal(&head, &environment, candidate);
+            if let Err(error) = self.record_block(&sealed) {
+                self.decide(decided);
+                outcome = Err(error.into());
+                break;
+            }
             sealed.dropped.iter().for_each(|old| self.shared.index.remove(old));
             let empty = sealed.block.transactions.is_empty();
             head = Arc::new(sealed.next);
@@ -55,6 +61,7 @@ impl Executor {
         if !blocks.is_empty() {
             self.publish(Head::clone(&head), blocks, Vec::new());
         }
+        self.settled();
         outcome
     }
 

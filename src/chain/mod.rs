@@ -14,9 +14,13 @@ pub mod fees;
 mod genesis;
 mod head;
 mod index;
+mod journal;
 mod keyring;
+mod maintain;
 mod mining;
 mod pool;
+mod record;
+mod recover;
 mod rewind;
 mod seal;
 mod simulate;
@@ -25,7 +29,7 @@ mod timing;
 mod view;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{Arc, mpsc},
     thread,
     time::Duration,
@@ -36,17 +40,21 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
+pub use crate::store::LogKey;
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use edit::{Edit, RawSignature};
-pub use error::SubmitError;
+pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
+pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
+pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use recover::{OpenError, Opening, Recovered, open};
 pub use rewind::ReorgError;
 pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
@@ -54,10 +62,15 @@ pub use simulate::{
 };
 pub use view::{BlockId, View, ViewError};
 
-use self::{executor::Command, index::Index, timing::Timing};
+use self::{
+    executor::{Answer, Command, Origin, Waiting},
+    index::Index,
+    timing::Timing,
+};
 use crate::{
     block::{Block, Submission, Transaction},
     evm::{ChainParams, Environment},
+    store::{Found, History},
 };
 
 /// Events that a slow listener may fall behind by before it misses some.
@@ -133,7 +146,11 @@ struct Shared {
     timing: Mutex<Timing>,
     sealing: Mutex<Sealing>,
     preamble: Option<Box<dyn Preamble>>,
-    history: HistoryLimits,
+    history_limits: HistoryLimits,
+    /// Blocks that memory no longer holds.
+    history: Option<Arc<History>>,
+    /// Whether transactions that wait are kept on disk.
+    keeps_pool: bool,
     pending: Mutex<Option<view::Pending>>,
 }
 
@@ -194,22 +211,38 @@ pub struct Chain {
     commands: mpsc::Sender<Command>,
 }
 
-/// The chain's writer has ended.
+/// The chain's writer does not do what it was asked to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the node is shutting down")]
-pub struct Stopped;
+pub enum Stopped {
+    /// It has ended.
+    #[error("the node is shutting down")]
+    Ended,
+    /// It could not record a change of the time, and took it back.
+    #[error("the chain cannot be written: the time is unchanged")]
+    Unrecorded,
+}
 
 /// The thread that writes the chain.
 #[derive(Debug)]
 pub struct Writer(thread::JoinHandle<()>);
 
 impl Chain {
-    /// Starts the writer on top of `head`.
+    /// Starts the writer on top of `head`. The chain lives in memory only.
     pub fn spawn(
         head: Head,
         config: ChainConfig,
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, Writer)> {
+        Self::resume(Recovered::in_memory(head), config, preamble)
+    }
+
+    /// Starts the writer on top of what was recovered, and records from there on.
+    pub fn resume(
+        recovered: Recovered,
+        config: ChainConfig,
+        preamble: Option<Box<dyn Preamble>>,
+    ) -> std::io::Result<(Self, Writer)> {
+        let Recovered { head, shift, journal, waiting } = recovered;
         let (commands, receiver) = mpsc::channel();
         let sealing = Sealing {
             mining: config.mining,
@@ -220,28 +253,39 @@ impl Chain {
             next_randomness: None,
         };
         let head = Arc::new(head);
+        let mut timing = Timing::new(config.clock);
+        timing.restore(shift);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
-            timing: Mutex::new(Timing::new(config.clock)),
+            timing: Mutex::new(timing),
             sealing: Mutex::new(sealing),
             preamble,
-            history: config.history,
+            history_limits: config.history,
+            history: journal.as_ref().and_then(Journal::history),
+            keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
             pending: Mutex::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
+        let origin = Origin { head, sealing, height: journal.as_ref().map_or(0, Journal::height) };
         let executor = Executor {
             shared: shared.clone(),
             commands: receiver,
+            deferred: VecDeque::new(),
+            journal,
+            recorded: shift,
+            failure: None,
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
-            origin: (head, sealing),
+            origin,
         };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
-        Ok((Self { shared, commands }, Writer(thread)))
+        let chain = Self { shared, commands };
+        chain.wait_again(waiting);
+        Ok((chain, Writer(thread)))
     }
 
     /// The chain now. Take it once per request, so that the whole answer is about the same chain.
@@ -261,7 +305,11 @@ impl Chain {
 
     /// The block and the position in it of the transaction with this hash.
     pub fn transaction(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
-        self.shared.index.transaction(head, hash).map(|(block, index)| (block.clone(), index))
+        let recent = self.shared.index.transaction(head, hash).map(|(block, index)| (block.clone(), index));
+        recent.or_else(|| match self.shared.history.as_ref()?.find(hash)? {
+            Found::Transaction(block, index) if block.number() < head.oldest() => Some((block, index)),
+            _ => None,
+        })
     }
 
     /// Everything that happens from now on. A listener that falls behind is told how much it missed.
@@ -307,8 +355,8 @@ impl Chain {
     }
 
     /// How much of the past is held.
-    pub fn history(&self) -> HistoryLimits {
-        self.shared.history
+    pub fn history_limits(&self) -> HistoryLimits {
+        self.shared.history_limits
     }
 
     /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
@@ -327,12 +375,58 @@ impl Chain {
     }
 
     /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
-    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered at once.
+    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered as soon as it is
+    /// where it outlives the process, if the chain does.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
+        let hash = accepted.pooled.transaction.hash();
         if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
             included.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
-        Ok(accepted.pooled.transaction.hash())
+        if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
+            let (kept, outcome) = oneshot::channel();
+            let waiting = Waiting { pooled: accepted.pooled, kept };
+            self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
+            outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
+        }
+        Ok(hash)
+    }
+
+    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
+    fn wait_again(&self, waiting: Vec<Submission>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let (all, mut back) = (waiting.len(), 0);
+        for submission in waiting {
+            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+                Ok(_) => back += 1,
+                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+            }
+        }
+        tracing::info!(all, back, "transactions wait again");
+        let _ = self.commands.send(Command::TidyPool);
+        self.wake();
+    }
+
+    /// The block with this number where memory no longer holds it.
+    pub fn old_block(&self, head: &Head, number: u64) -> Option<Arc<Block>> {
+        let history = self.shared.history.as_ref().filter(|_| number < head.oldest())?;
+        history.block(number)
+    }
+
+    /// The oldest block that there is besides the first one.
+    pub fn oldest(&self, head: &Head) -> u64 {
+        let kept = self.shared.history.as_ref().and_then(|history| history.oldest());
+        kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
+    }
+
+    /// Numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under at least one
+    /// key of each of `wanted`, oldest first.
+    pub fn old_candidates(&self, head: &Head, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+        let Some(last) = head.oldest().checked_sub(1) else { return Vec::new() };
+        let history = self.shared.history.as_ref();
+        history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
     }
 
     /// Tells the writer that there may be something to put into a block.
@@ -348,11 +442,14 @@ impl Chain {
     ) -> Result<R, Stopped> {
         let (answer, result) = oneshot::channel();
         let run = Box::new(move |executor: &mut Executor| {
-            // Whoever asked may have gone.
-            let _ = answer.send(change(executor));
+            let result = change(executor);
+            Box::new(move |recorded| {
+                // Whoever asked may have gone.
+                let _ = answer.send(if recorded { Ok(result) } else { Err(Stopped::Unrecorded) });
+            }) as Answer
         });
-        self.commands.send(Command::Run(run)).map_err(|_| Stopped)?;
-        result.await.map_err(|_| Stopped)
+        self.commands.send(Command::Run(run)).map_err(|_| Stopped::Ended)?;
+        result.await.unwrap_or(Err(Stopped::Ended))
     }
 
     /// Ends the writer after what it is doing now.

@@ -4,18 +4,26 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::{Executor, Head, Pruned, SubmitError, candidate::Candidate, executor::Snapshot};
+use super::{
+    ChangeError, Executor, Head, Journal, Pruned, SubmitError,
+    candidate::Candidate,
+    executor::{Sealed, Snapshot},
+};
 use crate::{
     block::{Block, Transaction},
     evm::BlockError,
+    log::{AppendError, Entry, Shift},
 };
 
 /// Snapshots that are kept; older ones are forgotten.
 const MAX_SNAPSHOTS: usize = 4_096;
 
-/// The chain could not be led along another way.
+/// The chain could not go back, or not along another way from there.
 #[derive(Debug, thiserror::Error)]
 pub enum ReorgError {
+    /// It could not be recorded.
+    #[error("the chain cannot be written: {0}")]
+    Append(#[from] AppendError),
     /// Its past is not held that far back.
     #[error(transparent)]
     Pruned(#[from] Pruned),
@@ -32,7 +40,8 @@ impl Executor {
     pub fn snapshot(&mut self) -> u64 {
         let id = self.snapshots_taken;
         self.snapshots_taken += 1;
-        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone() });
+        let height = self.journal.as_ref().map_or(0, Journal::height);
+        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone(), height });
         if self.snapshots.len() > MAX_SNAPSHOTS {
             self.snapshots.pop_first();
         }
@@ -46,20 +55,34 @@ impl Executor {
 
     /// Goes back to a snapshot, which is used up with all later ones: blocks, state and time. Returns whether there
     /// was such a snapshot.
-    pub fn revert(&mut self, id: u64) -> bool {
-        let Some(Snapshot { head, timing }) = self.snapshots.split_off(&id).remove(&id) else { return false };
+    pub fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
+        let Some(snapshot) = self.snapshots.get(&id) else { return Ok(false) };
+        let (to, shift) = (snapshot.height, snapshot.timing.shift());
+        self.record(|| Entry::Revert { to, shift })?;
+        let Some(Snapshot { head, timing, .. }) = self.snapshots.split_off(&id).remove(&id) else { return Ok(false) };
         *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().forget_next();
         self.replace(Head::clone(&head), Vec::new());
-        true
+        Ok(true)
     }
 
     /// Goes back by so many blocks. The time goes on as it is, and what was in the blocks is gone.
-    pub fn rollback(&mut self, depth: u64) -> Result<(), Pruned> {
+    pub fn rollback(&mut self, depth: u64) -> Result<(), ReorgError> {
         let number = self.head().number().saturating_sub(depth);
         let head = self.head().rewound(number)?;
+        self.record_rewind(number)?;
         self.shared.sealing.lock().forget_next();
         self.replace(head, Vec::new());
+        Ok(())
+    }
+
+    /// Records that what came after the block with this number counts no more. Snapshots of that are gone then.
+    fn record_rewind(&mut self, number: u64) -> Result<(), ReorgError> {
+        let Some(journal) = &self.journal else { return Ok(()) };
+        let to = journal.height_after(number).ok_or(Pruned(number))?;
+        let shift = self.shared.timing.lock().shift();
+        self.record(|| Entry::Revert { to, shift })?;
+        self.snapshots.retain(|_, snapshot| snapshot.height <= to);
         Ok(())
     }
 
@@ -67,25 +90,42 @@ impl Executor {
     /// if one of the transactions cannot be executed.
     pub fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ReorgError> {
         let current = self.head();
-        let mut head = current.rewound(current.number().saturating_sub(blocks.len() as u64))?;
-        let timing = self.shared.timing.lock().clone();
-        let mut sealed_blocks = Vec::with_capacity(blocks.len());
+        let first = current.number().saturating_sub(blocks.len() as u64);
+        let mut head = current.rewound(first)?;
+        let decided = self.decided();
+        let mut made = Vec::with_capacity(blocks.len());
         // Something has to tell an empty block from the one whose place it takes.
         self.set_next_randomness(current.block.hash);
         for transactions in blocks {
-            let built = self.reorg_block(&head, transactions);
-            let sealed = built.inspect_err(|_| {
-                *self.shared.timing.lock() = timing.clone();
-                self.shared.sealing.lock().forget_next();
-            })?;
-            head = sealed.next;
-            sealed_blocks.push(sealed.block);
+            match self.reorg_block(&head, transactions) {
+                Ok(sealed) => {
+                    head = sealed.next.clone();
+                    made.push(sealed);
+                }
+                Err(error) => {
+                    self.decide(decided);
+                    return Err(error);
+                }
+            }
         }
-        self.replace(head, sealed_blocks);
-        Ok(())
+        self.record_rewind(first).inspect_err(|_| self.decide(decided))?;
+        // From here on the log leads the way: what could be recorded is what is published.
+        let mut outcome = Ok(());
+        let (mut head, mut recorded) = (current.rewound(first)?, Vec::with_capacity(made.len()));
+        for sealed in made {
+            if let Err(error) = self.record_block(&sealed) {
+                outcome = Err(error.into());
+                break;
+            }
+            head = sealed.next;
+            recorded.push(sealed.block);
+        }
+        self.replace(head, recorded);
+        self.settled();
+        outcome
     }
 
-    fn reorg_block(&self, head: &Head, transactions: Vec<Transaction>) -> Result<super::executor::Sealed, ReorgError> {
+    fn reorg_block(&self, head: &Head, transactions: Vec<Transaction>) -> Result<Sealed, ReorgError> {
         let environment = self.shared.next_environment(head, 1);
         let hashes: Vec<_> = transactions.iter().map(Transaction::hash).collect();
         let candidate = Candidate::build(head, &environment, transactions, &[])?;
@@ -98,14 +138,17 @@ impl Executor {
 
     /// Goes back to where the node started: the first block, without what development methods decided since. The pool
     /// and all snapshots are empty then.
-    pub fn reset(&mut self) {
+    pub fn reset(&mut self) -> Result<(), ChangeError> {
+        let to = self.origin.height;
+        self.record(|| Entry::Revert { to, shift: Shift::default() })?;
         self.snapshots.clear();
         self.shared.timing.lock().reset();
-        *self.shared.sealing.lock() = self.origin.1;
+        *self.shared.sealing.lock() = self.origin.sealing;
         self.shared.pool.clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
-        let origin = Head::clone(&self.origin.0);
+        let origin = Head::clone(&self.origin.head);
         self.replace(origin, Vec::new());
         self.schedule();
+        Ok(())
     }
 
     /// Makes `next` the head that everybody sees, whatever it has in common with the present one. `added` are its

@@ -3,6 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use super::Clock;
+use crate::log::Shift;
 
 /// The chain's view of time.
 #[derive(Clone)]
@@ -22,6 +23,16 @@ impl Timing {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         let sealed_ms = clock.now_ms();
         Self { clock, offset: 0, next: None, interval: None, sealed_ms }
+    }
+
+    /// How the chain's time differs from the clock's.
+    pub(super) fn shift(&self) -> Shift {
+        Shift { ahead: self.offset, promised: self.next }
+    }
+
+    /// Makes the chain's time differ from the clock's in this way.
+    pub(super) fn restore(&mut self, shift: Shift) {
+        (self.offset, self.next) = (shift.ahead, shift.promised);
     }
 
     /// The chain's time now, in seconds since the Unix epoch.

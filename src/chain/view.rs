@@ -9,6 +9,7 @@ use crate::{
     block::Block,
     evm::{BlockError, BlockHashes, CallContext, Environment, StateOverrides},
     state::State,
+    store::Found,
 };
 
 /// How clients name a block.
@@ -96,8 +97,18 @@ impl Chain {
     pub fn block(&self, head: &Arc<Head>, id: BlockId) -> Result<Option<Arc<Block>>, BlockError> {
         Ok(match id {
             BlockId::Pending => Some(self.pending(head)?.block.clone()),
-            BlockId::Hash(hash) => self.shared.index.block(head, hash).cloned(),
-            other => self.number(head, other).and_then(|number| head.block(number)).cloned(),
+            BlockId::Hash(hash) => self.block_by_hash(head, hash),
+            other => self
+                .number(head, other)
+                .and_then(|number| head.block(number).cloned().or_else(|| self.old_block(head, number))),
+        })
+    }
+
+    fn block_by_hash(&self, head: &Head, hash: B256) -> Option<Arc<Block>> {
+        let recent = self.shared.index.block(head, hash).cloned();
+        recent.or_else(|| match self.shared.history.as_ref()?.find(hash)? {
+            Found::Block(block) if block.number() < head.oldest() => Some(block),
+            _ => None,
         })
     }
 
@@ -108,7 +119,7 @@ impl Chain {
             BlockId::Pending => head.number() + 1,
             BlockId::Earliest => head.genesis.number(),
             BlockId::Number(number) => number,
-            BlockId::Hash(hash) => self.shared.index.block(head, hash)?.number(),
+            BlockId::Hash(hash) => self.block_by_hash(head, hash)?.number(),
         })
     }
 

@@ -6,6 +6,7 @@
 
 pub mod address;
 mod banner;
+pub mod chain;
 mod configuration;
 pub mod keys;
 mod notify;
@@ -30,6 +31,8 @@ use crate::config::{Config, ConfigError};
 pub enum Command {
     /// Convert an address between hex, EIP-55, bech32 and raw bytes.
     Address(address::AddressArgs),
+    /// Look after the chain in a data directory.
+    Chain(chain::ChainArgs),
     /// Make, import, show, list and export keys.
     Keys(keys::KeysArgs),
 }
@@ -42,6 +45,7 @@ impl Command {
     pub fn run(&self, console: &mut dyn keys::Console, out: &mut dyn Write) -> Result<(), Error> {
         match self {
             Self::Address(args) => Ok(args.run(out)?),
+            Self::Chain(args) => Ok(args.run(out)?),
             Self::Keys(args) => Ok(args.run(console, out)?),
         }
     }
@@ -53,6 +57,9 @@ pub enum Error {
     /// `address` failed.
     #[error(transparent)]
     Address(#[from] address::Error),
+    /// `chain` failed.
+    #[error(transparent)]
+    Chain(#[from] chain::Error),
     /// `keys` failed.
     #[error(transparent)]
     Keys(#[from] keys::Error),

@@ -9,6 +9,7 @@ use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::
 use crate::{
     account::{Hrp, Mnemonic},
     exchange::feed::Policy,
+    log::Durability,
     rpc::Dialect,
     web::{Origin, Origins},
 };
@@ -76,6 +77,9 @@ impl Config {
         read.path("genesis", &mut config.genesis);
         read.path("import", &mut config.import);
         read.path("data-dir", &mut config.data_dir);
+        if let Some(durability) = read.choice("durability", &[("fsync", Durability::Fsync), ("os", Durability::Os)])? {
+            config.durability = durability;
+        }
         read.integer("seed", 0..=i64::MAX, &mut config.seed)?;
         read.path("ready-file", &mut config.ready_file);
         read.switch("quiet", &mut config.quiet);
@@ -189,6 +193,9 @@ impl Config {
         let mut megabytes = self.history.bytes >> 20;
         read.integer("limits.history-megabytes", 1..=1_000_000, &mut megabytes)?;
         self.history.bytes = megabytes << 20;
+        let mut kilobytes = self.checkpoint_bytes >> 10;
+        read.integer("limits.checkpoint-kilobytes", 16..=1_000_000_000, &mut kilobytes)?;
+        self.checkpoint_bytes = kilobytes << 10;
         Ok(())
     }
 

@@ -24,6 +24,7 @@ use crate::{
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
+    log::Durability,
     network::Network,
     rpc::RpcConfig,
     web::{ListenerLimits, Origins},
@@ -111,6 +112,10 @@ pub struct Config {
     pub import: Option<PathBuf>,
     /// Where the chain is kept.
     pub data_dir: Option<PathBuf>,
+    /// What has to be on disk before something is acknowledged.
+    pub durability: Durability,
+    /// Bytes of the log between two checkpoints of the state.
+    pub checkpoint_bytes: u64,
     /// Seed of the price simulation.
     pub seed: u64,
     /// What to write once everything listens.
@@ -164,6 +169,8 @@ impl Default for Config {
             genesis: None,
             import: None,
             data_dir: None,
+            durability: Durability::Fsync,
+            checkpoint_bytes: 32 << 20,
             seed: 1,
             ready_file: None,
             quiet: false,

@@ -106,6 +106,13 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("import", Kind::Text, "FILE", "Import blocks (concatenated RLP) before serving"),
     setting("data-dir", Kind::Text, "DIR", "Keep the chain in this directory; without it in memory"),
+    setting(
+        "durability",
+        Kind::Text,
+        "fsync|os",
+        "What a data directory promises: fsync, nothing acknowledged is lost when the power fails; os, only when the \
+         process ends",
+    ),
     setting("seed", Kind::Integer, "N", "Seed of the price simulation"),
     setting(
         "ready-file",
@@ -192,6 +199,12 @@ pub const SETTINGS: &[Setting] = &[
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
+    setting(
+        "limits.checkpoint-kilobytes",
+        Kind::Integer,
+        "N",
+        "How much the log grows between two checkpoints of the state; a start reads up to about twice as much",
+    ),
     setting(
         "tls.certificate-file",
         Kind::Text,

@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile};
-use crate::{exchange::feed::Policy, rpc::Dialect, web::Origins};
+use crate::{exchange::feed::Policy, log::Durability, rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -40,6 +40,7 @@ impl Config {
             "genesis" => path(&self.genesis),
             "import" => path(&self.import),
             "data-dir" => path(&self.data_dir),
+            "durability" => text(&if self.durability == Durability::Fsync { "fsync" } else { "os" }),
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
@@ -92,6 +93,7 @@ impl Config {
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
+            "limits.checkpoint-kilobytes" => integer(self.checkpoint_bytes >> 10),
             "tls.certificate-file" => path(&self.tls.as_ref().map(|(certificate, _)| certificate.clone())),
             "tls.key-file" => path(&self.tls.as_ref().map(|(_, key)| key.clone())),
             "keys.treasury-file" => path(&self.treasury_file),

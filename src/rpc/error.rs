@@ -5,7 +5,7 @@ use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
 use crate::{
-    chain::{SimulationError, Stopped, SubmitError, ViewError},
+    chain::{ChangeError, SimulationError, Stopped, SubmitError, ViewError},
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     state::ReadError,
 };
@@ -140,6 +140,17 @@ impl From<ViewError> for RpcError {
 impl From<BlockError> for RpcError {
     fn from(error: BlockError) -> Self {
         Self::internal(error.to_string())
+    }
+}
+
+impl From<ChangeError> for RpcError {
+    fn from(error: ChangeError) -> Self {
+        match error {
+            ChangeError::Read(error) => error.into(),
+            ChangeError::Block(error) => error.into(),
+            // The reason is the operator's to act on, and the client's to know: the change was not made.
+            ChangeError::Append(_) => Self::server(error.to_string()),
+        }
     }
 }
 

@@ -4,7 +4,9 @@
 //! Knows nothing of blocks, clocks or input and output.
 
 mod account;
+mod builder;
 mod changes;
+mod codec;
 mod node;
 mod proof;
 mod trie;
@@ -15,6 +17,7 @@ use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256, keccak256};
 
 pub use account::{Account, Contract, Slot};
+pub use builder::{Piece, StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use proof::{AccountProof, SlotProof};
 pub use trie::{Iter, Trie, Value};

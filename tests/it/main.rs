@@ -11,6 +11,7 @@ mod contracts;
 mod cosmos;
 mod day;
 mod dev;
+mod durability;
 mod exchange;
 mod lending;
 mod rpc;

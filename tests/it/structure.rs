@@ -7,16 +7,19 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 20] = [
+const ALLOWED: [(&str, &[&str]); 23] = [
     ("account", &[]),
     ("artifacts", &[]),
-    ("block", &["account"]),
+    ("codec", &[]),
+    ("block", &["account", "codec"]),
     ("decimal", &[]),
-    ("state", &["account", "block"]),
+    ("state", &["account", "block", "codec"]),
+    ("log", &["block", "codec", "state"]),
+    ("store", &["block", "codec", "state", "log"]),
     ("metrics", &[]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
-    ("chain", &["account", "block", "state", "evm"]),
+    ("chain", &["account", "block", "codec", "state", "evm", "log", "store"]),
     ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
     ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
@@ -33,25 +36,28 @@ const ALLOWED: [(&str, &[&str]); 20] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "chain", "network", "console", "web", "rpc", "exchange", "lending",
-            "cosmos", "genesis",
+            "account", "block", "state", "evm", "log", "chain", "network", "console", "web", "rpc", "exchange",
+            "lending", "cosmos", "genesis",
         ],
     ),
 ];
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 12] = [
+const WITHOUT_WEB: [&str; 15] = [
     "account",
-    "console",
     "artifacts",
     "block",
+    "codec",
+    "console",
     "contracts",
     "decimal",
     "state",
     "metrics",
     "network",
     "evm",
+    "log",
+    "store",
     "chain",
     "genesis",
 ];

@@ -219,6 +219,18 @@ impl Pool {
         true
     }
 
+    /// Takes a transaction out if somebody waits for it, and tells why. One that was acknowledged stays.
+    pub fn refuse(&self, hash: B256, reason: impl FnOnce() -> SubmitError) {
+        let mut guard = self.inner.lock();
+        let inner = &*guard;
+        let at = inner.by_hash.get(&hash);
+        if at.and_then(|(address, nonce)| inner.senders.get(address)?.is_awaited(*nonce)) == Some(true)
+            && let Some(slot) = guard.take(hash)
+        {
+            answer(slot, || Err(reason()));
+        }
+    }
+
     /// Answers whoever waits for a transaction that the next block cannot hold after all, because the base fee rose
     /// above what it pays. The transaction stays.
     pub fn release_unaffordable(&self, base_fee: u64) {

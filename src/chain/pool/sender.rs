@@ -7,7 +7,7 @@ use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
 use super::Pooled;
-use crate::chain::SubmitError;
+use crate::{chain::SubmitError, store::KeptTransaction};
 
 /// Who wants to know when a transaction is in a block, or that it never will be.
 pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;
@@ -38,6 +38,11 @@ impl Sender {
 
     pub(super) fn get(&self, nonce: u64) -> Option<&Arc<Pooled>> {
         self.slots.get(&nonce).map(|slot| &slot.pooled)
+    }
+
+    /// Whether somebody waits for the transaction at `nonce`; none if there is no such transaction.
+    pub(super) fn is_awaited(&self, nonce: u64) -> Option<bool> {
+        self.slots.get(&nonce).map(|slot| slot.waiter.is_some())
     }
 
     pub(super) fn len(&self) -> usize {
@@ -130,5 +135,10 @@ impl Pooled {
     /// The transaction's nonce.
     pub fn nonce(&self) -> u64 {
         self.transaction.envelope.nonce()
+    }
+
+    /// What is kept of it on disk.
+    pub(in crate::chain) fn kept(&self) -> KeptTransaction {
+        KeptTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
     }
 }

@@ -116,12 +116,20 @@ impl Shared {
     /// The history of everything that `head` holds.
     fn history_of(&self, head: &Arc<Head>) -> Result<History, MarketError> {
         let genesis = &head.genesis;
-        let mut history = if head.oldest() == genesis.number() {
+        // With everything that memory no longer holds on disk nothing is missing.
+        let complete = self.chain.oldest(head) <= genesis.number() + 1;
+        let mut history = if complete {
             History::seeded(&self.simulation, genesis.header.timestamp, &self.reference_prices())
         } else {
             self.history_from_oldest(head)?
         };
-        let first = head.oldest() + u64::from(head.oldest() != genesis.number());
+        let mut first = head.oldest();
+        if complete && first > genesis.number() {
+            self.replay(&mut history, head, genesis);
+            self.old_news(head).for_each(|block| self.replay(&mut history, head, &block));
+        } else if !complete {
+            first += 1;
+        }
         head.blocks_from(first).for_each(|block| self.replay(&mut history, head, block));
         Ok(history)
     }

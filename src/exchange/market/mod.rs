@@ -5,6 +5,7 @@
 //! up with the blocks in between, or goes back first if some of its own are gone.
 
 mod derive;
+mod old;
 
 use std::sync::Arc;
 

@@ -128,7 +128,9 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
     let done = context.chain.change(move |executor| executor.reorg(blocks)).await?;
     done.map_err(|error| match error {
         ReorgError::Block(error) => error.into(),
-        error @ (ReorgError::Pruned(_) | ReorgError::Transaction(_)) => RpcError::server(error.to_string()),
+        error @ (ReorgError::Append(_) | ReorgError::Pruned(_) | ReorgError::Transaction(_)) => {
+            RpcError::server(error.to_string())
+        }
     })
 }
 
@@ -182,5 +184,5 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
         return Err(RpcError::server("a running node cannot begin to fork another chain; start it with --fork-url"));
     }
     context.keyring.clear_impersonated();
-    Ok(context.chain.change(|executor| executor.reset()).await?)
+    Ok(context.chain.change(|executor| executor.reset()).await??)
 }

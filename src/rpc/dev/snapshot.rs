@@ -21,5 +21,5 @@ async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcErr
 
 /// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
 async fn revert(context: Arc<Context>, (id,): (SmallNumber,)) -> Result<bool, RpcError> {
-    Ok(context.chain.change(move |executor| executor.revert(id.0)).await?)
+    Ok(context.chain.change(move |executor| executor.revert(id.0)).await??)
 }

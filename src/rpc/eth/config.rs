@@ -180,6 +180,6 @@ impl Json for Capabilities {
 /// What can be asked about which blocks.
 fn capabilities(context: &Context, (): ()) -> Result<Capabilities, RpcError> {
     let head = context.chain.head();
-    let window = context.chain.history().blocks;
+    let window = context.chain.history_limits().blocks;
     Ok(Capabilities { number: head.number(), hash: head.block.hash, oldest: head.oldest(), window })
 }

@@ -9,7 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::render::write_log;
 use crate::{
     block::Block,
-    chain::{BlockId, Head},
+    chain::{BlockId, Head, LogKey},
     rpc::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
@@ -187,7 +187,8 @@ impl LogFilter {
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
         let head = context.chain.head();
         let (mut found, limit) = (Vec::new(), context.config.max_logs);
-        for block in self.blocks(context, &head)? {
+        let blocks = self.blocks(context, &head)?;
+        for block in &blocks {
             if self.may_match(block) {
                 found.extend(block.logs().filter(|at| self.matches(at.log)).map(|at| (block, at)));
             }
@@ -204,12 +205,11 @@ impl LogFilter {
         Ok(Written(out))
     }
 
-    fn blocks<'a>(&self, context: &'a Context, head: &'a Arc<Head>) -> Result<Vec<&'a Block>, RpcError> {
+    fn blocks(&self, context: &Context, head: &Arc<Head>) -> Result<Vec<Arc<Block>>, RpcError> {
         let (from, to) = match self.range {
             Range::Block(hash) => {
-                let number = context.chain.number(head, BlockId::Hash(hash));
-                let block = number.and_then(|number| head.block(number));
-                return block.map(|block| vec![&**block]).ok_or_else(|| RpcError::server("unknown block"));
+                let block = context.chain.block(head, BlockId::Hash(hash))?;
+                return block.map(|block| vec![block]).ok_or_else(|| RpcError::server("unknown block"));
             }
             Range::Between(from, to) => (from, to),
         };
@@ -224,11 +224,35 @@ impl LogFilter {
         if to > head.number() {
             return Err(RpcError::invalid_params("block range extends beyond current head block"));
         }
-        if from < head.oldest() {
-            let message = format!("history before block {} is not available", head.oldest());
+        let oldest = context.chain.oldest(head);
+        // The first block has no logs, wherever it is.
+        if from < oldest && oldest > head.genesis.number() + 1 {
+            let message = format!("history before block {oldest} is not available");
             return Err(RpcError::new(HISTORY_PRUNED, message));
         }
-        Ok(head.blocks_from(from).take_while(|block| block.number() <= to).map(|block| &**block).collect())
+        let mut blocks = self.old_blocks(context, head, from, to)?;
+        blocks.extend(head.blocks_from(from).take_while(|block| block.number() <= to).cloned());
+        Ok(blocks)
+    }
+
+    /// Those of the blocks that memory no longer holds. An index finds them.
+    fn old_blocks(&self, context: &Context, head: &Head, from: u64, to: u64) -> Result<Vec<Arc<Block>>, RpcError> {
+        let topics = self
+            .topics
+            .iter()
+            .enumerate()
+            .map(|(position, wanted)| wanted.0.iter().map(|(topic, _)| LogKey::topic(position, topic)).collect());
+        let addresses = self.addresses.0.iter().map(|(address, _)| LogKey::address(address)).collect();
+        let wanted: Vec<Vec<_>> =
+            std::iter::once(addresses).chain(topics).filter(|keys: &Vec<_>| !keys.is_empty()).collect();
+        let candidates = context.chain.old_candidates(head, from, to, &wanted);
+        let limit = context.config.max_logs;
+        if candidates.len() > limit {
+            let until = candidates[limit];
+            let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
+            return Err(RpcError::invalid_params(message));
+        }
+        Ok(candidates.into_iter().filter_map(|number| context.chain.old_block(head, number)).collect())
     }
 }
 

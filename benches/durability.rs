@@ -1,0 +1,107 @@
+//! What durability costs: `cargo bench --bench durability [-- accounts]`.
+//!
+//! Appends to the log with each promise, then writes a checkpoint of a large state and starts from it. Prints medians.
+
+#![allow(clippy::unwrap_used, reason = "a benchmark that panics has failed, and says where")]
+
+use std::{sync::Arc, time::Instant};
+
+use alloy_primitives::{Address, B256, U256, keccak256};
+use tetrad::{
+    chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open},
+    evm::{ChainParams, Fork, Forks},
+    log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, SEGMENT_BYTES, Storage},
+    state::{AccountChange, AccountFields, Changes},
+    store::{Checkpoint, checkpoints},
+};
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// An entry about as large as a block of so many transfers.
+fn entry(transfers: u64) -> Entry {
+    let change = |n: u64| {
+        let address = Address::from_word(B256::from(U256::from(n + 1)));
+        let after = AccountFields { nonce: n, balance: U256::from(u128::MAX - u128::from(n)), code: None };
+        let storage = vec![(U256::from(n), U256::MAX); 3];
+        AccountChange {
+            address,
+            key: keccak256(address),
+            after: Some(after),
+            storage_wiped: false,
+            storage,
+            public_key: None,
+        }
+    };
+    Entry::Edit { changes: Arc::new(Changes((0..transfers).map(change).collect())), root: B256::ZERO }
+}
+
+fn median(mut times: Vec<f64>) -> f64 {
+    times.sort_by(f64::total_cmp);
+    times[times.len() / 2]
+}
+
+fn appends(transfers: u64, durability: Durability) -> f64 {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = Arc::new(Directory::new(directory.path()).unwrap());
+    let identity = ChainIdentity { chain_id: 125, genesis: B256::ZERO };
+    let mut log = LocalLog::open(storage, identity, durability, 0).unwrap();
+    let entry = entry(transfers);
+    let append = |_| {
+        let start = Instant::now();
+        log.append(log.end(), &entry).unwrap();
+        start.elapsed().as_secs_f64() * 1e6
+    };
+    median((0..2_000).map(append).collect())
+}
+
+fn restart(accounts: u64) {
+    let directory = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
+    let params = Arc::new(ChainParams {
+        chain_id: 125,
+        forks: Forks::all_from_genesis(Fork::LATEST),
+        deposit_contract: Address::ZERO,
+        network_precompiles: true,
+        signers: Default::default(),
+    });
+    let opening = || Opening {
+        storage: storage.clone(),
+        directory: None,
+        params: params.clone(),
+        settings: Vec::new(),
+        durability: Durability::Fsync,
+        limits: HistoryLimits::default(),
+        checkpoint_bytes: 32 << 20,
+        segment_bytes: SEGMENT_BYTES,
+    };
+    let account = |n: u64| GenesisAccount {
+        address: Address::from_slice(&keccak256(n.to_be_bytes())[12..]),
+        balance: U256::from(n + 1),
+        ..GenesisAccount::default()
+    };
+    let genesis = Genesis { accounts: (0..accounts).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    let first = open(opening(), false, || genesis.build(params.clone())).unwrap();
+    drop(genesis);
+    let identity = ChainIdentity { chain_id: 125, genesis: first.head.genesis.hash };
+    let (genesis, block) = (first.head.genesis.clone(), first.head.block.clone());
+    let checkpoint =
+        Checkpoint { height: 0, shift: Default::default(), genesis, block, state: first.head.state.clone() };
+    let start = Instant::now();
+    let bytes = checkpoint.write(&*storage, identity).unwrap();
+    println!("checkpoint of {accounts} accounts: {:.2} s, {} MB", start.elapsed().as_secs_f64(), bytes >> 20);
+    assert_eq!(checkpoints(&*storage).unwrap(), [0]);
+    drop((checkpoint, first));
+    let start = Instant::now();
+    let again = open(opening(), false, || unreachable!("the directory holds a chain")).unwrap();
+    println!("start from it: {:.2} s, {} accounts", start.elapsed().as_secs_f64(), again.head.state.len());
+}
+
+fn main() {
+    for transfers in [1, 16, 200] {
+        let (os, fsync) = (appends(transfers, Durability::Os), appends(transfers, Durability::Fsync));
+        println!("append of {transfers} transfers: os {os:.1} µs, fsync {fsync:.1} µs");
+    }
+    let accounts = std::env::args().skip(1).find_map(|argument| argument.parse().ok()).unwrap_or(1_000_000);
+    restart(accounts);
+}

@@ -1,0 +1,74 @@
+//! The chain that a node goes on from: a new one, or that of its data directory.
+
+use std::sync::Arc;
+
+use alloy_primitives::{keccak256, utils::format_ether};
+
+use super::{DEPOSIT_CONTRACT, SpawnError, genesis_file, identity::Identity};
+use crate::{
+    chain::{Clock, Genesis, Opening, Recovered, open},
+    config::Config,
+    evm::{ChainParams, Forks},
+    genesis::network_genesis,
+    log::SEGMENT_BYTES,
+    store::{DataDir, Settings},
+};
+
+/// Opens the chain in `directory`, or begins one. Without a directory it lives in memory.
+pub(super) fn chain(
+    config: &Config,
+    identity: &Identity,
+    directory: Option<DataDir>,
+    clock: &dyn Clock,
+) -> Result<Recovered, SpawnError> {
+    let (genesis, params) = first_block(config, identity, clock)?;
+    let params = Arc::new(params);
+    let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
+    let opening = Opening {
+        storage: directory.storage(),
+        directory: Some(directory),
+        params: params.clone(),
+        settings: settings(config, identity),
+        durability: config.durability,
+        limits: config.history,
+        checkpoint_bytes: config.checkpoint_bytes,
+        segment_bytes: SEGMENT_BYTES,
+    };
+    // What a file says is the same every time. The network's own first block is of the time when it was made.
+    Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)
+}
+
+/// The first block, from a file or the network's own.
+fn first_block(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result<(Genesis, ChainParams), SpawnError> {
+    if let Some(file) = &config.genesis {
+        return Ok(genesis_file::load(file)?);
+    }
+    let params = ChainParams {
+        chain_id: config.chain_id,
+        forks: Forks::all_from_genesis(config.hardfork),
+        deposit_contract: DEPOSIT_CONTRACT,
+        network_precompiles: true,
+        signers: Default::default(),
+    };
+    let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
+    Ok((genesis, params))
+}
+
+/// What a chain was begun with and cannot be changed any more.
+fn settings(config: &Config, identity: &Identity) -> Settings {
+    let named = |name: &str, value: String| (name.to_owned(), value);
+    if config.genesis.is_some() {
+        // The file's own content is compared besides.
+        return vec![named("--genesis", "a file".to_owned())];
+    }
+    let mnemonic = keccak256(config.mnemonic.as_bytes());
+    vec![
+        named("--chain-id", config.chain_id.to_string()),
+        named("--hardfork", config.hardfork.name().to_string()),
+        named("--accounts", config.accounts.to_string()),
+        named("--balance", format_ether(config.balance)),
+        named("the --mnemonic with the hash", mnemonic.to_string()),
+        named("the treasury", identity.treasury.address().to_string()),
+        named("the updater", identity.updater.address().to_string()),
+    ]
+}

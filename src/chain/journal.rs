@@ -1,0 +1,130 @@
+//! Where the writer records what it does before anybody sees it.
+
+use std::{io, sync::Arc};
+
+use super::Head;
+use crate::{
+    block::Submission,
+    log::{AppendError, BlockLog, ChainIdentity, Entry, Shift, Storage},
+    store::{Checkpoint, DataDir, History, Keeper, KeptTransaction, PoolFile},
+};
+
+/// The log, and what is kept up to date with it. Knows nothing of how blocks come about.
+pub struct Journal {
+    log: Box<dyn BlockLog>,
+    kept: Option<Kept>,
+    /// Held as long as anything is written.
+    _directory: Option<DataDir>,
+}
+
+/// What a log in files has beside it.
+struct Kept {
+    history: Arc<History>,
+    keeper: Keeper,
+    pool: PoolFile,
+    /// Bytes of the log that the keeper knows of.
+    told: u64,
+}
+
+/// What a [`Journal`] is made of when the chain is in a directory.
+pub(super) struct Parts {
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) identity: ChainIdentity,
+    pub(super) history: Arc<History>,
+    pub(super) keeper: Keeper,
+    pub(super) directory: Option<DataDir>,
+}
+
+impl Journal {
+    /// A journal of nothing but a log.
+    pub fn new(log: Box<dyn BlockLog>) -> Self {
+        Self { log, kept: None, _directory: None }
+    }
+
+    pub(super) fn with_parts(log: Box<dyn BlockLog>, parts: Parts, waiting: &[Submission]) -> io::Result<Self> {
+        let kept = |waiting: &Submission| KeptTransaction {
+            transaction: Arc::new(waiting.transaction.clone()),
+            sidecar: waiting.sidecar.clone(),
+        };
+        let waiting: Vec<_> = waiting.iter().map(kept).collect();
+        let pool = PoolFile::create(parts.storage, parts.identity, &waiting)?;
+        let told = log.written();
+        let kept = Kept { history: parts.history, keeper: parts.keeper, pool, told };
+        Ok(Self { log, kept: Some(kept), _directory: parts.directory })
+    }
+
+    /// Blocks that memory no longer holds.
+    pub(super) fn history(&self) -> Option<Arc<History>> {
+        self.kept.as_ref().map(|kept| kept.history.clone())
+    }
+
+    /// Whether transactions that wait are kept.
+    pub(super) fn keeps_pool(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The height that the next entry gets.
+    pub fn height(&self) -> u64 {
+        self.log.end()
+    }
+
+    /// How many entries there were when the block with this number was recorded, with it. None before it, if it is the
+    /// first one, and if what is recorded does not reach back to it.
+    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
+        let history = self.history()?;
+        match history.height_of(number) {
+            Some(height) => Some(height + 1),
+            None => (number == 0 && history.oldest().is_none_or(|oldest| oldest <= 1)).then_some(0),
+        }
+    }
+
+    /// Appends an entry to the log. When this returns it is as durable as was asked for.
+    pub fn record(&mut self, entry: &Entry) -> Result<(), AppendError> {
+        let location = self.log.append(self.log.end(), entry)?;
+        if let Some(kept) = &self.kept {
+            kept.history.insert(location, entry);
+        }
+        Ok(())
+    }
+
+    /// Everything that was recorded is published as `head`: a good time to have a checkpoint made.
+    pub(super) fn settled(&mut self, head: &Head, shift: Shift) {
+        let (height, written) = (self.log.end(), self.log.written());
+        let Some(kept) = &mut self.kept else { return };
+        kept.keeper.appended(written - kept.told);
+        kept.told = written;
+        kept.keeper.offer(|| Checkpoint {
+            height,
+            shift,
+            genesis: head.genesis.clone(),
+            block: head.block.clone(),
+            state: head.state.clone(),
+        });
+    }
+
+    /// Writes down transactions that wait.
+    pub(super) fn keep(&mut self, transactions: &[KeptTransaction]) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.pool.append(transactions))
+    }
+
+    /// Writes the file of transactions that wait anew, if it is worth it or `anyway`, with those that still do.
+    pub(super) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<KeptTransaction>) {
+        let Some(kept) = self.kept.as_mut() else { return };
+        if !(kept.pool.has_grown() || (anyway && kept.pool.has_any())) {
+            return;
+        }
+        if let Err(error) = kept.pool.rewrite(&waiting()) {
+            tracing::error!(%error, "could not write the transactions that wait for a block");
+        }
+    }
+
+    /// Finishes what is under way.
+    pub(super) fn close(mut self) {
+        if let Err(error) = self.log.sync() {
+            tracing::error!(%error, "could not write the end of the log");
+        }
+        if let Some(kept) = self.kept {
+            kept.keeper.stop();
+        }
+    }
+}

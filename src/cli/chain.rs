@@ -1,0 +1,156 @@
+//! `tetrad chain`: what is done to a data directory besides running a node on it.
+
+use std::{
+    fs::File,
+    io::{self, BufReader, BufWriter, Read, Write},
+    path::PathBuf,
+    sync::Arc,
+};
+
+use clap::{Args, Subcommand};
+
+use crate::{
+    chain::{MaintainError, compact, export_blocks, verify},
+    log::{Directory, Storage},
+    store::{ArchiveError, DataDir, DataDirError, backup, export, import},
+};
+
+/// What the user typed after `chain`.
+#[derive(Debug, Args)]
+pub struct ChainArgs {
+    /// The data directory.
+    #[arg(long, value_name = "DIR", env = "TETRAD_DATA_DIR")]
+    data_dir: PathBuf,
+    #[command(subcommand)]
+    command: ChainCommand,
+}
+
+#[derive(Debug, Subcommand)]
+enum ChainCommand {
+    /// Write the whole chain to one file (- for standard output), for `chain import`.
+    Export {
+        /// The file.
+        file: PathBuf,
+        /// Write blocks only, as concatenated RLP, for other clients and for --import.
+        #[arg(long)]
+        rlp: bool,
+    },
+    /// Make an empty data directory that of the chain in a file (- for standard input).
+    Import {
+        /// The file.
+        file: PathBuf,
+    },
+    /// Check every record, block, state root and checkpoint.
+    Verify,
+    /// Let go of old blocks.
+    Compact {
+        /// How many of the newest blocks to keep; at least 256.
+        #[arg(long, value_name = "N", default_value_t = 10_000)]
+        keep: u64,
+    },
+    /// Copy the directory, also while a node runs on it.
+    Backup {
+        /// A directory that is empty or does not exist.
+        target: PathBuf,
+    },
+}
+
+/// Why the command failed.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The directory cannot be used.
+    #[error(transparent)]
+    DataDir(#[from] DataDirError),
+    /// The chain in it is not in order.
+    #[error(transparent)]
+    Maintain(#[from] MaintainError),
+    /// It could not be written to or read from a file.
+    #[error(transparent)]
+    Archive(#[from] ArchiveError),
+    /// The system refused.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+}
+
+impl ChainArgs {
+    /// Runs the command; `out` takes what it prints.
+    ///
+    /// # Errors
+    /// See [`Error`].
+    pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
+        let told = match &self.command {
+            ChainCommand::Backup { target } => self.backup(target)?,
+            ChainCommand::Import { file } => self.import(file)?,
+            other => {
+                let directory = self.existing()?;
+                let storage = directory.storage();
+                match other {
+                    ChainCommand::Export { file, rlp } => self.export(&storage, file, *rlp)?,
+                    ChainCommand::Compact { keep } => format!("the oldest block is now {}", compact(&storage, *keep)?),
+                    _ => {
+                        let found = verify(&storage)?;
+                        format!(
+                            "blocks {} to {}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order",
+                            found.first,
+                            found.last,
+                            found.entries,
+                            found.transactions,
+                            found.accounts,
+                            found.checkpoints
+                        )
+                    }
+                }
+            }
+        };
+        if !told.is_empty() {
+            writeln!(out, "{told}").map_err(|error| Error::Io("standard output".to_owned(), error))?;
+        }
+        Ok(())
+    }
+
+    /// The directory, which this process has for itself.
+    fn existing(&self) -> Result<DataDir, Error> {
+        // Only what makes chains makes directories.
+        self.data_dir.metadata().map_err(|error| Error::Io(self.data_dir.display().to_string(), error))?;
+        Ok(DataDir::open(&self.data_dir)?)
+    }
+
+    fn export(&self, storage: &Arc<dyn Storage>, file: &PathBuf, rlp: bool) -> Result<String, Error> {
+        let failed = |error| Error::Io(file.display().to_string(), error);
+        let to_stdout = file.as_os_str() == "-";
+        let mut target: Box<dyn Write> = match to_stdout {
+            true => Box::new(io::stdout().lock()),
+            false => Box::new(BufWriter::new(File::create(file).map_err(failed)?)),
+        };
+        let (count, what) = match rlp {
+            true => (export_blocks(storage, &mut target)?, "blocks"),
+            false => (export(storage.clone(), &mut target)?, "entries"),
+        };
+        target.flush().map_err(failed)?;
+        Ok(if to_stdout { String::new() } else { format!("{count} {what} in {}", file.display()) })
+    }
+
+    fn import(&self, file: &PathBuf) -> Result<String, Error> {
+        let failed = |error| Error::Io(file.display().to_string(), error);
+        let mut source: Box<dyn Read> = match file.as_os_str() == "-" {
+            true => Box::new(io::stdin().lock()),
+            false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
+        };
+        let directory = DataDir::open(&self.data_dir)?;
+        let count = import(directory.storage(), &mut source)?;
+        let found = verify(&directory.storage())?;
+        Ok(format!("{count} entries up to block {}, all in order", found.last))
+    }
+
+    fn backup(&self, target: &PathBuf) -> Result<String, Error> {
+        let failed = |place: &PathBuf| {
+            let place = place.display().to_string();
+            move |error| Error::Io(place, error)
+        };
+        self.data_dir.metadata().map_err(failed(&self.data_dir))?;
+        let source = Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?;
+        let copy: Arc<dyn Storage> = Arc::new(Directory::new(target).map_err(failed(target))?);
+        let end = backup(&source, &copy)?;
+        Ok(format!("{end} entries in {}", target.display()))
+    }
+}

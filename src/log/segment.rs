@@ -1,0 +1,200 @@
+//! Segments: the files of a log. Each begins with a record that says what it is.
+
+use std::{io, sync::Arc};
+
+use super::{
+    ChainIdentity, Location, LogError, Records, Storage, Stored, StoredFile, Tail, record::HEADER, write_record,
+};
+use crate::codec::{Malformed, Reader, Writer};
+
+/// The first bytes of every segment's first record.
+const MAGIC: &[u8] = b"tetrad log";
+/// What this program writes, and the newest that it reads.
+const VERSION: u64 = 1;
+/// The sequence number of that record, which is no entry.
+const HEAD: u64 = u64::MAX;
+
+/// The name of the segment whose first entry has this height.
+pub fn segment_name(first: u64) -> String {
+    format!("log-{first:020}")
+}
+
+/// The heights that segments begin with, in order.
+pub fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
+    let failed = |source| LogError::Io { file: storage.describe(""), source };
+    let names = storage.names().map_err(failed)?;
+    let mut firsts: Vec<u64> = names.iter().filter_map(|name| name.strip_prefix("log-")?.parse().ok()).collect();
+    firsts.sort_unstable();
+    Ok(firsts)
+}
+
+/// Everything in one segment.
+#[derive(Debug)]
+pub struct Segment {
+    /// Height of the first entry.
+    pub first: u64,
+    name: String,
+    place: String,
+    bytes: Vec<u8>,
+    /// Where each entry begins.
+    offsets: Vec<u64>,
+    /// Where the intact part ends.
+    pub length: u64,
+    /// What comes after it.
+    pub tail: Tail,
+}
+
+impl Segment {
+    /// Reads a segment and checks every record of it.
+    pub fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
+        let name = segment_name(first);
+        let place = storage.describe(&name);
+        let bytes = read_all(storage, &name).map_err(|source| LogError::Io { file: place.clone(), source })?;
+        let format = |what: String| LogError::Format { file: place.clone(), what };
+        let damaged = |offset, height, what| LogError::Damaged { file: place.clone(), offset, height, what };
+
+        let mut records = Records::new(&bytes);
+        let Some(head) = records.next().filter(|record| record.sequence == HEAD) else {
+            return Err(damaged(0, first, "the head of the file does not fit its checksum"));
+        };
+        let found = read_head(head.payload, first).map_err(format)?;
+        if let Some(identity) = identity.filter(|identity| *identity != found) {
+            return Err(format(foreign(&identity, &found)));
+        }
+        let mut offsets = Vec::new();
+        for record in records.by_ref() {
+            if record.sequence != first + offsets.len() as u64 {
+                return Err(damaged(record.offset, first + offsets.len() as u64, "entries are not in order"));
+            }
+            offsets.push(record.offset);
+        }
+        let (length, tail) = (records.offset(), records.tail());
+        if let Tail::Damaged(what) = tail {
+            return Err(damaged(length, first + offsets.len() as u64, what));
+        }
+        Ok(Self { first, name, place, bytes, offsets, length, tail })
+    }
+
+    /// The height after the last entry.
+    pub fn end(&self) -> u64 {
+        self.first + self.offsets.len() as u64
+    }
+
+    /// Refuses a file that does not end with its last entry: one that others follow was complete.
+    pub fn expect_clean(&self) -> Result<(), LogError> {
+        match self.tail {
+            Tail::Clean => Ok(()),
+            _ => Err(LogError::Damaged {
+                file: self.place.clone(),
+                offset: self.length,
+                height: self.end(),
+                what: "the file ends within an entry, and yet others follow",
+            }),
+        }
+    }
+
+    /// The entry of this height.
+    pub fn get(&self, height: u64) -> Option<Stored> {
+        let index = height.checked_sub(self.first)? as usize;
+        let offset = *self.offsets.get(index)?;
+        let end = self.offsets.get(index + 1).copied().unwrap_or(self.length);
+        let bytes = self.bytes[offset as usize + HEADER..end as usize - 1].to_vec();
+        Some(Stored { location: Location { height, segment: self.first, offset }, bytes })
+    }
+
+    /// Puts the torn end aside and cuts it off.
+    pub fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
+        let aside = format!("torn-{}-{}", self.name, self.length);
+        let cut = || -> io::Result<()> {
+            let copy = storage.create(&aside)?;
+            copy.write_at(&self.bytes[self.length as usize..], 0)?;
+            copy.sync()?;
+            let file = storage.open(&self.name)?;
+            file.truncate(self.length)?;
+            file.sync()?;
+            storage.sync_names()
+        };
+        cut().map_err(|source| LogError::Io { file: self.place.clone(), source })?;
+        Ok(storage.describe(&aside))
+    }
+}
+
+/// Writes a segment without entries, which is none before it is [established](establish). Returns the file and its
+/// length.
+pub(super) fn draft(
+    storage: &dyn Storage,
+    first: u64,
+    identity: ChainIdentity,
+) -> io::Result<(Arc<dyn StoredFile>, u64)> {
+    let bytes = head(first, identity);
+    let file = storage.create(&draft_name(first))?;
+    file.write_at(&bytes, 0)?;
+    file.sync()?;
+    Ok((file, bytes.len() as u64))
+}
+
+/// Makes what was drafted a segment. After an error nobody knows whether it is one.
+pub(super) fn establish(storage: &dyn Storage, first: u64) -> io::Result<()> {
+    storage.rename(&draft_name(first), &segment_name(first))?;
+    storage.sync_names()
+}
+
+fn draft_name(first: u64) -> String {
+    format!("draft-{}", segment_name(first))
+}
+
+/// Makes a segment of the entries of another from height `from` on, all of it or nothing.
+pub fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
+    let mut bytes = head(from, identity);
+    let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
+    bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
+    let file = storage.create(&draft_name(from))?;
+    file.write_at(&bytes, 0)?;
+    file.sync()?;
+    establish(storage, from)
+}
+
+/// The first record of a segment.
+fn head(first: u64, identity: ChainIdentity) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    write_record(&mut bytes, &mut Writer::default(), HEAD, |out| {
+        out.string(MAGIC);
+        out.number(VERSION);
+        out.number(first);
+        out.number(identity.chain_id);
+        out.raw(identity.genesis.as_slice());
+    });
+    bytes
+}
+
+fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {
+    let file = storage.open(name)?;
+    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+fn read_head(payload: &[u8], first: u64) -> Result<ChainIdentity, String> {
+    let from = &mut Reader::new(payload);
+    let head = |error: Malformed| format!("no segment of a log: {error}");
+    if from.string().map_err(head)? != MAGIC {
+        return Err("no segment of a log".to_owned());
+    }
+    let version = from.number().map_err(head)?;
+    if version > VERSION {
+        return Err(format!("written by a newer version (format {version}, this program reads up to {VERSION})"));
+    }
+    if from.number().map_err(head)? != first {
+        return Err("renamed: it begins at another height than its name says".to_owned());
+    }
+    let chain_id = from.number().map_err(head)?;
+    let genesis = from.array().map_err(head)?.into();
+    Ok(ChainIdentity { chain_id, genesis })
+}
+
+fn foreign(expected: &ChainIdentity, found: &ChainIdentity) -> String {
+    format!(
+        "belongs to another chain (chain id {}, first block {}; expected chain id {}, first block {})",
+        found.chain_id, found.genesis, expected.chain_id, expected.genesis
+    )
+}

@@ -1,0 +1,132 @@
+//! Where files are: a directory, or what a test makes of one.
+
+use std::{
+    fs, io,
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+/// A flat directory of files. Implementations that fail, delay and tear writes show what becomes of the chain then.
+pub trait Storage: Send + Sync {
+    /// The names of all files.
+    fn names(&self) -> io::Result<Vec<String>>;
+
+    /// A file that exists.
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
+
+    /// A new file, empty even if there was one of that name.
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
+
+    /// Gives a file another name; one that had it is gone.
+    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
+
+    /// Removes a file.
+    fn remove(&self, name: &str) -> io::Result<()>;
+
+    /// Returns once creations, renamings and removals are on disk.
+    fn sync_names(&self) -> io::Result<()>;
+
+    /// Where the files are, for messages.
+    fn describe(&self, name: &str) -> String;
+}
+
+/// A file.
+pub trait StoredFile: Send + Sync {
+    /// Bytes in it.
+    fn length(&self) -> io::Result<u64>;
+
+    /// Fills the buffer with what stands from `offset` on.
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
+
+    /// Puts bytes at `offset`. After an error some of them may be there.
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
+
+    /// Cuts the file off.
+    fn truncate(&self, length: u64) -> io::Result<()>;
+
+    /// Returns once everything is on disk. After an error nobody knows what is.
+    fn sync(&self) -> io::Result<()>;
+}
+
+/// A directory of the file system.
+#[derive(Clone, Debug)]
+pub struct Directory(PathBuf);
+
+impl Directory {
+    /// The directory at `path`, made if it does not exist.
+    pub fn new(path: &Path) -> io::Result<Self> {
+        fs::create_dir_all(path)?;
+        Ok(Self(path.to_owned()))
+    }
+}
+
+impl Storage for Directory {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let mut names = Vec::new();
+        for entry in fs::read_dir(&self.0)? {
+            let entry = entry?;
+            if entry.file_type()?.is_file() {
+                names.extend(entry.file_name().into_string().ok());
+            }
+        }
+        Ok(names)
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        let path = self.0.join(name);
+        // What can only be read is enough for whoever only reads.
+        let file = match fs::OpenOptions::new().read(true).write(true).open(&path) {
+            Err(error)
+                if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
+            {
+                fs::File::open(&path)?
+            }
+            other => other?,
+        };
+        Ok(Arc::new(file))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        let path = self.0.join(name);
+        Ok(Arc::new(fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        fs::rename(self.0.join(from), self.0.join(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        fs::remove_file(self.0.join(name))
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        fs::File::open(&self.0)?.sync_all()
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.0.join(name).display().to_string()
+    }
+}
+
+#[cfg(unix)]
+impl StoredFile for fs::File {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.metadata()?.len())
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::read_exact_at(self, buffer, offset)
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        std::os::unix::fs::FileExt::write_all_at(self, bytes, offset)
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.set_len(length)
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.sync_data()
+    }
+}

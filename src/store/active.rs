@@ -1,0 +1,97 @@
+//! The index of one segment in memory: of the newest one, which still grows, and of one whose file is being written.
+
+use std::collections::HashMap;
+
+use alloy_primitives::{B256, map::DefaultHashBuilder};
+
+use super::{
+    history::Place,
+    key::{LogKey, hash_key},
+};
+use crate::log::{Entry, Location, LogError, Segment};
+
+/// Stands for a block where a transaction's index in its block is expected.
+pub(super) const BLOCK: u32 = u32::MAX;
+
+/// Where the blocks, transactions and logs of one segment are.
+#[derive(Debug, Default)]
+pub struct ActiveIndex {
+    /// Height of the segment's first entry.
+    pub(super) segment: u64,
+    /// Height after the last entry.
+    pub(super) end: u64,
+    /// Blocks by their numbers: of several with one number the last.
+    pub(super) blocks: HashMap<u64, Location, DefaultHashBuilder>,
+    /// Places by the beginnings of hashes.
+    pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
+    /// Each key that a block's logs have, and the block.
+    pub(super) logs: Vec<(LogKey, u64)>,
+    /// Heights of reverts, and what they go back to.
+    pub(super) reverts: Vec<(u64, u64)>,
+}
+
+impl ActiveIndex {
+    /// The index of a segment without entries.
+    pub fn new(segment: u64) -> Self {
+        Self { segment, end: segment, ..Self::default() }
+    }
+
+    /// The index of everything in a segment.
+    pub fn of(segment: &Segment) -> Result<Self, LogError> {
+        let mut index = Self::new(segment.first);
+        for height in segment.first..segment.end() {
+            if let Some(stored) = segment.get(height) {
+                index.insert(stored.location, &stored.entry()?);
+            }
+        }
+        Ok(index)
+    }
+
+    /// Takes in an entry.
+    pub fn insert(&mut self, location: Location, entry: &Entry) {
+        self.end = location.height + 1;
+        match entry {
+            Entry::Block { block, .. } => {
+                let number = block.number();
+                self.blocks.insert(number, location);
+                self.place(&block.hash, Place { number, index: BLOCK });
+                for (index, transaction) in block.transactions.iter().enumerate() {
+                    self.place(&transaction.hash(), Place { number, index: index as u32 });
+                }
+                let start = self.logs.len();
+                for log in block.receipts.iter().flat_map(|receipt| &receipt.logs) {
+                    self.logs.push((LogKey::address(&log.address), number));
+                    let topics = log.topics().iter().enumerate();
+                    self.logs.extend(topics.map(|(position, topic)| (LogKey::topic(position, topic), number)));
+                }
+                // A block's keys, each once.
+                self.logs[start..].sort_unstable();
+                let mut kept = start;
+                for at in start..self.logs.len() {
+                    if kept == start || self.logs[at] != self.logs[kept - 1] {
+                        self.logs[kept] = self.logs[at];
+                        kept += 1;
+                    }
+                }
+                self.logs.truncate(kept);
+            }
+            Entry::Revert { to, .. } => self.reverts.push((location.height, *to)),
+            Entry::Edit { .. } | Entry::Time(_) => {}
+        }
+    }
+
+    fn place(&mut self, hash: &B256, place: Place) {
+        // Nearly always there is one: a vector of exactly that.
+        self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
+    }
+
+    pub(super) fn places(&self, key: u64) -> Vec<Place> {
+        self.hashes.get(&key).cloned().unwrap_or_default()
+    }
+
+    /// The blocks from `from` to `to` with logs under `key`, unless there are more than `most`.
+    pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
+        let wanted = |(own, number): &&(LogKey, u64)| *own == key && (from..=to).contains(number);
+        self.logs.iter().filter(wanted).map(|(_, number)| *number).collect()
+    }
+}

@@ -1,0 +1,117 @@
+//! A chain in one file: what it is, the oldest checkpoint, and every entry of the log since.
+//!
+//! ```text
+//! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file    records 2…: entries
+//! ```
+
+use std::{
+    io::{self, Read, Write},
+    sync::Arc,
+};
+
+use super::{ChainFile, ChainFileError, checkpoint, checkpoints};
+use crate::{
+    codec::{Reader, Writer},
+    log::{BlockLog, Durability, Entry, LocalLog, LogError, Storage, read_record, write_record},
+};
+
+const MAGIC: &[u8] = b"tetrad chain";
+const VERSION: u64 = 1;
+
+/// A chain cannot be written to a file or read from one.
+#[derive(Debug, thiserror::Error)]
+pub enum ArchiveError {
+    /// The directory does not hold a chain, or already does.
+    #[error("{0}")]
+    Directory(String),
+    /// Its first file is not in order.
+    #[error(transparent)]
+    ChainFile(#[from] ChainFileError),
+    /// Its log is not.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The file is not what it should be.
+    #[error("not a chain: {0}")]
+    Format(String),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+/// Writes the chain in a directory. Returns how many entries there were.
+pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, ArchiveError> {
+    let Some(file) = ChainFile::load(&*storage)? else {
+        return Err(ArchiveError::Directory(format!("{}: there is no chain", storage.describe(""))));
+    };
+    let identity = file.identity();
+    let oldest = checkpoints(&*storage)?.first().copied();
+    let oldest = oldest.ok_or_else(|| ArchiveError::Directory(format!("{}: no checkpoint", storage.describe(""))))?;
+    let log = LocalLog::open(storage.clone(), identity, Durability::Os, oldest)?;
+    let (mut bytes, scratch) = (Vec::new(), &mut Writer::default());
+    let mut count = 0;
+    let mut record = |write: &dyn Fn(&mut Writer)| -> io::Result<()> {
+        bytes.clear();
+        write_record(&mut bytes, scratch, count, write);
+        count += 1;
+        out.write_all(&bytes)
+    };
+    let json = serde_json::to_vec(&file).map_err(io::Error::from)?;
+    record(&|out| {
+        out.string(MAGIC);
+        out.number(VERSION);
+        out.string(&json);
+    })?;
+    let state = checkpoint::bytes(&*storage, oldest)?;
+    record(&|out| {
+        out.number(oldest);
+        out.raw(&state);
+    })?;
+    for stored in log.stream(oldest)? {
+        let stored = stored?;
+        record(&|out| out.raw(&stored.bytes))?;
+    }
+    out.flush()?;
+    Ok(count - 2)
+}
+
+/// Makes an empty directory that of the chain in a file. Returns how many entries there were. That they lead from one
+/// state to the next is for whoever opens the chain to find out.
+pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, ArchiveError> {
+    let occupied = storage.names()?.into_iter().find(|name| name != "lock");
+    if let Some(name) = occupied {
+        return Err(ArchiveError::Directory(format!("{}: the directory is not empty", storage.describe(&name))));
+    }
+    let wrong = |what: String| ArchiveError::Format(what);
+    let mut next =
+        |sequence: u64| read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")));
+    let head = next(0)?.ok_or_else(|| wrong("empty".to_owned()))?;
+    let reader = &mut Reader::new(&head);
+    let malformed = |error: crate::codec::Malformed| wrong(error.to_string());
+    if reader.string().map_err(malformed)? != MAGIC {
+        return Err(wrong("it begins differently".to_owned()));
+    }
+    let version = reader.number().map_err(malformed)?;
+    if version > VERSION {
+        return Err(wrong(format!(
+            "written by a newer version (format {version}, this program reads up to {VERSION})"
+        )));
+    }
+    let json = reader.string().map_err(malformed)?;
+    let file: ChainFile = serde_json::from_slice(json).map_err(|error| wrong(error.to_string()))?;
+
+    let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
+    let reader = &mut Reader::new(&state);
+    let oldest = reader.number().map_err(malformed)?;
+    checkpoint::place(&*storage, oldest, reader.rest())?;
+    let mut log = LocalLog::open(storage.clone(), file.identity(), Durability::Os, oldest)?;
+    let mut count = 0;
+    while let Some(bytes) = next(2 + count)? {
+        let entry = Entry::decode(&bytes).map_err(malformed)?;
+        log.append(oldest + count, &entry).map_err(io::Error::other)?;
+        count += 1;
+    }
+    log.sync().map_err(io::Error::other)?;
+    // What makes it a chain comes last.
+    file.save(&*storage)?;
+    Ok(count)
+}

@@ -1,0 +1,75 @@
+//! Copies of a chain's directory, taken while a node writes to it.
+//!
+//! Files of the log only grow and checkpoints never change, so a copy is consistent if it is taken in the right order:
+//! checkpoints first, then the log, which by then goes at least as far, cut off where its last intact entry ends.
+
+use std::{io, sync::Arc};
+
+use super::{ChainFile, archive::ArchiveError, checkpoint, checkpoints};
+use crate::log::{Segment, Storage, segment_name, segments};
+
+/// Bytes that are copied at once.
+const CHUNK: u64 = 1 << 20;
+/// Attempts at copying a checkpoint, which the node may remove when it has a newer one.
+const ATTEMPTS: u32 = 5;
+
+/// Copies the chain in `from` to `to`, which must be empty. Returns the height that the copy's log ends at.
+pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveError> {
+    if let Some(name) = to.names()?.first() {
+        return Err(ArchiveError::Directory(format!("{}: the directory is not empty", to.describe(name))));
+    }
+    let Some(file) = ChainFile::load(from)? else {
+        return Err(ArchiveError::Directory(format!("{}: there is no chain", from.describe(""))));
+    };
+    copy_checkpoints(from, &**to)?;
+    for name in from.names()? {
+        // Keys that a node made for itself, and transactions that wait.
+        if name.ends_with(".key") || name == "pool" {
+            copy(from, &**to, &name)?;
+        }
+    }
+    let firsts = segments(from)?;
+    for &first in &firsts {
+        copy(from, &**to, &segment_name(first))?;
+    }
+    let mut end = 0;
+    if let Some(&last) = firsts.last() {
+        let segment = Segment::load(&**to, last, Some(file.identity()))?;
+        let copied = to.open(&segment_name(last))?;
+        copied.truncate(segment.length)?;
+        copied.sync()?;
+        end = segment.end();
+    }
+    // What makes it a chain comes last.
+    file.save(&**to)?;
+    Ok(end)
+}
+
+/// The oldest checkpoint, which the log can be read from, and the newest.
+fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
+    for attempt in 1.. {
+        let heights = checkpoints(from)?;
+        let wanted = [heights.first(), heights.last().filter(|_| heights.len() > 1)];
+        let copied = wanted.into_iter().flatten().try_for_each(|height| copy(from, to, &checkpoint::name(*height)));
+        match copied {
+            Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
+            other => return other,
+        }
+    }
+    Ok(())
+}
+
+fn copy(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
+    let source = from.open(name)?;
+    let length = source.length()?;
+    let target = to.create(name)?;
+    let mut buffer = Vec::new();
+    let mut at = 0;
+    while at < length {
+        buffer.resize(CHUNK.min(length - at) as usize, 0);
+        source.read_at(&mut buffer, at)?;
+        target.write_at(&buffer, at)?;
+        at += buffer.len() as u64;
+    }
+    target.sync()
+}

@@ -1,0 +1,151 @@
+//! `chain.json`: which chain a directory holds, and the settings that its first block was made with.
+
+use std::io;
+
+use alloy_primitives::B256;
+use serde::{Deserialize, Serialize};
+
+use crate::log::{ChainIdentity, Storage};
+
+const NAME: &str = "chain.json";
+/// What this program writes, and the newest that it reads.
+const FORMAT: u32 = 1;
+
+/// Settings by name, the most telling first.
+pub type Settings = Vec<(String, String)>;
+
+/// What a directory holds.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ChainFile {
+    format: u32,
+    chain_id: u64,
+    genesis: B256,
+    /// Settings that cannot change any more, by name.
+    settings: Settings,
+}
+
+/// A directory does not hold the chain that is wanted.
+#[derive(Debug, thiserror::Error)]
+pub enum ChainFileError {
+    /// The system refused.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+    /// The file cannot be read.
+    #[error("{0}: {1}")]
+    Format(String, serde_json::Error),
+    /// A newer version of this program wrote it.
+    #[error("{file}: written by a newer version (format {found}, this program reads up to {FORMAT})")]
+    Newer {
+        /// The file.
+        file: String,
+        /// Its format.
+        found: u32,
+    },
+    /// There are files of a chain, but not this one.
+    #[error("{0} is missing, and yet there are blocks")]
+    Missing(String),
+    /// A setting is not what it was.
+    #[error("{file}: the chain was begun with {setting} {old}, not {new}")]
+    Setting {
+        /// The file.
+        file: String,
+        /// The setting.
+        setting: String,
+        /// What it was.
+        old: String,
+        /// What it is.
+        new: String,
+    },
+    /// The first block is another one.
+    #[error("{file}: the chain begins with block {found}, not with {expected}")]
+    Genesis {
+        /// The file.
+        file: String,
+        /// The first block that is wanted.
+        expected: B256,
+        /// The first block of the directory.
+        found: B256,
+    },
+}
+
+impl ChainFile {
+    /// What a new directory is to hold.
+    pub fn new(identity: ChainIdentity, settings: Settings) -> Self {
+        Self { format: FORMAT, chain_id: identity.chain_id, genesis: identity.genesis, settings }
+    }
+
+    /// Which chain it is.
+    pub fn identity(&self) -> ChainIdentity {
+        ChainIdentity { chain_id: self.chain_id, genesis: self.genesis }
+    }
+
+    /// The settings that its first block was made with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What a directory holds; none if it is empty.
+    pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
+        let place = storage.describe(NAME);
+        let failed = |error| ChainFileError::Io(place.clone(), error);
+        let names = storage.names().map_err(failed)?;
+        if !names.iter().any(|name| name == NAME) {
+            let blocks = names.iter().any(|name| name.starts_with("log-"));
+            return if blocks { Err(ChainFileError::Missing(place)) } else { Ok(None) };
+        }
+        let file = storage.open(NAME).map_err(failed)?;
+        let mut text = vec![0; file.length().map_err(failed)? as usize];
+        file.read_at(&mut text, 0).map_err(failed)?;
+        /// What every version has.
+        #[derive(Deserialize)]
+        struct Versioned {
+            format: u32,
+        }
+        let format = |error| ChainFileError::Format(place.clone(), error);
+        let Versioned { format: found } = serde_json::from_slice(&text).map_err(format)?;
+        if found > FORMAT {
+            return Err(ChainFileError::Newer { file: place, found });
+        }
+        serde_json::from_slice(&text).map(Some).map_err(format)
+    }
+
+    /// Writes the file, all of it or nothing.
+    pub fn save(&self, storage: &dyn Storage) -> Result<(), ChainFileError> {
+        let write = || -> io::Result<()> {
+            let draft = format!("draft-{NAME}");
+            let file = storage.create(&draft)?;
+            let mut text = serde_json::to_vec_pretty(self)?;
+            text.push(b'\n');
+            file.write_at(&text, 0)?;
+            file.sync()?;
+            storage.rename(&draft, NAME)?;
+            storage.sync_names()
+        };
+        write().map_err(|error| ChainFileError::Io(storage.describe(NAME), error))
+    }
+
+    /// Refuses settings that the chain was not begun with. `genesis` is the first block that is wanted, where that is
+    /// known beforehand.
+    pub fn check(
+        &self,
+        storage: &dyn Storage,
+        settings: &Settings,
+        genesis: Option<B256>,
+    ) -> Result<(), ChainFileError> {
+        let file = || storage.describe(NAME);
+        let unset = || "unset".to_owned();
+        for (setting, _) in self.settings.iter().chain(settings) {
+            let value = |all: &Settings| all.iter().find(|(name, _)| name == setting).map(|(_, value)| value.clone());
+            let (old, new) = (value(&self.settings), value(settings));
+            if old != new {
+                let (old, new) = (old.unwrap_or_else(unset), new.unwrap_or_else(unset));
+                return Err(ChainFileError::Setting { file: file(), setting: setting.clone(), old, new });
+            }
+        }
+        match genesis.filter(|genesis| *genesis != self.genesis) {
+            Some(expected) => Err(ChainFileError::Genesis { file: file(), expected, found: self.genesis }),
+            None => Ok(()),
+        }
+    }
+}

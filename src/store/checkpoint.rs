@@ -1,0 +1,195 @@
+//! Checkpoints: the whole state at some height of the log, so that a start need not read the log from its beginning.
+//!
+//! A file of [records](crate::log::Record): a head, pieces of the state by the megabyte, and an end without which it is not
+//! complete. It gets its name when all of it is on disk.
+
+use std::{io, sync::Arc};
+
+use alloy_primitives::B256;
+
+use crate::{
+    block::Block,
+    codec::{Malformed, Reader, Writer},
+    log::{ChainIdentity, Records, Shift, Storage, StoredFile, Tail, write_record},
+    state::{State, StateBuilder, StateError},
+};
+
+const MAGIC: &[u8] = b"tetrad checkpoint";
+/// What this program writes, and the newest that it reads.
+const VERSION: u64 = 1;
+/// A record of pieces ends when it has grown to this size.
+const RECORD: usize = 1 << 20;
+
+/// The chain at some height of the log.
+#[derive(Debug)]
+pub struct Checkpoint {
+    /// Entries of the log that it includes.
+    pub height: u64,
+    /// How the chain's time differs from the clock's.
+    pub shift: Shift,
+    /// The first block.
+    pub genesis: Arc<Block>,
+    /// The newest block.
+    pub block: Arc<Block>,
+    /// The state after it, and after what development methods changed since.
+    pub state: State,
+}
+
+/// A checkpoint cannot be read.
+#[derive(Debug, thiserror::Error)]
+#[error("{file}: {what}")]
+pub struct CheckpointError {
+    /// The file.
+    pub file: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The name of the checkpoint at a height.
+pub(super) fn name(height: u64) -> String {
+    format!("checkpoint-{height:020}")
+}
+
+/// Heights of the checkpoints that there are, in order.
+pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
+    let names = storage.names()?;
+    let mut heights: Vec<u64> =
+        names.iter().filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok()).collect();
+    heights.sort_unstable();
+    Ok(heights)
+}
+
+/// The file of a checkpoint.
+pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
+    let file = storage.open(&name(height))?;
+    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+    file.read_at(&mut bytes, 0)?;
+    Ok(bytes)
+}
+
+/// Puts the file of a checkpoint in its place, all of it or nothing.
+pub(super) fn place(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::Result<()> {
+    let draft = format!("draft-{}", name(height));
+    let file = storage.create(&draft)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    storage.rename(&draft, &name(height))?;
+    storage.sync_names()
+}
+
+/// Writes records to a file.
+struct Output {
+    file: Arc<dyn StoredFile>,
+    written: u64,
+    records: u64,
+    record: Vec<u8>,
+    scratch: Writer,
+}
+
+impl Output {
+    fn record(&mut self, write: impl FnOnce(&mut Writer)) -> io::Result<()> {
+        self.record.clear();
+        write_record(&mut self.record, &mut self.scratch, self.records, write);
+        self.file.write_at(&self.record, self.written)?;
+        self.written += self.record.len() as u64;
+        self.records += 1;
+        Ok(())
+    }
+}
+
+impl Checkpoint {
+    /// Writes the checkpoint and returns its size. The log must be on disk as far as the checkpoint goes.
+    pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
+        let (name, draft) = (name(self.height), format!("draft-{}", name(self.height)));
+        let file = storage.create(&draft)?;
+        let mut out = Output { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
+        out.record(|out| {
+            out.string(MAGIC);
+            out.number(VERSION);
+            out.number(identity.chain_id);
+            out.raw(identity.genesis.as_slice());
+            out.number(self.height);
+            self.shift.write(out);
+            self.genesis.write(out);
+            self.block.write(out);
+            out.number(self.state.next_number().into());
+            out.raw(self.state.root().as_slice());
+        })?;
+        let mut pieces = self.state.pieces().peekable();
+        while pieces.peek().is_some() {
+            out.record(|out| {
+                while out.len() < RECORD
+                    && let Some(piece) = pieces.next()
+                {
+                    piece.write(out);
+                }
+            })?;
+        }
+        out.record(|_| {})?;
+        out.file.sync()?;
+        storage.rename(&draft, &name)?;
+        storage.sync_names()?;
+        Ok(out.written)
+    }
+
+    /// Reads the checkpoint at this height, and holds it against the state root that it says it has.
+    pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
+        let name = name(height);
+        let failed = |what: String| CheckpointError { file: storage.describe(&name), what };
+        let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
+        let mut records = Records::new(&bytes);
+        let head = records.next().ok_or_else(|| failed("no checkpoint".to_owned()))?;
+        let head = Head::read(head.payload, height, identity).map_err(failed)?;
+        let mut builder = StateBuilder::default();
+        let mut complete = false;
+        for record in records.by_ref() {
+            complete = record.payload.is_empty();
+            let from = &mut Reader::new(record.payload);
+            while !from.is_empty() {
+                builder.read(from).map_err(|error| failed(error.to_string()))?;
+            }
+        }
+        if !complete || records.tail() != Tail::Clean {
+            return Err(failed(format!("damaged at byte {}", records.offset())));
+        }
+        let state =
+            builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
+        Ok(Self { height, shift: head.shift, genesis: head.genesis, block: head.block, state })
+    }
+}
+
+/// Everything but the state.
+struct Head {
+    shift: Shift,
+    genesis: Arc<Block>,
+    block: Arc<Block>,
+    next_number: u32,
+    root: B256,
+}
+
+impl Head {
+    fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
+        let from = &mut Reader::new(payload);
+        let wrong = |error: Malformed| format!("no checkpoint: {error}");
+        if from.string().map_err(wrong)? != MAGIC {
+            return Err("no checkpoint".to_owned());
+        }
+        let version = from.number().map_err(wrong)?;
+        if version > VERSION {
+            return Err(format!("written by a newer version (format {version}, this program reads up to {VERSION})"));
+        }
+        let found =
+            ChainIdentity { chain_id: from.number().map_err(wrong)?, genesis: from.array().map_err(wrong)?.into() };
+        if found != identity || from.number().map_err(wrong)? != height {
+            return Err("belongs to another chain, or to another height".to_owned());
+        }
+        Self::rest(from).map_err(wrong)
+    }
+
+    fn rest(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let shift = Shift::read(from)?;
+        let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
+        let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
+        Ok(Self { shift, genesis, block, next_number, root: from.array()?.into() })
+    }
+}

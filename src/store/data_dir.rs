@@ -1,0 +1,82 @@
+//! The directory of a chain, which one process at a time has for itself.
+
+use std::{
+    fs::{File, OpenOptions, TryLockError},
+    io::{self, Read, Seek, Write},
+    path::{Path, PathBuf},
+    sync::Arc,
+};
+
+use crate::log::{Directory, Storage};
+
+/// The file that is locked.
+const LOCK: &str = "lock";
+
+/// A directory that this process has for itself, until it ends or drops this.
+#[derive(Debug)]
+pub struct DataDir {
+    path: PathBuf,
+    storage: Directory,
+    /// Open, and locked, as long as this lives.
+    _lock: File,
+}
+
+/// A directory cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DataDirError {
+    /// The system refused.
+    #[error("--data-dir {path}: {source}")]
+    Io {
+        /// The directory.
+        path: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// Another process has it.
+    #[error("--data-dir {path}: in use by another process{holder}")]
+    InUse {
+        /// The directory.
+        path: String,
+        /// Which one, as far as is known.
+        holder: String,
+    },
+}
+
+impl DataDir {
+    /// Takes the directory, and makes it if it does not exist.
+    pub fn open(path: &Path) -> Result<Self, DataDirError> {
+        let failed = |source| DataDirError::Io { path: path.display().to_string(), source };
+        let storage = Directory::new(path).map_err(failed)?;
+        let file = path.join(LOCK);
+        let mut lock =
+            OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file).map_err(failed)?;
+        match lock.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => {
+                let mut id = String::new();
+                let known = lock.read_to_string(&mut id).is_ok() && !id.trim().is_empty();
+                let holder = if known { format!(" (process {})", id.trim()) } else { String::new() };
+                return Err(DataDirError::InUse { path: path.display().to_string(), holder });
+            }
+            Err(TryLockError::Error(error)) => return Err(failed(error)),
+        }
+        let mut note = || -> io::Result<()> {
+            lock.set_len(0)?;
+            lock.rewind()?;
+            writeln!(lock, "{}", std::process::id())
+        };
+        // Who has it is a courtesy; a full disk must not keep anybody from reading the chain.
+        let _ = note();
+        Ok(Self { path: path.to_owned(), storage, _lock: lock })
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The files in it.
+    pub fn storage(&self) -> Arc<dyn Storage> {
+        Arc::new(self.storage.clone())
+    }
+}

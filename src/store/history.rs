@@ -1,0 +1,267 @@
+//! Blocks that memory no longer holds: found through the index of each segment, read from the log.
+
+use std::{io, sync::Arc, thread};
+
+use alloy_primitives::B256;
+use parking_lot::RwLock;
+
+use super::{
+    active::{ActiveIndex, BLOCK},
+    key::{LogKey, hash_key},
+    sealed::{SealedIndex, index_name},
+};
+use crate::{
+    block::Block,
+    log::{ChainIdentity, Entry, Location, LogError, ReadLog, Segment, Storage, segments},
+};
+
+/// A block, or a transaction in it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Place {
+    pub(super) number: u64,
+    /// The transaction's index, or [`BLOCK`].
+    pub(super) index: u32,
+}
+
+/// What a hash belongs to.
+#[derive(Clone, Debug)]
+pub enum Found {
+    /// A block.
+    Block(Arc<Block>),
+    /// A transaction, by its block and its index in it.
+    Transaction(Arc<Block>, usize),
+}
+
+/// Everything that is in the log, to look up. The chain's writer adds to it; anybody may read. Reading takes a lock only to
+/// find out which files to look into.
+pub struct History {
+    storage: Arc<dyn Storage>,
+    log: Arc<dyn ReadLog>,
+    tables: RwLock<Tables>,
+}
+
+#[derive(Default)]
+struct Tables {
+    /// Of segments that no longer grow, oldest first.
+    sealed: Vec<Arc<SegmentIndex>>,
+    /// Of the newest segment.
+    active: ActiveIndex,
+    /// Heights whose entries were taken back: from the first to before the second, in order.
+    void: Vec<(u64, u64)>,
+    /// Heights of all reverts, and what they go back to.
+    reverts: Vec<(u64, u64)>,
+}
+
+enum SegmentIndex {
+    /// The file is being written.
+    Memory(ActiveIndex),
+    File(SealedIndex),
+}
+
+impl History {
+    /// The history of a log. Indexes that are missing or damaged are made again.
+    pub fn open(
+        storage: Arc<dyn Storage>,
+        log: Arc<dyn ReadLog>,
+        identity: ChainIdentity,
+    ) -> Result<Arc<Self>, LogError> {
+        let mut tables = Tables::default();
+        let firsts = segments(&*storage)?;
+        let mut end = firsts.first().copied().unwrap_or(0);
+        for (at, &first) in firsts.iter().enumerate() {
+            if first > end {
+                return Err(LogError::Missing { from: end, to: first, place: storage.describe("") });
+            }
+            let failed = |source| LogError::Io { file: storage.describe(&index_name(first)), source };
+            let newest = at + 1 == firsts.len();
+            let known = if newest { None } else { SealedIndex::open(&*storage, first).map_err(failed)? };
+            let known = known.filter(|index| firsts.get(at + 1) == Some(&index.end));
+            let reverts = match known {
+                Some(index) => {
+                    let reverts = index.reverts.clone();
+                    end = index.end;
+                    tables.sealed.push(Arc::new(SegmentIndex::File(index)));
+                    reverts
+                }
+                None => {
+                    let index = ActiveIndex::of(&Segment::load(&*storage, first, Some(identity))?)?;
+                    let reverts = index.reverts.clone();
+                    end = end.max(index.end);
+                    if newest {
+                        tables.active = index;
+                    } else {
+                        let index = SealedIndex::write(&*storage, &index).map_err(failed)?;
+                        tables.sealed.push(Arc::new(SegmentIndex::File(index)));
+                    }
+                    reverts
+                }
+            };
+            reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
+        }
+        Ok(Arc::new(Self { storage, log, tables: RwLock::new(tables) }))
+    }
+
+    /// Takes in an entry that was appended to the log.
+    pub fn insert(self: &Arc<Self>, location: Location, entry: &Entry) {
+        let mut tables = self.tables.write();
+        if location.segment != tables.active.segment {
+            let full = std::mem::replace(&mut tables.active, ActiveIndex::new(location.segment));
+            let full = Arc::new(SegmentIndex::Memory(full));
+            tables.sealed.push(full.clone());
+            self.seal(full);
+        }
+        tables.active.insert(location, entry);
+        if let Entry::Revert { to, .. } = entry {
+            tables.revert(location.height, *to);
+        }
+    }
+
+    /// Writes the index of a segment to a file, which then takes its place.
+    fn seal(self: &Arc<Self>, full: Arc<SegmentIndex>) {
+        let history = self.clone();
+        let work = move || {
+            let SegmentIndex::Memory(index) = &*full else { return };
+            match SealedIndex::write(&*history.storage, index) {
+                Ok(sealed) => {
+                    let sealed = Arc::new(SegmentIndex::File(sealed));
+                    let mut tables = history.tables.write();
+                    tables
+                        .sealed
+                        .iter_mut()
+                        .filter(|own| Arc::ptr_eq(own, &full))
+                        .for_each(|own| *own = sealed.clone());
+                }
+                // It stays in memory, and the next start makes it again.
+                Err(error) => tracing::error!(%error, "could not write an index"),
+            }
+        };
+        if let Err(error) = thread::Builder::new().name("index".to_owned()).spawn(work) {
+            tracing::error!(%error, "could not write an index");
+        }
+    }
+
+    /// Heights of all reverts, and what they go back to, oldest first.
+    pub fn reverts(&self) -> Vec<(u64, u64)> {
+        self.tables.read().reverts.clone()
+    }
+
+    /// Whether the entry at this height was taken back.
+    pub fn is_void(&self, height: u64) -> bool {
+        self.tables.read().is_void(height)
+    }
+
+    /// The block with this number.
+    pub fn block(&self, number: u64) -> Option<Arc<Block>> {
+        let location = self.location(number)?;
+        match self.log.read(location) {
+            Ok(Entry::Block { block, .. }) => Some(block),
+            Ok(_) => None,
+            Err(error) => {
+                tracing::error!(%error, number, "could not read a block");
+                None
+            }
+        }
+    }
+
+    /// The height of the entry with this block.
+    pub fn height_of(&self, number: u64) -> Option<u64> {
+        self.location(number).map(|location| location.height)
+    }
+
+    /// What has this hash. A hash that nothing has costs a search in every segment.
+    pub fn find(&self, hash: B256) -> Option<Found> {
+        let key = hash_key(&hash);
+        let (active, sealed) = {
+            let tables = self.tables.read();
+            (tables.active.places(key), tables.sealed.clone())
+        };
+        let older = sealed.iter().rev().flat_map(|index| match &**index {
+            SegmentIndex::Memory(index) => index.places(key),
+            SegmentIndex::File(index) => logged(index.places(key)).unwrap_or_default(),
+        });
+        active.into_iter().rev().chain(older).find_map(|place| {
+            let block = self.block(place.number)?;
+            match place.index {
+                BLOCK => (block.hash == hash).then_some(Found::Block(block)),
+                index => {
+                    let own = block.transactions.get(index as usize)?.hash();
+                    (own == hash).then_some(Found::Transaction(block, index as usize))
+                }
+            }
+        })
+    }
+
+    /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
+    /// oldest first. Without any `wanted`: of all that there may be.
+    pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+        let mut each = wanted.iter().map(|keys| {
+            let mut numbers: Vec<u64> = keys.iter().flat_map(|key| self.blocks_with(*key, from, to)).collect();
+            numbers.sort_unstable();
+            numbers.dedup();
+            numbers
+        });
+        let Some(first) = each.next() else { return (from..=to).collect() };
+        each.fold(first, |mut all, numbers| {
+            all.retain(|number| numbers.binary_search(number).is_ok());
+            all
+        })
+    }
+
+    fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
+        let (active, sealed) = {
+            let tables = self.tables.read();
+            (tables.active.blocks_with(key, from, to), tables.sealed.clone())
+        };
+        let older = sealed.iter().flat_map(|index| match &**index {
+            SegmentIndex::Memory(index) => index.blocks_with(key, from, to),
+            SegmentIndex::File(index) => logged(index.blocks_with(key, from, to)).unwrap_or_default(),
+        });
+        older.chain(active).collect()
+    }
+
+    fn location(&self, number: u64) -> Option<Location> {
+        let (newest, sealed) = {
+            let tables = self.tables.read();
+            (tables.active.blocks.get(&number).copied(), tables.sealed.clone())
+        };
+        let older = || {
+            sealed.iter().rev().find_map(|index| match &**index {
+                SegmentIndex::Memory(index) => index.blocks.get(&number).copied(),
+                SegmentIndex::File(index) => logged(index.block(number)).flatten(),
+            })
+        };
+        // Of several blocks with one number the last counts, unless it was taken back, too.
+        newest.or_else(older).filter(|location| !self.is_void(location.height))
+    }
+
+    /// The oldest block in the log.
+    pub fn oldest(&self) -> Option<u64> {
+        let tables = self.tables.read();
+        let oldest = tables.sealed.iter().find_map(|index| match &**index {
+            SegmentIndex::Memory(index) => index.blocks.keys().min().copied(),
+            SegmentIndex::File(index) => logged(index.numbers()).flatten().map(|(first, _)| first),
+        });
+        oldest.or_else(|| tables.active.blocks.keys().min().copied())
+    }
+}
+
+fn logged<T>(result: io::Result<T>) -> Option<T> {
+    result.inspect_err(|error| tracing::error!(%error, "could not read an index")).ok()
+}
+
+impl Tables {
+    fn revert(&mut self, at: u64, to: u64) {
+        self.reverts.push((at, to));
+        // What lies between is void, whatever of it was void before.
+        self.void.retain(|(first, _)| *first < to);
+        match self.void.last_mut() {
+            Some((_, end)) if *end >= to => *end = at,
+            _ => self.void.push((to, at)),
+        }
+    }
+
+    fn is_void(&self, height: u64) -> bool {
+        let after = self.void.partition_point(|(first, _)| *first <= height);
+        after.checked_sub(1).is_some_and(|at| height < self.void[at].1)
+    }
+}

@@ -1,0 +1,87 @@
+//! Writes checkpoints in the background, and removes those that are no longer needed.
+
+use std::{
+    io,
+    sync::{
+        Arc,
+        mpsc::{SyncSender, TrySendError, sync_channel},
+    },
+    thread,
+};
+
+use super::{Checkpoint, checkpoints};
+use crate::log::{ChainIdentity, Storage, segment_name, segments};
+
+/// Checkpoints that are kept besides the oldest, which the log can always be read from.
+const KEPT: usize = 2;
+/// What a checkpoint is made of.
+pub type Snapshot = Checkpoint;
+
+/// A thread that writes one checkpoint at a time.
+pub struct Keeper {
+    work: Option<SyncSender<Box<Snapshot>>>,
+    thread: Option<thread::JoinHandle<()>>,
+    growth: u64,
+    /// Bytes of the log up to the newest checkpoint, roughly.
+    covered: u64,
+    appended: u64,
+}
+
+impl Keeper {
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is about how
+    /// many bytes of the log no checkpoint covers yet.
+    pub fn start(storage: Arc<dyn Storage>, identity: ChainIdentity, growth: u64, behind: u64) -> io::Result<Self> {
+        let (work, snapshots) = sync_channel::<Box<Snapshot>>(0);
+        let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
+            for snapshot in snapshots {
+                if let Err(error) = write(&*storage, identity, &snapshot) {
+                    tracing::error!(%error, "could not write a checkpoint; the next start takes longer");
+                }
+            }
+        })?;
+        Ok(Self { work: Some(work), thread: Some(thread), growth, covered: 0, appended: behind })
+    }
+
+    /// An entry of so many bytes was appended.
+    pub fn appended(&mut self, bytes: u64) {
+        self.appended += bytes;
+    }
+
+    /// Writes a checkpoint of `snapshot` if it is time for one and the last is finished. Never waits.
+    pub fn offer(&mut self, snapshot: impl FnOnce() -> Snapshot) {
+        if self.appended - self.covered < self.growth {
+            return;
+        }
+        match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
+            // Still busy: the next block asks again, when there has been some more to write.
+            Some(Err(TrySendError::Full(_))) => self.covered += self.growth / 8,
+            _ => self.covered = self.appended,
+        }
+    }
+
+    /// Waits until what has been begun is finished.
+    pub fn stop(mut self) {
+        self.work.take();
+        if let Some(thread) = self.thread.take()
+            && thread.join().is_err()
+        {
+            tracing::error!("the thread that writes checkpoints ended with a panic");
+        }
+    }
+}
+
+/// Writes a checkpoint, then removes others.
+fn write(storage: &dyn Storage, identity: ChainIdentity, snapshot: &Snapshot) -> io::Result<()> {
+    // A checkpoint must not know of entries that a power failure takes away.
+    let firsts = segments(storage).map_err(io::Error::other)?;
+    for first in firsts.iter().rev().take(2) {
+        storage.open(&segment_name(*first))?.sync()?;
+    }
+    let bytes = snapshot.write(storage, identity)?;
+    tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
+    let all = checkpoints(storage)?;
+    for height in all.iter().skip(1).rev().skip(KEPT) {
+        storage.remove(&format!("checkpoint-{height:020}"))?;
+    }
+    Ok(())
+}

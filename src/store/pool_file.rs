@@ -1,0 +1,169 @@
+//! Transactions that were accepted and wait for a block.
+
+use std::{io, sync::Arc};
+
+use alloy_eips::eip7594::{BlobTransactionSidecarVariant, Decodable7594, Encodable7594};
+
+use crate::{
+    block::Transaction,
+    codec::{Malformed, Reader, Writer},
+    log::{ChainIdentity, Records, Storage, StoredFile, Tail, write_record},
+};
+
+const NAME: &str = "pool";
+const MAGIC: &[u8] = b"tetrad pool";
+
+/// A transaction and the blobs that it came with.
+#[derive(Clone, Debug)]
+pub struct KeptTransaction {
+    /// The transaction.
+    pub transaction: Arc<Transaction>,
+    /// Its blobs.
+    pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
+}
+
+/// The file: transactions in the order of their arrival, and now and then only those that still wait.
+pub struct PoolFile {
+    storage: Arc<dyn Storage>,
+    identity: ChainIdentity,
+    file: Arc<dyn StoredFile>,
+    length: u64,
+    /// What the file had when it was last written anew.
+    fresh: u64,
+    records: u64,
+    failed: bool,
+    bytes: Vec<u8>,
+    scratch: Writer,
+}
+
+impl KeptTransaction {
+    fn write(&self, out: &mut Writer) {
+        self.transaction.write(out);
+        out.option(self.sidecar.as_ref(), |out, sidecar| {
+            out.string_with(sidecar.encode_7594_len(), |bytes| sidecar.encode_7594(bytes));
+        });
+    }
+
+    fn read(payload: &[u8]) -> Result<Self, Malformed> {
+        let from = &mut Reader::new(payload);
+        let transaction = Arc::new(Transaction::read(from)?);
+        let sidecar = from.option(|from| {
+            let mut bytes = from.string()?;
+            BlobTransactionSidecarVariant::decode_7594(&mut bytes).map(Box::new).map_err(|_| Malformed("sidecar"))
+        })?;
+        from.end("transaction: something follows")?;
+        Ok(Self { transaction, sidecar })
+    }
+}
+
+impl PoolFile {
+    /// Reads what waited when the node ended; then [`rewrite`](Self::rewrite) makes the file anew.
+    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<KeptTransaction>> {
+        let file = match storage.open(NAME) {
+            Ok(file) => file,
+            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+            Err(error) => return Err(error),
+        };
+        let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+        file.read_at(&mut bytes, 0)?;
+        let damaged = |what: &str| io::Error::other(format!("{}: {what}", storage.describe(NAME)));
+        let mut records = Records::new(&bytes);
+        let head = records.next().ok_or_else(|| damaged("damaged at its beginning"))?;
+        if head.payload != head_payload(identity).bytes() {
+            return Err(damaged("belongs to another chain, or another version of this program"));
+        }
+        let read = |record: crate::log::Record<'_>| KeptTransaction::read(record.payload);
+        let kept = records.by_ref().map(read).collect::<Result<_, _>>().map_err(|error| damaged(&error.to_string()))?;
+        match records.tail() {
+            // What is torn was never acknowledged.
+            Tail::Clean | Tail::Torn => Ok(kept),
+            Tail::Damaged(what) => Err(damaged(&format!("{what} (byte {})", records.offset()))),
+        }
+    }
+
+    /// A file with these transactions, on disk when this returns.
+    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[KeptTransaction]) -> io::Result<Self> {
+        let mut own = Self {
+            file: storage.create(&format!("draft-{NAME}"))?,
+            storage,
+            identity,
+            length: 0,
+            fresh: 0,
+            records: 0,
+            failed: false,
+            bytes: Vec::new(),
+            scratch: Writer::default(),
+        };
+        own.fill(kept)?;
+        Ok(own)
+    }
+
+    /// Writes the file anew with these transactions, all of it or nothing.
+    pub fn rewrite(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+        self.file = self.storage.create(&format!("draft-{NAME}"))?;
+        (self.length, self.records) = (0, 0);
+        let filled = self.fill(kept);
+        // Were this not to be the file, nothing appended to it would be found again.
+        self.failed = filled.is_err();
+        filled
+    }
+
+    fn fill(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+        self.bytes.clear();
+        let head = head_payload(self.identity);
+        write_record(&mut self.bytes, &mut self.scratch, 0, |out| out.raw(head.bytes()));
+        self.records = 1;
+        self.push(kept);
+        self.file.write_at(&self.bytes, 0)?;
+        self.file.sync()?;
+        self.storage.rename(&format!("draft-{NAME}"), NAME)?;
+        self.storage.sync_names()?;
+        self.length = self.bytes.len() as u64;
+        self.fresh = self.length;
+        Ok(())
+    }
+
+    /// Appends transactions, all on disk when this returns.
+    pub fn append(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+        if self.failed {
+            return Err(io::Error::other("an earlier write failed"));
+        }
+        self.bytes.clear();
+        self.push(kept);
+        let written = self.file.write_at(&self.bytes, self.length).and_then(|()| self.file.sync());
+        if let Err(error) = written {
+            self.failed = self.file.truncate(self.length).is_err();
+            return Err(error);
+        }
+        self.length += self.bytes.len() as u64;
+        Ok(())
+    }
+
+    /// Whether most of the file is about transactions that no longer wait, or may be.
+    pub fn has_grown(&self) -> bool {
+        /// Less than this is not worth the work.
+        const LEAST: u64 = 4 << 20;
+        self.failed || self.length > self.fresh.saturating_mul(2).max(LEAST)
+    }
+
+    /// Whether anything is in the file.
+    pub fn has_any(&self) -> bool {
+        self.records > 1
+    }
+
+    fn push(&mut self, kept: &[KeptTransaction]) {
+        for each in kept {
+            write_record(&mut self.bytes, &mut self.scratch, self.records, |out| each.write(out));
+            self.records += 1;
+        }
+    }
+}
+
+fn head_payload(identity: ChainIdentity) -> Writer {
+    let mut out = Writer::default();
+    out.string(MAGIC);
+    out.number(1);
+    out.number(identity.chain_id);
+    out.raw(identity.genesis.as_slice());
+    out
+}

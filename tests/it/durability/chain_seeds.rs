@@ -1,0 +1,136 @@
+//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their reverts, rollbacks, edits and time.
+
+use std::{collections::BTreeSet, sync::Arc};
+
+use alloy_primitives::{Address, B256, U256};
+use tetrad::chain::{Chain, ChangeError, Edit, Mining, Pace};
+
+use super::{
+    disk::Disk,
+    ledger::{ACCOUNTS, nonce, recover, send, start, transfer},
+    rounds,
+};
+use crate::contracts::random::Random;
+
+/// What a chain must be after a restart, or one step further.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Known {
+    block: B256,
+    root: B256,
+    next_number: u32,
+    now: u64,
+}
+
+impl Known {
+    fn of(chain: &Chain) -> Self {
+        let head = chain.head();
+        Self {
+            block: head.block.hash,
+            root: head.state.root(),
+            next_number: head.state.next_number(),
+            now: chain.now(),
+        }
+    }
+}
+
+async fn act(
+    chain: &Chain,
+    random: &mut Random,
+    snapshots: &mut Vec<(u64, BTreeSet<B256>)>,
+    sent: &mut BTreeSet<B256>,
+) -> bool {
+    match random.below(14) {
+        0 => {
+            snapshots.push((chain.change(|executor| executor.snapshot()).await.unwrap(), sent.clone()));
+            true
+        }
+        1 if !snapshots.is_empty() => {
+            let at = random.below(snapshots.len() as u64) as usize;
+            let (id, before) = snapshots[at].clone();
+            match chain.change(move |executor| executor.revert(id)).await.unwrap() {
+                Ok(known) => {
+                    assert!(known);
+                    snapshots.truncate(at);
+                    *sent = before;
+                    true
+                }
+                Err(ChangeError::Append(_)) => {
+                    // It may have happened all the same.
+                    *sent = before;
+                    false
+                }
+                Err(error) => panic!("{error}"),
+            }
+        }
+        2 => {
+            let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
+            let edit = chain.change(move |executor| executor.edit(&[Edit::Balance(address, U256::from(value))]));
+            edit.await.unwrap().is_ok()
+        }
+        3 => {
+            let seconds = random.below(100) as i64;
+            chain.change(move |executor| executor.increase_time(seconds)).await.is_ok()
+        }
+        4 => chain.change(|executor| executor.seal_block(1)).await.unwrap().is_ok(),
+        5 => {
+            let count = random.below(4);
+            chain.change(move |executor| executor.mine(count, Pace::default())).await.unwrap().is_ok()
+        }
+        6 => {
+            let head = chain.head();
+            let depth = random.below(3).min(head.number());
+            for block in head.blocks_from(head.number() - depth + 1) {
+                block.transactions.iter().for_each(|transaction| {
+                    sent.remove(&transaction.hash());
+                });
+            }
+            snapshots.clear();
+            chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok()
+        }
+        _ => {
+            let from = random.below(ACCOUNTS as u64) as usize;
+            let to = Address::with_last_byte(random.below(250) as u8);
+            match send(chain, transfer(from, nonce(chain, from), to)).await {
+                Ok(hash) => sent.insert(hash),
+                Err(_) => false,
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_acknowledged_change_is_there_after_every_failure() {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) {
+        let random = &mut Random::new(seed);
+        let mut disk = Disk::new(seed);
+        let mut known: Option<Known> = None;
+        let mut sent = BTreeSet::new();
+        for _ in 0..3 {
+            disk.fail(0);
+            let recovered = recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            let (chain, writer) = start(recovered, Mining::Instant);
+            if let Some(known) = &known {
+                assert_eq!(&Known::of(&chain), known, "seed {seed}");
+            }
+            let head = chain.head();
+            for hash in &sent {
+                assert!(chain.transaction(&head, *hash).is_some(), "seed {seed}: {hash} is gone");
+            }
+            disk.fail(random.pick(&[0, 0, 1, 5]));
+            let mut snapshots = Vec::new();
+            let mut sure = true;
+            for _ in 0..random.below(30) {
+                // After a failure nobody knows whether the change is there; what came before is.
+                sure &= act(&chain, random, &mut snapshots, &mut sent).await;
+                if !sure {
+                    break;
+                }
+            }
+            known = sure.then(|| Known::of(&chain));
+            let next = if random.chance(70) { disk.power_failure() } else { disk.kill() };
+            chain.stop();
+            tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+            disk = next;
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! `tetrad chain …`
+
+use std::{
+    path::Path,
+    process::{Command, Output},
+};
+
+use serde_json::json;
+
+use crate::support::{TestNode, node_with};
+
+async fn node_on(directory: &Path) -> TestNode {
+    node_with(|config| config.data_dir = Some(directory.to_owned())).await
+}
+
+fn chain(directory: &Path, arguments: &[&str]) -> (bool, String) {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
+    command.args(["chain", "--data-dir"]).arg(directory).args(arguments).env_clear();
+    let Output { status, stdout, stderr } = command.output().unwrap();
+    let text = String::from_utf8(if status.success() { stdout } else { stderr }).unwrap();
+    (status.success(), text.trim().to_owned())
+}
+
+fn path(path: &Path) -> &str {
+    path.to_str().unwrap()
+}
+
+#[tokio::test]
+async fn a_chain_travels_in_a_file() {
+    let place = tempfile::tempdir().unwrap();
+    let (old, new, file) = (place.path().join("old"), place.path().join("new"), place.path().join("chain.tetrad"));
+    let node = node_on(&old).await;
+    let from = node.account(0);
+    let hash = node.rpc("eth_sendTransaction", json!([{"from": from, "to": from, "value": "0x1"}])).await;
+    node.mine().await;
+    let newest = node.rpc("eth_getBlockByNumber", json!(["latest", true])).await;
+
+    let (ok, told) = chain(&old, &["export", path(&file)]);
+    assert!(!ok && told.contains("in use by another process"), "{told}");
+    node.end().await;
+    assert_eq!(chain(&old, &["export", path(&file)]), (true, format!("2 entries in {}", file.display())));
+    assert_eq!(chain(&new, &["import", path(&file)]), (true, "2 entries up to block 2, all in order".to_owned()));
+    let (ok, told) = chain(&new, &["import", path(&file)]);
+    assert!(!ok && told.ends_with("the directory is not empty"), "{told}");
+    let (ok, told) = chain(&new, &["verify"]);
+    assert!(ok && told.starts_with("blocks 1 to 2: 2 entries, 1 transactions, "), "{told}");
+
+    let node = node_on(&new).await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", true])).await, newest);
+    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+    node.end().await;
+
+    let blocks = place.path().join("blocks.rlp");
+    assert_eq!(chain(&new, &["export", "--rlp", path(&blocks)]), (true, format!("2 blocks in {}", blocks.display())));
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() - 20;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let (ok, told) = chain(&place.path().join("other"), &["import", path(&file)]);
+    assert!(!ok && told.contains("checksum"), "{told}");
+}
+
+#[tokio::test]
+async fn a_copy_of_a_live_directory_is_consistent() {
+    let place = tempfile::tempdir().unwrap();
+    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let node = node_on(&live).await;
+    node.rpc("evm_mine", json!([{"blocks": 300}])).await;
+    let writing = async {
+        for _ in 0..20 {
+            node.rpc("evm_mine", json!([{"blocks": 20}])).await;
+        }
+    };
+    let (source, target) = (live.clone(), copy.clone());
+    let copying = tokio::task::spawn_blocking(move || chain(&source, &["backup", path(&target)]));
+    let ((), copied) = tokio::join!(writing, copying);
+    let (ok, told) = copied.unwrap();
+    assert!(ok, "{told}");
+    let (ok, told) = chain(&copy, &["verify"]);
+    assert!(ok, "{told}");
+    let copied = node_on(&copy).await;
+    let number = copied.block_number().await;
+    assert!((300..=700).contains(&number), "{number}");
+    let id = json!([format!("{number:#x}"), false]);
+    assert_eq!(copied.rpc("eth_getBlockByNumber", id.clone()).await, node.rpc("eth_getBlockByNumber", id).await);
+}
+
+#[tokio::test]
+async fn compacting_lets_go_of_old_blocks_only() {
+    let place = tempfile::tempdir().unwrap();
+    let node = node_on(place.path()).await;
+    let from = node.account(0);
+    node.rpc("eth_sendTransaction", json!([{"from": from, "to": from, "value": "0x1"}])).await;
+    node.rpc("evm_mine", json!([{"blocks": 400}])).await;
+    let balance = node.rpc("eth_getBalance", json!([from, "latest"])).await;
+    node.end().await;
+    assert_eq!(chain(place.path(), &["compact", "--keep", "10"]), (true, "the oldest block is now 146".to_owned()));
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(ok, "{told}");
+
+    let node = node_on(place.path()).await;
+    assert_eq!(node.rpc("eth_getBalance", json!([from, "latest"])).await, balance);
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x92", false])).await["number"], "0x92");
+    assert!(node.rpc("eth_getBlockByNumber", json!(["0x91", false])).await.is_null());
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x0", false])).await["number"], "0x0");
+    let error = node.rpc_error("eth_getLogs", json!([{"fromBlock": "0x1", "toBlock": "latest"}])).await;
+    assert!(error.to_string().contains("history before block 146 is not available"), "{error}");
+    node.rpc("evm_mine", json!([{"blocks": 5}])).await;
+    node.end().await;
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(ok, "{told}");
+    assert_eq!(node_on(place.path()).await.block_number().await, 406);
+}
+
+#[test]
+fn a_directory_that_does_not_exist_is_not_made() {
+    let place = tempfile::tempdir().unwrap();
+    let missing = place.path().join("missing");
+    let (ok, told) = chain(&missing, &["verify"]);
+    assert!(!ok && told.contains("No such file"), "{told}");
+    assert!(!missing.exists());
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(!ok && told.contains("there is no chain"), "{told}");
+}

@@ -1,0 +1,204 @@
+//! A disk in memory that fails, tears what it had not written yet, and forgets names.
+
+use std::{
+    collections::BTreeMap,
+    io,
+    sync::{Arc, Weak},
+};
+
+use parking_lot::Mutex;
+use tetrad::log::{Storage, StoredFile};
+
+use crate::contracts::random::Random;
+
+/// What a disk writes as a whole.
+const SECTOR: usize = 512;
+
+/// The disk. Clones share it.
+#[derive(Clone)]
+pub struct Disk(Arc<Mutex<State>>);
+
+struct State {
+    random: Random,
+    /// Chance in per cent that a call fails.
+    faults: u64,
+    files: BTreeMap<String, Arc<Mutex<Content>>>,
+    /// The names that a power failure leaves.
+    synced_names: BTreeMap<String, Arc<Mutex<Content>>>,
+}
+
+#[derive(Default)]
+struct Content {
+    now: Vec<u8>,
+    synced: Vec<u8>,
+}
+
+struct OpenFile {
+    disk: Weak<Mutex<State>>,
+    content: Arc<Mutex<Content>>,
+}
+
+impl Disk {
+    pub fn new(seed: u64) -> Self {
+        let (files, synced_names) = Default::default();
+        Self(Arc::new(Mutex::new(State { random: Random::new(seed), faults: 0, files, synced_names })))
+    }
+
+    /// Lets calls fail with this chance in per cent.
+    pub fn fail(&self, percent: u64) {
+        self.0.lock().faults = percent;
+    }
+
+    /// The power fails: of what was not synced, some sectors may be there, and some names. Returns the disk as the next
+    /// process finds it; whoever still writes to this one writes to nothing.
+    pub fn power_failure(&self) -> Self {
+        let mut state = self.0.lock();
+        let mut files = BTreeMap::new();
+        let names = if state.random.chance(50) { state.synced_names.clone() } else { state.files.clone() };
+        for (name, content) in names {
+            let content = content.lock();
+            let left = left_over(&mut state.random, &content);
+            files.insert(name, Arc::new(Mutex::new(Content { now: left.clone(), synced: left })));
+        }
+        Self::of(&mut state, files)
+    }
+
+    /// The process is killed: everything that the system was given is there.
+    pub fn kill(&self) -> Self {
+        let mut state = self.0.lock();
+        let copy = |content: &Arc<Mutex<Content>>| {
+            let now = content.lock().now.clone();
+            Arc::new(Mutex::new(Content { synced: now.clone(), now }))
+        };
+        let files = state.files.iter().map(|(name, content)| (name.clone(), copy(content))).collect();
+        Self::of(&mut state, files)
+    }
+
+    fn of(state: &mut State, files: BTreeMap<String, Arc<Mutex<Content>>>) -> Self {
+        let random = Random::new(state.random.next());
+        Self(Arc::new(Mutex::new(State { random, faults: 0, synced_names: files.clone(), files })))
+    }
+
+    fn may_fail(&self) -> io::Result<()> {
+        may_fail(&mut self.0.lock())
+    }
+}
+
+fn may_fail(state: &mut State) -> io::Result<()> {
+    let percent = state.faults;
+    if state.random.chance(percent) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+}
+
+/// What is left of a file when the power fails.
+fn left_over(random: &mut Random, content: &Content) -> Vec<u8> {
+    let mut left = content.synced.clone();
+    let mut length = left.len();
+    for start in (0..content.now.len()).step_by(SECTOR) {
+        let end = (start + SECTOR).min(content.now.len());
+        let new = &content.now[start..end];
+        if content.synced.get(start..end) == Some(new) {
+            length = length.max(end);
+            continue;
+        }
+        match random.below(3) {
+            // It was written.
+            0 => {
+                left.resize(left.len().max(end), 0);
+                left[start..end].copy_from_slice(new);
+                length = length.max(end);
+            }
+            // The file has grown, but the sector was not written.
+            1 => length = length.max(end),
+            _ => {}
+        }
+    }
+    left.resize(length, 0);
+    left
+}
+
+impl Storage for Disk {
+    fn names(&self) -> io::Result<Vec<String>> {
+        Ok(self.0.lock().files.keys().cloned().collect())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        let content = self.0.lock().files.get(name).cloned().ok_or(io::ErrorKind::NotFound)?;
+        Ok(Arc::new(OpenFile { disk: Arc::downgrade(&self.0), content }))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        self.may_fail()?;
+        let content = Arc::new(Mutex::new(Content::default()));
+        self.0.lock().files.insert(name.to_owned(), content.clone());
+        Ok(Arc::new(OpenFile { disk: Arc::downgrade(&self.0), content }))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.may_fail()?;
+        let mut state = self.0.lock();
+        let content = state.files.remove(from).ok_or(io::ErrorKind::NotFound)?;
+        state.files.insert(to.to_owned(), content);
+        Ok(())
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.may_fail()?;
+        self.0.lock().files.remove(name).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.may_fail()?;
+        let mut state = self.0.lock();
+        state.synced_names = state.files.clone();
+        Ok(())
+    }
+
+    fn describe(&self, name: &str) -> String {
+        format!("disk/{name}")
+    }
+}
+
+impl OpenFile {
+    /// Runs `act`, or fails; before it fails `partly` gets a random number.
+    fn call<T>(&self, act: impl FnOnce(&mut Content) -> T, partly: impl FnOnce(&mut Content, u64)) -> io::Result<T> {
+        let disk = self.disk.upgrade().ok_or_else(|| io::Error::other("the machine is gone"))?;
+        let mut state = disk.lock();
+        let mut content = self.content.lock();
+        if let Err(error) = may_fail(&mut state) {
+            partly(&mut content, state.random.next());
+            return Err(error);
+        }
+        Ok(act(&mut content))
+    }
+}
+
+impl StoredFile for OpenFile {
+    fn length(&self) -> io::Result<u64> {
+        Ok(self.content.lock().now.len() as u64)
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()> {
+        let content = self.content.lock();
+        let from = content.now.get(offset as usize..offset as usize + buffer.len());
+        buffer.copy_from_slice(from.ok_or(io::ErrorKind::UnexpectedEof)?);
+        Ok(())
+    }
+
+    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()> {
+        let put = |content: &mut Content, bytes: &[u8]| {
+            let end = offset as usize + bytes.len();
+            content.now.resize(content.now.len().max(end), 0);
+            content.now[offset as usize..end].copy_from_slice(bytes);
+        };
+        let part = |random: u64| &bytes[..(random % (bytes.len() as u64 + 1)) as usize];
+        self.call(|content| put(content, bytes), |content, random| put(content, part(random)))
+    }
+
+    fn truncate(&self, length: u64) -> io::Result<()> {
+        self.call(|content| content.now.truncate(length as usize), |_, _| {})
+    }
+
+    fn sync(&self) -> io::Result<()> {
+        self.call(|content| content.synced = content.now.clone(), |_, _| {})
+    }
+}

@@ -1,0 +1,102 @@
+//! A small chain that is recorded, and who uses it.
+
+use std::{sync::Arc, time::Duration};
+
+use alloy::consensus::TxEip1559;
+use alloy_primitives::{Address, B256, TxKind, U256};
+use tetrad::{
+    account::SecretKey,
+    block::Submission,
+    chain::{
+        Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, OpenError, Opening,
+        PoolLimits, Recovered, SubmitError, Writer, open, sign_transaction,
+    },
+    evm::{ChainParams, Fork, Forks},
+    log::{Durability, Storage},
+};
+
+pub const ACCOUNTS: usize = 3;
+
+pub fn key(index: usize) -> SecretKey {
+    SecretKey::from_hex(&format!("{:064x}", index + 1)).unwrap()
+}
+
+fn params() -> Arc<ChainParams> {
+    Arc::new(ChainParams {
+        chain_id: 125,
+        forks: Forks::all_from_genesis(Fork::LATEST),
+        deposit_contract: Address::ZERO,
+        network_precompiles: true,
+        signers: Default::default(),
+    })
+}
+
+pub fn first_head() -> Head {
+    let account = |index| GenesisAccount {
+        address: key(index).address(),
+        balance: U256::from(10u128.pow(24)),
+        ..Default::default()
+    };
+    let genesis = Genesis { accounts: (0..ACCOUNTS).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    genesis.build(params()).unwrap()
+}
+
+/// A chain with small segments between checkpoints.
+pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
+    let opening = Opening {
+        storage,
+        directory: None,
+        params: params(),
+        settings: vec![("--chain-id".to_owned(), "125".to_owned())],
+        durability: Durability::Fsync,
+        limits: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
+        checkpoint_bytes: 4_096,
+        segment_bytes: 8_192,
+    };
+    open(opening, false, || Ok(first_head()))
+}
+
+/// Starts the chain. Its clock stands still.
+pub fn start(recovered: Recovered, mining: Mining) -> (Chain, Writer) {
+    let config = ChainConfig {
+        mining,
+        gas_limit: 30_000_000,
+        beneficiary: Address::ZERO,
+        min_tip: 0,
+        pool: PoolLimits { transactions: 1_000, per_account: 1_000 },
+        history: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
+        clock: Arc::new(ManualClock::at(2_000_000)),
+    };
+    Chain::resume(recovered, config, None).unwrap()
+}
+
+/// A mode in which blocks come only when a test asks for them, and transactions wait on disk until then.
+pub fn never() -> Mining {
+    Mining::Interval(Duration::from_secs(3_600))
+}
+
+/// A transfer of one unit to `to`.
+pub fn transfer(from: usize, nonce: u64, to: Address) -> Submission {
+    let unsigned = TxEip1559 {
+        chain_id: 125,
+        nonce,
+        gas_limit: 21_000,
+        max_fee_per_gas: 100_000_000_000,
+        max_priority_fee_per_gas: 1,
+        to: TxKind::Call(to),
+        value: U256::ONE,
+        ..Default::default()
+    };
+    Submission { transaction: sign_transaction(&key(from), unsigned.into()).unwrap(), sidecar: None }
+}
+
+/// Sends it, and returns once it is acknowledged or refused.
+pub async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitError> {
+    let accepted = chain.accept(submission)?;
+    chain.settled(accepted).await
+}
+
+/// The next nonce of an account, as of the newest block.
+pub fn nonce(chain: &Chain, index: usize) -> u64 {
+    chain.head().state.get(key(index).address()).map_or(0, |account| account.nonce)
+}

@@ -1,0 +1,136 @@
+//! The log on disks that fail, against a list of what was acknowledged.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, U256, keccak256};
+use tetrad::{
+    codec::Writer,
+    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError},
+    state::{AccountChange, Changes},
+};
+
+use super::{disk::Disk, rounds};
+use crate::contracts::random::Random;
+
+const CHAIN: ChainIdentity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
+
+/// An entry of any size, zeros and all.
+fn entry(random: &mut Random) -> Entry {
+    let slots = random.below(60);
+    let storage = (0..slots).map(|_| (U256::from(random.next()), random.part_of(U256::from(2)))).collect();
+    let address = Address::with_last_byte(random.below(3) as u8);
+    let change = AccountChange {
+        address,
+        key: keccak256(address),
+        after: None,
+        storage_wiped: false,
+        storage,
+        public_key: None,
+    };
+    Entry::Edit { changes: Arc::new(Changes(vec![change])), root: B256::with_last_byte(random.below(2) as u8) }
+}
+
+fn bytes(entry: &Entry) -> Vec<u8> {
+    let mut out = Writer::default();
+    entry.write(&mut out);
+    out.into_bytes()
+}
+
+fn content(log: &LocalLog) -> Result<Vec<Vec<u8>>, LogError> {
+    log.stream(0)?.map(|stored| Ok(stored?.bytes)).collect()
+}
+
+/// Entries that were acknowledged, and one that may be there as well.
+#[derive(Default)]
+struct Model {
+    acknowledged: Vec<Vec<u8>>,
+    unknown: Option<Vec<u8>>,
+}
+
+impl Model {
+    fn append(&mut self, log: &mut LocalLog, random: &mut Random) {
+        let entry = entry(random);
+        match log.append(log.end(), &entry) {
+            Ok(location) => {
+                assert_eq!(location.height, self.acknowledged.len() as u64);
+                self.acknowledged.push(bytes(&entry));
+            }
+            Err(AppendError::Refused { .. }) => assert_eq!(log.end(), self.acknowledged.len() as u64),
+            Err(AppendError::Unknown { .. }) => {
+                // Only the first such entry can be there: the log takes nothing after it.
+                self.unknown.get_or_insert(bytes(&entry));
+            }
+            Err(error) => panic!("{error}"),
+        }
+    }
+
+    fn check(&mut self, seed: u64, log: &LocalLog) {
+        let found = content(log).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+        let mut expected = self.acknowledged.clone();
+        if found.len() > expected.len() {
+            expected.extend(self.unknown.take());
+        }
+        assert!(found == expected, "seed {seed}: {} entries, {} acknowledged", found.len(), self.acknowledged.len());
+        (self.acknowledged, self.unknown) = (found, None);
+    }
+}
+
+#[test]
+fn what_was_acknowledged_survives_faults_and_power_failures() {
+    for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500) {
+        let random = &mut Random::new(seed);
+        let mut disk = Disk::new(seed);
+        let mut model = Model::default();
+        for _ in 0..3 {
+            disk.fail(0);
+            let storage = Arc::new(disk.clone());
+            let log = LocalLog::open(storage, CHAIN, Durability::Fsync, 0);
+            let mut log = log.unwrap_or_else(|error| panic!("seed {seed}: {error}")).with_segments_of(4_096);
+            model.check(seed, &log);
+            disk.fail(random.pick(&[0, 2, 10]));
+            for _ in 0..random.below(20) {
+                model.append(&mut log, random);
+            }
+            disk = if random.chance(70) { disk.power_failure() } else { disk.kill() };
+        }
+    }
+}
+
+#[test]
+fn without_fsync_what_was_acknowledged_survives_the_process() {
+    for seed in 0..rounds("TETRAD_LOG_SEEDS", 1_500) / 5 {
+        let random = &mut Random::new(seed);
+        let mut disk = Disk::new(seed);
+        let mut model = Model::default();
+        for _ in 0..3 {
+            let mut log = LocalLog::open(Arc::new(disk.clone()), CHAIN, Durability::Os, 0).unwrap();
+            log = log.with_segments_of(4_096);
+            model.check(seed, &log);
+            (0..random.below(20)).for_each(|_| model.append(&mut log, random));
+            disk = disk.kill();
+        }
+    }
+}
+
+#[test]
+fn a_flipped_bit_is_never_taken_for_an_end() {
+    let directory = tempfile::tempdir().unwrap();
+    let storage = Arc::new(tetrad::log::Directory::new(directory.path()).unwrap());
+    let random = &mut Random::new(1);
+    let mut log = LocalLog::open(storage.clone(), CHAIN, Durability::Os, 0).unwrap();
+    for _ in 0..6 {
+        log.append(log.end(), &entry(random)).unwrap();
+    }
+    drop(log);
+    let file = directory.path().join("log-00000000000000000000");
+    let intact = std::fs::read(&file).unwrap();
+    for _ in 0..400 {
+        let mut rotten = intact.clone();
+        let at = random.below(rotten.len() as u64) as usize;
+        rotten[at] ^= 1 << random.below(8);
+        std::fs::write(&file, &rotten).unwrap();
+        let error = LocalLog::open(storage.clone(), CHAIN, Durability::Os, 0).err().expect("a refusal");
+        assert!(error.to_string().contains("log-00000000000000000000: "), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), rotten, "a refusal changes nothing");
+    }
+}

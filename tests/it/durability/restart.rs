@@ -1,0 +1,143 @@
+//! A node that is ended and started again on its directory is the node that it was.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use serde_json::{Value, json};
+use tetrad::{Config, chain::ManualClock};
+
+use crate::support::{TestNode, manual_clock, node_at};
+
+async fn node_on(directory: &Path, clock: &Arc<ManualClock>, change: impl FnOnce(&mut Config)) -> TestNode {
+    node_at(clock.clone(), |config| {
+        config.data_dir = Some(directory.to_owned());
+        config.exchange.rate_limit = 0;
+        change(config);
+    })
+    .await
+}
+
+/// Everything that clients may have seen.
+async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> Vec<Value> {
+    let mut seen = Vec::new();
+    let newest = node.block_number().await;
+    for number in 0..=newest {
+        seen.push(node.rpc("eth_getBlockByNumber", json!([format!("{number:#x}"), true])).await);
+    }
+    for hash in transactions {
+        seen.push(node.rpc("eth_getTransactionReceipt", json!([hash])).await);
+        seen.push(node.rpc("eth_getTransactionByHash", json!([hash])).await);
+    }
+    for account in accounts {
+        seen.push(node.get_json(&format!("/cosmos/auth/v1beta1/accounts/{account}")).await);
+        seen.push(node.rpc("eth_getTransactionCount", json!([account, "latest"])).await);
+        seen.push(node.rpc("eth_getBalance", json!([account, "latest"])).await);
+    }
+    seen.push(node.rpc("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": "latest"}])).await);
+    seen.push(node.get_json("/api/prices").await["data"].clone());
+    let token = crate::support::chain::key(&crate::support::chain::token("WETH"));
+    for period in ["1h", "24h", "7d"] {
+        seen.push(
+            node.get_json(&format!("/api/prices/{token}/history?timeframe={period}&limit=500")).await["data"].clone(),
+        );
+    }
+    seen
+}
+
+async fn pay(node: &TestNode, to: &str, value: u64) -> Value {
+    let from = node.account(0);
+    node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": format!("{value:#x}")}])).await
+}
+
+#[tokio::test]
+async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let ticking = |config: &mut Config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        // Most blocks are read from disk, before the restart and after it.
+        config.history.blocks = 5;
+        config.checkpoint_bytes = 8 << 10;
+    };
+    let node = node_on(directory.path(), &clock, ticking).await;
+    let (a, b) = ("0x00000000000000000000000000000000000000a1", "0x00000000000000000000000000000000000000b2");
+    let mut transactions = Vec::new();
+    for round in 0..8 {
+        transactions.push(pay(&node, if round % 2 == 0 { a } else { b }, 1 + round).await);
+        clock.advance(2_000);
+        node.wake().await;
+    }
+    let accounts = [a.to_owned(), b.to_owned(), node.account(0).to_string()];
+    let before = seen(&node, &accounts[..], &transactions).await;
+    node.end().await;
+
+    let node = node_on(directory.path(), &clock, ticking).await;
+    let after = seen(&node, &accounts[..], &transactions).await;
+    assert_eq!(before.len(), after.len());
+    for (before, after) in before.iter().zip(&after) {
+        assert_eq!(before, after);
+    }
+    clock.advance(2_000);
+    node.wake().await;
+    assert_eq!(node.block_number().await, 17, "prices move on");
+}
+
+#[tokio::test]
+async fn what_development_methods_did_is_as_it_was() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let node = node_on(directory.path(), &clock, |_| {}).await;
+    let to = "0x00000000000000000000000000000000000000a1";
+    pay(&node, to, 1).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    let gone = pay(&node, to, 2).await;
+    node.increase_time(1_000).await;
+    node.mine().await;
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    let kept = pay(&node, to, 4).await;
+    node.increase_time(500).await;
+    let (block, now) = (node.rpc("eth_getBlockByNumber", json!(["latest", true])).await, node.chain().now());
+    node.end().await;
+
+    let node = node_on(directory.path(), &clock, |_| {}).await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", true])).await, block);
+    assert_eq!(node.chain().now(), now);
+    assert_eq!(node.rpc("eth_getBalance", json!([to, "latest"])).await, "0x5");
+    assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x1", "the state of an older block");
+    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([gone])).await, Value::Null);
+    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([kept])).await["blockNumber"], "0x2");
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false, "snapshots end with the process");
+}
+
+#[tokio::test]
+async fn a_promised_time_outlives_the_process() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let node = node_on(directory.path(), &clock, |_| {}).await;
+    node.rpc("evm_setNextBlockTimestamp", json!([1_800_000_000])).await;
+    node.end().await;
+    let node = node_on(directory.path(), &clock, |_| {}).await;
+    node.mine().await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["timestamp"], "0x6b49d200");
+    clock.advance(5_000);
+    node.mine().await;
+    assert_eq!(node.chain().head().block.header.timestamp, 1_800_000_005, "time goes on from there");
+}
+
+#[tokio::test]
+async fn a_production_node_keeps_the_keys_that_it_made() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let production = |config: &mut Config| {
+        config.profile = tetrad::config::Profile::Production;
+        config.accounts = 0;
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+    };
+    for restarts in 0..2u64 {
+        let node = node_on(directory.path(), &clock, production).await;
+        clock.advance(2_000);
+        node.wake().await;
+        let head = node.chain().head();
+        assert_eq!((head.number(), head.block.receipts[0].succeeded()), (restarts + 1, true));
+        node.end().await;
+    }
+}

@@ -1,0 +1,64 @@
+//! Transactions that were accepted and wait for a block.
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+use tetrad::chain::Mining;
+
+use super::{
+    disk::Disk,
+    ledger::{never, nonce, recover, send, start, transfer},
+};
+
+const TO: Address = Address::repeat_byte(9);
+
+#[tokio::test]
+async fn they_wait_again_after_a_power_failure() {
+    let disk = Disk::new(1);
+    let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
+    for nonce in 0..5 {
+        send(&chain, transfer(0, nonce, TO)).await.unwrap();
+    }
+    send(&chain, transfer(1, 3, TO)).await.unwrap();
+    let disk = disk.power_failure();
+    let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
+    assert_eq!(chain.pool().len(), 6);
+    let block = chain.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+    assert_eq!(block.transactions.len(), 5, "the sixth waits for others before it");
+
+    let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
+    assert_eq!((chain.pool().len(), nonce(&chain, 0)), (1, 5), "what is in a block does not come back");
+}
+
+#[tokio::test]
+async fn with_instant_sealing_what_has_to_wait_is_kept_as_well() {
+    let disk = Disk::new(2);
+    let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
+    send(&chain, transfer(0, 1, TO)).await.unwrap();
+    let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), Mining::Instant);
+    send(&chain, transfer(0, 0, TO)).await.unwrap();
+    assert_eq!((chain.pool().len(), nonce(&chain, 0)), (0, 2));
+}
+
+#[tokio::test]
+async fn one_that_cannot_be_kept_is_refused() {
+    let disk = Disk::new(3);
+    let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
+    disk.fail(100);
+    let error = send(&chain, transfer(0, 0, TO)).await.unwrap_err().to_string();
+    assert!(error.starts_with("the chain cannot be written: "), "{error}");
+    assert!(chain.pool().is_empty());
+}
+
+#[tokio::test]
+async fn what_was_taken_back_with_a_snapshot_does_not_come_back() {
+    let disk = Disk::new(4);
+    let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
+    let id = chain.change(|executor| executor.snapshot()).await.unwrap();
+    send(&chain, transfer(0, 0, TO)).await.unwrap();
+    chain.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+    assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap());
+    let waiting = chain.pool().len();
+    let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
+    assert_eq!((chain.pool().len(), chain.head().number()), (waiting, 0));
+}
