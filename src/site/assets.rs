@@ -81,10 +81,12 @@ impl Assets {
             "views/lending.js",
             "views/network.js",
             "views/position.js",
+            "views/pricecard.js",
             "views/search.js",
             "views/snapshots.js",
             "views/swap.js",
             "views/transaction.js",
+            "views/transfers.js",
         ];
         let loaded = files.into_iter().map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
         let made = ("interfaces.json", Asset::new("interfaces.json", interfaces::json().into()));

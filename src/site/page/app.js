@@ -158,8 +158,7 @@ function listen() {
 
 /** What the page has to know before it can show anything. */
 async function learn() {
-  await load();
-  const [, development] = await Promise.all([wallets.refresh(), node.has('evm_mine')]);
+  const [, , development] = await Promise.all([load(), wallets.refresh(), node.has('evm_mine')]);
   network.development = development;
 }
 

@@ -36,9 +36,8 @@ async function describe(address, symbol, kind) {
 
 /** Asks the node what it is. */
 export async function load() {
-  const [chainId, client] = await Promise.all([node.call('eth_chainId'), node.call('web3_clientVersion')]);
+  const [chainId, client, response] = await Promise.all([node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network')]);
   Object.assign(network, { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names: new Map() });
-  const response = await fetch('api/network');
   if (!response.ok) return;
   const info = await response.json();
   Object.assign(network, {

@@ -1,7 +1,7 @@
 // One account, in both its forms: what it has, what it is, what it did lately.
 
 import { forms, parseAddress } from '../lib/address.js';
-import { card, copyButton, facts, h, heading, replace, table } from '../lib/dom.js';
+import { card, copyButton, facts, failure, h, heading, replace, table } from '../lib/dom.js';
 import { amount, count, usd } from '../lib/format.js';
 import { addressLink, coins } from '../lib/links.js';
 import { nameOf, network, read } from '../lib/network.js';
@@ -9,6 +9,7 @@ import { node, whenever } from '../lib/node.js';
 import { prices } from '../lib/prices.js';
 import { TRANSACTION_COLUMNS, transactionRows } from './explorer.js';
 import { contractCard } from './contract.js';
+import { transfers } from './transfers.js';
 
 /** Blocks that are looked through for what an account did. */
 const SEARCHED = 180;
@@ -70,6 +71,8 @@ export default async function view({ signal, rest: [text = ''] }) {
   }, 2_000);
   const activity = h('div', h('p.soft', 'Looking through the newest blocks…'));
   recent(address, signal).then((rows) => replace(activity, table(TRANSACTION_COLUMNS, rows, `Nothing in the newest ${SEARCHED} blocks`)));
+  const moved = h('div', h('p.soft', 'Looking for transfers…'));
+  transfers(address).then((list) => replace(moved, list), (error) => replace(moved, failure(error)));
   const target = delegate(code);
   return [
     heading(nameOf(address) ?? (isContract && !target ? 'Contract' : 'Account'), h('span.tag', target ? 'delegated account' : isContract ? 'contract' : 'account')),
@@ -88,6 +91,7 @@ export default async function view({ signal, rest: [text = ''] }) {
         ? await contractCard(address, signal)
         : card('Other forms', facts([['Operator', copyable(all.operator)], ['Consensus', copyable(all.consensus)]]))),
     card('Latest transactions', activity),
+    card('Token transfers', moved),
     isContract && card('Code', h('p.soft', `${count(code.length / 2 - 1)} bytes`), h('details', h('summary', 'Show'), h('div.code', h('pre', { tabindex: '0' }, code), copyButton(code)))),
   ];
 }

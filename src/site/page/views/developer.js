@@ -6,8 +6,8 @@ import { amount, count, date, fromUnits, span } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { network, callData, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
-import { prices } from '../lib/prices.js';
 import { wallets } from '../lib/wallet.js';
+import { priceCard } from './pricecard.js';
 import { snapshotCard } from './snapshots.js';
 
 /** The first of several names of a method that the node has, or null. */
@@ -122,38 +122,6 @@ async function impersonating() {
   return begin && end ? { begin, end } : null;
 }
 
-async function priceCard() {
-  const impersonate = await impersonating();
-  if (!network.addresses || !impersonate) return null;
-  prices.follow();
-  const token = h('select', network.tokens.map((one) => h('option', one.symbol)));
-  const price = h('input', { inputmode: 'decimal', placeholder: 'US dollars' });
-  const now = h('small.soft');
-  const draw = () => {
-    const found = network.tokens.find((one) => one.symbol === token.value);
-    const known = prices.of(found.address);
-    setText(now, known ? `Now $${known.price}` : '');
-  };
-  token.addEventListener('change', draw);
-  prices.addEventListener('prices', draw);
-  const run = async () => {
-    const { oracle } = network.addresses;
-    const found = network.tokens.find((one) => one.symbol === token.value);
-    const value = fromUnits(price.value, 8);
-    const owner = await read(oracle, 'owner() view returns (address)');
-    await node.call(impersonate.begin, owner);
-    try {
-      const data = callData('setPrice(address,uint256)', found.address, value);
-      await wallets.receipt(await node.call('eth_sendTransaction', { from: owner, to: oracle, data }));
-    } finally {
-      await node.call(impersonate.end, owner);
-    }
-    return `${token.value} costs $${price.value} now`;
-  };
-  return card('Price', action([h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Token', token), field('Price', price)), now], 'Set the price', run),
-    h('p.soft', 'The simulation moves on from there. Start the node with --exchange-price-tick 0 to hold prices still.'));
-}
-
 async function impersonationCard() {
   const impersonate = await impersonating();
   if (!impersonate) return null;
@@ -175,6 +143,6 @@ async function impersonationCard() {
 }
 
 export default async function view({ signal }) {
-  const cards = await Promise.all([miningCard(), timeCard(signal), faucetCard(), snapshotCard(signal), priceCard(), impersonationCard()]);
+  const cards = await Promise.all([miningCard(), timeCard(signal), faucetCard(), snapshotCard(signal), priceCard(signal), impersonationCard()]);
   return [heading('Developer'), h('p.lead', 'The development profile lets anybody who reaches this node do all of this.'), h('div.grid.three', cards)];
 }

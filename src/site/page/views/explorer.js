@@ -1,4 +1,4 @@
-// Blocks as they come, and the transactions in them.
+// Blocks as they come, and the transactions in them; older ones by the page.
 
 import { card, h, heading, replace, setText, table } from '../lib/dom.js';
 import { ago, count, fee, percent } from '../lib/format.js';
@@ -6,11 +6,12 @@ import { addressLink, blockLink, coins, transactionLink } from '../lib/links.js'
 import { explainCall } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 
-const BLOCKS = 15;
+const NEWEST = 15;
+const PAGE = 30;
 const TRANSACTIONS = 15;
 
 /** What a transaction does, in a word. */
-export async function actionOf(transaction) {
+async function actionOf(transaction) {
   if (!transaction.to) return 'creates a contract';
   if (transaction.input === '0x') return 'transfer';
   const known = await explainCall(transaction.input).catch(() => null);
@@ -32,9 +33,51 @@ export async function transactionRows(transactions) {
 
 export const TRANSACTION_COLUMNS = ['Hash', 'Action', 'Block', 'From', 'To', '-Value'];
 
-export default function view({ signal }) {
+function blockTable(blocks) {
+  const rows = blocks.map((block) => [
+    blockLink(block.number),
+    ago(Number(block.timestamp)),
+    count(block.transactions.length),
+    `${count(Number(block.gasUsed))} · ${percent(Number(block.gasUsed) / Number(block.gasLimit), 1)}`,
+    fee(block.baseFeePerGas ?? 0),
+  ]);
+  return table(['Block', 'Age', '-Transactions', '-Gas used', '-Base fee'], rows);
+}
+
+async function transactionTable(blocks) {
+  const newest = blocks.flatMap((block) => block.transactions.toReversed()).slice(0, TRANSACTIONS);
+  return table(TRANSACTION_COLUMNS, await transactionRows(newest), 'No transaction in these blocks');
+}
+
+/** Links to the blocks before and after those from `first` down to `last`. */
+function pager(first, last) {
+  const newest = Number(node.head?.number ?? first);
+  const older = last > 0 && h('a.button', { href: `#/explorer?from=${last - 1}` }, 'Older →');
+  const newer = first + PAGE >= newest ? '#/explorer' : `#/explorer?from=${first + PAGE}`;
+  return h('div.row', first < newest && h('a.button', { href: newer }, '← Newer'), older);
+}
+
+/** A page of blocks that stands still. */
+async function older(from) {
+  const first = Math.min(from, Number(node.head?.number ?? from));
+  const last = Math.max(0, first - PAGE + 1);
+  const numbers = Array.from({ length: first - last + 1 }, (_, at) => `0x${(first - at).toString(16)}`);
+  const blocks = (await Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, true)))).filter(Boolean);
+  return [
+    heading(`Blocks ${count(last)} to ${count(first)}`, pager(first, last)),
+    card('Blocks', blockTable(blocks)),
+    card('The newest transactions in them', await transactionTable(blocks)),
+  ];
+}
+
+export default function view({ signal, query }) {
+  if (query.has('from')) {
+    if (!/^\d{1,15}$/.test(query.get('from'))) throw new Error('from: expected the number of a block');
+    return older(Number(query.get('from')));
+  }
   const blocks = h('div');
   const transactions = h('div');
+  const more = h('div');
   const kept = new Map();
   const paused = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
   paused.addEventListener('click', () => {
@@ -52,23 +95,19 @@ export default function view({ signal }) {
     missing.forEach((header, at) => found[at] && kept.set(header.hash, found[at]));
     for (const hash of [...kept.keys()].slice(0, Math.max(0, kept.size - 200))) kept.delete(hash);
     const whole = headers.map((header) => kept.get(header.hash)).filter(Boolean);
-    const rows = whole.slice(0, BLOCKS).map((block) => [
-      blockLink(block.number),
-      ago(Number(block.timestamp)),
-      count(block.transactions.length),
-      `${count(Number(block.gasUsed))} · ${percent(Number(block.gasUsed) / Number(block.gasLimit), 1)}`,
-      fee(block.baseFeePerGas ?? 0),
-    ]);
-    replace(blocks, table(['Block', 'Age', '-Transactions', '-Gas used', '-Base fee'], rows));
-    const newest = whole.flatMap((block) => block.transactions.toReversed()).slice(0, TRANSACTIONS);
-    const shown = await transactionRows(newest);
-    if (!signal.aborted) replace(transactions, table(TRANSACTION_COLUMNS, shown, 'No transaction in the newest blocks'));
+    const shown = whole.slice(0, NEWEST);
+    replace(blocks, blockTable(shown));
+    const list = await transactionTable(whole);
+    if (signal.aborted) return;
+    replace(transactions, list);
+    const last = Number(shown.at(-1)?.number ?? 0);
+    replace(more, last > 0 && h('a', { href: `#/explorer?from=${last - 1}` }, 'Older blocks'));
   }
 
   whenever(node, 'head', signal, draw, 500);
   return [
     heading('Explorer', h('a.button', { href: '#/interfaces' }, 'Interfaces'), paused),
-    card('Blocks', blocks),
+    card('Blocks', blocks, more),
     card('Transactions in them', transactions),
   ];
 }

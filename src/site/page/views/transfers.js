@@ -1,0 +1,41 @@
+// Tokens that an account sent and got.
+
+import { decodeLog, fragment, topic } from '../lib/abi.js';
+import { h, table } from '../lib/dom.js';
+import { amount, count } from '../lib/format.js';
+import { addressLink, blockLink, transactionLink } from '../lib/links.js';
+import { tokenAt } from '../lib/network.js';
+import { node } from '../lib/node.js';
+
+const TRANSFER = fragment('event Transfer(address indexed from, address indexed to, uint256 value)');
+/** Blocks that are looked through, and transfers that are shown. */
+const SEARCHED = 10_000;
+const SHOWN = 25;
+
+function row(log, address) {
+  const { from, to, value } = decodeLog(TRANSFER, log);
+  const token = tokenAt(log.address);
+  const out = from.toLowerCase() === address;
+  return [
+    transactionLink(log.transactionHash),
+    blockLink(log.blockNumber),
+    h(out ? 'span.tag' : 'span.tag.good', out ? 'out' : 'in'),
+    addressLink(out ? to : from),
+    token ? `${amount(value, token.decimals, 9)} ${token.symbol}` : h('span', { title: 'this network does not know the token' }, count(value)),
+    addressLink(log.address),
+  ];
+}
+
+/** A table of the newest. */
+export async function transfers(account) {
+  const address = account.toLowerCase();
+  const padded = `0x${address.slice(2).padStart(64, '0')}`;
+  const fromBlock = `0x${Math.max(0, Number(node.head?.number ?? 0) - SEARCHED).toString(16)}`;
+  const ask = (...topics) => node.call('eth_getLogs', { fromBlock, topics: [topic(TRANSFER), ...topics] });
+  const found = (await Promise.all([ask(padded), ask(null, padded)])).flat();
+  // A transfer to oneself is found twice; tokens with a third topic are not these.
+  const own = new Map(found.filter((log) => log.topics.length === 3).map((log) => [`${log.blockHash}/${log.logIndex}`, log]));
+  const newest = [...own.values()].sort((a, b) => Number(b.blockNumber) - Number(a.blockNumber) || Number(b.logIndex) - Number(a.logIndex));
+  const rows = newest.slice(0, SHOWN).map((log) => row(log, address));
+  return table(['Transaction', 'Block', 'Way', 'With', '-Amount', 'Token'], rows, `No token moved in the newest ${count(SEARCHED)} blocks`);
+}
