@@ -50,6 +50,24 @@ artifact!(
     "Multicall3"
 );
 
+/// The artifacts themselves, with the contracts' ABIs.
+pub(crate) fn all() -> [&'static str; 7] {
+    macro_rules! artifact_text {
+        ($file:literal) => {
+            include_str!(concat!("../contracts/artifacts/", $file, ".json"))
+        };
+    }
+    [
+        artifact_text!("Token"),
+        artifact_text!("PriceOracle"),
+        artifact_text!("Vault"),
+        artifact_text!("LendingPool"),
+        artifact_text!("LendingLens"),
+        artifact_text!("PToken"),
+        artifact_text!("Multicall3"),
+    ]
+}
+
 fn creation_code(json: &str) -> Bytes {
     #[derive(Deserialize)]
     struct Artifact {

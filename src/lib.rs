@@ -46,6 +46,7 @@ pub mod block;
 pub mod chain;
 pub mod cli;
 pub mod config;
+pub mod console;
 pub mod contracts;
 pub mod cosmos;
 pub mod decimal;

@@ -98,6 +98,6 @@ impl Services {
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
         }
-        Routers { main: router.layer(web::cors()), metrics }
+        Routers { main: web::with_cors(router, &config.origins), metrics }
     }
 }

@@ -9,15 +9,15 @@ use std::{
     time::Instant,
 };
 
-use super::{Event, Head, Mining, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing};
+use super::{
+    Edit, Event, Head, Mining, Sealing, Shared, SubmitError, candidate::Candidate, seal::seal, timing::Timing,
+};
 use crate::{
-    block::Block,
-    evm::{BlockError, Environment, Overlay},
+    block::{Block, Transaction},
+    evm::{BlockError, Environment},
     state::ReadError,
 };
 
-/// Snapshots that are kept; older ones are forgotten.
-const MAX_SNAPSHOTS: usize = 4_096;
 /// Transactions that one block is offered.
 const MAX_OFFERED: usize = 50_000;
 
@@ -39,19 +39,22 @@ pub struct Executor {
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
     pub(super) snapshots_taken: u64,
+    /// What the node started with.
+    pub(super) origin: (Arc<Head>, Sealing),
 }
 
-/// What became of an attempt to seal a block.
-struct Sealed {
-    block: Option<Arc<Block>>,
-    /// Transactions that were turned down for good.
-    rejected: usize,
+/// A block that was made on top of a head, and is not published.
+pub(super) struct Sealed {
+    pub(super) block: Arc<Block>,
+    pub(super) next: Head,
+    /// Blocks that the next head lets go of.
+    pub(super) dropped: Vec<Arc<Block>>,
 }
 
 /// A state of the chain to come back to.
 pub(super) struct Snapshot {
-    head: Arc<Head>,
-    timing: Timing,
+    pub(super) head: Arc<Head>,
+    pub(super) timing: Timing,
 }
 
 impl Executor {
@@ -82,7 +85,7 @@ impl Executor {
         self.shared.pool.clear(|| SubmitError::Stopped);
     }
 
-    fn schedule(&mut self) {
+    pub(super) fn schedule(&mut self) {
         self.due = match self.mining() {
             Mining::Interval(interval) => Some(Instant::now() + interval),
             Mining::Instant | Mining::Manual => None,
@@ -93,17 +96,6 @@ impl Executor {
         self.shared.sealing.lock().mining
     }
 
-    /// How blocks come about from now on.
-    pub fn set_mining(&mut self, mining: Mining) {
-        self.shared.sealing.lock().mining = mining;
-        self.schedule();
-    }
-
-    /// The base fee of the next block, in wei per gas, instead of what EIP-1559 says.
-    pub fn set_next_base_fee(&mut self, base_fee: u64) {
-        self.shared.sealing.lock().next_base_fee = Some(base_fee);
-    }
-
     /// The newest head.
     pub fn head(&self) -> Arc<Head> {
         self.shared.head.load_full()
@@ -111,7 +103,7 @@ impl Executor {
 
     /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
     /// reason enough for a block.
-    fn seal_ready(&mut self, alone: bool) {
+    pub(super) fn seal_ready(&mut self, alone: bool) {
         while self.mining() == Mining::Instant {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
@@ -122,9 +114,9 @@ impl Executor {
                 self.shared.pool.release_unaffordable(base_fee);
                 return;
             }
-            match self.seal_on(&head, environment, true) {
-                Ok(sealed) if sealed.block.is_some() || sealed.rejected > 0 => {}
-                Ok(_) => {
+            match self.seal_wanted(&head, &environment) {
+                Ok(true) => {}
+                Ok(false) => {
                     // Something is ready that no block has room for. Nobody should wait for that.
                     self.shared.pool.release_unaffordable(u64::MAX);
                     return;
@@ -143,36 +135,60 @@ impl Executor {
     pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, BlockError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
-        Ok(self.seal_on(&head, environment, false)?.block.unwrap_or_else(|| head.block.clone()))
+        let first = self.shared.preamble(&head, &environment);
+        let candidate = self.candidate(&head, &environment, first)?;
+        let sealed = self.seal(&head, &environment, candidate);
+        Ok(self.publish_sealed(sealed))
     }
 
-    /// Executes, seals and publishes. Without `skip_empty` there is a block in any case.
-    fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, BlockError> {
-        let first = self.shared.preamble(head, &environment);
+    /// Makes a block if there is anything to put into it. Returns whether that changed anything.
+    fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, BlockError> {
+        let first = self.shared.preamble(head, environment);
+        let candidate = self.candidate(head, environment, first)?;
+        if candidate.content.transactions.is_empty() {
+            return Ok(!candidate.rejected.is_empty());
+        }
+        let sealed = self.seal(head, environment, candidate);
+        self.publish_sealed(sealed);
+        Ok(true)
+    }
+
+    /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
+    pub(super) fn candidate(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+    ) -> Result<Candidate, BlockError> {
         let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-        let candidate = Candidate::build(head, &environment, first, &pooled)?;
-        let rejected = candidate.rejected.len();
-        for (hash, reason) in candidate.rejected {
+        let mut candidate = Candidate::build(head, environment, first, &pooled)?;
+        for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
         }
-        if skip_empty && candidate.content.transactions.is_empty() {
-            return Ok(Sealed { block: None, rejected });
-        }
+        Ok(candidate)
+    }
+
+    /// Seals what was executed. The time and the decisions for the next block are used up.
+    pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
-        let block = Arc::new(seal(&environment, candidate.content, root));
+        let block = Arc::new(seal(environment, candidate.content, root));
         let (next, dropped) = head.extended(block.clone(), candidate.changes, state, self.shared.history);
         self.shared.timing.lock().sealed(environment.timestamp);
-        self.shared.sealing.lock().next_base_fee = None;
+        self.shared.sealing.lock().forget_next();
+        Sealed { block, next, dropped }
+    }
+
+    fn publish_sealed(&mut self, Sealed { block, next, dropped }: Sealed) -> Arc<Block> {
         self.publish(next, vec![block.clone()], Vec::new());
         dropped.iter().for_each(|old| self.shared.index.remove(old));
-        Ok(Sealed { block: Some(block), rejected })
+        block
     }
 
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
-    fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
+    pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         added.iter().for_each(|block| self.shared.index.insert(block));
-        let head = Arc::new(next);
+        let head = Arc::new(next.after(&self.head()));
         self.shared.head.store(head.clone());
         let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
         self.shared.pool.settle(senders, &head.state);
@@ -180,57 +196,12 @@ impl Executor {
         let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
     }
 
-    /// Changes the state between blocks, as development methods do.
-    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Overlay<'_>) -> Result<R, ReadError>) -> Result<R, ReadError> {
+    /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
+    pub fn edit(&mut self, edits: &[Edit]) -> Result<(), ReadError> {
         let head = self.head();
-        let mut overlay = Overlay::new(&head.state, &*head);
-        let result = edit(&mut overlay)?;
-        let next = head.edited(overlay.into_changes());
+        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);
-        Ok(result)
-    }
-
-    /// Remembers the chain as it is; returns the number to come back with.
-    pub fn snapshot(&mut self) -> u64 {
-        let id = self.snapshots_taken;
-        self.snapshots_taken += 1;
-        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone() });
-        if self.snapshots.len() > MAX_SNAPSHOTS {
-            self.snapshots.pop_first();
-        }
-        id
-    }
-
-    /// Goes back to a snapshot, which is used up with all later ones. Returns whether there was such a snapshot.
-    pub fn revert(&mut self, id: u64) -> bool {
-        let Some(Snapshot { head, timing }) = self.snapshots.split_off(&id).remove(&id) else { return false };
-        let current = self.head();
-        let removed: Vec<_> = current.blocks_from(head.number() + 1).cloned().collect();
-        removed.iter().for_each(|block| self.shared.index.remove(block));
-        // What the newer head had let go of is held again.
-        head.blocks_from(0).take_while(|block| block.number() < current.oldest()).for_each(|block| {
-            self.shared.index.insert(block);
-        });
-        *self.shared.timing.lock() = timing;
-        self.shared.sealing.lock().next_base_fee = None;
-        self.publish(Head::clone(&head), Vec::new(), removed);
-        self.shared.pool.settle_all(&head.state);
-        true
-    }
-
-    /// Puts a time on the next block. It may not be before the newest one.
-    pub fn set_next_timestamp(&mut self, timestamp: u64) -> Result<(), u64> {
-        let parent = self.head().block.header.timestamp;
-        if timestamp < parent {
-            return Err(parent);
-        }
-        self.shared.timing.lock().promise_next(timestamp);
         Ok(())
-    }
-
-    /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.
-    pub fn increase_time(&mut self, seconds: i64) -> i64 {
-        self.shared.timing.lock().increase(seconds)
     }
 }

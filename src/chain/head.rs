@@ -36,6 +36,8 @@ pub struct Head {
     recent: Recent,
     /// Rough size of the history in memory.
     bytes: usize,
+    /// How many heads were published before this one.
+    version: u64,
 }
 
 /// The newest blocks, whose states are all held.
@@ -106,7 +108,7 @@ impl Head {
         past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, trail) = (block.clone(), Vec::new(), Trail(trail));
-        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0 }
+        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
     /// The newest block's height.
@@ -117,6 +119,18 @@ impl Head {
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
         self.trail.0.first()
+    }
+
+    /// How many heads were published before this one: of two heads the one with the larger number is the later one,
+    /// whatever blocks they have.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The same, published after `before`.
+    pub(super) fn after(mut self, before: &Self) -> Self {
+        self.version = before.version + 1;
+        self
     }
 
     /// The recent blocks.
@@ -153,6 +167,20 @@ impl Head {
         Ok(state)
     }
 
+    /// The state on which the block with this number ran: the one after the block before, and what development
+    /// methods made of it in between.
+    pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
+        let before = number.checked_sub(1).ok_or(Pruned(number))?;
+        let past = self.past.get(number).ok_or(Pruned(before))?;
+        let mut state = self.state_after(before)?;
+        if let Some((_, edits)) = past.changes.split_last() {
+            edits.iter().for_each(|changes| {
+                state.apply(changes);
+            });
+        }
+        Ok(state)
+    }
+
     /// The rules of the block with this number and time.
     pub fn rules(&self, number: u64, timestamp: u64) -> Rules {
         self.params.forks.at(number, timestamp)
@@ -184,6 +212,7 @@ impl Head {
             difficulty: if rules.has(Fork::Paris) { alloy_primitives::U256::ZERO } else { parent.difficulty },
             mix_hash: entropy,
             excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
+            pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: Default::default(),
@@ -219,6 +248,30 @@ impl Head {
         next.state.apply(&changes);
         next.edits.push(Arc::new(changes));
         next
+    }
+
+    /// The chain as it was when the block with this number was its newest.
+    pub fn rewound(&self, number: u64) -> Result<Self, Pruned> {
+        if number == self.number() {
+            return Ok(self.clone());
+        }
+        let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
+        let state = self.state_after(number)?;
+        let past = self.past.get(number).ok_or(Pruned(number))?;
+        let mut next = self.clone();
+        next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
+        next.trail.0.truncate(number + 1);
+        next.past.truncate(number + 1);
+        next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
+        next.recent = if number < self.recent.first {
+            Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL }
+        } else {
+            let changed = next.past.iter_from(self.recent.first).map(|past| past.changed).sum();
+            Recent { changed, ..self.recent }
+        };
+        next.edits.clear();
+        (next.block, next.state) = (block, state);
+        Ok(next)
     }
 
     /// Lets go of states that are no longer among the newest, but for those that the others are built from.

@@ -4,8 +4,10 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod build;
 mod candidate;
 mod clock;
+mod edit;
 mod error;
 mod executor;
 pub mod fees;
@@ -13,8 +15,11 @@ mod genesis;
 mod head;
 mod index;
 mod keyring;
+mod mining;
 mod pool;
+mod rewind;
 mod seal;
+mod simulate;
 mod spine;
 mod timing;
 mod view;
@@ -32,13 +37,21 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use edit::{Edit, RawSignature};
 pub use error::SubmitError;
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
+pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use rewind::ReorgError;
+pub use simulate::{
+    BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+    without_signature,
+};
 pub use view::{BlockId, View, ViewError};
 
 use self::{executor::Command, index::Index, timing::Timing};
@@ -113,7 +126,6 @@ pub enum Event {
 
 /// What readers, submitters and the writer share.
 struct Shared {
-    params: Arc<ChainParams>,
     head: ArcSwap<Head>,
     pool: Pool,
     index: Index,
@@ -134,6 +146,15 @@ struct Sealing {
     min_tip: u128,
     /// What a development method decided for the next block.
     next_base_fee: Option<u64>,
+    /// Likewise, what `PREVRANDAO` gives.
+    next_randomness: Option<B256>,
+}
+
+impl Sealing {
+    /// The next block was made, or will be another one.
+    fn forget_next(&mut self) {
+        (self.next_base_fee, self.next_randomness) = (None, None);
+    }
 }
 
 impl Shared {
@@ -144,6 +165,7 @@ impl Shared {
         let mut environment = head.next_environment(timestamp);
         environment.gas_limit = sealing.gas_limit;
         environment.beneficiary = sealing.beneficiary;
+        environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {
             environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
         }
@@ -189,23 +211,25 @@ impl Chain {
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, Writer)> {
         let (commands, receiver) = mpsc::channel();
+        let sealing = Sealing {
+            mining: config.mining,
+            gas_limit: config.gas_limit,
+            beneficiary: config.beneficiary,
+            min_tip: config.min_tip,
+            next_base_fee: None,
+            next_randomness: None,
+        };
+        let head = Arc::new(head);
         let shared = Arc::new(Shared {
-            params: head.params.clone(),
             pool: Pool::new(config.pool),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(Timing::new(config.clock)),
-            sealing: Mutex::new(Sealing {
-                mining: config.mining,
-                gas_limit: config.gas_limit,
-                beneficiary: config.beneficiary,
-                min_tip: config.min_tip,
-                next_base_fee: None,
-            }),
+            sealing: Mutex::new(sealing),
             preamble,
             history: config.history,
             pending: Mutex::default(),
-            head: ArcSwap::from_pointee(head),
+            head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let executor = Executor {
@@ -214,6 +238,7 @@ impl Chain {
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
+            origin: (head, sealing),
         };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
         Ok((Self { shared, commands }, Writer(thread)))
@@ -225,8 +250,8 @@ impl Chain {
     }
 
     /// What holds for every block.
-    pub fn params(&self) -> &ChainParams {
-        &self.shared.params
+    pub fn params(&self) -> Arc<ChainParams> {
+        self.shared.head.load().params.clone()
     }
 
     /// The transactions that wait for a block.
@@ -281,17 +306,18 @@ impl Chain {
         self.shared.sealing.lock().min_tip
     }
 
+    /// How much of the past is held.
+    pub fn history(&self) -> HistoryLimits {
+        self.shared.history
+    }
+
     /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
-        let next = self.shared.next_environment(&self.head(), 0);
+        let head = self.head();
+        let next = self.shared.next_environment(&head, 0);
         let sealing = *self.shared.sealing.lock();
-        Admission {
-            params: &self.shared.params,
-            rules: next.rules,
-            gas_limit: next.gas_limit,
-            min_tip: sealing.min_tip,
-        }
-        .check(&submission)?;
+        Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip: sealing.min_tip }
+            .check(&submission)?;
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
         let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
         if sealing.mining == Mining::Instant {

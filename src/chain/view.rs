@@ -86,6 +86,7 @@ impl View {
             hashes: &*self.head as &dyn BlockHashes,
             overrides,
             gas_cap,
+            is_over: None,
         }
     }
 }

@@ -21,11 +21,12 @@ pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
     chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
     network::Network,
     rpc::RpcConfig,
-    web::ListenerLimits,
+    web::{ListenerLimits, Origins},
 };
 
 /// The mnemonic that every development tool starts with.
@@ -82,6 +83,12 @@ pub struct Config {
     pub ws_listen: Option<SocketAddr>,
     /// Where metrics are served.
     pub metrics: MetricsAt,
+    /// A Unix socket where everything is served besides.
+    pub listen_unix: Option<PathBuf>,
+    /// Certificates and private key of the listeners, as PEM files; without them they speak plain HTTP.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Pages that may use the interfaces.
+    pub origins: Origins,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -110,6 +117,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
     pub quiet: bool,
+    /// What is printed of transactions.
+    pub console: ConsoleConfig,
     /// How log lines look.
     pub log_format: LogFormat,
     /// What is logged.
@@ -141,6 +150,9 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
             metrics: MetricsAt::Beside,
+            listen_unix: None,
+            tls: None,
+            origins: Origins::Any,
             chain_id: 125,
             block_time: None,
             no_mining: false,
@@ -155,6 +167,7 @@ impl Default for Config {
             seed: 1,
             ready_file: None,
             quiet: false,
+            console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             network: Network::default(),

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     account::SecretKey,
-    block::Transaction,
-    chain::{Head, Preamble, UnsignedTransaction, View, sign_transaction},
+    block::{Transaction, UnsignedTransaction},
+    chain::{Head, Preamble, View, sign_transaction},
     contracts::ReadContractError,
     evm::Environment,
     network::Network,

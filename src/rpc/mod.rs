@@ -3,6 +3,7 @@
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
 //! whose `methods` function adds its handlers to the [`Table`].
 
+mod debug;
 mod dev;
 mod envelope;
 pub mod error;
@@ -14,15 +15,21 @@ mod http;
 mod json;
 mod meter;
 mod net;
+mod ots;
 mod params;
 mod personal;
+mod reference;
 mod subscriptions;
 mod table;
+mod testing;
+mod trace;
+mod tracing;
+mod txpool;
 mod web3;
 mod ws;
 
 use std::{
-    sync::Arc,
+    sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -30,6 +37,7 @@ use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
 pub use http::service;
+pub use reference::{Entry, reference};
 pub use table::Table;
 
 use self::{
@@ -38,6 +46,7 @@ use self::{
     execution::Execution,
     filters::Filters,
     meter::{Meter, Meters},
+    reference::Methods,
     table::{Handler, Pending},
 };
 use crate::chain::{Chain, Keyring};
@@ -59,6 +68,10 @@ pub struct RpcConfig {
     pub max_batch_response: usize,
     /// Gas that a call or an estimate may use.
     pub gas_cap: u64,
+    /// How long a simulation or a trace may take.
+    pub execution_timeout: Duration,
+    /// Bytes that an answer with traces may have.
+    pub max_trace_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
@@ -67,6 +80,8 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
+    /// Whether the terminal tells of transactions; a development method switches it.
+    pub telling: Arc<AtomicBool>,
     /// How long a request may take before the log tells of it.
     pub slow: Option<Duration>,
 }
@@ -81,10 +96,13 @@ impl Default for RpcConfig {
             max_batch: 1_000,
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
+            execution_timeout: Duration::from_secs(5),
+            max_trace_bytes: 64 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
+            telling: Arc::new(AtomicBool::new(true)),
             slow: None,
         }
     }
@@ -99,8 +117,17 @@ pub struct Context {
     filters: Filters,
     execution: Execution,
     meters: Meters,
+    methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
+}
+
+impl Context {
+    /// Tells, from now on, whether an execution takes too long.
+    fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (begun, limit) = (Instant::now(), self.config.execution_timeout);
+        move || begun.elapsed() > limit
+    }
 }
 
 /// A call that is under way.
@@ -126,7 +153,13 @@ impl Rpc {
         net::methods(&mut table);
         web3::methods(&mut table);
         personal::methods(&mut table);
+        txpool::methods(&mut table);
+        debug::methods(&mut table);
+        trace::methods(&mut table);
+        ots::methods(&mut table);
+        reference::methods(&mut table);
         if config.development {
+            testing::methods(&mut table);
             dev::methods(&mut table);
         }
         let context = Context {
@@ -134,6 +167,7 @@ impl Rpc {
             execution: Execution::new(config.max_executions),
             meters: Meters::default(),
             sending: tokio::sync::Mutex::default(),
+            methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
             chain,
             keyring,

@@ -10,6 +10,7 @@ mod conformance;
 mod contracts;
 mod cosmos;
 mod day;
+mod dev;
 mod exchange;
 mod lending;
 mod rpc;

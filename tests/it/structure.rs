@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("block", &["account"]),
@@ -18,6 +18,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ("evm", &["account", "block", "state"]),
     ("chain", &["account", "block", "state", "evm"]),
     ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
+    ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("rpc", &["account", "block", "state", "evm", "chain", "metrics", "network", "web"]),
     ("exchange", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
@@ -32,16 +33,28 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "chain", "network", "web", "rpc", "exchange", "lending", "cosmos",
-            "genesis",
+            "account", "block", "state", "evm", "chain", "network", "console", "web", "rpc", "exchange", "lending",
+            "cosmos", "genesis",
         ],
     ),
 ];
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 11] =
-    ["account", "artifacts", "block", "contracts", "decimal", "state", "metrics", "network", "evm", "chain", "genesis"];
+const WITHOUT_WEB: [&str; 12] = [
+    "account",
+    "console",
+    "artifacts",
+    "block",
+    "contracts",
+    "decimal",
+    "state",
+    "metrics",
+    "network",
+    "evm",
+    "chain",
+    "genesis",
+];
 
 /// Every file but those that hold nothing but tests, which may reach further.
 fn sources() -> Vec<(PathBuf, String)> {

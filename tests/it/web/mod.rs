@@ -7,3 +7,5 @@ mod network_info;
 mod openapi;
 mod rate_limit;
 mod sliding_window;
+#[cfg(unix)]
+mod tls;

@@ -53,7 +53,7 @@ async fn time_can_be_moved() {
     send(&node).await;
     assert!((promised..promised + 600).contains(&head(&node).await.1));
     let error = node.rpc_error("evm_setNextBlockTimestamp", json!([1])).await;
-    assert!(error["data"].as_str().unwrap().contains("lower than the newest block's"), "{error}");
+    assert!(error["data"].as_str().unwrap().contains("lower than previous block's timestamp"), "{error}");
 }
 
 #[tokio::test]
