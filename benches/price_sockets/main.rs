@@ -1,0 +1,131 @@
+//! Ten thousand listeners of the price WebSocket, on real sockets against the real program: how long a tick takes to the
+//! last of them, what a connection costs in memory, and what happens when all come back at once.
+//!
+//! `cargo bench --bench price_sockets`; `BENCH_SOCKETS` says how many (10,000), `BENCH_SECONDS` for how
+//! long (30). Both processes need that many files: `ulimit -n`.
+
+mod client;
+mod server;
+
+use std::{
+    collections::HashMap,
+    env,
+    time::{Duration, Instant},
+};
+
+use tokio::{net::TcpStream, sync::mpsc, task::JoinSet};
+
+use self::{
+    client::{Frame, Listener},
+    server::Server,
+};
+
+/// Connections that are opened at a time.
+const AT_ONCE: usize = 200;
+/// Listeners that never read, while the others are measured.
+const SLOW: usize = 100;
+
+fn number(name: &str, default: usize) -> usize {
+    env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+#[tokio::main]
+async fn main() {
+    // Who runs it as a test only wants to see it run.
+    let is_bench = env::args().any(|argument| argument == "--bench");
+    let (sockets, seconds) = if is_bench { (10_000, 30) } else { (50, 3) };
+    let (sockets, seconds) = (number("BENCH_SOCKETS", sockets), number("BENCH_SECONDS", seconds));
+    let server = Server::start().await;
+    // What the first listeners bring about, such as the past of the market, is not theirs alone.
+    drop(connect(&server, 50).await);
+    let empty = server.memory_kib();
+
+    let started = Instant::now();
+    let listeners = connect(&server, sockets).await;
+    println!("{sockets} listeners connected and told the prices in {:.2?}", started.elapsed());
+    let full = server.memory_kib();
+    let each = (full.saturating_sub(empty)) as f64 / sockets as f64;
+    println!("memory: {empty} KiB alone, {full} KiB with them: {each:.1} KiB each");
+
+    let (listeners, quiet) = measure(listeners, seconds).await;
+    println!("a tick, first to last listener: {quiet}");
+
+    let mut slow = Vec::new();
+    for _ in 0..SLOW {
+        slow.push(TcpStream::connect(server.address).await.expect("a connection"));
+    }
+    for stream in &mut slow {
+        client::upgrade(stream, server.address).await;
+    }
+    let (listeners, beside) = measure(listeners, seconds).await;
+    println!("the same beside {SLOW} that never read: {beside}");
+
+    drop((listeners, slow));
+    let started = Instant::now();
+    let again = connect(&server, sockets).await;
+    println!("all gone and back in {:.2?}; memory {} KiB", started.elapsed(), server.memory_kib());
+    drop(again);
+}
+
+/// Opens connections, some at a time, and waits until each has been told the prices.
+async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
+    let (mut opening, mut open) = (JoinSet::new(), Vec::with_capacity(sockets));
+    for _ in 0..sockets {
+        if opening.len() >= AT_ONCE {
+            open.extend(opening.join_next().await.into_iter().flatten());
+        }
+        opening.spawn(Listener::connect(server.address));
+    }
+    open.extend(opening.join_all().await);
+    open
+}
+
+/// How long ticks took, in order.
+struct Spread {
+    deliveries: Vec<Duration>,
+    last: Vec<Duration>,
+}
+
+impl std::fmt::Display for Spread {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let at = |sorted: &[Duration], share: usize| {
+            sorted.get((sorted.len() * share / 100).min(sorted.len().saturating_sub(1))).copied()
+        };
+        let pair = |sorted: &[Duration]| (at(sorted, 50).unwrap_or_default(), at(sorted, 99).unwrap_or_default());
+        let ((half, most), (_, last)) = (pair(&self.deliveries), pair(&self.last));
+        write!(
+            f,
+            "p50 {half:.1?}, p99 {most:.1?} of {} deliveries; the last of a tick within {last:.1?} (p99 of {} ticks)",
+            self.deliveries.len(),
+            self.last.len()
+        )
+    }
+}
+
+/// Lets everybody listen for a while. A delivery is timed from the moment when the first listener has the same tick.
+async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
+    let (sender, mut frames) = mpsc::unbounded_channel::<Frame>();
+    let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
+    let all = listeners.len();
+    let mut listening = JoinSet::new();
+    for listener in listeners {
+        listening.spawn(listener.listen(sender.clone(), end));
+    }
+    drop(sender);
+    let mut ticks: HashMap<u64, Vec<Instant>> = HashMap::new();
+    while let Some(frame) = frames.recv().await {
+        ticks.entry(frame.tick).or_default().push(frame.at);
+    }
+    let listeners = listening.join_all().await;
+    let (mut deliveries, mut last) = (Vec::new(), Vec::new());
+    // Those that were under way at the beginning or the end are not whole.
+    for times in ticks.into_values().filter(|times| times.len() == all) {
+        let first = times.iter().min().copied().unwrap_or_else(Instant::now);
+        let spread: Vec<_> = times.iter().map(|at| at.duration_since(first)).collect();
+        last.extend(spread.iter().max());
+        deliveries.extend(spread);
+    }
+    deliveries.sort_unstable();
+    last.sort_unstable();
+    (listeners, Spread { deliveries, last })
+}
