@@ -2,6 +2,7 @@
 
 mod accounts;
 mod concurrency;
+mod dumps;
 mod impersonation;
 mod mining;
 mod rewinding;
