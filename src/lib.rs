@@ -39,6 +39,7 @@
 //! - Nothing that a user sends makes the node panic, hang, or grow without bound.
 
 pub mod account;
+pub mod activity;
 mod app;
 mod artifacts;
 pub mod block;

@@ -14,7 +14,7 @@ use tokio::sync::broadcast::error::RecvError;
 use super::process;
 use crate::{
     chain::{Chain, Clock, Event},
-    exchange::{Exchange, Market},
+    exchange::{Exchange, Market, feed::Health},
     metrics::Counter,
     rpc::Rpc,
     web::{Exposition, METRICS_TYPE, Shutdown, Traffic, method_not_allowed},
@@ -75,6 +75,15 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
         out.gauge("tetrad_price_sockets", "Price WebSockets that are open.").sample(&[], exchange.sockets());
+        let mut up = out.gauge("tetrad_price_source_up", "Whether a source of prices can be believed: 1 or 0.");
+        let conditions = exchange.sources();
+        for condition in &conditions {
+            up.sample(&[("source", &condition.name)], u8::from(condition.status == Health::Ok));
+        }
+        let mut failures = out.gauge("tetrad_price_source_failures", "How often in a row a source has failed.");
+        for condition in &conditions {
+            failures.sample(&[("source", &condition.name)], condition.failures);
+        }
         sources.prices(exchange.market(), &mut out).await;
     }
     process::describe(&mut out, sources.started_ms);
@@ -145,6 +154,8 @@ impl Sources {
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], (now - quote.updated_at as f64).max(0.0));
         }
+        out.gauge("tetrad_price_rejections", "Updates that the oracle refused to follow within a day.")
+            .sample(&[], snapshot.history.rejections_24h(snapshot.time));
         out.gauge("tetrad_prices_fresh", "Whether prices may be traded on: 1 or 0.")
             .sample(&[], u8::from(market.is_fresh(&snapshot)));
     }

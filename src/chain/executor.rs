@@ -188,7 +188,7 @@ impl Executor {
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
     pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         added.iter().for_each(|block| self.shared.index.insert(block));
-        let head = Arc::new(next);
+        let head = Arc::new(next.after(&self.head()));
         self.shared.head.store(head.clone());
         let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
         self.shared.pool.settle(senders, &head.state);

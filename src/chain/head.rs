@@ -36,6 +36,8 @@ pub struct Head {
     recent: Recent,
     /// Rough size of the history in memory.
     bytes: usize,
+    /// How many heads were published before this one.
+    version: u64,
 }
 
 /// The newest blocks, whose states are all held.
@@ -106,7 +108,7 @@ impl Head {
         past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, trail) = (block.clone(), Vec::new(), Trail(trail));
-        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0 }
+        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
     /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first. Of their states nothing is
@@ -143,6 +145,18 @@ impl Head {
     /// What development methods did since the newest block.
     pub fn edits(&self) -> &[Arc<Changes>] {
         &self.edits
+    }
+
+    /// How many heads were published before this one: of two heads the one with the larger number is the later one,
+    /// whatever blocks they have.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The same, published after `before`.
+    pub(super) fn after(mut self, before: &Self) -> Self {
+        self.version = before.version + 1;
+        self
     }
 
     /// The recent blocks.

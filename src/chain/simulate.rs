@@ -18,7 +18,7 @@ use super::{
 use crate::{
     block::{Block, Envelope, Transaction},
     evm::{
-        BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, LogCollector, Overlay, OverrideError,
+        BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
         StateOverrides, TransactionError, Watch, apply_overrides, lift_limits,
     },
     state::State,
@@ -79,7 +79,7 @@ pub struct SimulationOptions<'a> {
     /// Gas that all calls together may use.
     pub gas_cap: u64,
     /// Whether it takes too long.
-    pub is_over: &'a (dyn Fn() -> bool + Send + Sync),
+    pub is_over: IsOver<'a>,
 }
 
 /// A simulated block.

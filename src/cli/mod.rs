@@ -8,6 +8,8 @@ pub mod address;
 mod banner;
 mod configuration;
 pub mod keys;
+mod notify;
+mod probe;
 mod reference;
 mod serve;
 mod settings;
@@ -106,6 +108,11 @@ fn parser() -> clap::Command {
         )
         .subcommand(configuration::command())
         .subcommand(
+            clap::Command::new("probe")
+                .about("Ask the node that these settings describe whether it is ready")
+                .args(settings::arguments()),
+        )
+        .subcommand(
             clap::Command::new("completions")
                 .about("Print completions for a shell")
                 .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
@@ -123,6 +130,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     };
     match matches.subcommand() {
         Some(("config", matches)) => configuration::run(matches, out),
+        Some(("probe", matches)) => Ok(probe::run(Config::from_values(&settings::values(matches)?)?.listen, out)?),
         Some(("completions", matches)) => {
             // The parser wants one.
             let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);

@@ -26,7 +26,7 @@ use crate::{
     exchange::ExchangeConfig,
     network::Network,
     rpc::RpcConfig,
-    web::ListenerLimits,
+    web::{ListenerLimits, Origins},
 };
 
 /// The mnemonic that every development tool starts with.
@@ -83,6 +83,12 @@ pub struct Config {
     pub ws_listen: Option<SocketAddr>,
     /// Where metrics are served.
     pub metrics: MetricsAt,
+    /// A Unix socket where everything is served besides.
+    pub listen_unix: Option<PathBuf>,
+    /// Certificates and private key of the listeners, as PEM files; without them they speak plain HTTP.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Pages that may use the interfaces.
+    pub origins: Origins,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -144,6 +150,9 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
             metrics: MetricsAt::Beside,
+            listen_unix: None,
+            tls: None,
+            origins: Origins::Any,
             chain_id: 125,
             block_time: None,
             no_mining: false,

@@ -7,7 +7,11 @@ use toml::{Table, Value};
 use super::{Config, ConfigError, Values};
 
 /// Settings that name files which have to be there before the node starts.
-const FILES: [&str; 4] = ["genesis", "import", "keys.treasury-file", "keys.updater-file"];
+const FILES: [&str; 6] =
+    ["genesis", "import", "tls.certificate-file", "tls.key-file", "keys.treasury-file", "keys.updater-file"];
+
+/// A table whose settings mean nothing one by one.
+const TOGETHER: &str = "tls";
 
 /// What is wrong with a configuration file, each problem once, in the order of the file; nothing if it can be used.
 pub fn problems(path: &Path) -> Vec<ConfigError> {
@@ -24,7 +28,7 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
     for (key, value) in table {
         let alone = |value| Table::from_iter([(key.clone(), value)]);
         match value {
-            Value::Table(inner) => {
+            Value::Table(inner) if key != TOGETHER => {
                 for (name, value) in inner {
                     let single = alone(Value::Table(Table::from_iter([(name.clone(), value.clone())])));
                     if note(&mut found, check(single, profile.as_ref(), &file)) {

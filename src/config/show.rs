@@ -6,7 +6,7 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile};
-use crate::rpc::Dialect;
+use crate::{exchange::feed::Policy, rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -24,6 +24,11 @@ impl Config {
                 MetricsAt::Own(address) => text(address),
                 MetricsAt::Off => text(&"off"),
             },
+            "listen-unix" => path(&self.listen_unix),
+            "cors-origins" => Some(Value::Array(match &self.origins {
+                Origins::Any => vec![Value::String("*".to_owned())],
+                Origins::Listed(all) => all.iter().map(|origin| Value::String(origin.as_str().to_owned())).collect(),
+            })),
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),
@@ -56,10 +61,24 @@ impl Config {
             "rpc.max-body" => integer(self.rpc.max_body as u64),
             "rpc.max-batch" => integer(self.rpc.max_batch as u64),
             "rpc.gas-cap" => integer(self.rpc.gas_cap),
+            "rpc.execution-timeout" => seconds(self.rpc.execution_timeout),
+            "rpc.max-trace-megabytes" => integer(self.rpc.max_trace_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
             "exchange.price-tick" => seconds(self.exchange.price_tick.unwrap_or_default()),
+            "exchange.price-sources" => {
+                let sources = self.exchange.price_sources.iter();
+                Some(Value::Array(sources.map(|source| Value::String(source.to_string())).collect()))
+            }
+            "exchange.price-policy" => {
+                text(&if self.exchange.price_policy == Policy::Fallback { "fallback" } else { "median" })
+            }
+            "exchange.upstream-interval" => seconds(self.exchange.upstream.interval),
+            "exchange.upstream-timeout" => seconds(self.exchange.upstream.timeout),
+            "exchange.upstream-retries" => integer(self.exchange.upstream.retries.into()),
+            "exchange.upstream-max-age" => seconds(self.exchange.upstream.max_age),
+            "exchange.upstream-subscribe" => self.exchange.upstream.subscribe.clone().map(Value::String),
             "exchange.rate-limit" => integer(self.exchange.rate_limit.into()),
             "exchange.trusted-proxies" => {
                 let proxies = self.exchange.trusted_proxies.iter();
@@ -73,6 +92,8 @@ impl Config {
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
+            "tls.certificate-file" => path(&self.tls.as_ref().map(|(certificate, _)| certificate.clone())),
+            "tls.key-file" => path(&self.tls.as_ref().map(|(_, key)| key.clone())),
             "keys.treasury-file" => path(&self.treasury_file),
             "keys.updater-file" => path(&self.updater_file),
             _ => None,

@@ -21,6 +21,7 @@ use revm::{
 
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError, PrecompileSet,
+    patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
 };
@@ -81,6 +82,9 @@ pub enum TransactionError {
     /// The state could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// It took too long.
+    #[error("execution aborted (timeout)")]
+    Stopped,
     /// The machine failed in a way that no transaction should bring about.
     #[error("internal error of the EVM: {0}")]
     Machine(String),
@@ -336,13 +340,14 @@ impl From<EVMError<ReadError>> for TransactionError {
         match error {
             EVMError::Transaction(invalid) => Self::Invalid(invalid),
             EVMError::Database(error) => Self::Read(error),
+            EVMError::Custom(message) if message == STOPPED => Self::Stopped,
             other => Self::Machine(other.to_string()),
         }
     }
 }
 
 /// What proof-of-work miners earned for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
-fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
+pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
     let rules = environment.rules;
     let ether = match () {
         () if rules.has(Fork::Paris) => return Vec::new(),

@@ -9,13 +9,18 @@ use revm::{
         either::Either,
         result::{ExecutionResult, ResultAndState},
     },
+    inspector::NoOpInspector,
 };
 
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
     apply_overrides,
+    patience::{IsOver, Patience, watch_jumps},
 };
-use crate::{block::recover_authority, state::ReadState};
+use crate::{
+    block::recover_authority,
+    state::{Changes, ReadState},
+};
 
 /// A message call or creation that somebody wants to see the outcome of.
 #[derive(Clone, Debug, Default)]
@@ -59,6 +64,8 @@ pub struct CallContext<'a> {
     pub overrides: &'a StateOverrides,
     /// The most gas that a call may use.
     pub gas_cap: u64,
+    /// Whether it takes too long, where somebody minds.
+    pub is_over: Option<IsOver<'a>>,
 }
 
 /// An execution that was watched, and everything that it depended on.
@@ -73,10 +80,18 @@ pub struct Inspected<'a> {
     pub before: Overlay<'a>,
 }
 
-impl CallContext<'_> {
+impl<'a> CallContext<'a> {
+    /// The same, as long as `is_over` says no.
+    pub fn until(self, is_over: IsOver<'a>) -> Self {
+        Self { is_over: Some(is_over), ..self }
+    }
+
     /// Runs `call` with `gas`.
     pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
         let mut evm = self.evm(call, ())?;
+        if self.is_over.is_some() {
+            watch_jumps(&mut evm);
+        }
         Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
     }
 
@@ -89,6 +104,13 @@ impl CallContext<'_> {
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+    }
+
+    /// What `call` would change.
+    pub fn changes(&self, call: &Call) -> Result<Changes, TransactionError> {
+        let mut inspected = self.inspect(call, &mut NoOpInspector)?;
+        inspected.before.commit(inspected.outcome.state)?;
+        Ok(inspected.before.into_changes())
     }
 
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {
@@ -113,7 +135,7 @@ impl CallContext<'_> {
 
     /// The state and the precompiles with what the call pretends.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes);
+        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.is_over.map(Patience::new));
         let mut precompiles = self.environment.precompiles(self.chain);
         apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
         Ok((overlay, precompiles))

@@ -11,6 +11,7 @@ use revm::{
     state::{AccountId, AccountInfo, EvmState},
 };
 
+use super::patience::Patience;
 use crate::{
     block::CompressedKey,
     state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
@@ -38,6 +39,7 @@ pub struct Overlay<'a> {
     /// their numbers.
     accounts: Vec<Entry>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
+    patience: Option<Patience<'a>>,
 }
 
 #[derive(Clone)]
@@ -56,7 +58,18 @@ struct Entry {
 impl<'a> Overlay<'a> {
     /// No changes yet.
     pub fn new(base: &'a dyn ReadState, hashes: &'a dyn BlockHashes) -> Self {
-        Self { base, hashes, accounts: Vec::new(), index: HashMap::default() }
+        Self { base, hashes, accounts: Vec::new(), index: HashMap::default(), patience: None }
+    }
+
+    /// The same, for an execution that may take too long.
+    pub(super) fn with_patience(mut self, patience: Option<Patience<'a>>) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How the execution learns that it takes too long.
+    pub(super) fn patience(&mut self) -> Option<&mut Patience<'a>> {
+        self.patience.as_mut()
     }
 
     /// The same state without the changes.

@@ -10,7 +10,10 @@ use revm::{
     },
 };
 
-use super::EvmContext;
+use super::{
+    EvmContext,
+    patience::{IsOver, STOPPED},
+};
 
 /// Steps between two looks at whether the time is up.
 const STEPS_BETWEEN_LOOKS: u32 = 1 << 12;
@@ -20,7 +23,7 @@ const MAX_CALLS: u32 = 250_000;
 /// An inspector that passes everything on to another one and stops the execution when it is told that it is time.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
-    is_over: &'w (dyn Fn() -> bool + Send + Sync),
+    is_over: IsOver<'w>,
     steps: u32,
     steps_left: u64,
     calls: u32,
@@ -29,7 +32,7 @@ pub struct Watch<'w, I> {
 
 impl<'w, I> Watch<'w, I> {
     /// Passes on to `inner` and asks `is_over` from time to time.
-    pub fn new(inner: &'w mut I, is_over: &'w (dyn Fn() -> bool + Send + Sync)) -> Self {
+    pub fn new(inner: &'w mut I, is_over: IsOver<'w>) -> Self {
         Self { inner, is_over, steps: 0, steps_left: u64::MAX, calls: 0, over: false }
     }
 
@@ -69,7 +72,7 @@ impl<'w, I> Watch<'w, I> {
     }
 
     fn stop(&self, context: &mut EvmContext<'_>, interpreter: &mut Interpreter) {
-        *context.error() = Err(ContextError::Custom("execution stopped".to_owned()));
+        *context.error() = Err(ContextError::Custom(STOPPED.to_owned()));
         interpreter.bytecode.reset_action();
         interpreter.halt(InstructionResult::FatalExternalError);
     }

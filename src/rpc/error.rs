@@ -181,7 +181,7 @@ impl From<TransactionError> for RpcError {
                 Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
                 other => other.to_string(),
             }),
-            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull) => {
+            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull | TransactionError::Stopped) => {
                 Self::server(error.to_string())
             }
         }

@@ -15,11 +15,14 @@ mod http;
 mod json;
 mod meter;
 mod net;
+mod ots;
 mod params;
 mod personal;
+mod reference;
 mod subscriptions;
 mod table;
 mod testing;
+mod trace;
 mod tracing;
 mod txpool;
 mod web3;
@@ -34,6 +37,7 @@ use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
 pub use http::service;
+pub use reference::{Entry, reference};
 pub use table::Table;
 
 use self::{
@@ -42,6 +46,7 @@ use self::{
     execution::Execution,
     filters::Filters,
     meter::{Meter, Meters},
+    reference::Methods,
     table::{Handler, Pending},
 };
 use crate::chain::{Chain, Keyring};
@@ -92,7 +97,7 @@ impl Default for RpcConfig {
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
-            max_trace_bytes: 256 << 20,
+            max_trace_bytes: 64 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
@@ -112,8 +117,17 @@ pub struct Context {
     filters: Filters,
     execution: Execution,
     meters: Meters,
+    methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
+}
+
+impl Context {
+    /// Tells, from now on, whether an execution takes too long.
+    fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (begun, limit) = (Instant::now(), self.config.execution_timeout);
+        move || begun.elapsed() > limit
+    }
 }
 
 /// A call that is under way.
@@ -141,6 +155,9 @@ impl Rpc {
         personal::methods(&mut table);
         txpool::methods(&mut table);
         debug::methods(&mut table);
+        trace::methods(&mut table);
+        ots::methods(&mut table);
+        reference::methods(&mut table);
         if config.development {
             testing::methods(&mut table);
             dev::methods(&mut table);
@@ -150,6 +167,7 @@ impl Rpc {
             execution: Execution::new(config.max_executions),
             meters: Meters::default(),
             sending: tokio::sync::Mutex::default(),
+            methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
             chain,
             keyring,

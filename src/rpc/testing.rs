@@ -7,7 +7,7 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, B256, Bytes};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     Context, RpcError, Table,
@@ -59,6 +59,10 @@ impl Param for PayloadAttributes {
             withdrawals: withdrawals.map_err(|what| format!("withdrawals: {what}"))?.flatten().unwrap_or_default(),
             beacon_root: field("parentBeaconBlockRoot", raw.parent_beacon_block_root)?,
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
     }
 }
 

@@ -3,11 +3,13 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod account;
+mod activity;
 mod chain;
 mod config;
 mod conformance;
 mod contracts;
 mod cosmos;
+mod day;
 mod dev;
 mod exchange;
 mod lending;

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 20] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("block", &["account"]),
@@ -23,6 +23,7 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ("rpc", &["account", "block", "state", "evm", "chain", "metrics", "network", "web"]),
     ("exchange", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("lending", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
+    ("activity", &["account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("cosmos", &["account", "block", "state", "evm", "chain", "network", "web"]),
     ("site", &["artifacts", "web"]),
     (

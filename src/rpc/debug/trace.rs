@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{B256, Bytes};
 use alloy_rlp::Decodable;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     block::{Block, Transaction},
@@ -116,6 +116,10 @@ impl Param for CallOptions {
             block: field("blockOverrides", raw.block_overrides)?.unwrap_or_default(),
             index: field("txIndex", raw.tx_index)?,
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
     }
 }
 

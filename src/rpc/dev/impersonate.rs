@@ -13,7 +13,7 @@ use crate::{
         Context, RpcError, Table,
         error::Dialect,
         eth::{TransactionRequest, send_impersonated},
-        params::Params,
+        params::{Params, Shape},
     },
 };
 
@@ -58,6 +58,10 @@ impl Params for SignatureAndSigner {
         let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
         let nested = nested.map(|[inner]| inner).filter(|inner| inner.get().starts_with('['));
         Params::read(nested.or(json), dialect).map(Self)
+    }
+
+    fn shapes(dialect: Dialect) -> Vec<Shape> {
+        <(Bytes, Address)>::shapes(dialect)
     }
 }
 

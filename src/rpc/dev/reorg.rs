@@ -14,7 +14,7 @@ use crate::{
         Context, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_at, fill},
-        params::{self, Param, Params},
+        params::{self, Param, Params, Shape},
     },
 };
 
@@ -79,6 +79,10 @@ impl Params for ReorgOptions {
         }
         let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, dialect)?;
         Ok(Self { depth: depth.0, transactions: pairs.unwrap_or_default().0 })
+    }
+
+    fn shapes(dialect: Dialect) -> Vec<Shape> {
+        <(SmallNumber, Option<Pairs>)>::shapes(dialect)
     }
 }
 

@@ -1,24 +1,20 @@
 //! Access lists (EIP-2930): which accounts and slots a transaction should announce.
 
-use std::time::Instant;
-
 use alloy_eips::eip2930::AccessList;
 use revm::context_interface::result::{ExecutionResult, HaltReason};
 use revm_inspectors::access_list::AccessListInspector;
 
-use super::request::TransactionRequest;
+use super::{render::write_access_list, request::TransactionRequest};
 use crate::{
     chain::BlockId,
     evm::{EstimateError, StateOverrides, Watch, halt_message},
     rpc::{
         Context, RpcError, Table,
-        error::{TIMEOUT, revert_reason},
+        error::TIMEOUT,
         hex::Quantity,
         json::{Json, Object},
     },
 };
-
-use super::render::write_access_list;
 
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_createAccessList", create_access_list);
@@ -54,8 +50,7 @@ fn create_access_list(
     let allowed = view.environment.gas_limit.min(context.config.gas_cap);
     let asked = call.gas;
     call.gas = Some(asked.unwrap_or(allowed));
-    let (begun, limit) = (Instant::now(), context.config.execution_timeout);
-    let is_over = || begun.elapsed() > limit;
+    let is_over = context.time_limit();
     let calls = view.call_context(&overrides, context.config.gas_cap);
     let mut list = call.access_list.take().unwrap_or_default();
     for _ in 0..MAX_ROUNDS {
@@ -74,10 +69,7 @@ fn create_access_list(
         }
         let error = match &result {
             ExecutionResult::Success { .. } => None,
-            ExecutionResult::Revert { output, .. } => Some(match revert_reason(output) {
-                Some(reason) => format!("execution reverted: {reason}"),
-                None => "execution reverted".to_owned(),
-            }),
+            ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
             // The node chose the gas, and no block has more.
             ExecutionResult::Halt { reason: HaltReason::OutOfGas(_), .. } if asked.is_none() => {
                 return Err(EstimateError::Allowance(allowed).into());

@@ -21,7 +21,8 @@ fn call(context: &Context, (request, block, overrides, in_block): CallParams) ->
     let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
-    call_output(view.call_context(&overrides, context.config.gas_cap).call(&call)?)
+    let is_over = context.time_limit();
+    call_output(view.call_context(&overrides, context.config.gas_cap).until(&is_over).call(&call)?)
 }
 
 /// The block that an estimate is for where a client names none: the next one, whose time a contract may look at. So
@@ -41,5 +42,6 @@ fn estimate_gas(
     let mut view = context.chain.view(block.unwrap_or_else(|| estimate_block(context)))?;
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
-    Ok(Quantity(view.call_context(&overrides, context.config.gas_cap).estimate(&call)?))
+    let is_over = context.time_limit();
+    Ok(Quantity(view.call_context(&overrides, context.config.gas_cap).until(&is_over).estimate(&call)?))
 }

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use alloy_consensus::Transaction as _;
+use serde_json::{Value, json};
 
 use crate::{
     block::Block,
@@ -99,6 +100,10 @@ impl Param for Percentiles {
             return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
         }
         Ok(Self(percentiles))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}})
     }
 }
 

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::request::field;
 use crate::{
@@ -41,6 +41,10 @@ impl Param for StateOverrides {
                 account(raw.get()).map(|account| (address, account)).map_err(|what| format!("{address}: {what}"))
             })
             .collect()
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "propertyNames": Address::schema()})
     }
 }
 
@@ -114,6 +118,10 @@ impl Param for BlockOverrides {
             beacon_root: field("beaconRoot", raw.beacon_root)?,
             withdrawals: raw.withdrawals.map(|raw| params::shape(raw.get())).transpose()?,
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
     }
 }
 

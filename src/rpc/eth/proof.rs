@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, B256, U256};
+use serde_json::{Value, json};
 
 use crate::{
     chain::BlockId,
@@ -35,6 +36,10 @@ impl Param for ProofKey {
         let text = params::string(json)?;
         let index = params::SlotIndex::read(json)?.0;
         Ok(Self { index, is_hash: text.len() == 66 })
+    }
+
+    fn schema() -> Value {
+        params::SlotIndex::schema()
     }
 }
 
@@ -96,6 +101,10 @@ impl Param for StorageRequest {
             Ok((*address, slots.map_err(|what| format!("{address}: {what}"))?))
         });
         accounts.collect::<Result<_, String>>().map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "propertyNames": Address::schema(), "additionalProperties": {"type": "array"}})
     }
 }
 

@@ -3,7 +3,7 @@
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     evm::Call,
@@ -86,6 +86,10 @@ impl Param for u128 {
     fn read(json: &str) -> Result<Self, String> {
         u128::try_from(U256::read(json)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
     }
+
+    fn schema() -> Value {
+        U256::schema()
+    }
 }
 
 impl Param for TransactionRequest {
@@ -115,6 +119,16 @@ impl Param for TransactionRequest {
             max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas)?,
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {
+            "from": Address::schema(), "to": Address::schema(), "gas": u64::schema(), "gasPrice": u128::schema(),
+            "maxFeePerGas": u128::schema(), "maxPriorityFeePerGas": u128::schema(), "value": U256::schema(),
+            "data": Bytes::schema(), "input": Bytes::schema(), "nonce": u64::schema(), "accessList": {"type": "array"},
+            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": Vec::<B256>::schema(),
+            "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
+        }})
     }
 }
 

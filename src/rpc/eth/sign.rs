@@ -5,6 +5,7 @@ use std::sync::Arc;
 use alloy_dyn_abi::TypedData;
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
+use serde_json::{Value, json};
 
 use super::{
     call::estimate_block,
@@ -66,6 +67,10 @@ impl Param for TypedMessage {
             return params::shape(&text).map(Self);
         }
         params::shape(json).map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"oneOf": [{"type": "object"}, {"type": "string"}]})
     }
 }
 

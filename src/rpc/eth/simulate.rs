@@ -1,11 +1,9 @@
 //! `eth_simulateV1`: blocks of calls, one after another, that leave no trace.
 
-use std::time::Instant;
-
 use alloy_primitives::Bytes;
 use revm::context_interface::result::ExecutionResult;
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     overrides::BlockOverrides,
@@ -74,6 +72,13 @@ impl Param for Payload {
             full_transactions: field("returnFullTransactions", raw.return_full_transactions)?.unwrap_or_default(),
         })
     }
+
+    fn schema() -> Value {
+        json!({"type": "object", "required": ["blockStateCalls"], "properties": {
+            "blockStateCalls": {"type": "array", "items": {"type": "object"}}, "validation": {"type": "boolean"},
+            "traceTransfers": {"type": "boolean"}, "returnFullTransactions": {"type": "boolean"},
+        }})
+    }
 }
 
 impl Param for PayloadBlock {
@@ -112,12 +117,12 @@ fn simulate_v1(
             Ok(block.into_plan(state, calls?))
         })
         .collect();
-    let (begun, limit) = (Instant::now(), context.config.execution_timeout);
+    let is_over = context.time_limit();
     let options = SimulationOptions {
         validation: payload.validation,
         trace_transfers: payload.trace_transfers,
         gas_cap: context.config.gas_cap,
-        is_over: &|| begun.elapsed() > limit,
+        is_over: &is_over,
     };
     let simulated = simulate(&view, plans?, options)?;
     let full = payload.full_transactions;

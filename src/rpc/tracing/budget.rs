@@ -8,6 +8,9 @@ use crate::rpc::{Context, RpcError, error::TIMEOUT};
 /// How much longer than by default a trace may take if its caller says so.
 const MOST_PATIENCE: u32 = 24;
 
+/// About the length of one call's trace.
+const TRACE_BYTES: usize = 512;
+
 /// Time and size that are left.
 pub struct Budget {
     begun: Instant,
@@ -45,6 +48,11 @@ impl Budget {
     /// The error for an answer that is too long.
     pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
         if written.len() > self.max_bytes { Err(self.too_large()) } else { Ok(()) }
+    }
+
+    /// The same for traces that are not written yet.
+    pub fn check_count(&self, traces: usize) -> Result<(), RpcError> {
+        if traces > self.max_bytes / TRACE_BYTES { Err(self.too_large()) } else { Ok(()) }
     }
 
     /// There is more to tell than one answer may hold.

@@ -51,6 +51,24 @@ impl Replay {
         Self { head: parent.head.clone(), block, state: parent.state.clone(), environment }
     }
 
+    /// The block that could follow the block of `view`, without transactions.
+    pub fn next(view: &View) -> Self {
+        let header = &view.block.header;
+        let number = header.number + 1;
+        let environment = Environment {
+            rules: view.head.rules(number, header.timestamp),
+            number,
+            parent_hash: view.block.hash,
+            ..view.environment.clone()
+        };
+        Self { head: view.head.clone(), block: view.block.clone(), state: view.state.clone(), environment }
+    }
+
+    /// The circumstances under which the block runs.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
     /// Begins to run the block.
     pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
         Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?)

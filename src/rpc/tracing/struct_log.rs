@@ -113,7 +113,7 @@ impl StructLogger {
             .member("gas", &(step.gas as i64))
             .member("gasCost", &(step.gas.saturating_sub(gas_after) as i64))
             .member("depth", &(depth as i64));
-        object.optional("error", &error).optional("refund", &Some(self.refund).filter(|refund| *refund != 0));
+        object.optional("error", &error).member("refund", &self.refund);
         if !self.options.disable_stack {
             array(object.name("stack"), &step.stack, |word, out| Quantity(*word).write(out));
         }

@@ -7,7 +7,7 @@ use alloy_rpc_types_trace::geth::{
 use revm::Inspector;
 use revm_inspectors::tracing::{DebugInspector, TransactionContext};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     budget::Budget,
@@ -76,6 +76,10 @@ impl Param for TraceOptions {
         // So that a configuration that does not fit is refused before anything runs.
         options.tracer_for(0).map(|_| options)
     }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
 }
 
 /// A duration as Go writes it: `300ms`, `5s`, `2m`.
@@ -109,13 +113,29 @@ impl TraceOptions {
         let Some(tracer) = self.tracer else {
             return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps, max_bytes))));
         };
+        let mut tracer_config = self.config.clone();
+        if tracer == GethDebugBuiltInTracerType::MuxTracer
+            && let Value::Object(tracers) = &mut tracer_config.0
+        {
+            tracers.iter_mut().for_each(|(name, config)| complete(name, config));
+        }
         let options = GethDebugTracingOptions {
             tracer: Some(GethDebugTracerType::BuiltInTracer(tracer)),
-            tracer_config: self.config.clone(),
+            tracer_config,
             ..Default::default()
         };
         let inspector = DebugInspector::new(options).map_err(|error| format!("tracerConfig: {error}"))?;
         Ok(Tracer::Named(Box::new(inspector)))
+    }
+}
+
+/// Gives a tracer among several the configuration that stands for none in the form that it is looked for.
+fn complete(name: &str, config: &mut Value) {
+    let takes_any = !matches!(name, "4byteTracer" | "noopTracer");
+    match config {
+        Value::Null if takes_any => *config = Value::Object(Default::default()),
+        Value::Object(members) if !takes_any && members.is_empty() => *config = Value::Null,
+        _ => {}
     }
 }
 

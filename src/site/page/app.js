@@ -4,6 +4,7 @@ import { announce, failure, h, icon, replace, setText, toast } from './lib/dom.j
 import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
+import { prices } from './lib/prices.js';
 import { wallets } from './lib/wallet.js';
 
 /** Path, module, and what the navigation calls it; `needs` says when it makes sense. */
@@ -148,6 +149,7 @@ function listen() {
   whenever(node, 'head', always, drawStatus);
   whenever(node, 'status', always, drawStatus, 0);
   node.addEventListener('restart', async () => {
+    prices.forget();
     await learn();
     toast('The node started anew: this is another chain than before');
     await show({ focus: false });

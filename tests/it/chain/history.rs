@@ -66,9 +66,16 @@ proptest! {
         let limits = HistoryLimits { blocks, bytes: 1 << 40 };
         let mut head = genesis();
         let mut roots = VecDeque::from([head.state.root()]);
-        for (first, count) in sizes {
+        for (at, (first, count)) in sizes.into_iter().enumerate() {
             head = with_block(&head, first, count, limits);
             roots.push_back(head.state.root());
+            // Now and then back, sometimes to before what is held as it was.
+            if at % 50 == 49
+                && let Ok(earlier) = head.rewound(head.number() - first % 40)
+            {
+                head = earlier;
+                roots.truncate(head.number() as usize + 1);
+            }
         }
         let mut given = 0_u64;
         for (number, root) in roots.iter().enumerate() {

@@ -220,3 +220,39 @@ fn shells_and_readers_get_what_they_need() {
     let (ok, out, _) = output(&["man"]);
     assert!(ok && out.contains(".TH tetrad 1") && out.contains("block\\-time"));
 }
+
+#[tokio::test]
+async fn a_probe_tells_whether_a_node_is_ready() {
+    let node = Running::start(&["--exchange-price-tick", "0"]).await;
+    let listen = node.ready["rest"].as_str().unwrap().replace("http://", "");
+    let (ok, out, _) = output(&["probe", "--listen", &listen]);
+    assert!(ok && out == "ready\n");
+    node.end("-TERM");
+    let (ok, _, error) = output(&["probe", "--listen", &listen]);
+    assert!(!ok && error.contains(&listen), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_service_manager_is_told_when_the_node_is_ready() {
+    use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr, unix::net::UnixDatagram};
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("notify");
+    let name = format!("tetrad-notify-{}", std::process::id());
+    let sockets = [
+        (UnixDatagram::bind(&file).unwrap(), file.to_str().unwrap().to_owned()),
+        (UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap(), format!("@{name}")),
+    ];
+    for (socket, address) in sockets {
+        socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let mut command = tetrad(&["--quiet", "--listen", "127.0.0.1:0", "--ws-listen", "off"]);
+        let mut child = command.env("NOTIFY_SOCKET", address).spawn().unwrap();
+        let mut message = [0; 64];
+        let size = socket.recv(&mut message).unwrap();
+        assert_eq!(&message[..size], b"READY=1");
+        Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        let size = socket.recv(&mut message).unwrap();
+        assert_eq!(&message[..size], b"STOPPING=1");
+        assert!(child.wait().unwrap().success());
+    }
+}

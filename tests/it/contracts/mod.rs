@@ -8,12 +8,12 @@
 
 mod abi;
 #[allow(clippy::too_many_arguments, reason = "generated, one for each field of an event")]
-mod abi_lending;
+pub(crate) mod abi_lending;
 mod artifacts;
 mod bench;
 mod model;
 mod network;
-mod random;
+pub(crate) mod random;
 mod render;
 mod tokens;
 mod vectors;

@@ -45,11 +45,16 @@ impl Json for RpcBlock {
 }
 
 impl RpcBlock {
+    /// Writes the header's members and the block's size.
+    pub fn write_header_members(&self, object: &mut Object<'_>) {
+        write_header(&self.block, self.pending, object);
+        object.member("size", &Quantity(self.block.size()));
+    }
+
     /// Writes the block's members into an object that may have others.
     pub fn write_members(&self, object: &mut Object<'_>) {
         let block = &*self.block;
-        write_header(block, self.pending, object);
-        object.member("size", &Quantity(block.size()));
+        self.write_header_members(object);
         let transactions = object.name("transactions");
         match (self.full, self.pending) {
             (false, _) => array(transactions, &block.transactions, |transaction, out| transaction.hash().write(out)),

@@ -2,6 +2,26 @@
 
 import { Socket } from './socket.js';
 
+/** How long past prices are kept, in milliseconds. */
+const KEPT = 40_000;
+
+function stored(key) {
+  try {
+    const kept = JSON.parse(sessionStorage.getItem(key));
+    return kept && { ...kept, series: Promise.resolve(kept.series) };
+  } catch {
+    return null;
+  }
+}
+
+function store(key, value) {
+  try {
+    sessionStorage.setItem(key, JSON.stringify(value));
+  } catch {
+    // It is full, or switched off: the next one asks again.
+  }
+}
+
 /** Events: `prices`, when some have changed. */
 class Prices extends EventTarget {
   /** By lower-case address: price, change24h (per cent), timestamp (ms). */
@@ -28,15 +48,26 @@ class Prices extends EventTarget {
     return this.now.get(address.toLowerCase()) ?? null;
   }
 
-  /** Past prices, `{ timestamp, price }`, oldest first. Kept for half a minute: the interface limits how often one may ask. */
+  /**
+   * Past prices, `{ timestamp, price }`, oldest first. Kept for a while, over reloads of the page as well: the interface limits
+   * how often one may ask.
+   */
   history(address, period, limit) {
-    const key = `${address.toLowerCase()}/${period}/${limit}`;
-    const kept = this.#series.get(key);
+    const key = `tetrad.${address.toLowerCase()}/${period}/${limit}`;
+    const kept = this.#series.get(key) ?? stored(key);
     if (kept && kept.until > Date.now()) return kept.series;
     const series = this.#ask(address.toLowerCase(), period, limit);
-    this.#series.set(key, { series, until: Date.now() + 30_000 });
-    series.catch(() => this.#series.delete(key));
+    const until = Date.now() + KEPT;
+    this.#series.set(key, { series, until });
+    series.then((found) => store(key, { series: found, until }), () => this.#series.delete(key));
     return series;
+  }
+
+  /** Forgets what another chain's prices were. */
+  forget() {
+    this.now.clear();
+    this.#series.clear();
+    for (const key of Object.keys(sessionStorage)) if (key.startsWith('tetrad.0x')) sessionStorage.removeItem(key);
   }
 
   async #ask(address, period, limit) {

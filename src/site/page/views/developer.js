@@ -3,6 +3,7 @@
 import { parseAddress } from '../lib/address.js';
 import { card, failure, field, h, heading, replace, setText, toast } from '../lib/dom.js';
 import { amount, count, date, fromUnits, span } from '../lib/format.js';
+import { addressLink } from '../lib/links.js';
 import { network, callData, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { prices } from '../lib/prices.js';
@@ -150,7 +151,7 @@ async function priceCard() {
     return `${token.value} costs $${price.value} now`;
   };
   return card('Price', action([h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Token', token), field('Price', price)), now], 'Set the price', run),
-    h('p.soft', 'The simulation goes on from its own price at its next tick. Start the node with --exchange-price-tick 0 to keep yours.'));
+    h('p.soft', 'The simulation moves on from there. Start the node with --exchange-price-tick 0 to hold prices still.'));
 }
 
 async function impersonationCard() {
@@ -158,7 +159,7 @@ async function impersonationCard() {
   if (!impersonate) return null;
   const who = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…` });
   const acting = h('div.stack');
-  const draw = () => replace(acting, wallets.impersonated.map((address) => h('div.row', h('span.mono', address), h('button', { type: 'button', onclick: async () => {
+  const draw = () => replace(acting, wallets.impersonated.map((address) => h('div.spread', addressLink(address), h('button', { type: 'button', onclick: async () => {
     await node.call(impersonate.end, address);
     wallets.impersonate(address, false);
     draw();

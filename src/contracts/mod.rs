@@ -1,6 +1,9 @@
 //! What everybody shares who deals with the network's contracts: the tokens' interface, steps that set contracts up,
 //! and reading them.
 
+#[expect(clippy::too_many_arguments, reason = "generated, one for each member of an event")]
+pub mod events;
+
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, sol};
 use revm::context_interface::result::ExecutionResult;

@@ -1,11 +1,13 @@
 //! The JSON of the REST interface, in the shape that the live network's clients read.
 
-use std::sync::OnceLock;
+use std::{borrow::Cow, sync::OnceLock};
 
 use alloy_primitives::U256;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use super::{
+    history::Bar,
     quote::{Number, Quote, key},
     snapshot::Snapshot,
 };
@@ -21,22 +23,30 @@ pub(super) struct Bodies {
     single: OnceLock<Vec<OnceLock<Rendered>>>,
 }
 
-#[derive(Serialize)]
-struct PriceEntry<'a> {
+/// A token's price.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Price")]
+pub(super) struct PriceEntry<'a> {
     address: String,
     symbol: &'a str,
     name: &'a str,
     decimals: u8,
+    /// US dollars.
     price: Number,
+    /// Per cent.
     change24h: Number,
+    /// What was paid for it in swaps within a day, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     volume24h: Option<Number>,
+    /// When the price was set, in milliseconds since the Unix epoch.
     timestamp: u64,
 }
 
-#[derive(Serialize)]
+/// A token.
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct TokenEntry<'a> {
+#[schemars(rename = "Token")]
+pub(super) struct TokenEntry<'a> {
     address: String,
     symbol: &'a str,
     name: &'a str,
@@ -44,8 +54,10 @@ struct TokenEntry<'a> {
     coin_gecko_id: &'a str,
 }
 
-#[derive(Serialize)]
-struct SwapTokenEntry<'a> {
+/// A token with what a swap form shows.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SwapToken")]
+pub(super) struct SwapTokenEntry<'a> {
     address: String,
     symbol: &'a str,
     name: &'a str,
@@ -53,36 +65,70 @@ struct SwapTokenEntry<'a> {
     price: Number,
     #[serde(rename = "priceChange24h")]
     change: Number,
+    /// What the vault holds of it, in US dollars.
     liquidity: Number,
     volume24h: Number,
 }
 
-#[derive(Serialize)]
+/// A series of prices, oldest first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Points {
+    prices: Vec<PointEntry>,
+}
+
+/// A price at one time.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Point")]
 struct PointEntry {
     timestamp: u64,
     price: Number,
 }
 
+/// What a price did within one interval.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Candle {
+    /// When it began, in milliseconds since the Unix epoch.
+    timestamp: u64,
+    open: Number,
+    high: Number,
+    low: Number,
+    /// The last price within it; the present one if it is not over.
+    close: Number,
+    /// What was paid in swaps for the token, in US dollars.
+    volume: Number,
+}
+
 /// What every answer is wrapped in; members that a route does not have are left out.
-#[derive(Serialize)]
-struct Answer<T> {
-    success: bool,
-    data: T,
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<T> {
+    pub(super) success: bool,
+    pub(super) data: T,
     #[serde(skip_serializing_if = "Option::is_none")]
-    count: Option<usize>,
+    pub(super) count: Option<usize>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    timestamp: Option<u64>,
+    pub(super) timestamp: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    cached: Option<bool>,
+    pub(super) cached: Option<bool>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    timeframe: Option<&'static str>,
+    pub(super) timeframe: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    token: Option<String>,
+    pub(super) interval: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) token: Option<String>,
 }
 
 impl<T: Serialize> Answer<T> {
-    fn new(data: T) -> Self {
-        Self { success: true, data, count: None, timestamp: None, cached: None, timeframe: None, token: None }
+    pub(super) fn new(data: T) -> Self {
+        Self {
+            success: true,
+            data,
+            count: None,
+            timestamp: None,
+            cached: None,
+            timeframe: None,
+            interval: None,
+            token: None,
+        }
     }
 
     fn json(&self) -> String {
@@ -100,7 +146,17 @@ impl<T: Serialize> Answer<T> {
 }
 
 /// An object whose members keep their order.
-struct Object<T>(Vec<(String, T)>);
+pub(super) struct Object<T>(Vec<(String, T)>);
+
+impl<T: JsonSchema> JsonSchema for Object<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_by_address", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+    }
+}
 
 impl<T: Serialize> Serialize for Object<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
@@ -155,19 +211,38 @@ impl Snapshot {
         count: u64,
         now_ms: u64,
     ) -> Option<Rendered> {
-        #[derive(Serialize)]
-        struct Prices {
-            prices: Vec<PointEntry>,
-        }
         let (info, quote) = self.listed().nth(token)?;
         let series = self.history.series(token, quote.price, self.time, seconds, count);
         let point = |(time, price): (u64, u64)| PointEntry {
             timestamp: time.saturating_mul(1_000),
             price: Number::price(price),
         };
-        let data = Prices { prices: series.into_iter().map(point).collect() };
+        let data = Points { prices: series.into_iter().map(point).collect() };
         let (count, token) = (Some(data.prices.len()), Some(key(info.address)));
         let answer = Answer { count, timeframe: Some(timeframe), token, ..Answer::new(data) };
+        Some(Rendered::new(answer.json(), now_ms))
+    }
+
+    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of so many seconds each.
+    pub(super) fn candles_body(
+        &self,
+        token: usize,
+        (interval, seconds): (&'static str, u64),
+        count: u64,
+        now_ms: u64,
+    ) -> Option<Rendered> {
+        let (info, _) = self.listed().nth(token)?;
+        let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
+            timestamp: time.saturating_mul(1_000),
+            open: Number::price(bar.open),
+            high: Number::price(bar.high),
+            low: Number::price(bar.low),
+            close: Number::price(bar.close),
+            volume: Number::usd(U256::from(volume)),
+        };
+        let data: Vec<_> = self.history.candles(token, self.time, seconds, count).into_iter().map(candle).collect();
+        let (count, token) = (Some(data.len()), Some(key(info.address)));
+        let answer = Answer { count, interval: Some(interval), token, ..Answer::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
 
