@@ -34,8 +34,8 @@ async fn accounts_are_edited_and_impersonated() {
     anvil.anvil_auto_impersonate_account(true).await.unwrap();
     let receipt = anvil.send_transaction(request.clone()).await.unwrap().get_receipt().await.unwrap();
     assert_eq!(receipt.from, nobody);
-    anvil.anvil_auto_impersonate_account(false).await.unwrap();
     anvil.anvil_send_impersonated_transaction(request.clone().into()).await.unwrap();
+    anvil.anvil_auto_impersonate_account(false).await.unwrap();
     anvil.eth_send_unsigned_transaction(request.clone().into()).await.unwrap();
     let request = request.with_from(node.account(2));
     assert!(anvil.eth_send_transaction_sync(request.into()).await.unwrap().status());
