@@ -34,11 +34,11 @@ async fn accounts_are_edited_and_impersonated() {
     anvil.anvil_auto_impersonate_account(true).await.unwrap();
     let receipt = anvil.send_transaction(request.clone()).await.unwrap().get_receipt().await.unwrap();
     assert_eq!(receipt.from, nobody);
-    anvil.anvil_send_impersonated_transaction(request.clone().into()).await.unwrap();
+    anvil.anvil_send_impersonated_transaction(request.clone()).await.unwrap();
     anvil.anvil_auto_impersonate_account(false).await.unwrap();
-    anvil.eth_send_unsigned_transaction(request.clone().into()).await.unwrap();
+    anvil.eth_send_unsigned_transaction(request.clone()).await.unwrap();
     let request = request.with_from(node.account(2));
-    assert!(anvil.eth_send_transaction_sync(request.into()).await.unwrap().status());
+    assert!(anvil.eth_send_transaction_sync(request).await.unwrap().status());
 
     let usdc = token("USDC");
     anvil.anvil_deal_erc20(nobody, usdc.address, U256::from(42)).await.unwrap();
@@ -99,7 +99,7 @@ async fn history_is_undone_and_taken_along() {
     let before = anvil.get_block_by_number(Default::default()).await.unwrap().unwrap().header.hash;
     let request =
         TransactionRequest::default().with_from(node.account(0)).with_to(node.account(1)).with_value(U256::from(1));
-    let tx_block_pairs = vec![(TransactionData::JSON(request.into()), 0)];
+    let tx_block_pairs = vec![(TransactionData::JSON(request), 0)];
     anvil.anvil_reorg(ReorgOptions { depth: 2, tx_block_pairs }).await.unwrap();
     let after = anvil.get_block_by_number(Default::default()).await.unwrap().unwrap().header;
     assert_eq!(after.number, 5);
