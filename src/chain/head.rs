@@ -111,7 +111,8 @@ impl Head {
         Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
-    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first.
+    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first. Of their states nothing is
+    /// known.
     pub fn resumed(
         params: Arc<ChainParams>,
         genesis: Arc<Block>,
@@ -119,13 +120,11 @@ impl Head {
         block: Arc<Block>,
         state: State,
     ) -> Self {
+        let mut head = Self::genesis(params, block.clone(), state);
         let mut trail = Spine::starting_at(recent.first().unwrap_or(&block).number());
-        let mut past = Spine::starting_at(block.number());
-        recent.into_iter().chain([block.clone()]).for_each(|block| trail.push(block));
-        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
-        let held = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
-        let (edits, trail) = (Vec::new(), Trail(trail));
-        Self { params, genesis, block, state, edits, trail, past, recent: held, bytes: 0, version: 0 }
+        recent.into_iter().chain([block]).for_each(|block| trail.push(block));
+        (head.genesis, head.trail) = (genesis, Trail(trail));
+        head
     }
 
     /// The newest block's height.
@@ -136,6 +135,16 @@ impl Head {
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
         self.trail.0.first()
+    }
+
+    /// What led to each block from `number` on: what development methods did since the block before, then the block.
+    pub fn changes_from(&self, number: u64) -> impl Iterator<Item = &[Arc<Changes>]> {
+        self.past.iter_from(number).map(|past| past.changes.as_slice())
+    }
+
+    /// What development methods did since the newest block.
+    pub fn edits(&self) -> &[Arc<Changes>] {
+        &self.edits
     }
 
     /// How many heads were published before this one: of two heads the one with the larger number is the later one,

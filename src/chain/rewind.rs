@@ -153,7 +153,7 @@ impl Executor {
 
     /// Makes `next` the head that everybody sees, whatever it has in common with the present one. `added` are its
     /// blocks that are new.
-    fn replace(&mut self, next: Head, added: Vec<Arc<Block>>) {
+    pub(super) fn replace(&mut self, next: Head, added: Vec<Arc<Block>>) {
         let current = self.head();
         let (removed, _) = current.trail().difference(next.trail());
         removed.iter().for_each(|block| self.shared.index.remove(block));

@@ -72,6 +72,11 @@ impl Timing {
         self.offset
     }
 
+    /// By how many seconds the chain's time is ahead of the clock.
+    pub(super) fn ahead(&self) -> i64 {
+        self.offset
+    }
+
     /// Makes this the chain's time.
     pub(super) fn set(&mut self, now: u64) {
         self.offset = 0;

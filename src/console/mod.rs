@@ -41,8 +41,8 @@ const MAX_LINES: usize = 200;
 /// How much is shown.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleConfig {
-    /// 0: a line for each transaction; 1: with arguments, and the node's own transactions; 2: with events; 3: with the
-    /// calls of those that failed; 4: with the calls of all.
+    /// 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the calls of those that failed; 4: with
+    /// the calls of all, and the node's own transactions.
     pub verbosity: u8,
     /// Files and folders with ABIs besides those of the network's contracts.
     pub abi: Vec<PathBuf>,
@@ -117,7 +117,7 @@ impl Console {
     }
 
     fn render_block(&self, head: &Arc<Head>, block: &Arc<Block>, out: &mut String) {
-        let shown = |at: &usize| self.verbosity > 0 || !self.own.contains(&block.transactions[*at].sender);
+        let shown = |at: &usize| self.verbosity > 3 || !self.own.contains(&block.transactions[*at].sender);
         let all: Vec<usize> = (0..block.transactions.len()).filter(shown).collect();
         if all.len() > MAX_LINES {
             let gas = block.header.gas_used;

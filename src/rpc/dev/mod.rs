@@ -2,6 +2,7 @@
 //! results. They exist in the development profile only.
 
 mod accounts;
+mod dump;
 mod erc20;
 mod impersonate;
 mod info;
@@ -16,6 +17,7 @@ use super::Table;
 
 pub(super) fn methods(table: &mut Table) {
     accounts::methods(table);
+    dump::methods(table);
     erc20::methods(table);
     impersonate::methods(table);
     info::methods(table);

@@ -21,7 +21,7 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// The accounts whose keys the node holds.
-fn accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
+pub(super) fn accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
     Ok(context.keyring.addresses())
 }
 

@@ -5,6 +5,7 @@ mod account;
 mod block;
 mod call;
 mod config;
+mod extra;
 mod fee;
 mod filter;
 mod logs;
@@ -37,6 +38,7 @@ pub(super) fn methods(table: &mut Table) {
     block::methods(table);
     call::methods(table);
     config::methods(table);
+    extra::methods(table);
     fee::methods(table);
     filter::methods(table);
     logs::methods(table);

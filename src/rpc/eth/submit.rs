@@ -20,14 +20,17 @@ pub(super) fn methods(table: &mut Table) {
 
 /// Submits a signed transaction. With instant sealing the answer comes when its block is published; a transaction
 /// that has to wait is answered when the pool has it.
-async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
+pub(super) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
     let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
     let accepted = context.chain.accept(submission)?;
     Ok(context.chain.settled(accepted).await?)
 }
 
 /// Signs with a key that the node holds, and submits. What the request leaves out is filled in.
-async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
+pub(super) async fn send_transaction(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<B256, RpcError> {
     let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
     if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());

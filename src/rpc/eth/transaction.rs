@@ -30,7 +30,7 @@ fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcTransaction>
 }
 
 /// The receipt; null while the transaction is in no block.
-fn receipt(context: &Context, (hash,): (B256,)) -> Result<Option<RpcReceipt>, RpcError> {
+pub(super) fn receipt(context: &Context, (hash,): (B256,)) -> Result<Option<RpcReceipt>, RpcError> {
     let head = context.chain.head();
     let Some((block, index)) = context.chain.transaction(&head, hash) else { return Ok(None) };
     let blob_base_fee = head.environment_of(&block).blob_base_fee();

@@ -1,7 +1,9 @@
 //! Development methods: what clients of anvil and Hardhat rely on.
 
 mod accounts;
+mod alloy;
 mod concurrency;
+mod dumps;
 mod impersonation;
 mod mining;
 mod rewinding;
@@ -84,4 +86,36 @@ async fn the_node_tells_what_it_is() {
         u128::from(node.rpc("anvil_getGenesisTime", json!([])).await.as_u64().unwrap()),
         number(&first["timestamp"])
     );
+}
+
+#[tokio::test]
+async fn accounts_and_transactions_can_be_had_in_one_answer() {
+    let node = node().await;
+    let owner = node.account(0);
+    let hash = node.send_wei(0).await;
+    assert_eq!(node.rpc("eth_requestAccounts", json!([])).await, node.rpc("eth_accounts", json!([])).await);
+    let info = node.rpc("eth_getAccountInfo", json!([owner, "latest"])).await;
+    assert_eq!((&info["nonce"], &info["code"]), (&json!("0x1"), &json!("0x")));
+    let account = node.rpc("eth_getAccount", json!([NOBODY, "latest"])).await;
+    assert_eq!(account["storageRoot"], "0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421");
+    let raw = node.rpc("eth_getRawTransactionByHash", json!([hash])).await;
+    assert_eq!(raw, node.rpc("debug_getRawTransaction", json!([hash])).await);
+    let found = node.rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x0"])).await;
+    assert_eq!(found["hash"], hash);
+    assert_eq!(node.rpc("eth_getTransactionBySenderAndNonce", json!([owner, "0x1"])).await, Value::Null);
+
+    let request = json!([{"from": owner, "to": NOBODY, "value": "0x1"}]);
+    assert_eq!(node.rpc("eth_sendTransactionSync", request).await["status"], "0x1");
+    // A sender that waits is answered by the block that somebody else brings about, or told that there was none.
+    node.rpc("evm_setAutomine", json!([false])).await;
+    let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 1);
+    let (receipt, ()) = tokio::join!(node.rpc("eth_sendRawTransactionSync", json!([raw])), async {
+        while node.chain().pool().is_empty() {
+            tokio::task::yield_now().await;
+        }
+        node.mine().await;
+    });
+    assert_eq!(receipt["status"], "0x1");
+    let raw = crate::support::sign::raw(crate::support::sign::transfer(1), 1);
+    assert_eq!(node.rpc_error("eth_sendRawTransactionSync", json!([raw, "0x1"])).await["code"], 4);
 }

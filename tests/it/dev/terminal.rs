@@ -116,7 +116,7 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     let node = node().await;
     node.send_wei(0).await;
     let head = node.chain().head();
-    for (verbosity, lines) in [(0, 0), (1, 1)] {
+    for (verbosity, lines) in [(0, 0), (4, 2)] {
         let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
         let network = tetrad::network::Network::default();
         let telling = Arc::new(AtomicBool::new(true));

@@ -1,0 +1,139 @@
+//! The whole chain as a value that another node can go on from: accounts, blocks, receipts, logs and time.
+//!
+//! The outside is what anvil writes and reads. Inside, under `tetrad`, stands what anvil has no place for: the state
+//! after the oldest block and what each block changed. With it every past state is there again, and going back works as
+//! if the chain had never been away; every block's root is checked. Without it, as in what anvil wrote, the newest
+//! state is all there is.
+
+mod anvil;
+mod own;
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::{
+    anvil::{DumpedAccount, DumpedBlock, DumpedTransaction, Environment},
+    own::Own,
+};
+use super::{Edit, Executor, GenesisAccount, Head, HistoryLimits};
+use crate::{block::Block, state::ReadError};
+
+/// A chain, ready to be written as JSON.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Dump {
+    block: Option<Environment>,
+    accounts: anvil::Accounts,
+    #[serde(default)]
+    best_block_number: Option<Value>,
+    #[serde(default)]
+    blocks: Vec<DumpedBlock>,
+    #[serde(default)]
+    transactions: Vec<DumpedTransaction>,
+    #[serde(default)]
+    historical_states: Option<Value>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    tetrad: Option<Own>,
+}
+
+/// A dump does not make a chain.
+#[derive(Debug, thiserror::Error)]
+pub enum DumpError {
+    /// A transaction has no valid signature.
+    #[error("transaction {0}: {1}")]
+    Signature(String, crate::block::DecodeError),
+    /// A block has other receipts than transactions.
+    #[error("block {0}: {1} transactions and {2} receipts")]
+    Receipts(u64, usize, usize),
+    /// The changes that lead to a block do not lead to its root.
+    #[error("block {number}: state root {expected}, but the dump's state has {found}")]
+    Root {
+        /// The block.
+        number: u64,
+        /// Its root.
+        expected: alloy_primitives::B256,
+        /// What the dump comes to.
+        found: alloy_primitives::B256,
+    },
+    /// There are other changes than blocks.
+    #[error("{0} blocks, but the changes of {1}")]
+    Changes(usize, usize),
+    /// The chain is recorded in a directory, which holds one chain from its first block on.
+    #[error("a chain in a data directory cannot become another one; load the dump into a node without --data-dir")]
+    Recorded,
+    /// The state could not be changed.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+impl Dump {
+    /// Everything that `head` holds. `ahead` is by how many seconds the chain's time is ahead of the clock.
+    pub fn of(head: &Head, ahead: i64) -> Self {
+        let blocks: Vec<_> = head.blocks_from(0).cloned().collect();
+        Self {
+            block: Some(Environment::of(head)),
+            accounts: head.state.accounts().map(|account| (account.address, DumpedAccount::of(account))).collect(),
+            best_block_number: Some(head.number().into()),
+            transactions: blocks.iter().flat_map(DumpedTransaction::all).collect(),
+            blocks: blocks.iter().map(DumpedBlock::of).collect(),
+            historical_states: None,
+            tetrad: Own::of(head, ahead),
+        }
+    }
+
+    /// The chain, as it follows from what `head` shows: what a dump says nothing of stays as it is.
+    fn restore(self, head: &Head, limits: HistoryLimits) -> Result<(Head, Option<i64>), DumpError> {
+        let blocks = anvil::blocks(self.blocks, self.transactions)?;
+        if let Some(own) = self.tetrad {
+            let ahead = own.ahead();
+            return Ok((own.restore(head, blocks, limits)?, Some(ahead)));
+        }
+        let accounts: Vec<GenesisAccount> = self.accounts.into_iter().map(DumpedAccount::place).collect();
+        let (edited, _) = head.edit(&[Edit::Accounts(accounts)])?;
+        let Some((newest, recent)) = blocks.split_last() else { return Ok((edited, None)) };
+        let genesis = recent.first().unwrap_or(newest).clone();
+        Ok((Head::resumed(edited.params, genesis, recent.to_vec(), newest.clone(), edited.state), None))
+    }
+}
+
+impl Executor {
+    /// The whole chain.
+    pub fn dump(&self) -> Dump {
+        Dump::of(&self.head(), self.shared.timing.lock().ahead())
+    }
+
+    /// Goes on from a dump. Nothing changes if it does not make a chain.
+    pub fn load(&mut self, dump: Dump) -> Result<(), DumpError> {
+        if self.journal.is_some() {
+            return Err(DumpError::Recorded);
+        }
+        let (head, ahead) = dump.restore(&self.head(), self.shared.history_limits)?;
+        let time = head.block.header.timestamp;
+        match ahead {
+            Some(seconds) => {
+                let mut timing = self.shared.timing.lock();
+                let present = timing.ahead();
+                timing.increase(seconds.saturating_sub(present));
+            }
+            None => {
+                let mut timing = self.shared.timing.lock();
+                if timing.now() < time {
+                    timing.set(time);
+                }
+            }
+        }
+        let (_, added) = self.head().trail().difference(head.trail());
+        self.replace(head, added);
+        Ok(())
+    }
+}
+
+/// Blocks in order from the oldest without a gap to the newest.
+fn contiguous(mut blocks: Vec<Arc<Block>>) -> Vec<Arc<Block>> {
+    blocks.sort_by_key(|block| block.number());
+    blocks.dedup_by_key(|block| block.number());
+    let follows = |pair: &[Arc<Block>]| pair[1].header.parent_hash == pair[0].hash;
+    let first = blocks.windows(2).rposition(|pair| !follows(pair)).map_or(0, |at| at + 1);
+    blocks.split_off(first)
+}

@@ -1,0 +1,132 @@
+//! What clients of other nodes ask for beside geth's methods: accounts in one answer, and sending that waits for the
+//! receipt (EIP-7966).
+
+use std::{sync::Arc, time::Duration};
+
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, Bytes};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::{
+    TransactionRequest,
+    render::{RpcReceipt, RpcTransaction},
+    submit::{send_raw_transaction, send_transaction},
+    transaction::receipt,
+};
+use crate::rpc::{
+    Context, RpcError, Table,
+    hex::Quantity,
+    json::{Json, Object},
+    params::StateBlock,
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_requestAccounts", super::account::accounts);
+    table.read("eth_getAccount", account);
+    table.read("eth_getAccountInfo", account_info);
+    table.read("eth_getRawTransactionByHash", raw_by_hash);
+    table.read("eth_getTransactionBySenderAndNonce", by_sender_and_nonce);
+    table.wait("eth_sendTransactionSync", send_transaction_sync);
+    table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync);
+}
+
+/// How long a sender waits for a block by default, and at most.
+const PATIENCE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(60));
+
+/// An account as its leaf in the state's trie has it, or with its code.
+struct RpcAccount {
+    account: Option<crate::state::Account>,
+    with_code: bool,
+}
+
+impl Json for RpcAccount {
+    fn write(&self, out: &mut Vec<u8>) {
+        let account = self.account.as_ref();
+        let mut object = Object::begin(out);
+        object.member("balance", &Quantity(account.map_or(Default::default(), |account| account.balance)));
+        object.member("nonce", &Quantity(account.map_or(0, |account| account.nonce)));
+        if self.with_code {
+            object.member("code", &account.map(|account| account.code().original_bytes()).unwrap_or_default());
+        } else {
+            let none = crate::state::Contract::default();
+            object.member("codeHash", &account.map_or(none.code_hash, |account| account.code_hash()));
+            object.member("storageRoot", &account.map_or(none.storage_root, |account| account.storage_root()));
+        }
+        object.end();
+    }
+}
+
+/// Balance, nonce, code hash and storage root.
+fn account(context: &Context, (address, block): (Address, StateBlock)) -> Result<RpcAccount, RpcError> {
+    let account = context.chain.view(block.0)?.state.get(address).cloned();
+    Ok(RpcAccount { account, with_code: false })
+}
+
+/// Balance, nonce and code.
+fn account_info(context: &Context, params: (Address, StateBlock)) -> Result<RpcAccount, RpcError> {
+    Ok(RpcAccount { with_code: true, ..account(context, params)? })
+}
+
+/// The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.
+fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
+    let pooled = context.chain.pool().get(hash);
+    let head = context.chain.head();
+    let mined = context.chain.transaction(&head, hash).map(|(block, index)| block.transactions[index].clone());
+    let found = mined.or_else(|| pooled.map(|pooled| pooled.transaction.clone()));
+    Ok(found.map(|transaction| transaction.envelope.encoded_2718().into()))
+}
+
+/// An account's transaction with this nonce; null if there is none among the blocks in memory.
+fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, u64)) -> Result<Option<RpcTransaction>, RpcError> {
+    use alloy_consensus::Transaction as _;
+    let head = context.chain.head();
+    if head.state.get(sender).is_none_or(|account| account.nonce <= nonce) {
+        return Ok(None);
+    }
+    let found = head.blocks_from(0).rev().find_map(|block| {
+        let is_it = |transaction: &Arc<crate::block::Transaction>| {
+            transaction.sender == sender && transaction.envelope.nonce() == nonce
+        };
+        Some((block.clone(), block.transactions.iter().position(is_it)?))
+    });
+    Ok(found.map(|(block, index)| RpcTransaction::Mined(block, index)))
+}
+
+/// Signs, submits and waits for the receipt.
+async fn send_transaction_sync(
+    context: Arc<Context>,
+    (request,): (TransactionRequest,),
+) -> Result<RpcReceipt, RpcError> {
+    let hash = send_transaction(context.clone(), (request,)).await?;
+    wait(&context, hash, PATIENCE.0).await
+}
+
+/// Submits and waits for the receipt, at most so many milliseconds.
+async fn send_raw_transaction_sync(
+    context: Arc<Context>,
+    (raw, timeout): (Bytes, Option<crate::rpc::params::LooseNumber>),
+) -> Result<RpcReceipt, RpcError> {
+    let patience = timeout.map_or(PATIENCE.0, |ms| Duration::from_millis(ms.0).min(PATIENCE.1));
+    let hash = send_raw_transaction(context.clone(), (raw,)).await?;
+    wait(&context, hash, patience).await
+}
+
+/// The receipt, as soon as there is one.
+async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcReceipt, RpcError> {
+    // Whatever happens after this is not missed.
+    let mut events = context.chain.subscribe();
+    let receipt = async {
+        loop {
+            if let Some(receipt) = receipt(context, (hash,))? {
+                return Ok(receipt);
+            }
+            if let Err(RecvError::Closed) = events.recv().await {
+                return Err(crate::chain::Stopped::Ended.into());
+            }
+        }
+    };
+    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| {
+        let message = format!("transaction {hash} is in the pool, but in no block after {} ms", patience.as_millis());
+        Err(RpcError { data: Some(hash.into()), ..RpcError::new(4, message) })
+    })
+}

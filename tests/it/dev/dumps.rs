@@ -1,0 +1,84 @@
+//! Taking the whole chain along.
+
+use serde_json::{Value, json};
+
+use super::NOBODY;
+use crate::support::{TestNode, chain::token, node, number};
+
+/// What two nodes must agree about.
+async fn seen(node: &TestNode, hash: &Value, height: u128) -> Vec<Value> {
+    let mut seen = vec![
+        node.rpc("eth_getTransactionReceipt", json!([hash])).await,
+        node.rpc("eth_getTransactionByHash", json!([hash])).await,
+        node.rpc("eth_getLogs", json!([{"fromBlock": "0x0"}])).await,
+        node.rpc("eth_chainId", json!([])).await,
+        node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await,
+    ];
+    for at in 0..=height {
+        let at = format!("{at:#x}");
+        seen.push(node.rpc("eth_getBlockByNumber", json!([at, true])).await);
+        seen.push(node.rpc("eth_getBalance", json!([node.account(0), at])).await);
+        seen.push(node.rpc("eth_getProof", json!([NOBODY, [], at])).await);
+    }
+    seen
+}
+
+#[tokio::test]
+async fn another_node_goes_on_from_a_dump() {
+    let (one, other) = tokio::join!(node(), node());
+    one.rpc("anvil_setChainId", json!([31337])).await;
+    one.rpc("anvil_setBalance", json!([NOBODY, "0x10"])).await;
+    let usdc = token("USDC");
+    let call = crate::support::abi::Erc20::transferCall { to: NOBODY.parse().unwrap(), value: "5".parse().unwrap() };
+    let data = alloy::sol_types::SolCall::abi_encode(&call);
+    let request =
+        json!([{"from": one.account(0), "to": usdc.address, "data": alloy_primitives::hex::encode_prefixed(data)}]);
+    let hash = one.rpc("eth_sendTransaction", request).await;
+    one.rpc("anvil_mine", json!([20, 100])).await;
+    one.rpc("anvil_autoImpersonateAccount", json!([true])).await;
+    one.rpc("anvil_setBalance", json!([NOBODY, "0xde0b6b3a7640000"])).await;
+    one.rpc("eth_sendTransaction", json!([{"from": NOBODY, "to": one.account(1), "value": "0x1"}])).await;
+    one.rpc("anvil_setBalance", json!([NOBODY, "0x77"])).await;
+    let height = one.height().await;
+    let dump = one.rpc("anvil_dumpState", json!([])).await;
+
+    other.send_wei(3).await;
+    assert_eq!(other.rpc("anvil_loadState", json!([dump])).await, true);
+    assert_eq!(seen(&other, &hash, height).await, seen(&one, &hash, height).await);
+    // Time goes on where it was, and so does everything else.
+    for node in [&one, &other] {
+        node.send_wei(2).await;
+    }
+    let apart = number(&one.latest().await["timestamp"]).abs_diff(number(&other.latest().await["timestamp"]));
+    assert!(apart < 60, "{apart} seconds");
+    other.rpc("anvil_reorg", json!([5, []])).await;
+    other.rpc("anvil_rollback", json!([15])).await;
+    assert_eq!(
+        other.latest().await["hash"],
+        one.rpc("eth_getBlockByNumber", json!([format!("{:#x}", height - 14), false])).await["hash"]
+    );
+    other.send_wei(2).await;
+}
+
+#[tokio::test]
+async fn what_is_no_dump_changes_nothing() {
+    let (one, other) = tokio::join!(node(), node());
+    one.send_wei(0).await;
+    let dump = one.rpc("anvil_dumpState", json!([])).await;
+    let packed = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
+    let mut json = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(packed.as_slice()), &mut json).unwrap();
+    let mut parsed: Value = serde_json::from_str(&json).unwrap();
+    parsed["tetrad"]["base"][0]["after"]["balance"] = json!("0x1");
+    let broken = alloy_primitives::hex::encode_prefixed(parsed.to_string());
+    let before = other.latest().await;
+    for (dump, expected) in [("0x", "not a dump"), ("0x1f8b00", "cannot be unpacked"), (&broken, "state root")] {
+        let error = other.rpc_error("anvil_loadState", json!([dump])).await;
+        assert!(error["data"].as_str().unwrap().contains(expected), "{error}");
+    }
+    assert_eq!(other.latest().await, before);
+    // JSON as it is will do.
+    let whole = alloy_primitives::hex::encode_prefixed(json);
+    assert_eq!(other.rpc("anvil_loadState", json!([whole])).await, true);
+    assert_eq!(other.latest().await, one.latest().await);
+}
