@@ -77,7 +77,8 @@ async fn every_example_gets_the_answer_that_it_shows() {
 
 /// Methods that local nodes have under several names; their own documentation describes them.
 fn is_development(name: &str) -> bool {
-    ["evm_", "anvil_", "hardhat_"].iter().any(|prefix| name.starts_with(prefix))
+    let prefixes = ["evm_", "anvil_", "hardhat_", "tenderly_", "eth_sendUnsignedTransaction"];
+    prefixes.iter().any(|prefix| name.starts_with(prefix))
 }
 
 #[tokio::test]
