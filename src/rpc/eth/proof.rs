@@ -11,7 +11,7 @@ use crate::{
         Context, RpcError, Table,
         hex::Quantity,
         json::{Json, Object, array},
-        params::{self, Param, StateBlock},
+        params::{self, Param},
     },
     state::AccountProof,
 };
@@ -124,7 +124,7 @@ impl Json for StorageValues {
 /// The values of many storage slots of many accounts.
 fn storage_values(
     context: &Context,
-    (request, block): (StorageRequest, StateBlock),
+    (request, block): (StorageRequest, Option<BlockId>),
 ) -> Result<StorageValues, RpcError> {
     let slots: usize = request.0.iter().map(|(_, slots)| slots.len()).sum();
     if slots == 0 {
@@ -133,7 +133,7 @@ fn storage_values(
     if slots > MAX_SLOTS {
         return Err(RpcError::invalid_params(format!("too many slots (max {MAX_SLOTS})")));
     }
-    let state = context.chain.view(block.0)?.state;
+    let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let values = request.0.into_iter().map(|(address, slots)| {
         (address, slots.iter().map(|slot| B256::from(state.storage(address, slot.0))).collect())
     });
