@@ -24,8 +24,10 @@ mod record;
 mod recover;
 mod rewind;
 mod seal;
+mod shared;
 mod simulate;
 mod spine;
+mod submit;
 mod timing;
 mod view;
 
@@ -65,14 +67,15 @@ pub use simulate::{
 pub use view::{BlockId, View, ViewError};
 
 use self::{
-    executor::{Answer, Command, Origin, Waiting},
+    executor::{Answer, Command, Origin},
     index::Index,
+    shared::{Sealing, Shared},
     timing::Timing,
 };
 use crate::{
-    block::{Block, Submission, Transaction},
+    block::{Block, Transaction},
     evm::{ChainParams, Environment},
-    store::{Found, History},
+    store::Found,
 };
 
 /// Events that a slow listener may fall behind by before it misses some.
@@ -137,73 +140,6 @@ pub enum Event {
     },
     /// The pool accepted a transaction.
     Pending(Arc<Pooled>),
-}
-
-/// What readers, submitters and the writer share.
-struct Shared {
-    head: ArcSwap<Head>,
-    pool: Pool,
-    index: Index,
-    events: broadcast::Sender<Event>,
-    timing: Mutex<Timing>,
-    sealing: Mutex<Sealing>,
-    preamble: Option<Box<dyn Preamble>>,
-    history_limits: HistoryLimits,
-    /// Blocks that memory no longer holds.
-    history: Option<Arc<History>>,
-    /// Whether transactions that wait are kept on disk.
-    keeps_pool: bool,
-    pending: Mutex<Option<view::Pending>>,
-}
-
-/// How new blocks come about.
-#[derive(Clone, Copy, Debug)]
-struct Sealing {
-    mining: Mining,
-    gas_limit: u64,
-    beneficiary: Address,
-    min_tip: u128,
-    /// What a development method decided for the next block.
-    next_base_fee: Option<u64>,
-    /// Likewise, what `PREVRANDAO` gives.
-    next_randomness: Option<B256>,
-}
-
-impl Sealing {
-    /// The next block was made, or will be another one.
-    fn forget_next(&mut self) {
-        (self.next_base_fee, self.next_randomness) = (None, None);
-    }
-}
-
-impl Shared {
-    /// The circumstances of the block after `head`, at least so many seconds later.
-    fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
-        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
-        let sealing = *self.sealing.lock();
-        let mut environment = head.next_environment(timestamp);
-        environment.gas_limit = sealing.gas_limit;
-        environment.beneficiary = sealing.beneficiary;
-        environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
-        if environment.base_fee.is_some() {
-            environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
-        }
-        environment
-    }
-
-    /// What the block begins with.
-    fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        let due = self.preamble.as_ref().filter(|preamble| preamble.is_due(head, environment));
-        due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
-    }
-
-    /// Whether there should be a block even if it holds nothing but its preamble. What a development method promised
-    /// the next block is for the block that its caller brings about.
-    fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
-        self.preamble.as_ref().is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
-            && !self.timing.lock().has_promise()
-            && self.sealing.lock().next_base_fee.is_none()
-    }
 }
 
 /// A handle to the chain. Clones share it.
@@ -359,56 +295,6 @@ impl Chain {
     /// How much of the past is held.
     pub fn history_limits(&self) -> HistoryLimits {
         self.shared.history_limits
-    }
-
-    /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
-    pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
-        let head = self.head();
-        let next = self.shared.next_environment(&head, 0);
-        let sealing = *self.shared.sealing.lock();
-        Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip: sealing.min_tip }
-            .check(&submission)?;
-        let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
-        let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
-        if sealing.mining == Mining::Instant {
-            self.wake();
-        }
-        Ok(accepted)
-    }
-
-    /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
-    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered as soon as it is
-    /// where it outlives the process, if the chain does.
-    pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
-        let hash = accepted.pooled.transaction.hash();
-        if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
-            included.await.unwrap_or(Err(SubmitError::Stopped))?;
-        }
-        if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
-            let (kept, outcome) = oneshot::channel();
-            let waiting = Waiting { pooled: accepted.pooled, kept };
-            self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
-            outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
-        }
-        Ok(hash)
-    }
-
-    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
-    fn wait_again(&self, waiting: Vec<Submission>) {
-        if waiting.is_empty() {
-            return;
-        }
-        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
-        let (all, mut back) = (waiting.len(), 0);
-        for submission in waiting {
-            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
-                Ok(_) => back += 1,
-                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
-            }
-        }
-        tracing::info!(all, back, "transactions wait again");
-        let _ = self.commands.send(Command::TidyPool);
-        self.wake();
     }
 
     /// The block with this number where memory no longer holds it.

@@ -1,0 +1,78 @@
+//! What readers, submitters and the writer share, and how the next block comes about.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256};
+use arc_swap::ArcSwap;
+use parking_lot::Mutex;
+use tokio::sync::broadcast;
+
+use super::{Event, Head, HistoryLimits, Mining, Pool, Preamble, index::Index, timing::Timing, view::Pending};
+use crate::{block::Transaction, evm::Environment, store::History};
+
+/// What readers, submitters and the writer share.
+pub(super) struct Shared {
+    pub(super) head: ArcSwap<Head>,
+    pub(super) pool: Pool,
+    pub(super) index: Index,
+    pub(super) events: broadcast::Sender<Event>,
+    pub(super) timing: Mutex<Timing>,
+    pub(super) sealing: Mutex<Sealing>,
+    pub(super) preamble: Option<Box<dyn Preamble>>,
+    pub(super) history_limits: HistoryLimits,
+    /// Blocks that memory no longer holds.
+    pub(super) history: Option<Arc<History>>,
+    /// Whether transactions that wait are kept on disk.
+    pub(super) keeps_pool: bool,
+    pub(super) pending: Mutex<Option<Pending>>,
+}
+
+/// How new blocks come about.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sealing {
+    pub(super) mining: Mining,
+    pub(super) gas_limit: u64,
+    pub(super) beneficiary: Address,
+    pub(super) min_tip: u128,
+    /// What a development method decided for the next block.
+    pub(super) next_base_fee: Option<u64>,
+    /// Likewise, what `PREVRANDAO` gives.
+    pub(super) next_randomness: Option<B256>,
+}
+
+impl Sealing {
+    /// The next block was made, or will be another one.
+    pub(super) fn forget_next(&mut self) {
+        (self.next_base_fee, self.next_randomness) = (None, None);
+    }
+}
+
+impl Shared {
+    /// The circumstances of the block after `head`, at least so many seconds later.
+    pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
+        let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
+        let sealing = *self.sealing.lock();
+        let mut environment = head.next_environment(timestamp);
+        environment.gas_limit = sealing.gas_limit;
+        environment.beneficiary = sealing.beneficiary;
+        environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
+        if environment.base_fee.is_some() {
+            environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
+        }
+        environment
+    }
+
+    /// What the block begins with.
+    pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        let due = self.preamble.as_ref().filter(|preamble| preamble.is_due(head, environment));
+        due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
+    }
+
+    /// Whether there should be a block even if it holds nothing but its preamble. What a development method promised
+    /// the next block is for the block that its caller brings about.
+    pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
+        self.preamble.as_ref().is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
+            && !self.timing.lock().has_promise()
+            && self.sealing.lock().next_base_fee.is_none()
+    }
+}

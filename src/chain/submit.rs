@@ -1,0 +1,62 @@
+//! From whoever submits a transaction to the pool, and back with what became of it.
+
+use alloy_primitives::B256;
+use tokio::sync::oneshot;
+
+use super::{
+    Accepted, Admission, Chain, Event, Mining, SubmitError,
+    executor::{Command, Waiting},
+};
+use crate::block::Submission;
+
+impl Chain {
+    /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
+    pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
+        let head = self.head();
+        let next = self.shared.next_environment(&head, 0);
+        let sealing = *self.shared.sealing.lock();
+        Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip: sealing.min_tip }
+            .check(&submission)?;
+        let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
+        let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
+        if sealing.mining == Mining::Instant {
+            self.wake();
+        }
+        Ok(accepted)
+    }
+
+    /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
+    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered as soon as it is
+    /// where it outlives the process, if the chain does.
+    pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
+        let hash = accepted.pooled.transaction.hash();
+        if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
+            included.await.unwrap_or(Err(SubmitError::Stopped))?;
+        }
+        if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
+            let (kept, outcome) = oneshot::channel();
+            let waiting = Waiting { pooled: accepted.pooled, kept };
+            self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
+            outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
+        }
+        Ok(hash)
+    }
+
+    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
+    pub(super) fn wait_again(&self, waiting: Vec<Submission>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let (all, mut back) = (waiting.len(), 0);
+        for submission in waiting {
+            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+                Ok(_) => back += 1,
+                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+            }
+        }
+        tracing::info!(all, back, "transactions wait again");
+        let _ = self.commands.send(Command::TidyPool);
+        self.wake();
+    }
+}
