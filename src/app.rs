@@ -3,29 +3,40 @@
 mod genesis_file;
 mod identity;
 mod import;
+mod listeners;
+mod metrics;
 mod network_info;
 mod open;
 mod price_timer;
 mod probes;
+mod process;
 mod ready;
 mod services;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, address};
-use tokio::net::TcpListener;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
-use self::{genesis_file::GenesisFileError, identity::Identity, import::ImportError, services::Services};
+use self::{
+    genesis_file::GenesisFileError,
+    identity::Identity,
+    import::ImportError,
+    listeners::{Addresses, Listeners},
+    services::Services,
+};
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, Writer},
-    config::{Config, ConfigError},
-    exchange::{self, Pace, Updater, feed::Simulation},
+    config::{Config, ConfigError, Profile},
+    exchange::{
+        Exchange, Pace, Updater,
+        feed::{FeedError, Panel, PanelConfig},
+    },
     network::Network,
     store::{DataDir, DataDirError},
-    web::{self, ShutdownHandle},
+    web::{ShutdownHandle, TlsError},
 };
 
 /// How long requests that are under way may take when the node ends.
@@ -50,12 +61,13 @@ const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d
 /// # }
 /// ```
 pub struct Node {
-    listen: SocketAddr,
-    ws_listen: Option<SocketAddr>,
+    addresses: Addresses,
     chain: Chain,
     writer: Writer,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
+    /// The account that updates prices.
+    updater: Address,
     config: Config,
 }
 
@@ -71,7 +83,7 @@ pub enum SpawnError {
         /// The flag that named the address.
         flag: &'static str,
         /// The address.
-        address: SocketAddr,
+        address: String,
         /// What the system says.
         source: io::Error,
     },
@@ -90,6 +102,12 @@ pub enum SpawnError {
     /// The file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
+    /// The certificate or its key cannot be used.
+    #[error("tls: {0}")]
+    Tls(#[from] TlsError),
+    /// A price source cannot be set up.
+    #[error(transparent)]
+    Feed(#[from] FeedError),
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
@@ -118,14 +136,8 @@ impl Node {
         // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
         // first node decides on the size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
-        let listener = bind("listen", config.listen, None)?;
-        // Another chain than the network's has no exchange to listen to.
-        let ws_listener = match config.ws_listen.filter(|_| config.genesis.is_none()) {
-            Some(address) => Some(bind("ws-listen", address, Some(exchange::SEND_BUFFER))?),
-            None => None,
-        };
-        let (listen, ws_listen) =
-            (listener.local_addr()?, ws_listener.as_ref().map(TcpListener::local_addr).transpose()?);
+        let listeners = Listeners::bind(&config)?;
+        let addresses = listeners.addresses()?;
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let mut identity = Identity::load(&config)?;
@@ -134,19 +146,20 @@ impl Node {
         if let Some(file) = &config.import {
             import::import(&mut recovered, file, config.history)?;
         }
-        let preamble = preamble(&config, &network, identity.updater.clone());
+        let updater = identity.updater.address();
+        let panel = panel(&config, &network, &clock)?;
+        let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
         let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
-        let exchange = services.exchange(&config);
-        let router = services.router(&config, keyring.clone(), exchange.as_ref());
-        tokio::spawn(web::serve(listener, router, config.listener, shutdown.clone()));
-        if let (Some(listener), Some(exchange)) = (ws_listener, &exchange) {
-            tokio::spawn(web::serve(listener, exchange.socket_router(), config.listener, shutdown));
-        }
-        let node = Self { listen, ws_listen, chain, writer, shutdown: handle, keyring, config };
+        let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
+        let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
+        let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
+        let prices = exchange.as_ref().map(Exchange::socket_router);
+        listeners.serve(routers, prices, config.listener, &shutdown);
+        let node = Self { addresses, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -155,7 +168,15 @@ impl Node {
 
     /// Where everything is served.
     pub fn address(&self) -> SocketAddr {
-        self.listen
+        self.addresses.main
+    }
+
+    /// Reads the files of the certificate and its key again. Without TLS there is nothing to read.
+    ///
+    /// # Errors
+    /// If they cannot be used. The node then goes on with what it had.
+    pub fn reload(&self) -> Result<(), TlsError> {
+        self.addresses.tls.as_ref().map_or(Ok(()), |tls| tls.reload())
     }
 
     /// The chain, for programs that want it without JSON-RPC in between.
@@ -169,6 +190,11 @@ impl Node {
         self.keyring.addresses().into_iter().filter_map(key).collect()
     }
 
+    /// The account that updates prices, of which the chain sees most and people want to see least.
+    pub fn updater(&self) -> Address {
+        self.updater
+    }
+
     /// The configuration that the node runs with.
     pub fn config(&self) -> &Config {
         &self.config
@@ -176,24 +202,25 @@ impl Node {
 
     /// URL of JSON-RPC over HTTP.
     pub fn rpc_url(&self) -> String {
-        format!("http://{}/rpc", self.listen)
+        format!("{}://{}/rpc", self.addresses.scheme("http"), self.addresses.main)
     }
 
     /// URL of JSON-RPC over WebSocket.
     pub fn ws_url(&self) -> String {
-        format!("ws://{}/rpc", self.listen)
+        format!("{}://{}/rpc", self.addresses.scheme("ws"), self.addresses.main)
     }
 
     /// Base URL of the REST interfaces.
     pub fn rest_url(&self) -> String {
-        format!("http://{}", self.listen)
+        format!("{}://{}", self.addresses.scheme("http"), self.addresses.main)
     }
 
     /// URL of the price WebSocket.
     pub fn exchange_ws_url(&self) -> String {
-        match self.ws_listen {
-            Some(address) => format!("ws://{address}"),
-            None => format!("ws://{}/ws", self.listen),
+        let scheme = self.addresses.scheme("ws");
+        match self.addresses.prices {
+            Some(address) => format!("{scheme}://{address}"),
+            None => format!("{scheme}://{}/ws", self.addresses.main),
         }
     }
 
@@ -208,18 +235,25 @@ impl Node {
     }
 }
 
-/// What puts prices on the chain; nothing on another chain than the network's.
-fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey) -> Option<Box<dyn Preamble>> {
+/// Where prices come from; nowhere on another chain than the network's.
+fn panel(config: &Config, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Option<Arc<Panel>>, FeedError> {
     if config.genesis.is_some() {
-        return None;
+        return Ok(None);
     }
-    let pace =
-        config.exchange.price_tick.map(|tick| Pace { source: Box::new(Simulation::new(config.seed, network)), tick });
-    Some(Box::new(Updater::new(network.clone(), key, pace)))
+    let exchange = &config.exchange;
+    let panel = PanelConfig {
+        sources: &exchange.price_sources,
+        policy: exchange.price_policy,
+        upstream: &exchange.upstream,
+        seed: config.seed,
+    };
+    Panel::new(panel, network, clock).map(Arc::new).map(Some)
 }
 
-fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
-    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address, source })
+/// What puts prices on the chain.
+fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, panel: &Arc<Panel>) -> Box<dyn Preamble> {
+    let pace = config.exchange.price_tick.map(|tick| Pace { source: panel.clone(), tick });
+    Box::new(Updater::new(network.clone(), key, pace))
 }
 
 fn chain_config(config: &Config, clock: Arc<dyn Clock>) -> ChainConfig {

@@ -2,6 +2,7 @@
 
 use alloy_primitives::Bytes;
 use serde::Deserialize;
+use serde_json::value::RawValue;
 
 /// Creation code of a contract.
 macro_rules! artifact {
@@ -49,6 +50,24 @@ artifact!(
     "Multicall3"
 );
 
+/// The artifacts themselves, with the contracts' ABIs.
+pub(crate) fn all() -> [&'static str; 7] {
+    macro_rules! artifact_text {
+        ($file:literal) => {
+            include_str!(concat!("../contracts/artifacts/", $file, ".json"))
+        };
+    }
+    [
+        artifact_text!("Token"),
+        artifact_text!("PriceOracle"),
+        artifact_text!("Vault"),
+        artifact_text!("LendingPool"),
+        artifact_text!("LendingLens"),
+        artifact_text!("PToken"),
+        artifact_text!("Multicall3"),
+    ]
+}
+
 fn creation_code(json: &str) -> Bytes {
     #[derive(Deserialize)]
     struct Artifact {
@@ -56,4 +75,23 @@ fn creation_code(json: &str) -> Bytes {
     }
     // The files are part of the program: a test reads them all.
     serde_json::from_str::<Artifact>(json).map(|artifact| artifact.bytecode).unwrap_or_default()
+}
+
+/// The interfaces of all contracts by name, as the compiler wrote them.
+pub(crate) fn interfaces() -> Vec<(&'static str, Box<RawValue>)> {
+    #[derive(Deserialize)]
+    struct Artifact {
+        abi: Box<RawValue>,
+    }
+    let artifacts = [
+        ("Token", include_str!("../contracts/artifacts/Token.json")),
+        ("PriceOracle", include_str!("../contracts/artifacts/PriceOracle.json")),
+        ("Vault", include_str!("../contracts/artifacts/Vault.json")),
+        ("LendingPool", include_str!("../contracts/artifacts/LendingPool.json")),
+        ("LendingLens", include_str!("../contracts/artifacts/LendingLens.json")),
+        ("PToken", include_str!("../contracts/artifacts/PToken.json")),
+        ("Multicall3", include_str!("../contracts/artifacts/Multicall3.json")),
+    ];
+    let abi = |json| serde_json::from_str::<Artifact>(json).ok().map(|artifact| artifact.abi);
+    artifacts.into_iter().filter_map(|(name, json)| Some((name, abi(json)?))).collect()
 }

@@ -44,3 +44,76 @@ fn parts(raw: U256, decimals: u8) -> (String, String) {
     let (whole, fraction) = digits.split_at(digits.len() - usize::from(decimals));
     (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
 }
+
+/// Places before or after the point that a number may have.
+const MAX_EXPONENT: i64 = 60;
+
+/// A decimal number such as `3512.35` or `1.7e-1` as a whole number of its `decimals`-th place, what is below that cut
+/// off. None if the text is no such number, is negative, or is too large.
+///
+/// ```
+/// assert_eq!(tetrad::decimal::parse("3512.35", 8), Some(351_235_000_000));
+/// assert_eq!(tetrad::decimal::parse("17e-2", 2), Some(17));
+/// ```
+pub fn parse(text: &str, decimals: u8) -> Option<u128> {
+    let (number, exponent) = match text.split_once(['e', 'E']) {
+        Some((number, exponent)) => (number, exponent.parse::<i64>().ok()?),
+        None => (text, 0),
+    };
+    let (whole, fraction) = number.split_once('.').unwrap_or((number, ""));
+    let is_number = |digits: &str| digits.bytes().all(|digit| digit.is_ascii_digit());
+    if whole.is_empty() || (fraction.is_empty() && number.contains('.')) || !is_number(whole) || !is_number(fraction) {
+        return None;
+    }
+    // How many digits there are before the cut.
+    let places = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(decimals.into())?;
+    let all = [whole, fraction].concat();
+    let digits = all.trim_start_matches('0');
+    let kept = places - (all.len() - digits.len()) as i64;
+    if digits.is_empty() || kept <= 0 {
+        return Some(0);
+    }
+    if kept > MAX_EXPONENT {
+        return None;
+    }
+    let kept = kept as usize;
+    let (taken, zeros) = (&digits[..kept.min(digits.len())], kept.saturating_sub(digits.len()));
+    format!("{taken}{:0<zeros$}", "").parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_read_exactly() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("0.000000009", Some(0)),
+            ("97000", Some(9_700_000_000_000)),
+            ("0.17", Some(17_000_000)),
+            ("000.170", Some(17_000_000)),
+            ("1.23456789999", Some(123_456_789)),
+            ("1e3", Some(100_000_000_000)),
+            ("1.5E-3", Some(150_000)),
+            ("1.5e+2", Some(15_000_000_000)),
+            ("0e99999", Some(0)),
+            ("1e-99999", Some(0)),
+            ("1e99999", None),
+            ("1e9223372036854775807", None),
+            ("34028236692093846346337460743177", None),
+            ("", None),
+            (".5", None),
+            ("5.", None),
+            ("-1", None),
+            ("+1", None),
+            ("1e", None),
+            ("1.2.3", None),
+            ("NaN", None),
+            ("0x10", None),
+            ("1_000", None),
+        ] {
+            assert_eq!(parse(text, 8), expected, "{text}");
+        }
+    }
+}

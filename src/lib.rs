@@ -39,6 +39,7 @@
 //! - Nothing that a user sends makes the node panic, hang, or grow without bound.
 
 pub mod account;
+pub mod activity;
 mod app;
 mod artifacts;
 pub mod block;
@@ -46,6 +47,7 @@ pub mod chain;
 pub mod cli;
 pub mod codec;
 pub mod config;
+pub mod console;
 pub mod contracts;
 pub mod cosmos;
 pub mod decimal;
@@ -54,8 +56,10 @@ pub mod exchange;
 pub mod genesis;
 pub mod lending;
 pub mod log;
+pub mod metrics;
 pub mod network;
 pub mod rpc;
+pub mod site;
 pub mod state;
 pub mod store;
 mod telemetry;

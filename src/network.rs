@@ -102,6 +102,16 @@ pub enum LendingClass {
     Other,
 }
 
+impl Network {
+    /// A token by its address or its symbol, in any case.
+    pub fn token(&self, name: &str) -> Option<&Token> {
+        let digits = name.strip_prefix("0x").or_else(|| name.strip_prefix("0X"));
+        let wanted: Option<Address> = digits.filter(|digits| digits.len() == 40).and_then(|digits| digits.parse().ok());
+        let is_meant = |token: &&Token| wanted == Some(token.address) || token.symbol.eq_ignore_ascii_case(name);
+        self.tokens.iter().find(is_meant)
+    }
+}
+
 /// An address for what the live network does not publish: derived from a name, so that it is the same everywhere.
 fn unpublished(name: &str) -> Address {
     Address::from_slice(&keccak256(format!("tetrad/{name}"))[12..])

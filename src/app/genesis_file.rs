@@ -33,6 +33,7 @@ pub(super) fn load(path: &Path) -> Result<(Genesis, ChainParams), GenesisFileErr
         forks: Forks::from_genesis(&file.config),
         deposit_contract: file.config.deposit_contract_address.unwrap_or(DEPOSIT_CONTRACT),
         network_precompiles: false,
+        signers: Default::default(),
     };
     let accounts = file.alloc.into_iter().map(|(address, account)| GenesisAccount {
         address,

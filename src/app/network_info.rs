@@ -1,15 +1,18 @@
 //! `GET /api/network`: everything that a wallet or a script has to know about the network, in one answer.
 
+use std::borrow::Cow;
+
 use alloy_primitives::Address;
-use axum::{Router, body::Bytes, http::header, routing::get};
+use axum::{Router, body::Bytes, http::header};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::{
     network::{Network, Token},
-    web::method_not_allowed,
+    web::{Api, Operation, method_not_allowed},
 };
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct NetworkInfo<'a> {
     chain_id: u64,
@@ -24,7 +27,7 @@ struct NetworkInfo<'a> {
     p_tokens: BySymbol<'a>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct NativeCoin<'a> {
     symbol: &'a str,
     denomination: &'a str,
@@ -34,6 +37,16 @@ struct NativeCoin<'a> {
 /// Addresses by the symbols of the assets.
 struct BySymbol<'a>(Vec<(&'a str, String)>);
 
+impl JsonSchema for BySymbol<'_> {
+    fn schema_name() -> Cow<'static, str> {
+        "AddressesBySymbol".into()
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": { "type": "string" } })
+    }
+}
+
 impl Serialize for BySymbol<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(symbol, address)| (symbol, address)))
@@ -41,7 +54,7 @@ impl Serialize for BySymbol<'_> {
 }
 
 /// The route. The answer is the same for as long as the node runs.
-pub(super) fn router(network: &Network, chain_id: u64) -> Router {
+pub(super) fn router(network: &Network, chain_id: u64) -> (Router, Vec<Operation>) {
     let contracts = &network.contracts;
     // Addresses carry the checksum of EIP-55, as wallets want them.
     let info = NetworkInfo {
@@ -62,7 +75,11 @@ pub(super) fn router(network: &Network, chain_id: u64) -> Router {
         let body = body.clone();
         async move { ([(header::CONTENT_TYPE, "application/json")], body) }
     };
-    Router::new().route("/api/network", get(answer).fallback(method_not_allowed))
+    let operation = Operation::new("Node", "What a wallet or a script has to know about the network.");
+    Api::default()
+        .get("/api/network", answer, operation.returns::<NetworkInfo<'_>>())
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(())
 }
 
 fn by_symbol(network: &Network, address: impl Fn(&Token) -> Address) -> BySymbol<'_> {

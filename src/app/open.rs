@@ -48,6 +48,7 @@ fn first_block(config: &Config, identity: &Identity, clock: &dyn Clock) -> Resul
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: DEPOSIT_CONTRACT,
         network_precompiles: true,
+        signers: Default::default(),
     };
     let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
     Ok((genesis, params))

@@ -7,28 +7,53 @@ use axum::{
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
-    routing::get,
 };
-use serde_json::json;
+use schemars::JsonSchema;
+use serde::Serialize;
 use tokio::time::timeout;
 
-use crate::{chain::Chain, exchange::Market, web::method_not_allowed};
+use crate::{
+    chain::Chain,
+    exchange::Market,
+    web::{Api, Operation, method_not_allowed},
+};
 
 /// How long the writer may take to answer before the chain counts as stuck: longer than any block.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// `/health` and `/ready`. Without a market only the chain counts.
-pub(super) fn router(chain: Chain, market: Option<Market>) -> Router {
-    Router::new()
-        .route("/health", get(health))
-        .route("/ready", get(ready))
-        .method_not_allowed_fallback(method_not_allowed)
+/// Whether the process answers.
+#[derive(Serialize, JsonSchema)]
+struct Alive {
+    status: &'static str,
+}
+
+/// Whether requests should be sent here.
+#[derive(Serialize, JsonSchema)]
+struct Ready {
+    status: &'static str,
+    chain: &'static str,
+    prices: &'static str,
+}
+
+/// `/health` and `/ready`, and what there is to say about them. Without a market only the chain counts.
+pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Operation>) {
+    let about = |summary| Operation::new("Node", summary);
+    Api::default()
+        .get("/health", health, about("Whether the process is alive.").returns::<Alive>())
+        .get(
+            "/ready",
+            ready,
+            about("Whether requests should be sent here.")
+                .returns::<Ready>()
+                .answers::<Ready>(StatusCode::SERVICE_UNAVAILABLE, "Something does not work."),
+        )
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state((chain, market))
 }
 
 /// Alive: the process answers.
 async fn health() -> Response {
-    answer(StatusCode::OK, json!({ "status": "ok" }))
+    answer(StatusCode::OK, Alive { status: "ok" })
 }
 
 /// Ready: the chain's writer answers, and prices may be traded on.
@@ -43,9 +68,9 @@ async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Respon
         true => (StatusCode::OK, "ready"),
         false => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
     };
-    answer(status, json!({ "status": text, "chain": word(chain_ok), "prices": word(prices_ok) }))
+    answer(status, Ready { status: text, chain: word(chain_ok), prices: word(prices_ok) })
 }
 
-fn answer(status: StatusCode, body: serde_json::Value) -> Response {
+fn answer(status: StatusCode, body: impl Serialize) -> Response {
     (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
 }

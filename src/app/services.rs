@@ -4,17 +4,32 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{network_info, price_timer, probes};
+use super::{
+    metrics,
+    metrics::{Produced, Sources},
+    network_info, price_timer, probes,
+};
 use crate::{
+    account::SecretKey,
+    activity::Activity,
     chain::{Chain, Clock, Keyring},
-    config::Config,
-    cosmos,
-    exchange::{self, Exchange, Market},
+    config::{Config, MetricsAt},
+    cosmos::Gateway,
+    exchange::{self, Desk, Exchange, Market, feed::Panel},
     lending::Lending,
     network::Network,
     rpc::{self, Rpc},
-    web::{self, ClientAddresses, RateLimit, Shutdown},
+    site::Site,
+    web::{self, ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, Traffic},
 };
+
+/// What the listeners serve.
+pub(super) struct Routers {
+    /// The main one.
+    pub(super) main: Router,
+    /// The one for metrics, if they have their own.
+    pub(super) metrics: Router,
+}
 
 /// What the interfaces are made of.
 pub(super) struct Services {
@@ -25,37 +40,64 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// The exchange, with what keeps its prices moving; none on another chain than the network's.
-    pub(super) fn exchange(&self, config: &Config) -> Option<Exchange> {
-        if config.genesis.is_some() {
-            return None;
-        }
+    /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
+    pub(super) fn exchange(&self, config: &Config, panel: Arc<Panel>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
         let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some());
         tokio::spawn(exchange::follow(market.clone(), self.shutdown.clone()));
         if let Some(tick) = tick {
             tokio::spawn(price_timer::run(self.chain.clone(), tick, self.shutdown.clone()));
+            panel.start(&self.shutdown);
         }
-        Some(Exchange::new(market, &config.exchange, self.clock.clone(), self.shutdown.clone()))
+        let desk = Desk::new(self.chain.clone(), self.network.clone(), panel, owner);
+        Exchange::new(market, desk, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
-    /// All routes of the main listener.
-    pub(super) fn router(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Router {
+    /// All routes.
+    pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
         let market = exchange.map(|exchange| exchange.market().clone());
-        let mut router = rpc::router(rpc, self.shutdown.clone())
-            .merge(cosmos::router(chain.clone(), network.clone()))
-            .merge(probes::router(chain.clone(), market));
+        let mut traffic = Vec::new();
+        let mut operations: Vec<Operation> = Vec::new();
+        let mut counted = |interface, router| {
+            let counter = Traffic::new(interface, config.rpc.slow);
+            traffic.push(counter.clone());
+            counter.count(router)
+        };
+        let mut described = |(router, described): (Router, Vec<Operation>)| {
+            operations.extend(described);
+            router
+        };
+        let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+        let sockets = ClientSlots::new(config.exchange.max_sockets_per_client);
+        let gateway = Gateway::new(chain.clone(), network.clone(), addresses.clone(), sockets, self.shutdown.clone());
+        let (json_rpc, site) = (rpc::service(rpc.clone(), self.shutdown.clone()), Site::default());
+        let mut router = Router::new()
+            .route("/rpc", json_rpc.clone())
+            .route("/", site.before(json_rpc))
+            .merge(counted("site", site.router()))
+            .merge(counted("cosmos", described(gateway.router())))
+            .merge(described(probes::router(chain.clone(), market)));
         if let Some(exchange) = exchange {
-            let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
-            let lending = Lending::new(chain, network, self.clock.clone()).router();
-            let lending = RateLimit::protect(config.lending_rate_limit, addresses, self.clock.clone(), lending);
+            let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
+            let activity = Activity::new(chain.clone(), network.clone()).router();
+            let lending = Lending::new(chain.clone(), network, self.clock.clone()).router();
             router = router
-                .merge(exchange.router())
-                .merge(lending)
-                .merge(network_info::router(&self.network, self.chain.params().chain_id));
+                .merge(counted("exchange", described(exchange.router())))
+                .merge(counted("activity", described(limited(config.exchange.rate_limit, activity))))
+                .merge(counted("lending", described(limited(config.lending_rate_limit, lending))))
+                .merge(described(network_info::router(&self.network, self.chain.params().chain_id)));
         }
-        router.layer(web::cors())
+        router = router.merge(web::openapi_router("tetrad", operations));
+        let produced = Arc::<Produced>::default();
+        tokio::spawn(produced.clone().follow(chain.clone(), self.shutdown.clone()));
+        let (clock, exchange) = (self.clock.clone(), exchange.cloned());
+        let started_ms = clock.now_ms();
+        let metrics = metrics::router(Sources { chain, rpc, exchange, traffic, produced, clock, started_ms });
+        if config.metrics == MetricsAt::Beside {
+            router = router.merge(metrics.clone());
+        }
+        Routers { main: web::with_cors(router, &config.origins), metrics }
     }
 }

@@ -12,7 +12,9 @@ use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
 
 pub use receipt::{Receipt, Status, bloom};
-pub use transaction::{CompressedKey, DecodeError, Envelope, Submission, Transaction, recover, recover_authority};
+pub use transaction::{
+    CompressedKey, DecodeError, Envelope, Submission, Transaction, UnsignedTransaction, recover, recover_authority,
+};
 
 /// A sealed block with its receipts. Immutable: whoever holds one may render it as often as needed.
 #[derive(Debug)]

@@ -1,19 +1,22 @@
 //! Transactions whose sender is known.
 
 use alloy_consensus::{
-    EthereumTxEnvelope, Signed, Transaction as _, TxEip4844, TxEip4844WithSidecar, TxLegacy, crypto::SECP256K1N_HALF,
-    transaction::RlpEcdsaDecodableTx,
+    EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, Transaction as _, TxEip4844,
+    TxEip4844WithSidecar, TxLegacy, crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
 };
 use alloy_eips::{
     eip2718::{Decodable2718, Eip2718Error},
     eip7594::BlobTransactionSidecarVariant,
     eip7702::{RecoveredAuthority, RecoveredAuthorization, SignedAuthorization},
 };
-use alloy_primitives::{Address, B256, FixedBytes, Signature, keccak256};
+use alloy_primitives::{Address, B256, FixedBytes, Signature, U256, keccak256};
 use secp256k1::{Message, SECP256K1, ecdsa};
 
 /// A signed transaction of any type that a block can hold: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
+
+/// A transaction of any type without its signature.
+pub type UnsignedTransaction = EthereumTypedTransaction<TxEip4844>;
 
 /// The same as clients submit it: with the sidecar, in either of its forms (EIP-4844 blob proofs, EIP-7594 cell proofs).
 type Pooled = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
@@ -42,7 +45,7 @@ pub struct Submission {
 }
 
 /// Why raw bytes are not a transaction.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum DecodeError {
     /// Not the RLP of a transaction.
     #[error("{0}")]
@@ -83,6 +86,25 @@ impl Transaction {
         }
         let (sender, key) = recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
         Ok(Self { envelope, sender, public_key: Some(key) })
+    }
+
+    /// A transaction of an account that a development method lets be impersonated. In place of a signature stands the
+    /// sender: nobody's signature has an `s` of zero, and two senders' transactions differ in their hashes.
+    pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
+        let signature = Signature::new(sender.into_word().into(), U256::ZERO, false);
+        Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
+    }
+
+    /// The sender that stands in place of a signature, see [`impersonated`](Self::impersonated).
+    pub fn impersonated_sender(envelope: &Envelope) -> Option<Address> {
+        let signature = envelope.signature();
+        let word = B256::from(signature.r());
+        (signature.s().is_zero() && word[..12] == [0; 12]).then(|| Address::from_word(word))
+    }
+
+    /// Whether the sender did not sign.
+    pub fn is_impersonated(&self) -> bool {
+        self.public_key.is_none()
     }
 
     /// The transaction's hash.

@@ -5,7 +5,7 @@ use alloy_primitives::{Address, U256};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The pool or the executor turned a transaction down.
-#[derive(Debug, thiserror::Error)]
+#[derive(Clone, Debug, thiserror::Error)]
 pub enum SubmitError {
     /// The bytes are no transaction.
     #[error(transparent)]

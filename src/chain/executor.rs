@@ -12,18 +12,16 @@ use std::{
 use tokio::sync::oneshot;
 
 use super::{
-    ChangeError, Event, Head, Journal, Mining, Pooled, Shared, SubmitError, candidate::Candidate, seal::seal,
-    timing::Timing,
+    ChangeError, Edit, Event, Head, Journal, Mining, Pooled, Sealing, Shared, SubmitError, candidate::Candidate,
+    seal::seal, timing::Timing,
 };
 use crate::{
-    block::Block,
-    evm::{Environment, Overlay},
-    log::{AppendError, Entry, Shift},
-    state::ReadError,
+    block::{Block, Transaction},
+    evm::{BlockError, Environment},
+    log::Shift,
+    state::Changes,
 };
 
-/// Snapshots that are kept; older ones are forgotten.
-const MAX_SNAPSHOTS: usize = 4_096;
 /// Transactions that one block is offered.
 const MAX_OFFERED: usize = 50_000;
 
@@ -66,21 +64,30 @@ pub struct Executor {
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
     pub(super) snapshots_taken: u64,
+    /// What the node started with, and how many entries the log had then.
+    pub(super) origin: (Arc<Head>, Sealing, u64),
 }
 
-/// What became of an attempt to seal a block.
-struct Sealed {
-    block: Option<Arc<Block>>,
-    /// Transactions that were turned down for good.
-    rejected: usize,
+/// A block that was made on top of a head, and is not published.
+pub(super) struct Sealed {
+    pub(super) block: Arc<Block>,
+    pub(super) next: Head,
+    /// Blocks that the next head lets go of.
+    pub(super) dropped: Vec<Arc<Block>>,
+    /// What it did to the state.
+    pub(super) changes: Arc<Changes>,
+    /// How the chain's time differs from the clock's after it.
+    pub(super) shift: Shift,
+    /// The time and the decisions for the next block before it.
+    pub(super) before: (Timing, Sealing),
 }
 
 /// A state of the chain to come back to.
 pub(super) struct Snapshot {
-    head: Arc<Head>,
-    timing: Timing,
+    pub(super) head: Arc<Head>,
+    pub(super) timing: Timing,
     /// Entries of the log then.
-    height: u64,
+    pub(super) height: u64,
 }
 
 impl Executor {
@@ -123,73 +130,7 @@ impl Executor {
         self.shared.pool.clear(|| SubmitError::Stopped);
     }
 
-    /// Tells that no block could be sealed, unless that is known.
-    fn tell(&mut self, error: &ChangeError) {
-        let text = error.to_string();
-        if self.failure.as_ref() != Some(&text) {
-            tracing::error!(%error, "could not seal a block");
-            self.failure = Some(text);
-        }
-    }
-
-    /// Records a change before anybody sees it.
-    fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
-        let Some(journal) = &mut self.journal else { return Ok(()) };
-        let entry = entry();
-        journal.record(&entry)?;
-        if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
-            self.recorded = shift;
-        }
-        Ok(())
-    }
-
-    /// Records what a development method made of the time, if no block tells of it, or takes that back.
-    fn record_time(&mut self) -> bool {
-        let shift = self.shared.timing.lock().shift();
-        if self.journal.is_none() || shift == self.recorded || self.record(|| Entry::Time(shift)).is_ok() {
-            return true;
-        }
-        self.shared.timing.lock().restore(self.recorded);
-        false
-    }
-
-    /// Keeps transactions that have to wait: everybody's at once, so that all pay for one write together.
-    fn keep(&mut self, first: Waiting) {
-        let mut all = vec![first];
-        while let Ok(command) = self.commands.try_recv() {
-            match command {
-                Command::Keep(waiting) => all.push(waiting),
-                other => {
-                    self.deferred.push_back(other);
-                    break;
-                }
-            }
-        }
-        let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
-        let outcome = self.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
-        for Waiting { pooled, kept } in all {
-            let result = match &outcome {
-                Ok(()) => Ok(()),
-                Err(error) => {
-                    let refusal = || SubmitError::Storage(error.to_string());
-                    self.shared.pool.reject(pooled.transaction.hash(), refusal());
-                    Err(refusal())
-                }
-            };
-            // Whoever asked may have gone.
-            let _ = kept.send(result);
-        }
-    }
-
-    fn tidy_pool(&mut self, anyway: bool) {
-        let shared = &self.shared;
-        let waiting = || shared.pool.content().iter().map(|(pooled, _)| pooled.kept()).collect();
-        if let Some(journal) = &mut self.journal {
-            journal.tidy_pool(anyway, waiting);
-        }
-    }
-
-    fn schedule(&mut self) {
+    pub(super) fn schedule(&mut self) {
         self.due = match self.mining() {
             Mining::Interval(interval) => Some(Instant::now() + interval),
             Mining::Instant | Mining::Manual => None,
@@ -200,17 +141,6 @@ impl Executor {
         self.shared.sealing.lock().mining
     }
 
-    /// How blocks come about from now on.
-    pub fn set_mining(&mut self, mining: Mining) {
-        self.shared.sealing.lock().mining = mining;
-        self.schedule();
-    }
-
-    /// The base fee of the next block, in wei per gas, instead of what EIP-1559 says.
-    pub fn set_next_base_fee(&mut self, base_fee: u64) {
-        self.shared.sealing.lock().next_base_fee = Some(base_fee);
-    }
-
     /// The newest head.
     pub fn head(&self) -> Arc<Head> {
         self.shared.head.load_full()
@@ -218,7 +148,7 @@ impl Executor {
 
     /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
     /// reason enough for a block.
-    fn seal_ready(&mut self, alone: bool) {
+    pub(super) fn seal_ready(&mut self, alone: bool) {
         while self.mining() == Mining::Instant {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
@@ -229,17 +159,18 @@ impl Executor {
                 self.shared.pool.release_unaffordable(base_fee);
                 return;
             }
-            match self.seal_on(&head, environment, true) {
-                Ok(sealed) if sealed.block.is_some() || sealed.rejected > 0 => {}
-                Ok(_) => {
+            match self.seal_wanted(&head, &environment) {
+                Ok(true) => {}
+                Ok(false) => {
                     // Something is ready that no block has room for. Nobody should wait for that.
                     self.shared.pool.release_unaffordable(u64::MAX);
                     return;
                 }
                 Err(error) => {
                     self.tell(&error);
-                    if !matches!(error, ChangeError::Append(_)) {
-                        self.shared.pool.release_unaffordable(u64::MAX);
+                    match error {
+                        ChangeError::Append(error) => self.refuse_all(&error),
+                        _ => self.shared.pool.release_unaffordable(u64::MAX),
                     }
                     return;
                 }
@@ -252,51 +183,67 @@ impl Executor {
     pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
-        Ok(self.seal_on(&head, environment, false)?.block.unwrap_or_else(|| head.block.clone()))
+        let first = self.shared.preamble(&head, &environment);
+        let candidate = self.candidate(&head, &environment, first)?;
+        let sealed = self.seal(&head, &environment, candidate);
+        self.record_sealed(&sealed)?;
+        Ok(self.publish_sealed(sealed))
     }
 
-    /// Executes, seals and publishes. Without `skip_empty` there is a block in any case.
-    fn seal_on(&mut self, head: &Arc<Head>, environment: Environment, skip_empty: bool) -> Result<Sealed, ChangeError> {
-        let first = self.shared.preamble(head, &environment);
+    /// Makes a block if there is anything to put into it. Returns whether that changed anything.
+    fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
+        let first = self.shared.preamble(head, environment);
+        let candidate = self.candidate(head, environment, first)?;
+        if candidate.content.transactions.is_empty() {
+            return Ok(!candidate.rejected.is_empty());
+        }
+        let sealed = self.seal(head, environment, candidate);
+        self.record_sealed(&sealed)?;
+        self.publish_sealed(sealed);
+        Ok(true)
+    }
+
+    /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
+    pub(super) fn candidate(
+        &self,
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+    ) -> Result<Candidate, BlockError> {
         let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-        let candidate = Candidate::build(head, &environment, first, &pooled)?;
-        let rejected = candidate.rejected.len();
-        for (hash, reason) in candidate.rejected {
+        let mut candidate = Candidate::build(head, environment, first, &pooled)?;
+        for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
         }
-        if skip_empty && candidate.content.transactions.is_empty() {
-            return Ok(Sealed { block: None, rejected });
-        }
+        Ok(candidate)
+    }
+
+    /// Seals what was executed. The time and the decisions for the next block are used up.
+    pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
         let mut state = head.state.clone();
         let root = state.apply(&candidate.changes);
-        let block = Arc::new(seal(&environment, candidate.content, root));
+        let block = Arc::new(seal(environment, candidate.content, root));
         let changes = Arc::new(candidate.changes);
-        let mut timing = self.shared.timing.lock().clone();
+        let (next, dropped) = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
+        let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
+        let before = (timing.clone(), *sealing);
         timing.sealed(environment.timestamp);
-        let shift = timing.shift();
-        let entry = || Entry::Block { block: block.clone(), changes: changes.clone(), shift };
-        if let Err(error) = self.record(entry) {
-            let reason = || SubmitError::Storage(error.to_string());
-            pooled.iter().for_each(|pooled| self.shared.pool.refuse(pooled.transaction.hash(), reason));
-            return Err(error.into());
-        }
-        self.failure = None;
-        let (next, dropped) = head.extended(block.clone(), changes, state, self.shared.history_limits);
-        *self.shared.timing.lock() = timing;
-        self.shared.sealing.lock().next_base_fee = None;
+        sealing.forget_next();
+        Sealed { block, next, dropped, changes, shift: timing.shift(), before }
+    }
+
+    fn publish_sealed(&mut self, sealed: Sealed) -> Arc<Block> {
+        let Sealed { block, next, dropped, .. } = sealed;
         self.publish(next, vec![block.clone()], Vec::new());
         dropped.iter().for_each(|old| self.shared.index.remove(old));
-        if let Some(journal) = &mut self.journal {
-            journal.settled(&self.shared.head.load(), shift);
-        }
-        self.tidy_pool(false);
-        Ok(Sealed { block: Some(block), rejected })
+        self.after_blocks();
+        block
     }
 
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
-    fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
+    pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         added.iter().for_each(|block| self.shared.index.insert(block));
-        let head = Arc::new(next);
+        let head = Arc::new(next.after(&self.head()));
         self.shared.head.store(head.clone());
         let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
         self.shared.pool.settle(senders, &head.state);
@@ -304,65 +251,13 @@ impl Executor {
         let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
     }
 
-    /// Changes the state between blocks, as development methods do.
-    pub fn edit<R>(&mut self, edit: impl FnOnce(&mut Overlay<'_>) -> Result<R, ReadError>) -> Result<R, ChangeError> {
+    /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
+    pub fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
         let head = self.head();
-        let mut overlay = Overlay::new(&head.state, &*head);
-        let result = edit(&mut overlay)?;
-        let changes = Arc::new(overlay.into_changes());
-        let mut state = head.state.clone();
-        let root = state.apply(&changes);
-        let next = head.edited(changes.clone(), state);
-        self.record(|| Entry::Edit { changes, root })?;
+        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+        self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);
-        Ok(result)
-    }
-
-    /// Remembers the chain as it is; returns the number to come back with.
-    pub fn snapshot(&mut self) -> u64 {
-        let id = self.snapshots_taken;
-        self.snapshots_taken += 1;
-        let height = self.journal.as_ref().map_or(0, Journal::height);
-        self.snapshots.insert(id, Snapshot { head: self.head(), timing: self.shared.timing.lock().clone(), height });
-        if self.snapshots.len() > MAX_SNAPSHOTS {
-            self.snapshots.pop_first();
-        }
-        id
-    }
-
-    /// Goes back to a snapshot, which is used up with all later ones. Returns whether there was such a snapshot.
-    pub fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
-        let Some(snapshot) = self.snapshots.get(&id) else { return Ok(false) };
-        let (to, shift) = (snapshot.height, snapshot.timing.shift());
-        self.record(|| Entry::Revert { to, shift })?;
-        let Some(Snapshot { head, timing, .. }) = self.snapshots.split_off(&id).remove(&id) else { return Ok(false) };
-        let current = self.head();
-        let removed: Vec<_> = current.blocks_from(head.number() + 1).cloned().collect();
-        removed.iter().for_each(|block| self.shared.index.remove(block));
-        // What the newer head had let go of is held again.
-        head.blocks_from(0).take_while(|block| block.number() < current.oldest()).for_each(|block| {
-            self.shared.index.insert(block);
-        });
-        *self.shared.timing.lock() = timing;
-        self.shared.sealing.lock().next_base_fee = None;
-        self.publish(Head::clone(&head), Vec::new(), removed);
-        self.shared.pool.settle_all(&head.state);
-        Ok(true)
-    }
-
-    /// Puts a time on the next block. It may not be before the newest one.
-    pub fn set_next_timestamp(&mut self, timestamp: u64) -> Result<(), u64> {
-        let parent = self.head().block.header.timestamp;
-        if timestamp < parent {
-            return Err(parent);
-        }
-        self.shared.timing.lock().promise_next(timestamp);
         Ok(())
-    }
-
-    /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.
-    pub fn increase_time(&mut self, seconds: i64) -> i64 {
-        self.shared.timing.lock().increase(seconds)
     }
 }

@@ -7,7 +7,6 @@ use alloy_eips::eip1559::INITIAL_BASE_FEE;
 use alloy_primitives::{Address, B64, B256, Bytes, TxKind, U256};
 use revm::{
     ExecuteEvm,
-    bytecode::Bytecode,
     context::TxEnv,
     context_interface::{ContextTr, result::ExecutionResult},
 };
@@ -147,6 +146,7 @@ impl Genesis {
             difficulty: self.difficulty,
             mix_hash: self.mix_hash,
             excess_blob_gas: rules.has(Fork::Cancun).then_some(self.excess_blob_gas),
+            pretended_blob_base_fee: None,
             parent_hash: B256::ZERO,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: self.extra_data.clone(),
@@ -165,14 +165,14 @@ impl Genesis {
 }
 
 impl GenesisAccount {
-    fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
+    /// Makes the account what is described.
+    pub(super) fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
         overlay.edit(self.address, |info| {
             (info.balance, info.nonce) = (self.balance, self.nonce);
-            if !self.code.is_empty() {
-                let code = Bytecode::new_raw(self.code.clone());
-                (info.code_hash, info.code) = (code.hash_slow(), Some(code));
-            }
         })?;
+        if !self.code.is_empty() {
+            overlay.set_code(self.address, self.code.clone())?;
+        }
         self.storage.iter().try_for_each(|&(slot, value)| overlay.set_storage(self.address, slot, value))
     }
 }
@@ -227,12 +227,10 @@ fn call(evm: &mut Evm<'_>, params: &ChainParams, from: Address, to: Address, inp
 }
 
 fn set_code(evm: &mut Evm<'_>, address: Address, code: Bytes) -> Result<(), ReadError> {
-    evm.ctx.db_mut().edit(address, |info| {
-        let code = Bytecode::new_raw(code);
-        // Contracts start with nonce 1 (EIP-161).
-        info.nonce = info.nonce.max(1);
-        (info.code_hash, info.code) = (code.hash_slow(), Some(code));
-    })
+    let overlay = evm.ctx.db_mut();
+    // Contracts start with nonce 1 (EIP-161).
+    overlay.edit(address, |info| info.nonce = info.nonce.max(1))?;
+    overlay.set_code(address, code)
 }
 
 impl Step {

@@ -11,10 +11,12 @@ use crate::{
     state::{Changes, State},
 };
 
-/// States of so many newest blocks are held as they are.
+/// States of so many newest blocks are held as they are, as long as these changed no more than the second number of
+/// accounts and slots.
 const RECENT_STATES: u64 = 128;
-/// Of older ones every so many-th is held; the others are built from it when asked for.
-const STATE_INTERVAL: u64 = 64;
+const RECENT_CHANGES: usize = 1 << 15;
+/// Of older states one is held for every so many changes; the others are built from it when asked for.
+const STATE_INTERVAL: usize = 1 << 12;
 
 /// One version of the chain.
 #[derive(Clone, Debug)]
@@ -31,8 +33,21 @@ pub struct Head {
     edits: Vec<Arc<Changes>>,
     trail: Trail,
     past: Spine<Past>,
+    recent: Recent,
     /// Rough size of the history in memory.
     bytes: usize,
+    /// How many heads were published before this one.
+    version: u64,
+}
+
+/// The newest blocks, whose states are all held.
+#[derive(Clone, Copy, Debug)]
+struct Recent {
+    first: u64,
+    /// Accounts and slots that these blocks changed.
+    changed: usize,
+    /// Accounts and slots that changed between the newest state that is held of those before, and `first`.
+    since_held: usize,
 }
 
 /// The state side of one block of the history.
@@ -42,6 +57,8 @@ struct Past {
     changes: Vec<Arc<Changes>>,
     /// The state after this block, if it is one of those that are held.
     state: Option<State>,
+    /// How many accounts and slots the block changed.
+    changed: usize,
     /// Roughly the memory that the block takes with its receipts and changes.
     weight: usize,
 }
@@ -73,7 +90,7 @@ pub struct HistoryLimits {
 
 impl Default for HistoryLimits {
     fn default() -> Self {
-        Self { blocks: 100_000, bytes: 256 << 20 }
+        Self { blocks: 100_000, bytes: 128 << 20 }
     }
 }
 
@@ -88,23 +105,27 @@ impl Head {
         let mut trail = Spine::starting_at(block.number());
         let mut past = trail.empty();
         trail.push(block.clone());
-        past.push(Past { changes: Vec::new(), state: Some(state.clone()), weight: 0 });
-        Self { params, genesis: block.clone(), block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
+        let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
+        let (genesis, edits, trail) = (block.clone(), Vec::new(), Trail(trail));
+        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
-    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first.
+    /// A chain that goes on after `block`, with the newest blocks before it, oldest first.
     pub fn resumed(
         params: Arc<ChainParams>,
         genesis: Arc<Block>,
-        recent: Vec<Arc<Block>>,
+        before: Vec<Arc<Block>>,
         block: Arc<Block>,
         state: State,
     ) -> Self {
-        let mut trail = Spine::starting_at(recent.first().unwrap_or(&block).number());
+        let mut trail = Spine::starting_at(before.first().unwrap_or(&block).number());
         let mut past = Spine::starting_at(block.number());
-        recent.into_iter().chain([block.clone()]).for_each(|block| trail.push(block));
-        past.push(Past { changes: Vec::new(), state: Some(state.clone()), weight: 0 });
-        Self { params, genesis, block, state, edits: Vec::new(), trail: Trail(trail), past, bytes: 0 }
+        before.into_iter().chain([block.clone()]).for_each(|block| trail.push(block));
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
+        let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
+        let (edits, trail) = (Vec::new(), Trail(trail));
+        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
     /// The newest block's height.
@@ -115,6 +136,18 @@ impl Head {
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
         self.trail.0.first()
+    }
+
+    /// How many heads were published before this one: of two heads the one with the larger number is the later one,
+    /// whatever blocks they have.
+    pub fn version(&self) -> u64 {
+        self.version
+    }
+
+    /// The same, published after `before`.
+    pub(super) fn after(mut self, before: &Self) -> Self {
+        self.version = before.version + 1;
+        self
     }
 
     /// The recent blocks.
@@ -132,8 +165,8 @@ impl Head {
         self.trail.0.iter_from(number)
     }
 
-    /// The state after the block with this number. One that is not held is built, at the cost of up to 63 blocks'
-    /// changes.
+    /// The state after the block with this number. One that is not held is built, at the cost of a few thousand changes
+    /// beyond those of the block itself.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
         if number == self.number() {
             return Ok(self.state.clone());
@@ -146,8 +179,19 @@ impl Head {
                 None => at = at.checked_sub(1).ok_or(Pruned(number))?,
             }
         };
-        for past in self.past.iter_from(at + 1).take((number - at) as usize) {
-            past.changes.iter().for_each(|changes| {
+        let missing = self.past.iter_from(at + 1).take((number - at) as usize);
+        state.replay(missing.flat_map(|past| &past.changes).map(|changes| &**changes));
+        Ok(state)
+    }
+
+    /// The state on which the block with this number ran: the one after the block before, and what development
+    /// methods made of it in between.
+    pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
+        let before = number.checked_sub(1).ok_or(Pruned(number))?;
+        let past = self.past.get(number).ok_or(Pruned(before))?;
+        let mut state = self.state_after(before)?;
+        if let Some((_, edits)) = past.changes.split_last() {
+            edits.iter().for_each(|changes| {
                 state.apply(changes);
             });
         }
@@ -185,6 +229,7 @@ impl Head {
             difficulty: if rules.has(Fork::Paris) { alloy_primitives::U256::ZERO } else { parent.difficulty },
             mix_hash: entropy,
             excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
+            pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
             extra_data: Default::default(),
@@ -202,9 +247,11 @@ impl Head {
         let mut next = self.clone();
         let mut all = std::mem::take(&mut next.edits);
         all.push(changes.into());
-        let weight = weight(&block, &all);
+        let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
+        let weight = weight(&block, changed);
         next.bytes += weight;
-        next.past.push(Past { changes: all, state: Some(state.clone()), weight });
+        next.past.push(Past { changes: all, state: Some(state.clone()), changed, weight });
+        next.recent.changed += changed;
         next.trail.0.push(block.clone());
         (next.block, next.state) = (block, state);
         next.thin();
@@ -220,18 +267,51 @@ impl Head {
         next
     }
 
-    /// Lets go of the one state that is no longer among the newest.
-    fn thin(&mut self) {
-        let Some(old) =
-            self.number().checked_sub(RECENT_STATES).filter(|number| !number.is_multiple_of(STATE_INTERVAL))
-        else {
-            return;
+    /// What development methods changed since `before`, a head with the same newest block.
+    pub(super) fn edits_since(&self, before: &Self) -> Changes {
+        let new = self.edits.iter().skip(before.edits.len());
+        Changes(new.flat_map(|changes| changes.0.iter().cloned()).collect())
+    }
+
+    /// The chain as it was when the block with this number was its newest.
+    pub fn rewound(&self, number: u64) -> Result<Self, Pruned> {
+        if number == self.number() {
+            return Ok(self.clone());
+        }
+        let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
+        let state = self.state_after(number)?;
+        let past = self.past.get(number).ok_or(Pruned(number))?;
+        let mut next = self.clone();
+        next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
+        next.trail.0.truncate(number + 1);
+        next.past.truncate(number + 1);
+        next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
+        next.recent = if number < self.recent.first {
+            Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL }
+        } else {
+            let changed = next.past.iter_from(self.recent.first).map(|past| past.changed).sum();
+            Recent { changed, ..self.recent }
         };
-        // The oldest state is what the next ones are built from.
-        if old > self.past.first()
-            && let Some(past) = self.past.get(old)
+        next.edits.clear();
+        (next.block, next.state) = (block, state);
+        Ok(next)
+    }
+
+    /// Lets go of states that are no longer among the newest, but for those that the others are built from.
+    fn thin(&mut self) {
+        while self.number() - self.recent.first >= RECENT_STATES
+            || (self.recent.changed > RECENT_CHANGES && self.recent.first < self.number())
         {
-            self.past.replace(old, Past { state: None, ..past.clone() });
+            let at = self.recent.first;
+            self.recent.first += 1;
+            let Some(past) = self.past.get(at) else { continue };
+            self.recent.changed -= past.changed;
+            self.recent.since_held += past.changed;
+            if self.recent.since_held >= STATE_INTERVAL {
+                self.recent.since_held = 0;
+            } else {
+                self.past.replace(at, Past { state: None, ..past.clone() });
+            }
         }
     }
 
@@ -240,7 +320,12 @@ impl Head {
         let mut dropped = Vec::new();
         let mut first = self.oldest();
         while first < self.number() && (self.number() - first >= limits.blocks.max(1) || self.bytes > limits.bytes) {
-            self.bytes -= self.past.get(first).map_or(0, |past| past.weight);
+            let (changed, weight) = self.past.get(first).map_or((0, 0), |past| (past.changed, past.weight));
+            self.bytes -= weight;
+            if first == self.recent.first {
+                let changed = self.recent.changed - changed;
+                self.recent = Recent { first: first + 1, changed, since_held: STATE_INTERVAL };
+            }
             dropped.extend(self.trail.0.get(first).cloned());
             first += 1;
         }
@@ -250,12 +335,11 @@ impl Head {
     }
 }
 
-/// Roughly the memory that a block takes with its receipts and changes.
-fn weight(block: &Block, changes: &[Arc<Changes>]) -> usize {
+/// Roughly the memory that a block takes with its receipts and changes, and with the trie's nodes that only older states
+/// still need. As measured while a million accounts appeared.
+fn weight(block: &Block, changed: usize) -> usize {
     let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
-    let changes: usize =
-        changes.iter().flat_map(|changes| &changes.0).map(|change| 256 + 64 * change.storage.len()).sum();
-    2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + changes
+    2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed
 }
 
 impl BlockHashes for Head {

@@ -1,41 +1,86 @@
-//! Keys that the node holds and signs with.
+//! Accounts that the node sends transactions for: it holds their keys, or it was told to impersonate them.
 
-use alloy_consensus::{EthereumTypedTransaction, SignableTransaction, TxEip4844};
+use std::collections::BTreeSet;
+
+use alloy_consensus::SignableTransaction;
 use alloy_primitives::Address;
+use parking_lot::RwLock;
 
 use super::SubmitError;
+pub use crate::block::UnsignedTransaction;
 use crate::{
     account::{KeyError, SecretKey},
     block::{CompressedKey, Envelope, Transaction},
 };
 
-/// A transaction of any type without its signature.
-pub type UnsignedTransaction = EthereumTypedTransaction<TxEip4844>;
-
-/// Accounts whose keys the node holds: the development accounts, or none.
+/// Accounts whose keys the node holds, the development accounts or none; and those that development methods let be
+/// impersonated.
 #[derive(Debug, Default)]
-pub struct Keyring(Vec<(Address, SecretKey)>);
+pub struct Keyring {
+    keys: Vec<(Address, SecretKey)>,
+    impersonated: RwLock<Impersonated>,
+}
+
+/// Accounts that the node sends for without a key.
+#[derive(Debug, Default)]
+struct Impersonated {
+    all: bool,
+    accounts: BTreeSet<Address>,
+}
 
 impl Keyring {
     /// A keyring of these keys, in this order.
     pub fn new(keys: impl IntoIterator<Item = SecretKey>) -> Self {
-        Self(keys.into_iter().map(|key| (key.address(), key)).collect())
+        let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
+        Self { keys, impersonated: RwLock::default() }
     }
 
-    /// The accounts, in order.
+    /// The accounts with keys, in order, and those that are impersonated one by one.
     pub fn addresses(&self) -> Vec<Address> {
-        self.0.iter().map(|(address, _)| *address).collect()
+        let own = self.keys.iter().map(|(address, _)| *address);
+        let impersonated = self.impersonated.read();
+        let others = impersonated.accounts.iter().copied().filter(|address| self.get(*address).is_none());
+        own.chain(others).collect()
     }
 
     /// The key of an account.
     pub fn get(&self, address: Address) -> Option<&SecretKey> {
-        self.0.iter().find(|(own, _)| *own == address).map(|(_, key)| key)
+        self.keys.iter().find(|(own, _)| *own == address).map(|(_, key)| key)
     }
 
-    /// Signs with the key of `from`.
+    /// Whether [`sign`](Self::sign) does this account's bidding.
+    pub fn can_sign(&self, address: Address) -> bool {
+        self.get(address).is_some() || self.is_impersonated(address)
+    }
+
+    /// Signs with the key of `from`, or lets the transaction pass as that of an impersonated account.
     pub fn sign(&self, from: Address, transaction: UnsignedTransaction) -> Result<Transaction, SubmitError> {
-        let key = self.get(from).ok_or(SubmitError::UnknownAccount)?;
-        sign_transaction(key, transaction).map_err(|error| SubmitError::Dropped(error.to_string()))
+        match self.get(from) {
+            Some(key) => sign_transaction(key, transaction).map_err(|error| SubmitError::Dropped(error.to_string())),
+            None if self.is_impersonated(from) => Ok(Transaction::impersonated(transaction, from)),
+            None => Err(SubmitError::UnknownAccount),
+        }
+    }
+
+    /// Begins or stops to impersonate an account. Returns whether that was any news.
+    pub fn impersonate(&self, address: Address, on: bool) -> bool {
+        let accounts = &mut self.impersonated.write().accounts;
+        if on { accounts.insert(address) } else { accounts.remove(&address) }
+    }
+
+    /// Begins or stops to impersonate whoever has no key here.
+    pub fn impersonate_all(&self, on: bool) {
+        self.impersonated.write().all = on;
+    }
+
+    /// Impersonates nobody any more.
+    pub fn clear_impersonated(&self) {
+        *self.impersonated.write() = Impersonated::default();
+    }
+
+    fn is_impersonated(&self, address: Address) -> bool {
+        let impersonated = self.impersonated.read();
+        impersonated.all || impersonated.accounts.contains(&address)
     }
 }
 

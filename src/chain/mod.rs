@@ -4,8 +4,10 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod build;
 mod candidate;
 mod clock;
+mod edit;
 mod error;
 mod executor;
 pub mod fees;
@@ -15,9 +17,13 @@ mod index;
 mod journal;
 mod keyring;
 mod maintain;
+mod mining;
 mod pool;
+mod record;
 mod recover;
+mod rewind;
 mod seal;
+mod simulate;
 mod spine;
 mod timing;
 mod view;
@@ -36,7 +42,9 @@ use tokio::sync::{broadcast, oneshot};
 
 pub use crate::store::LogKey;
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
+pub use edit::{Edit, RawSignature};
 pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
@@ -44,8 +52,14 @@ pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
+pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};
+pub use rewind::{ReorgError, RollbackError};
+pub use simulate::{
+    BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+    without_signature,
+};
 pub use view::{BlockId, View, ViewError};
 
 use self::{
@@ -125,7 +139,6 @@ pub enum Event {
 
 /// What readers, submitters and the writer share.
 struct Shared {
-    params: Arc<ChainParams>,
     head: ArcSwap<Head>,
     pool: Pool,
     index: Index,
@@ -150,6 +163,15 @@ struct Sealing {
     min_tip: u128,
     /// What a development method decided for the next block.
     next_base_fee: Option<u64>,
+    /// Likewise, what `PREVRANDAO` gives.
+    next_randomness: Option<B256>,
+}
+
+impl Sealing {
+    /// The next block was made, or will be another one.
+    fn forget_next(&mut self) {
+        (self.next_base_fee, self.next_randomness) = (None, None);
+    }
 }
 
 impl Shared {
@@ -160,6 +182,7 @@ impl Shared {
         let mut environment = head.next_environment(timestamp);
         environment.gas_limit = sealing.gas_limit;
         environment.beneficiary = sealing.beneficiary;
+        environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {
             environment.base_fee = sealing.next_base_fee.or(environment.base_fee);
         }
@@ -221,27 +244,30 @@ impl Chain {
     ) -> std::io::Result<(Self, Writer)> {
         let Recovered { head, shift, journal, waiting } = recovered;
         let (commands, receiver) = mpsc::channel();
+        let sealing = Sealing {
+            mining: config.mining,
+            gas_limit: config.gas_limit,
+            beneficiary: config.beneficiary,
+            min_tip: config.min_tip,
+            next_base_fee: None,
+            next_randomness: None,
+        };
+        let head = Arc::new(head);
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
+        let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
-            params: head.params.clone(),
             pool: Pool::new(config.pool),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
-            sealing: Mutex::new(Sealing {
-                mining: config.mining,
-                gas_limit: config.gas_limit,
-                beneficiary: config.beneficiary,
-                min_tip: config.min_tip,
-                next_base_fee: None,
-            }),
+            sealing: Mutex::new(sealing),
             preamble,
             history_limits: config.history,
             history: journal.as_ref().and_then(Journal::history),
             keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
             pending: Mutex::default(),
-            head: ArcSwap::from_pointee(head),
+            head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let executor = Executor {
@@ -254,6 +280,7 @@ impl Chain {
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
+            origin: (head, sealing, origin_height),
         };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
         let chain = Self { shared, commands };
@@ -267,8 +294,8 @@ impl Chain {
     }
 
     /// What holds for every block.
-    pub fn params(&self) -> &ChainParams {
-        &self.shared.params
+    pub fn params(&self) -> Arc<ChainParams> {
+        self.shared.head.load().params.clone()
     }
 
     /// The transactions that wait for a block.
@@ -327,17 +354,18 @@ impl Chain {
         self.shared.sealing.lock().min_tip
     }
 
+    /// How much of the past is held.
+    pub fn history(&self) -> HistoryLimits {
+        self.shared.history_limits
+    }
+
     /// Checks a transaction and puts it into the pool. The checks run on the caller's thread.
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
-        let next = self.shared.next_environment(&self.head(), 0);
+        let head = self.head();
+        let next = self.shared.next_environment(&head, 0);
         let sealing = *self.shared.sealing.lock();
-        Admission {
-            params: &self.shared.params,
-            rules: next.rules,
-            gas_limit: next.gas_limit,
-            min_tip: sealing.min_tip,
-        }
-        .check(&submission)?;
+        Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip: sealing.min_tip }
+            .check(&submission)?;
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
         let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
         if sealing.mining == Mining::Instant {

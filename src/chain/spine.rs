@@ -93,6 +93,14 @@ impl<T: Clone> Spine<T> {
         }
     }
 
+    /// Drops the items from `next` on.
+    pub(super) fn truncate(&mut self, next: u64) {
+        while self.next > next.max(self.first) {
+            self.next -= 1;
+            set(&mut self.root, self.height, self.next - self.base, None);
+        }
+    }
+
     /// The items from `position` on, oldest first.
     pub(super) fn iter_from(&self, position: u64) -> impl DoubleEndedIterator<Item = &T> {
         (position.max(self.first)..self.next).filter_map(|at| self.get(at))
@@ -148,6 +156,10 @@ mod tests {
         spine.push(1);
         spine.replace(4_999, 2);
         assert_eq!(spine.iter_from(4_998).copied().collect::<Vec<_>>(), [4_998, 2, 1]);
+        spine.truncate(4_999);
+        assert_eq!(spine.iter_from(4_997).copied().collect::<Vec<_>>(), [4_997, 4_998]);
+        spine.push(7);
+        assert_eq!((spine.get(4_999), spine.get(5_000)), (Some(&7), None));
         for (n, clone) in clones {
             assert_eq!(clone.iter_from(n).copied().collect::<Vec<_>>(), [n], "a clone changed");
         }

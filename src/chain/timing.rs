@@ -13,6 +13,8 @@ pub(super) struct Timing {
     offset: i64,
     /// The time that the next block was promised.
     next: Option<u64>,
+    /// Seconds from each block to the next, if they are fixed.
+    interval: Option<u64>,
     /// What the clock showed when the newest block was sealed.
     sealed_ms: u64,
 }
@@ -20,17 +22,17 @@ pub(super) struct Timing {
 impl Timing {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         let sealed_ms = clock.now_ms();
-        Self { clock, offset: 0, next: None, sealed_ms }
+        Self { clock, offset: 0, next: None, interval: None, sealed_ms }
     }
 
     /// How the chain's time differs from the clock's.
     pub(super) fn shift(&self) -> Shift {
-        Shift { ahead: self.offset, promised: self.next }
+        Shift { ahead: self.offset, promised: self.next, interval: self.interval }
     }
 
     /// Makes the chain's time differ from the clock's in this way.
     pub(super) fn restore(&mut self, shift: Shift) {
-        (self.offset, self.next) = (shift.ahead, shift.promised);
+        (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
     }
 
     /// The chain's time now, in seconds since the Unix epoch.
@@ -42,7 +44,8 @@ impl Timing {
     /// as they do on the live network with its three blocks a second: a chain under load stays in step with the
     /// clock. `at_least` is how much later than its parent the block must be.
     pub(super) fn of_next_block(&self, parent: u64, at_least: u64) -> u64 {
-        self.next.unwrap_or_else(|| self.now()).max(parent + at_least)
+        let fixed = self.next.or_else(|| Some(parent.saturating_add(self.interval?)));
+        fixed.unwrap_or_else(|| self.now()).max(parent.saturating_add(at_least))
     }
 
     /// A block got this time. A promise that it kept becomes the chain's time from here on.
@@ -72,7 +75,17 @@ impl Timing {
     /// Makes this the chain's time.
     pub(super) fn set(&mut self, now: u64) {
         self.offset = 0;
-        self.offset = now as i64 - self.now() as i64;
+        self.offset = (now as i64).saturating_sub(self.now() as i64);
+    }
+
+    /// Fixes the seconds from each block to the next, or lets the clock decide again. Returns whether they were fixed.
+    pub(super) fn fix_interval(&mut self, seconds: Option<u64>) -> bool {
+        std::mem::replace(&mut self.interval, seconds).is_some()
+    }
+
+    /// Forgets everything that development methods decided.
+    pub(super) fn reset(&mut self) {
+        *self = Self::new(self.clock.clone());
     }
 
     /// Promises the next block this time.

@@ -71,6 +71,13 @@ impl View {
         Self { environment: head.environment(), block: head.block.clone(), state: head.state.clone(), head }
     }
 
+    /// The chain as of the block of `head` with this number.
+    pub fn after(head: Arc<Head>, number: u64) -> Result<Self, ViewError> {
+        let block = head.block(number).ok_or(ViewError::NotFound)?.clone();
+        let state = head.state_after(number)?;
+        Ok(Self { environment: head.environment_of(&block), block, state, head })
+    }
+
     /// Where a call runs.
     pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
         CallContext {
@@ -80,6 +87,7 @@ impl View {
             hashes: &*self.head as &dyn BlockHashes,
             overrides,
             gas_cap,
+            is_over: None,
         }
     }
 }

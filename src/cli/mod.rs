@@ -7,7 +7,11 @@
 pub mod address;
 mod banner;
 pub mod chain;
+mod configuration;
 pub mod keys;
+mod notify;
+mod probe;
+mod reference;
 mod serve;
 mod settings;
 
@@ -65,6 +69,12 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// An ABI cannot be read.
+    #[error(transparent)]
+    Abi(#[from] crate::console::AbiError),
+    /// A configuration file cannot be used.
+    #[error("{0} cannot be used: see above")]
+    File(String),
     /// The system refused something.
     #[error(transparent)]
     System(#[from] io::Error),
@@ -103,25 +113,40 @@ fn parser() -> clap::Command {
                 .about("Run a node (what happens without a command)")
                 .args(settings::arguments()),
         )
+        .subcommand(configuration::command())
         .subcommand(
-            clap::Command::new("config")
-                .about("Print the configuration in effect, and where each value comes from")
+            clap::Command::new("probe")
+                .about("Ask the node that these settings describe whether it is ready")
                 .args(settings::arguments()),
-        );
+        )
+        .subcommand(
+            clap::Command::new("completions")
+                .about("Print completions for a shell")
+                .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
+        )
+        .subcommand(clap::Command::new("man").about("Print the manual page"));
     Command::augment_subcommands(root)
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
-    let out = &mut io::stdout().lock();
+    // A node prints from several threads, so nobody may hold standard output while it runs.
+    let out = &mut match matches.subcommand() {
+        None => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(("serve", matches)) => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        Some(_) => io::stdout().lock(),
+    };
     match matches.subcommand() {
-        None => serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("serve", matches)) => serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("config", matches)) => {
-            let values = settings::values(matches)?;
-            settings::print(&Config::from_values(&values)?, &values, out)?;
-            Ok(())
+        Some(("config", matches)) => configuration::run(matches, out),
+        Some(("probe", matches)) => Ok(probe::run(Config::from_values(&settings::values(matches)?)?.listen, out)?),
+        Some(("completions", matches)) => {
+            // The parser wants one.
+            let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut parser(), "tetrad", &mut script);
+            Ok(out.write_all(&script)?)
         }
-        Some(_) => {
+        Some(("man", _)) => Ok(clap_mangen::Man::new(parser()).render(out)?),
+        _ => {
             // The parser knows these commands, or it would not have let them pass.
             let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)

@@ -1,9 +1,9 @@
 //! `tetrad serve`: a node until somebody ends it.
 
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 
-use super::{Error, banner};
-use crate::{Config, Node, telemetry};
+use super::{Error, banner, notify};
+use crate::{Config, Node, console::Console, telemetry};
 
 /// Runs a node until SIGINT or SIGTERM.
 pub(super) fn run(config: Config) -> Result<(), Error> {
@@ -12,33 +12,75 @@ pub(super) fn run(config: Config) -> Result<(), Error> {
     let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     runtime.block_on(async {
+        // From here on a signal waits for somebody to take it.
+        let mut signals = Signals::listen()?;
         let node = Node::spawn(config).await?;
         if !node.config().quiet {
             let mut out = io::stdout().lock();
             banner::print(&node, &mut out)?;
             out.flush()?;
+            drop(out);
+            let config = node.config();
+            let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
+            let (own, telling) = ([node.updater()], config.rpc.telling.clone());
+            let console = Console::new(&config.console, &config.network, own, telling, colours)?;
+            tokio::spawn(console.follow(node.chain().clone(), io::stdout()));
         }
-        let signal = ended().await?;
+        notify::notify(notify::READY);
+        let signal = signals.end(&node).await?;
+        notify::notify(notify::STOPPING);
         tracing::info!(signal, "shutting down");
         node.shut_down().await;
         Ok(())
     })
 }
 
-/// Resolves when the process is asked to end, with the name of the signal.
-async fn ended() -> io::Result<&'static str> {
-    #[cfg(unix)]
-    {
+/// What the system may ask of the process.
+#[cfg(unix)]
+struct Signals {
+    interrupt: tokio::signal::unix::Signal,
+    terminate: tokio::signal::unix::Signal,
+    hangup: tokio::signal::unix::Signal,
+}
+
+#[cfg(unix)]
+impl Signals {
+    fn listen() -> io::Result<Self> {
         use tokio::signal::unix::{SignalKind, signal};
-        let (mut interrupt, mut terminate) = (signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?);
-        tokio::select! {
-            _ = interrupt.recv() => Ok("SIGINT"),
-            _ = terminate.recv() => Ok("SIGTERM"),
+        Ok(Self {
+            interrupt: signal(SignalKind::interrupt())?,
+            terminate: signal(SignalKind::terminate())?,
+            hangup: signal(SignalKind::hangup())?,
+        })
+    }
+
+    /// Resolves when the process is asked to end, with the name of the signal. SIGHUP means to read the certificate again.
+    async fn end(&mut self, node: &Node) -> io::Result<&'static str> {
+        loop {
+            tokio::select! {
+                _ = self.interrupt.recv() => return Ok("SIGINT"),
+                _ = self.terminate.recv() => return Ok("SIGTERM"),
+                _ = self.hangup.recv() => match node.reload() {
+                    Ok(()) => tracing::info!("the certificate was read again"),
+                    Err(error) => tracing::error!(%error, "the certificate stays as it was"),
+                },
+            }
         }
     }
-    #[cfg(not(unix))]
-    {
-        tokio::signal::ctrl_c().await?;
-        Ok("Ctrl-C")
+}
+
+/// What the system may ask of the process.
+#[cfg(not(unix))]
+struct Signals;
+
+#[cfg(not(unix))]
+impl Signals {
+    fn listen() -> io::Result<Self> {
+        Ok(Self)
+    }
+
+    /// Resolves when the process is asked to end.
+    async fn end(&mut self, _: &Node) -> io::Result<&'static str> {
+        tokio::signal::ctrl_c().await.map(|()| "Ctrl-C")
     }
 }

@@ -13,7 +13,12 @@ use crate::config::{Config, ConfigError, Kind, Origin, SETTINGS, Setting, Values
 pub(super) fn arguments() -> Vec<Arg> {
     let file =
         Arg::new("config").long("config").value_name("FILE").help("Read settings from this file [env: TETRAD_CONFIG]");
-    std::iter::once(file).chain(SETTINGS.iter().map(argument)).collect()
+    let verbose = Arg::new("verbose")
+        .short('v')
+        .action(ArgAction::Count)
+        .help("Print more of transactions, up to -vvvv; see --verbosity")
+        .conflicts_with("verbosity");
+    [file, verbose].into_iter().chain(SETTINGS.iter().map(argument)).collect()
 }
 
 fn argument(setting: &Setting) -> Arg {
@@ -40,6 +45,10 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             values.read(setting, text, Origin::Flag(setting.flag()))?;
         }
+    }
+    let verbose = matches.get_count("verbose");
+    if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == "verbosity" && verbose > 0) {
+        values.read(setting, &verbose.to_string(), Origin::Flag("v".to_owned()))?;
     }
     Ok(values)
 }

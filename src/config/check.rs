@@ -1,13 +1,17 @@
 //! What values mean, or what is wrong with them.
 
+use std::path::PathBuf;
+
 use alloy_primitives::utils::parse_ether;
 use ipnet::IpNet;
 
-use super::{Config, ConfigError, LogFormat, Profile, Values, reader::Reader};
+use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::Reader};
 use crate::{
     account::{Hrp, Mnemonic},
+    exchange::feed::Policy,
     log::Durability,
     rpc::Dialect,
+    web::{Origin, Origins},
 };
 
 impl Config {
@@ -27,6 +31,35 @@ impl Config {
                 config.ws_listen = Some(listen);
             }
         }
+        read.checked("metrics-listen", &mut config.metrics, |text| match text {
+            "beside" => Ok(MetricsAt::Beside),
+            "off" => Ok(MetricsAt::Off),
+            address => address.parse().map(MetricsAt::Own).map_err(|error| {
+                format!("expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})")
+            }),
+        })?;
+        if let Some((items, origin)) = read.list("cors-origins") {
+            let parse = |text: &str| {
+                text.parse::<Origin>().map_err(|what| ConfigError::new(format!("{origin}: {what}, got `{text}`")))
+            };
+            config.origins = match items.as_slice() {
+                ["*"] => Origins::Any,
+                items => Origins::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
+            };
+        }
+        read.path("listen-unix", &mut config.listen_unix);
+        if cfg!(not(unix)) && config.listen_unix.is_some() {
+            return Err(ConfigError::new("listen-unix: this system has no Unix sockets"));
+        }
+        let (mut certificate, mut key) = (None, None);
+        read.path("tls.certificate-file", &mut certificate);
+        read.path("tls.key-file", &mut key);
+        config.tls = match (certificate, key) {
+            (None, None) => None,
+            (Some(certificate), Some(key)) => Some((certificate, key)),
+            (Some(_), None) => return Err(ConfigError::new("tls.certificate-file: tls.key-file is missing")),
+            (None, Some(_)) => return Err(ConfigError::new("tls.key-file: tls.certificate-file is missing")),
+        };
         read.integer("chain-id", 1..=i64::MAX, &mut config.chain_id)?;
         if let Some(time) = read.seconds("block-time", 0.001..=86_400.0)? {
             config.block_time = Some(time);
@@ -50,12 +83,19 @@ impl Config {
         read.integer("seed", 0..=i64::MAX, &mut config.seed)?;
         read.path("ready-file", &mut config.ready_file);
         read.switch("quiet", &mut config.quiet);
+        read.integer("verbosity", 0..=4, &mut config.console.verbosity)?;
+        if let Some((paths, _)) = read.list("abi") {
+            config.console.abi = paths.into_iter().map(PathBuf::from).collect();
+        }
         if let Some(format) = read.choice("log-format", &[("text", LogFormat::Text), ("json", LogFormat::Json)])? {
             config.log_format = format;
         }
         read.checked("log-level", &mut config.log_level, |text| {
             tracing_subscriber::EnvFilter::try_new(text).map(|_| text.to_owned()).map_err(|error| error.to_string())
         })?;
+        if let Some(slow) = read.seconds("slow-request", 0.0..=3_600.0)? {
+            config.rpc.slow = Some(slow).filter(|slow| !slow.is_zero());
+        }
         config.read_network(&read)?;
         config.read_rpc(&read)?;
         config.read_services(&read)?;
@@ -93,6 +133,12 @@ impl Config {
         read.integer("rpc.max-body", 1_024..=1 << 30, &mut rpc.max_body)?;
         read.integer("rpc.max-batch", 1..=1_000_000, &mut rpc.max_batch)?;
         read.integer("rpc.gas-cap", 21_000..=i64::MAX, &mut rpc.gas_cap)?;
+        if let Some(timeout) = read.seconds("rpc.execution-timeout", 0.001..=3_600.0)? {
+            rpc.execution_timeout = timeout;
+        }
+        let mut megabytes = rpc.max_trace_bytes >> 20;
+        read.integer("rpc.max-trace-megabytes", 1..=100_000, &mut megabytes)?;
+        rpc.max_trace_bytes = megabytes << 20;
         read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
         read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
         read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)
@@ -102,6 +148,24 @@ impl Config {
         let exchange = &mut self.exchange;
         if let Some(tick) = read.seconds("exchange.price-tick", 0.0..=3_600.0)? {
             exchange.price_tick = Some(tick).filter(|tick| !tick.is_zero());
+        }
+        if let Some((items, origin)) = read.list("exchange.price-sources") {
+            let source = |text: &str| text.parse().map_err(|error| ConfigError::new(format!("{origin}: {error}")));
+            exchange.price_sources = items.into_iter().map(source).collect::<Result<_, _>>()?;
+        }
+        let policies = [("fallback", Policy::Fallback), ("median", Policy::Median)];
+        exchange.price_policy = read.choice("exchange.price-policy", &policies)?.unwrap_or(exchange.price_policy);
+        let upstream = &mut exchange.upstream;
+        for (name, least, field) in [
+            ("exchange.upstream-interval", 0.1, &mut upstream.interval),
+            ("exchange.upstream-timeout", 0.1, &mut upstream.timeout),
+            ("exchange.upstream-max-age", 1.0, &mut upstream.max_age),
+        ] {
+            *field = read.seconds(name, least..=86_400.0)?.unwrap_or(*field);
+        }
+        read.integer("exchange.upstream-retries", 0..=10, &mut upstream.retries)?;
+        if let Some((text, _)) = read.text("exchange.upstream-subscribe") {
+            upstream.subscribe = Some(text);
         }
         read.integer("exchange.rate-limit", 0..=1_000_000, &mut exchange.rate_limit)?;
         if let Some((items, origin)) = read.list("exchange.trusted-proxies") {

@@ -6,6 +6,7 @@
 
 mod check;
 mod layers;
+mod problems;
 mod reader;
 mod settings;
 mod show;
@@ -15,16 +16,18 @@ use std::{net::SocketAddr, path::PathBuf, time::Duration};
 use alloy_primitives::U256;
 
 pub use layers::{Origin, Values};
+pub use problems::problems;
 pub use settings::{Kind, SETTINGS, Setting};
 
 use crate::{
     chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
     log::Durability,
     network::Network,
     rpc::RpcConfig,
-    web::ListenerLimits,
+    web::{ListenerLimits, Origins},
 };
 
 /// The mnemonic that every development tool starts with.
@@ -50,6 +53,17 @@ pub enum Profile {
     Production,
 }
 
+/// Where metrics are served.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsAt {
+    /// At `/metrics`, beside everything else.
+    Beside,
+    /// At `/metrics` of a listener of their own.
+    Own(SocketAddr),
+    /// Nowhere.
+    Off,
+}
+
 /// How log lines look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LogFormat {
@@ -68,6 +82,14 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Where the price WebSocket is served besides.
     pub ws_listen: Option<SocketAddr>,
+    /// Where metrics are served.
+    pub metrics: MetricsAt,
+    /// A Unix socket where everything is served besides.
+    pub listen_unix: Option<PathBuf>,
+    /// Certificates and private key of the listeners, as PEM files; without them they speak plain HTTP.
+    pub tls: Option<(PathBuf, PathBuf)>,
+    /// Pages that may use the interfaces.
+    pub origins: Origins,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -100,6 +122,8 @@ pub struct Config {
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
     pub quiet: bool,
+    /// What is printed of transactions.
+    pub console: ConsoleConfig,
     /// How log lines look.
     pub log_format: LogFormat,
     /// What is logged.
@@ -130,6 +154,10 @@ impl Default for Config {
             profile: Profile::Development,
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
+            metrics: MetricsAt::Beside,
+            listen_unix: None,
+            tls: None,
+            origins: Origins::Any,
             chain_id: 125,
             block_time: None,
             no_mining: false,
@@ -146,6 +174,7 @@ impl Default for Config {
             seed: 1,
             ready_file: None,
             quiet: false,
+            console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             network: Network::default(),

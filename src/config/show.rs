@@ -5,8 +5,8 @@ use std::{fmt::Display, path::PathBuf, time::Duration};
 use alloy_primitives::utils::format_ether;
 use toml::Value;
 
-use super::{Config, LogFormat, Profile};
-use crate::{log::Durability, rpc::Dialect};
+use super::{Config, LogFormat, MetricsAt, Profile};
+use crate::{exchange::feed::Policy, log::Durability, rpc::Dialect, web::Origins};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -19,6 +19,16 @@ impl Config {
             "profile" => text(&if self.profile == Profile::Development { "development" } else { "production" }),
             "listen" => text(&self.listen),
             "ws-listen" => Some(Value::String(self.ws_listen.map_or("off".to_owned(), |address| address.to_string()))),
+            "metrics-listen" => match &self.metrics {
+                MetricsAt::Beside => text(&"beside"),
+                MetricsAt::Own(address) => text(address),
+                MetricsAt::Off => text(&"off"),
+            },
+            "listen-unix" => path(&self.listen_unix),
+            "cors-origins" => Some(Value::Array(match &self.origins {
+                Origins::Any => vec![Value::String("*".to_owned())],
+                Origins::Listed(all) => all.iter().map(|origin| Value::String(origin.as_str().to_owned())).collect(),
+            })),
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),
@@ -34,8 +44,14 @@ impl Config {
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
+            "verbosity" => integer(self.console.verbosity.into()),
+            "abi" => {
+                let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
+                Some(Value::Array(paths.collect()))
+            }
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
             "log-level" => text(&self.log_level),
+            "slow-request" => seconds(self.rpc.slow.unwrap_or_default()),
             "network.cosmos-chain-id" => text(&self.network.cosmos_chain_id),
             "network.bech32-prefix" => text(&self.network.hrp),
             "network.coin" => text(&self.network.coin),
@@ -46,10 +62,24 @@ impl Config {
             "rpc.max-body" => integer(self.rpc.max_body as u64),
             "rpc.max-batch" => integer(self.rpc.max_batch as u64),
             "rpc.gas-cap" => integer(self.rpc.gas_cap),
+            "rpc.execution-timeout" => seconds(self.rpc.execution_timeout),
+            "rpc.max-trace-megabytes" => integer(self.rpc.max_trace_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
             "exchange.price-tick" => seconds(self.exchange.price_tick.unwrap_or_default()),
+            "exchange.price-sources" => {
+                let sources = self.exchange.price_sources.iter();
+                Some(Value::Array(sources.map(|source| Value::String(source.to_string())).collect()))
+            }
+            "exchange.price-policy" => {
+                text(&if self.exchange.price_policy == Policy::Fallback { "fallback" } else { "median" })
+            }
+            "exchange.upstream-interval" => seconds(self.exchange.upstream.interval),
+            "exchange.upstream-timeout" => seconds(self.exchange.upstream.timeout),
+            "exchange.upstream-retries" => integer(self.exchange.upstream.retries.into()),
+            "exchange.upstream-max-age" => seconds(self.exchange.upstream.max_age),
+            "exchange.upstream-subscribe" => self.exchange.upstream.subscribe.clone().map(Value::String),
             "exchange.rate-limit" => integer(self.exchange.rate_limit.into()),
             "exchange.trusted-proxies" => {
                 let proxies = self.exchange.trusted_proxies.iter();
@@ -64,6 +94,8 @@ impl Config {
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),
             "limits.checkpoint-kilobytes" => integer(self.checkpoint_bytes >> 10),
+            "tls.certificate-file" => path(&self.tls.as_ref().map(|(certificate, _)| certificate.clone())),
+            "tls.key-file" => path(&self.tls.as_ref().map(|(_, key)| key.clone())),
             "keys.treasury-file" => path(&self.treasury_file),
             "keys.updater-file" => path(&self.updater_file),
             _ => None,

@@ -29,7 +29,7 @@ struct EthAccount<'a> {
 
 /// What every account of a Cosmos chain has.
 #[derive(Clone, Debug, Serialize)]
-struct BaseAccount {
+pub(super) struct BaseAccount {
     address: String,
     /// None before the first signed transaction.
     pub_key: Option<ProtoPublicKey>,
@@ -37,19 +37,25 @@ struct BaseAccount {
     sequence: String,
 }
 
-impl<'a> AccountResponse<'a> {
-    /// Shows an account of `network`.
-    pub(super) fn new(account: &Account, network: &'a Network) -> Self {
+impl BaseAccount {
+    pub(super) fn new(account: &Account, network: &Network) -> Self {
         let key = account.public_key.as_ref().map(|key| ProtoPublicKey {
             type_url: network.key_type.clone(),
             key: Base64::encode_string(key.as_slice()),
         });
-        let base = BaseAccount {
+        Self {
             address: address_to_bech32(&account.address, &network.hrp, Kind::Account),
             pub_key: key,
             account_number: account.number.to_string(),
             sequence: account.nonce.to_string(),
-        };
+        }
+    }
+}
+
+impl<'a> AccountResponse<'a> {
+    /// Shows an account of `network`.
+    pub(super) fn new(account: &Account, network: &'a Network) -> Self {
+        let base = BaseAccount::new(account, network);
         let code_hash = hex::encode_prefixed(account.code_hash());
         let account_type = network.account_type.as_str();
         Self { account: EthAccount { account_type, base: base.clone(), code_hash, base_account: base } }

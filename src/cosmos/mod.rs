@@ -1,6 +1,59 @@
-//! The account query of a Cosmos node's REST gateway (specification, 2.8 and 4.7).
+//! The Cosmos side of the network: the account query (specification, 2.8 and 4.7), and what wallets need besides to add
+//! the chain.
+//!
+//! There is one state, and it is the EVM's; these are other ways to ask for it. Nothing can be sent from here.
 
 mod account;
+mod bank;
+mod blocks;
+mod comet;
+mod comet_socket;
+mod empty;
+mod error;
+mod node;
 mod rest;
+mod time;
 
-pub use rest::router;
+use std::sync::Arc;
+
+use axum::Router;
+
+use self::node::NodeIdentity;
+use crate::{
+    chain::Chain,
+    network::Network,
+    web::{ClientAddresses, ClientSlots, Operation, Shutdown},
+};
+
+/// The interface. Clones share it.
+#[derive(Clone)]
+pub struct Gateway {
+    chain: Chain,
+    network: Arc<Network>,
+    node: Arc<NodeIdentity>,
+    addresses: ClientAddresses,
+    sockets: ClientSlots,
+    shutdown: Shutdown,
+}
+
+impl Gateway {
+    /// The interface to `chain`. `sockets` bounds the WebSockets of a client, who is told by `addresses`.
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        addresses: ClientAddresses,
+        sockets: ClientSlots,
+        shutdown: Shutdown,
+    ) -> Self {
+        let node = Arc::new(NodeIdentity::new(&chain, &network));
+        Self { chain, network, node, addresses, sockets, shutdown }
+    }
+
+    /// Routes of a Cosmos node's gateway and of CometBFT, and what there is to say about them.
+    pub fn router(&self) -> (Router, Vec<Operation>) {
+        let (gateway, mut operations) = rest::router(self.clone());
+        let (comet, described) = comet::router(self.clone());
+        operations.extend(described);
+        (gateway.merge(comet), operations)
+    }
+}

@@ -11,15 +11,17 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, Bytes, U256};
 use revm::{
-    ExecuteEvm, SystemCallEvm,
+    ExecuteEvm, InspectEvm, Inspector, SystemCallEvm,
+    context::{CfgEnv, TxEnv},
     context_interface::{
         ContextTr,
-        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction},
+        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState},
     },
 };
 
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, Fork, Overlay,
+    BlockHashes, ChainParams, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError, PrecompileSet,
+    patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
 };
@@ -74,9 +76,15 @@ pub enum TransactionError {
     /// The block already holds as many blobs as it may.
     #[error("blob gas limit of the block exceeded")]
     BlobsFull,
+    /// What it is to pretend cannot be.
+    #[error(transparent)]
+    Override(#[from] OverrideError),
     /// The state could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// It took too long.
+    #[error("execution aborted (timeout)")]
+    Stopped,
     /// The machine failed in a way that no transaction should bring about.
     #[error("internal error of the EVM: {0}")]
     Machine(String),
@@ -104,7 +112,16 @@ impl<'a> BlockExecutor<'a> {
         state: &'a dyn ReadState,
         hashes: &'a dyn BlockHashes,
     ) -> Result<Self, BlockError> {
-        let evm = environment.evm(chain, Overlay::new(state, hashes));
+        Self::begin_on(chain, environment, Overlay::new(state, hashes))
+    }
+
+    /// Begins a block on top of what is pretended.
+    pub fn begin_on(
+        chain: &'a ChainParams,
+        environment: &'a Environment,
+        overlay: Overlay<'a>,
+    ) -> Result<Self, BlockError> {
+        let evm = environment.evm(chain, overlay);
         let mut executor =
             Self { chain, environment, evm, receipts: Vec::new(), gas_used: 0, blob_gas_used: 0, logs: 0 };
         // The genesis block runs nothing; its parent is no block.
@@ -141,16 +158,110 @@ impl<'a> BlockExecutor<'a> {
         {
             return Err(TransactionError::BlobsFull);
         }
+        // Whoever impersonates a contract means to send from it (EIP-3607 notwithstanding).
+        self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
         let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
+        self.commit(transaction, executed)
+    }
+
+    /// Executes the next transaction under the eyes of `inspector` and lets `look` see what came of it.
+    pub fn inspect<I, R>(
+        &mut self,
+        transaction: &Transaction,
+        inspector: &mut I,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
+    ) -> Result<R, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let mut cfg = self.environment.cfg_env(self.chain);
+        cfg.disable_eip3607 = transaction.is_impersonated();
+        let precompiles = self.environment.precompiles(self.chain);
+        let (result, seen) = self.execute_with(transaction, tx_env(transaction), cfg, precompiles, inspector, look);
+        result?;
+        seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
+    }
+
+    /// Executes what is no signed transaction, under limits and with precompiles of its own.
+    pub fn simulate<I>(
+        &mut self,
+        transaction: &Transaction,
+        cfg: CfgEnv,
+        precompiles: PrecompileSet,
+        inspector: &mut I,
+    ) -> Result<ExecutionResult, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let mut tx = tx_env(transaction);
+        if cfg.disable_nonce_check {
+            // The account's own nonce counts; the machine would refuse the largest one even unchecked.
+            tx.nonce = 0;
+        }
+        self.execute_with(transaction, tx, cfg, precompiles, inspector, |_, _| ()).0
+    }
+
+    fn execute_with<I, R>(
+        &mut self,
+        transaction: &Transaction,
+        tx: TxEnv,
+        cfg: CfgEnv,
+        precompiles: PrecompileSet,
+        inspector: &mut I,
+        look: impl FnOnce(&mut Inspected<'a>, &mut I) -> R,
+    ) -> (Result<ExecutionResult, TransactionError>, Option<R>)
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        // The overlay moves into a machine with the inspector and back.
+        let overlay = self.evm.ctx.db_mut();
+        let unchanged = overlay.unchanged();
+        let overlay = std::mem::replace(overlay, unchanged);
+        let used = overlay.used();
+        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
+        evm.precompiles = precompiles;
+        let executed = evm.inspect_tx(tx.clone());
+        let (block, before, inspector) = (evm.ctx.block, evm.ctx.journaled_state.database, evm.inspector);
+        match executed {
+            Ok(outcome) => {
+                let mut inspected = Inspected { tx, block, outcome, before };
+                let seen = look(&mut inspected, inspector);
+                *self.evm.ctx.db_mut() = inspected.before;
+                (self.commit(transaction, inspected.outcome), Some(seen))
+            }
+            Err(error) => {
+                *self.evm.ctx.db_mut() = before;
+                self.evm.ctx.db_mut().forget(used);
+                (Err(error.into()), None)
+            }
+        }
+    }
+
+    /// Takes over what a transaction did.
+    fn commit(
+        &mut self,
+        transaction: &Transaction,
+        executed: ResultAndState,
+    ) -> Result<ExecutionResult, TransactionError> {
         let overlay = self.evm.ctx.db_mut();
         overlay.commit(executed.state)?;
         if let Some(key) = transaction.public_key {
             overlay.signed_by(transaction.sender, key)?;
         }
-        self.blob_gas_used += blob_gas;
+        self.blob_gas_used += transaction.envelope.blob_gas_used().unwrap_or_default();
         self.push_receipt(transaction, &executed.result)?;
         Ok(executed.result)
+    }
+
+    /// Everything that the block has changed so far, without its end.
+    pub fn into_changes(self) -> Changes {
+        self.evm.ctx.journaled_state.database.into_changes()
+    }
+
+    /// What the block has made of the state so far.
+    pub fn overlay(&mut self) -> &mut Overlay<'a> {
+        self.evm.ctx.db_mut()
     }
 
     /// Ends the block: requests (EIP-7685), rewards of the old forks and withdrawals.
@@ -229,13 +340,14 @@ impl From<EVMError<ReadError>> for TransactionError {
         match error {
             EVMError::Transaction(invalid) => Self::Invalid(invalid),
             EVMError::Database(error) => Self::Read(error),
+            EVMError::Custom(message) if message == STOPPED => Self::Stopped,
             other => Self::Machine(other.to_string()),
         }
     }
 }
 
 /// What proof-of-work miners earned for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
-fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
+pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
     let rules = environment.rules;
     let ether = match () {
         () if rules.has(Fork::Paris) => return Vec::new(),

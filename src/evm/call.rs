@@ -3,13 +3,24 @@
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
 use revm::{
-    ExecuteEvm,
-    context::TxEnv,
-    context_interface::{either::Either, result::ExecutionResult},
+    ExecuteEvm, InspectEvm, Inspector,
+    context::{BlockEnv, CfgEnv, TxEnv},
+    context_interface::{
+        either::Either,
+        result::{ExecutionResult, ResultAndState},
+    },
+    inspector::NoOpInspector,
 };
 
-use super::{BlockHashes, ChainParams, Environment, Overlay, StateOverrides, TransactionError, apply_overrides};
-use crate::{block::recover_authority, state::ReadState};
+use super::{
+    BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
+    apply_overrides,
+    patience::{IsOver, Patience, watch_jumps},
+};
+use crate::{
+    block::recover_authority,
+    state::{Changes, ReadState},
+};
 
 /// A message call or creation that somebody wants to see the outcome of.
 #[derive(Clone, Debug, Default)]
@@ -28,16 +39,14 @@ pub struct Call {
     pub value: U256,
     /// Call data or creation code.
     pub input: Bytes,
-    /// The nonce, where it matters: the address of a created contract depends on it.
-    pub nonce: Option<u64>,
     /// Accounts and slots to warm up (EIP-2930).
     pub access_list: Option<AccessList>,
     /// Versioned hashes (EIP-4844).
-    pub blob_hashes: Vec<B256>,
+    pub blob_hashes: Option<Vec<B256>>,
     /// Wei per blob gas (EIP-4844).
     pub max_fee_per_blob_gas: Option<u128>,
     /// Delegations (EIP-7702).
-    pub authorization_list: Vec<SignedAuthorization>,
+    pub authorization_list: Option<Vec<SignedAuthorization>>,
 }
 
 /// Where calls run: a state, the circumstances of a block, and what to pretend.
@@ -55,30 +64,81 @@ pub struct CallContext<'a> {
     pub overrides: &'a StateOverrides,
     /// The most gas that a call may use.
     pub gas_cap: u64,
+    /// Whether it takes too long, where somebody minds.
+    pub is_over: Option<IsOver<'a>>,
 }
 
-impl CallContext<'_> {
+/// An execution that was watched, and everything that it depended on.
+pub struct Inspected<'a> {
+    /// The transaction as the machine saw it.
+    pub tx: TxEnv,
+    /// The block as the machine saw it.
+    pub block: BlockEnv,
+    /// What came of it.
+    pub outcome: ResultAndState,
+    /// The state before it.
+    pub before: Overlay<'a>,
+}
+
+impl<'a> CallContext<'a> {
+    /// The same, as long as `is_over` says no.
+    pub fn until(self, is_over: IsOver<'a>) -> Self {
+        Self { is_over: Some(is_over), ..self }
+    }
+
     /// Runs `call` with `gas`.
     pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes);
-        apply_overrides(&mut overlay, self.overrides)?;
-        let nonce = match call.nonce {
-            Some(nonce) => nonce,
-            None => overlay.account(call.from)?.map_or(0, |info| info.nonce),
-        };
+        let mut evm = self.evm(call, ())?;
+        if self.is_over.is_some() {
+            watch_jumps(&mut evm);
+        }
+        Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
+    }
+
+    /// Runs `call` with the gas it asks for, within the cap, under the eyes of `inspector`.
+    pub fn inspect<I>(&self, call: &Call, inspector: &mut I) -> Result<Inspected<'_>, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        let tx = call.tx_env(call.gas.unwrap_or(self.gas_cap).min(self.gas_cap), self.chain.chain_id);
+        let mut evm = self.evm(call, inspector)?;
+        let outcome = evm.inspect_tx(tx.clone())?;
+        Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+    }
+
+    /// What `call` would change.
+    pub fn changes(&self, call: &Call) -> Result<Changes, TransactionError> {
+        let mut inspected = self.inspect(call, &mut NoOpInspector)?;
+        inspected.before.commit(inspected.outcome.state)?;
+        Ok(inspected.before.into_changes())
+    }
+
+    fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {
+        let (overlay, precompiles) = self.prepare()?;
         let mut cfg = self.environment.cfg_env(self.chain);
+        lift_limits(&mut cfg);
         cfg.disable_nonce_check = true;
-        cfg.disable_eip3607 = true;
-        cfg.disable_block_gas_limit = true;
-        cfg.disable_base_fee = call.gas_price == 0;
-        cfg.tx_gas_limit_cap = Some(u64::MAX);
-        let tx = call.tx_env(gas, nonce, self.chain.chain_id);
-        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, ());
+        cfg.disable_base_fee = call.is_free();
+        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
+        evm.precompiles = precompiles;
         if call.gas_price == 0 {
             // A call that pays nothing sees a block that asks for nothing, as in geth.
             evm.ctx.block.basefee = 0;
         }
-        Ok(evm.transact(tx)?.result)
+        if call.max_fee_per_blob_gas == Some(0)
+            && let Some(blob) = &mut evm.ctx.block.blob_excess_gas_and_price
+        {
+            blob.blob_gasprice = 0;
+        }
+        Ok(evm)
+    }
+
+    /// The state and the precompiles with what the call pretends.
+    pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
+        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.is_over.map(Patience::new));
+        let mut precompiles = self.environment.precompiles(self.chain);
+        apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
+        Ok((overlay, precompiles))
     }
 
     /// Runs `call` with the gas it asks for, within the cap.
@@ -87,16 +147,28 @@ impl CallContext<'_> {
     }
 }
 
+/// Lifts the limits that hold for transactions but not for calls.
+pub(crate) fn lift_limits(cfg: &mut CfgEnv) {
+    cfg.disable_eip3607 = true;
+    cfg.disable_block_gas_limit = true;
+    cfg.tx_gas_limit_cap = Some(u64::MAX);
+}
+
 impl Call {
-    fn tx_env(&self, gas: u64, nonce: u64, chain_id: u64) -> TxEnv {
+    /// Whether the call offers nothing for its gas.
+    fn is_free(&self) -> bool {
+        self.gas_price == 0 && self.priority_fee.unwrap_or(0) == 0
+    }
+
+    fn tx_env(&self, gas: u64, chain_id: u64) -> TxEnv {
         let tx_type = match () {
-            () if !self.authorization_list.is_empty() => 4,
-            () if !self.blob_hashes.is_empty() => 3,
+            () if self.authorization_list.is_some() => 4,
+            () if self.blob_hashes.is_some() => 3,
             () if self.priority_fee.is_some() => 2,
             () if self.access_list.is_some() => 1,
             () => 0,
         };
-        let authorizations = self.authorization_list.iter();
+        let authorizations = self.authorization_list.iter().flatten();
         TxEnv {
             tx_type,
             caller: self.from,
@@ -105,11 +177,12 @@ impl Call {
             kind: self.to.map_or(TxKind::Create, TxKind::Call),
             value: self.value,
             data: self.input.clone(),
-            nonce,
+            // Not checked, and created contracts get their address from the account's nonce.
+            nonce: 0,
             chain_id: Some(chain_id),
             access_list: self.access_list.clone().unwrap_or_default(),
             gas_priority_fee: (tx_type >= 2).then(|| self.priority_fee.unwrap_or(0)),
-            blob_hashes: self.blob_hashes.clone(),
+            blob_hashes: self.blob_hashes.clone().unwrap_or_default(),
             max_fee_per_blob_gas: self.max_fee_per_blob_gas.unwrap_or_default(),
             authorization_list: authorizations.map(|signed| Either::Right(recover_authority(signed))).collect(),
         }

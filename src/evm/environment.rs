@@ -7,18 +7,21 @@ use revm::{
     context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack},
     context_interface::block::BlobExcessGasAndPrice,
     database::EmptyDB,
-    handler::{EthFrame, EthPrecompiles, MainnetContext, instructions::EthInstructions},
+    handler::{EthFrame, MainnetContext, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
 
-use super::{Fork, Overlay, Rules, precompile::precompiles};
+use super::{Fork, Overlay, PrecompileSet, Rules, Signers, precompile::precompiles};
+
+/// What an execution works with: block, transaction, limits, and an [`Overlay`] with what it has changed.
+pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
 
 /// The machine that runs everything: revm over an [`Overlay`].
 pub type Evm<'a, I = ()> = RevmEvm<
-    MainnetContext<Overlay<'a>>,
+    EvmContext<'a>,
     I,
-    EthInstructions<EthInterpreter, MainnetContext<Overlay<'a>>>,
-    EthPrecompiles,
+    EthInstructions<EthInterpreter, EvmContext<'a>>,
+    PrecompileSet,
     EthFrame<EthInterpreter>,
 >;
 
@@ -33,6 +36,9 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist beside Ethereum's.
     pub network_precompiles: bool,
+    /// Accounts that `ecrecover` gives for signatures (`r`, `s`, `v`) that they did not make, as a development method
+    /// decided.
+    pub signers: Signers,
 }
 
 /// What a block's transactions can see of it, known before any of them runs.
@@ -56,6 +62,8 @@ pub struct Environment {
     pub mix_hash: B256,
     /// Running excess of blob gas; none before Cancun.
     pub excess_blob_gas: Option<u64>,
+    /// A price of blob gas to pretend, instead of what follows from the excess.
+    pub pretended_blob_base_fee: Option<u128>,
     /// The block before.
     pub parent_hash: B256,
     /// Root of the parent beacon block; none before Cancun (EIP-4788).
@@ -77,6 +85,7 @@ impl Environment {
             difficulty: header.difficulty,
             mix_hash: header.mix_hash,
             excess_blob_gas: header.excess_blob_gas,
+            pretended_blob_base_fee: None,
             parent_hash: header.parent_hash,
             parent_beacon_block_root: header.parent_beacon_block_root,
             extra_data: header.extra_data.clone(),
@@ -85,7 +94,8 @@ impl Environment {
 
     /// Wei per blob gas; none before Cancun (EIP-4844).
     pub fn blob_base_fee(&self) -> Option<u128> {
-        Some(self.rules.blobs?.calc_blob_fee(self.excess_blob_gas?))
+        let follows = self.rules.blobs?.calc_blob_fee(self.excess_blob_gas?);
+        Some(self.pretended_blob_base_fee.unwrap_or(follows))
     }
 
     /// The block as the EVM wants it.
@@ -118,6 +128,11 @@ impl Environment {
         cfg
     }
 
+    /// The precompiles that exist under these rules.
+    pub fn precompiles(&self, chain: &ChainParams) -> PrecompileSet {
+        precompiles(self.rules.spec(), chain.network_precompiles, chain.signers.clone())
+    }
+
     /// A machine over `overlay` under these circumstances.
     pub fn evm<'a>(&self, chain: &ChainParams, overlay: Overlay<'a>) -> Evm<'a> {
         self.evm_with(self.cfg_env(chain), chain, overlay, ())
@@ -132,7 +147,7 @@ impl Environment {
             ctx: context,
             inspector,
             instruction: EthInstructions::new_mainnet_with_spec(spec),
-            precompiles: precompiles(spec, chain.network_precompiles),
+            precompiles: self.precompiles(chain),
             frame_stack: FrameStack::new_prealloc(8),
         }
     }

@@ -5,7 +5,7 @@ use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{Bytes, U256};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
-use super::{Call, CallContext, Fork, Overlay, TransactionError, apply_overrides};
+use super::{Call, CallContext, Fork, TransactionError};
 
 /// The gas of a transaction that does nothing else.
 const TRANSFER_GAS: u64 = 21_000;
@@ -76,9 +76,10 @@ impl CallContext<'_> {
             high = high.min(MAX_TRANSACTION_GAS);
         }
         if call.gas_price > 0 {
-            let balance = self.overlay()?.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
+            let balance =
+                self.prepare()?.0.account(call.from).map_err(TransactionError::from)?.map(|info| info.balance);
             let mut available = balance.unwrap_or_default();
-            let blob_gas = U256::from(call.blob_hashes.len() as u64 * DATA_GAS_PER_BLOB);
+            let blob_gas = U256::from(call.blob_hashes.as_ref().map_or(0, Vec::len) as u64 * DATA_GAS_PER_BLOB);
             for cost in [call.value, blob_gas * U256::from(call.max_fee_per_blob_gas.unwrap_or_default())] {
                 if cost > U256::ZERO && cost >= available {
                     return Err(EstimateError::InsufficientFunds);
@@ -90,15 +91,9 @@ impl CallContext<'_> {
         Ok(high.min(self.gas_cap))
     }
 
-    fn overlay(&self) -> Result<Overlay<'_>, TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes);
-        apply_overrides(&mut overlay, self.overrides)?;
-        Ok(overlay)
-    }
-
     fn is_plain_account(&self, call: &Call) -> Result<bool, TransactionError> {
         let Some(to) = call.to else { return Ok(false) };
-        Ok(self.overlay()?.account(to)?.is_none_or(|info| info.is_empty_code_hash()))
+        Ok(self.prepare()?.0.account(to)?.is_none_or(|info| info.is_empty_code_hash()))
     }
 
     fn attempt(&self, call: &Call, gas: u64) -> Result<Attempt, TransactionError> {

@@ -3,14 +3,15 @@
 use std::collections::HashMap;
 
 use alloy_consensus::constants::KECCAK_EMPTY;
-use alloy_primitives::{Address, B256, U256, keccak256, map::DefaultHashBuilder};
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
 use revm::{
-    Database,
+    Database, DatabaseRef,
     bytecode::Bytecode,
     context_interface::DBErrorMarker,
     state::{AccountId, AccountInfo, EvmState},
 };
 
+use super::patience::Patience;
 use crate::{
     block::CompressedKey,
     state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
@@ -24,6 +25,12 @@ pub trait BlockHashes: Send + Sync {
 
 impl DBErrorMarker for ReadError {}
 
+/// Code as the machine wants it. Anybody may bring code along: what begins like a delegation (EIP-7702) without being
+/// one is ordinary code.
+fn bytecode(code: Bytes) -> Bytecode {
+    Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
+}
+
 /// A state with changes on top.
 pub struct Overlay<'a> {
     base: &'a dyn ReadState,
@@ -32,6 +39,7 @@ pub struct Overlay<'a> {
     /// their numbers.
     accounts: Vec<Entry>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
+    patience: Option<Patience<'a>>,
 }
 
 #[derive(Clone)]
@@ -50,7 +58,23 @@ struct Entry {
 impl<'a> Overlay<'a> {
     /// No changes yet.
     pub fn new(base: &'a dyn ReadState, hashes: &'a dyn BlockHashes) -> Self {
-        Self { base, hashes, accounts: Vec::new(), index: HashMap::default() }
+        Self { base, hashes, accounts: Vec::new(), index: HashMap::default(), patience: None }
+    }
+
+    /// The same, for an execution that may take too long.
+    pub(super) fn with_patience(mut self, patience: Option<Patience<'a>>) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// How the execution learns that it takes too long.
+    pub(super) fn patience(&mut self) -> Option<&mut Patience<'a>> {
+        self.patience.as_mut()
+    }
+
+    /// The same state without the changes.
+    pub(super) fn unchanged(&self) -> Self {
+        Self::new(self.base, self.hashes)
     }
 
     /// How many accounts have been used; see [`forget`](Self::forget).
@@ -94,6 +118,12 @@ impl<'a> Overlay<'a> {
         edit(entry.now.get_or_insert_default());
         entry.changed = true;
         Ok(())
+    }
+
+    /// Gives an account code outside of any transaction.
+    pub fn set_code(&mut self, address: Address, code: Bytes) -> Result<(), ReadError> {
+        let code = bytecode(code);
+        self.edit(address, |info| (info.code_hash, info.code) = (code.hash_slow(), Some(code)))
     }
 
     /// Writes a storage slot outside of any transaction.
@@ -166,13 +196,7 @@ impl<'a> Overlay<'a> {
         let key = keccak256(address);
         let base = self.base.account(&address, &key)?;
         let at = self.accounts.len();
-        let now = base.as_ref().map(|account| AccountInfo {
-            balance: account.balance,
-            nonce: account.nonce,
-            code_hash: account.code_hash(),
-            account_id: AccountId::new(at),
-            code: Some(account.code()),
-        });
+        let now = base.as_ref().map(|account| info(account, at));
         self.accounts.push(Entry {
             address,
             key,
@@ -185,6 +209,17 @@ impl<'a> Overlay<'a> {
         });
         self.index.insert(address, at);
         Ok(at)
+    }
+}
+
+/// An account as the machine wants it; `at` is where the overlay keeps it.
+fn info(account: &Account, at: usize) -> AccountInfo {
+    AccountInfo {
+        balance: account.balance,
+        nonce: account.nonce,
+        code_hash: account.code_hash(),
+        account_id: AccountId::new(at),
+        code: Some(account.code()),
     }
 }
 
@@ -218,6 +253,36 @@ impl Entry {
             storage,
             public_key: self.public_key,
         })
+    }
+}
+
+/// What a tracer reads of the state before a transaction.
+impl DatabaseRef for Overlay<'_> {
+    type Error = ReadError;
+
+    fn basic_ref(&self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
+        match self.index.get(&address) {
+            Some(&at) => Ok(self.accounts[at].now.clone()),
+            None => Ok(self.base.account(&address, &keccak256(address))?.as_ref().map(|account| info(account, 0))),
+        }
+    }
+
+    fn code_by_hash_ref(&self, hash: B256) -> Result<Bytecode, ReadError> {
+        Err(ReadError(format!("no code with hash {hash}")))
+    }
+
+    fn storage_ref(&self, address: Address, index: U256) -> Result<U256, ReadError> {
+        match self.index.get(&address) {
+            Some(&at) => self.accounts[at].slot(self.base, index),
+            None => match self.base.account(&address, &keccak256(address))? {
+                Some(account) => self.base.slot(&account, index),
+                None => Ok(U256::ZERO),
+            },
+        }
+    }
+
+    fn block_hash_ref(&self, number: u64) -> Result<B256, ReadError> {
+        Ok(self.hashes.block_hash(number).unwrap_or_default())
     }
 }
 

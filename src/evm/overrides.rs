@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, U256};
-use revm::bytecode::Bytecode;
 
-use super::Overlay;
+use super::{Overlay, PrecompileSet};
 use crate::state::ReadError;
 
 /// Overrides by account.
@@ -24,26 +23,60 @@ pub struct AccountOverride {
     pub state: Option<BTreeMap<U256, U256>>,
     /// Slots that differ from the account's storage.
     pub state_diff: BTreeMap<U256, U256>,
+    /// Where the precompile of this address is instead.
+    pub move_precompile_to: Option<Address>,
 }
 
-/// Applies overrides to what an execution is about to see.
-pub fn apply_overrides(overlay: &mut Overlay<'_>, overrides: &StateOverrides) -> Result<(), ReadError> {
+/// Overrides that cannot be.
+#[derive(Debug, thiserror::Error)]
+pub enum OverrideError {
+    /// Only precompiles can be moved.
+    #[error("account {0} is not a precompile")]
+    NotAPrecompile(Address),
+    /// A precompile cannot be moved to an account that is overridden as well.
+    #[error("account {0} is already overridden")]
+    AlreadyOverridden(Address),
+    /// The state could not be read.
+    #[error(transparent)]
+    Read(#[from] ReadError),
+}
+
+/// Applies overrides to what an execution is about to see. An override of any kind puts an end to a precompile.
+pub fn apply_overrides(
+    overlay: &mut Overlay<'_>,
+    precompiles: &mut PrecompileSet,
+    overrides: &StateOverrides,
+) -> Result<(), OverrideError> {
     for (&address, account) in overrides {
+        let precompile = precompiles.remove(&address);
+        if let Some(to) = account.move_precompile_to {
+            let precompile = precompile.ok_or(OverrideError::NotAPrecompile(address))?;
+            if overrides.contains_key(&to) {
+                return Err(OverrideError::AlreadyOverridden(to));
+            }
+            precompiles.insert(to, precompile);
+        }
+        apply(overlay, address, account)?;
+    }
+    Ok(())
+}
+
+fn apply(overlay: &mut Overlay<'_>, address: Address, account: &AccountOverride) -> Result<(), ReadError> {
+    if account.balance.is_some() || account.nonce.is_some() || account.code.is_some() {
         overlay.edit(address, |info| {
             info.balance = account.balance.unwrap_or(info.balance);
             info.nonce = account.nonce.unwrap_or(info.nonce);
-            if let Some(code) = &account.code {
-                let code = Bytecode::new_raw(code.clone());
-                info.code_hash = code.hash_slow();
-                info.code = Some(code);
-            }
         })?;
-        if account.state.is_some() {
-            overlay.clear_storage(address)?;
+        if let Some(code) = &account.code {
+            overlay.set_code(address, code.clone())?;
         }
-        for (&slot, &value) in account.state.iter().flatten().chain(&account.state_diff) {
-            overlay.set_storage(address, slot, value)?;
-        }
+    }
+    if account.state.is_some() {
+        overlay.edit(address, |_| ())?;
+        overlay.clear_storage(address)?;
+    }
+    for (&slot, &value) in account.state.iter().flatten().chain(&account.state_diff) {
+        overlay.set_storage(address, slot, value)?;
     }
     Ok(())
 }

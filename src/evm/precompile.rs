@@ -13,6 +13,8 @@ use revm::{
     primitives::hardfork::SpecId,
 };
 
+use super::{PrecompileSet, Signers};
+
 /// Where the bech32 precompile lives.
 pub const BECH32_ADDRESS: Address = address!("0x0000000000000000000000000000000000000400");
 
@@ -27,7 +29,7 @@ sol! {
 }
 
 /// The precompiles of a chain: Ethereum's of that fork and, with `network`, the network's own.
-pub(super) fn precompiles(spec: SpecId, network: bool) -> EthPrecompiles {
+pub(super) fn precompiles(spec: SpecId, network: bool, signers: Signers) -> PrecompileSet {
     static EXTENDED: [OnceLock<Precompiles>; 16] = [const { OnceLock::new() }; 16];
     let mainnet = || Precompiles::new(PrecompileSpecId::from_spec_id(spec));
     let precompiles = if network {
@@ -39,7 +41,7 @@ pub(super) fn precompiles(spec: SpecId, network: bool) -> EthPrecompiles {
     } else {
         mainnet()
     };
-    EthPrecompiles { precompiles, spec }
+    PrecompileSet::new(EthPrecompiles { precompiles, spec }, signers)
 }
 
 fn run(input: &[u8], gas_limit: u64, reservoir: u64) -> PrecompileResult {

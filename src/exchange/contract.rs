@@ -17,13 +17,11 @@ sol! {
 
     /// What executes swaps.
     interface Vault {
-        event Swap(address indexed user, address indexed tokenIn, address indexed tokenOut, uint256 amountIn, uint256 amountOut);
-        event SwapPriced(address indexed user, address indexed tokenIn, address indexed tokenOut, uint256 priceIn, uint256 priceOut, uint256 fee, uint256 impactBps);
         function addToken(address token) external;
         function addLiquidity(address token, uint256 amount) external;
         function swapExactTokensForTokens(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut) external;
         function reserves(address token) external view returns (uint256);
         function feesAccrued(address token) external view returns (uint256);
-        function getAmountOut(address tokenIn, address tokenOut, uint256 amountIn) external view returns (uint256 amountOut, uint256 fee);
+        function quoteSwap(address tokenIn, address tokenOut, uint256 amountIn) external view returns (uint256 amountOut, uint256 fee, uint256 impactBps, uint8 status);
     }
 }

@@ -11,16 +11,17 @@
 mod bodies;
 mod config;
 pub mod contract;
+mod desk;
 pub mod feed;
 pub mod genesis;
 mod history;
 mod market;
+mod minutes;
 mod news;
 mod oracle;
 mod query;
 mod quote;
 mod rest;
-mod ring;
 mod snapshot;
 mod socket;
 mod socket_request;
@@ -31,10 +32,11 @@ mod upgrade;
 use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-use tokio::sync::broadcast::error::RecvError;
+use tokio::sync::{Semaphore, broadcast::error::RecvError};
 
 pub use config::ExchangeConfig;
-pub use history::History;
+pub use desk::{Desk, DeskError};
+pub use history::{Bar, History};
 pub use market::{Market, MarketError};
 pub use news::News;
 pub use oracle::{Feed, OracleState, price_update};
@@ -45,37 +47,45 @@ pub use updater::{Pace, Updater};
 
 use crate::{
     chain::{Clock, Event},
-    web::{ClientAddresses, ClientSlots, RateLimit, Shutdown},
+    web::{ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown},
 };
 
 /// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
 /// holds is old by the time a slow client reads it.
 pub const SEND_BUFFER: u32 = 64 << 10;
 
+/// Quotes that execute at a time.
+const MAX_QUOTES: usize = 32;
+
 /// The interfaces of the exchange. Clones share it.
 #[derive(Clone)]
 pub struct Exchange {
     market: Market,
+    desk: Arc<Desk>,
     clock: Arc<dyn Clock>,
     started_ms: u64,
     tick: Option<Duration>,
     rate_limit: u32,
     addresses: ClientAddresses,
     sockets: ClientSlots,
+    /// Quotes that are asked for at a time.
+    quotes: Arc<Semaphore>,
     shutdown: Shutdown,
 }
 
 impl Exchange {
     /// The interfaces to `market`.
-    pub fn new(market: Market, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
+    pub fn new(market: Market, desk: Desk, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
         Self {
             market,
+            desk: Arc::new(desk),
             started_ms: clock.now_ms(),
             clock,
             tick: config.price_tick,
             rate_limit: config.rate_limit,
             addresses: ClientAddresses::new(config.trusted_proxies.clone()),
             sockets: ClientSlots::new(config.max_sockets_per_client),
+            quotes: Arc::new(Semaphore::new(MAX_QUOTES)),
             shutdown,
         }
     }
@@ -85,11 +95,22 @@ impl Exchange {
         &self.market
     }
 
-    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`.
-    pub fn router(&self) -> Router {
+    /// Price WebSockets at the moment.
+    pub fn sockets(&self) -> usize {
+        self.sockets.taken()
+    }
+
+    /// How the sources of prices do.
+    pub fn sources(&self) -> Vec<feed::Condition> {
+        self.desk.conditions()
+    }
+
+    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`; and what there is to say about the
+    /// former.
+    pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
-        let rest = RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
-        rest.merge(upgrade::router(self.clone()))
+        let (rest, operations) = RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
+        (rest.merge(upgrade::router(self.clone())), operations)
     }
 
     /// The price WebSocket at any path.

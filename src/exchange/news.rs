@@ -3,11 +3,15 @@
 use alloy_primitives::{Address, Bloom, U256};
 use alloy_sol_types::SolEvent;
 
-use super::{
-    contract::Vault,
-    oracle::{Feed, price_update},
+use super::oracle::{Feed, is_rejection, price_update};
+use crate::{
+    block::Block,
+    contracts::{
+        events::VaultEvents::{Swap, SwapPriced},
+        unit,
+    },
+    network::Network,
 };
-use crate::{block::Block, contracts::unit, network::Network};
 
 /// New prices and trades of one block, by the tokens' positions in the network's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -16,6 +20,8 @@ pub struct News {
     pub prices: Vec<(usize, Feed)>,
     /// Amounts that changed hands in swaps, in US dollars × 10^8 at the price of the swap.
     pub trades: Vec<(usize, u128)>,
+    /// Updates that the oracle refused to follow.
+    pub rejections: u64,
 }
 
 /// Reads blocks.
@@ -54,17 +60,19 @@ impl Reader {
         if !self.may_have_prices(block) && !block.header.logs_bloom.contains(&self.vault_mark) {
             return news;
         }
-        let mut swap: Option<Vault::Swap> = None;
+        let mut swap: Option<Swap> = None;
         for at in block.logs() {
             if let Some((token, feed)) = price_update(at.log, self.oracle) {
                 news.prices.extend(self.position(token).map(|position| (position, feed)));
+            } else if is_rejection(at.log, self.oracle) {
+                news.rejections += 1;
             } else if at.log.address == self.vault {
                 let data = &at.log.data;
-                match Vault::Swap::decode_log_data(data) {
+                match Swap::decode_log_data(data) {
                     Ok(event) => swap = Some(event),
                     // How the swap before it was priced.
                     Err(_) => {
-                        if let (Ok(priced), Some(swap)) = (Vault::SwapPriced::decode_log_data(data), swap.take()) {
+                        if let (Ok(priced), Some(swap)) = (SwapPriced::decode_log_data(data), swap.take()) {
                             news.trades.extend(self.value(swap.tokenIn, swap.amountIn, priced.priceIn));
                             news.trades.extend(self.value(swap.tokenOut, swap.amountOut, priced.priceOut));
                         }

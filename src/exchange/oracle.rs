@@ -70,8 +70,18 @@ impl OracleState {
 
     /// Whether a price is missing or too old to be acted on at `time`: the oracle's own rule.
     pub fn is_stale(&self, time: u64) -> bool {
-        self.feeds.iter().any(|feed| feed.price == 0 || time.saturating_sub(feed.updated_at) > self.max_age)
+        self.feeds.iter().any(|feed| self.is_feed_stale(feed, time))
     }
+
+    /// The same for one token.
+    pub fn is_feed_stale(&self, feed: &Feed, time: u64) -> bool {
+        feed.price == 0 || time.saturating_sub(feed.updated_at) > self.max_age
+    }
+}
+
+/// Whether `log` is the oracle's refusal to follow an update.
+pub(super) fn is_rejection(log: &Log, oracle: Address) -> bool {
+    log.address == oracle && log.data.topics().first() == Some(&PriceOracle::PriceRejected::SIGNATURE_HASH)
 }
 
 /// The token and its new price, if `log` is the oracle's word on that.

@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, U256, hex};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
@@ -46,6 +47,20 @@ impl Number {
 
     pub(super) fn percent(change: i128) -> Self {
         Self(hundredths(change))
+    }
+}
+
+impl JsonSchema for Number {
+    fn schema_name() -> Cow<'static, str> {
+        "Number".into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "number" })
     }
 }
 

@@ -14,8 +14,8 @@ use super::{
 };
 use crate::{
     account::SecretKey,
-    block::Transaction,
-    chain::{Head, Preamble, UnsignedTransaction, View, sign_transaction},
+    block::{Transaction, UnsignedTransaction},
+    chain::{Head, Preamble, View, sign_transaction},
     contracts::ReadContractError,
     evm::Environment,
     network::Network,
@@ -31,7 +31,7 @@ const TOKEN_GAS: u64 = 40_000;
 /// Where prices come from and how often they move.
 pub struct Pace {
     /// The source.
-    pub source: Box<dyn Source>,
+    pub source: Arc<dyn Source>,
     /// The least time between two moves. Blocks count in seconds, and so does this: fractions count as a whole one.
     pub tick: Duration,
 }
@@ -94,27 +94,28 @@ impl Updater {
         self.pace.as_ref().map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
     }
 
-    /// What to push in a block of this time.
+    /// What to push in a block of this time: prices that moved, and those that would otherwise grow too old. A price
+    /// that no source stands by any more is left to grow old.
     fn updates(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<(Address, u64)> {
-        let proposals = self.proposals(head, oracle, time);
+        let since = time.saturating_sub(oracle.newest());
+        let moves = self.tick().is_some_and(|tick| since >= tick);
+        let opinions = self.opinions(head, oracle, time, since);
         let most = oracle.max_move_bps.min(MAX_MOVE_BPS);
-        let feeds = oracle.feeds.iter().zip(proposals).zip(&self.network.tokens);
-        let updates = feeds.filter_map(|((feed, proposal), token)| {
+        let feeds = oracle.feeds.iter().zip(opinions).zip(&self.network.tokens);
+        let updates = feeds.filter_map(|((feed, opinion), token)| {
             // A token that never had a price gets its reference price.
             let now = if feed.price == 0 { token.reference_price } else { feed.price };
-            let price = proposal.map_or(now, |proposal| limited(now, proposal, most));
+            let price = opinion.filter(|_| moves).map_or(now, |opinion| limited(now, opinion, most));
             let grows_old = time.saturating_sub(feed.updated_at) >= oracle.max_age / 2;
-            (price != feed.price || grows_old).then_some((token.address, price))
+            let vouched = self.pace.is_none() || opinion.is_some();
+            (price != feed.price || (grows_old && vouched)).then_some((token.address, price))
         });
         updates.collect()
     }
 
-    fn proposals(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<Option<u64>> {
+    /// What the source thinks of each token.
+    fn opinions(&self, head: &Head, oracle: &OracleState, time: u64, since: u64) -> Vec<Option<u64>> {
         let (Some(pace), Some(tick)) = (&self.pace, self.tick()) else { return vec![None; oracle.feeds.len()] };
-        let since = time.saturating_sub(oracle.newest());
-        if since < tick {
-            return vec![None; oracle.feeds.len()];
-        }
         pace.source.prices(&Moment {
             current: &oracle.feeds,
             time,
@@ -161,7 +162,9 @@ impl Preamble for Updater {
         // An update that came to nothing, because the oracle obeys somebody else now, is not tried over and over.
         let tried = head.block.transactions.first().is_some_and(|first| first.sender == self.account)
             && time < head.block.header.timestamp.saturating_add(self.tick().unwrap_or(1));
-        !tried && self.known(head).is_ok_and(|known| time >= known.due_at)
+        // A source without an opinion makes no blocks.
+        let has_any = |known: &Known| time >= known.due_at && !self.updates(head, &known.oracle, time).is_empty();
+        !tried && self.known(head).is_ok_and(|known| has_any(&known))
     }
 
     fn seals_alone(&self) -> bool {

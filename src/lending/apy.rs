@@ -7,7 +7,7 @@ use crate::decimal::hundredths;
 /// Seconds for which a yield is told.
 const YEAR: u64 = 31_536_000;
 /// The unit of rates: 10^27.
-const RAY: U256 = U256::from_limbs([0x9fd0_803c_e800_0000, 0x033b_2e3c, 0, 0]);
+pub(super) const RAY: U256 = U256::from_limbs([0x9fd0_803c_e800_0000, 0x033b_2e3c, 0, 0]);
 /// Where the pool's factors stop growing.
 const MAX_FACTOR: U256 = U256::from_limbs([u64::MAX, u64::MAX, 0, 0]);
 

@@ -110,6 +110,7 @@ sol! {
 
     /// What reads the pool.
     interface LendingLens {
+        function getPool(address asset) external view returns (PoolView memory result);
         function getPools() external view returns (PoolView[] memory views);
         function getAccount(address user) external view returns (AccountView memory result);
         function getScore(address user) external view returns (ScoreView memory result);

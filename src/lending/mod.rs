@@ -4,6 +4,8 @@ mod apy;
 mod bodies;
 pub mod contract;
 pub mod genesis;
+mod history;
+mod reader;
 mod rest;
 
 pub use apy::yearly_percent;

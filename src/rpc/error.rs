@@ -5,7 +5,7 @@ use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
 use crate::{
-    chain::{ChangeError, Stopped, SubmitError, ViewError},
+    chain::{ChangeError, SimulationError, Stopped, SubmitError, ViewError},
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     state::ReadError,
 };
@@ -48,6 +48,11 @@ pub const SERVER_ERROR: i32 = -32000;
 pub const HISTORY_PRUNED: i32 = 4444;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
+
+/// Execution failed without reverting, in the result of a simulated call.
+pub const VM_ERROR: i32 = -32015;
+/// The execution took too long.
+pub const TIMEOUT: i32 = -32016;
 
 impl RpcError {
     /// An error without data.
@@ -167,6 +172,7 @@ impl From<TransactionError> for RpcError {
         match error {
             TransactionError::Read(error) => error.into(),
             TransactionError::Machine(message) => Self::internal(message),
+            TransactionError::Override(error) => Self::server(error.to_string()),
             TransactionError::Invalid(invalid) => Self::server(match invalid {
                 Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
                 Invalid::PriorityFeeGreaterThanMaxFee => {
@@ -186,10 +192,46 @@ impl From<TransactionError> for RpcError {
                 Invalid::CreateInitCodeSizeLimit => "max initcode size exceeded".to_owned(),
                 other => other.to_string(),
             }),
-            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull) => {
+            error @ (TransactionError::BlockFull { .. } | TransactionError::BlobsFull | TransactionError::Stopped) => {
                 Self::server(error.to_string())
             }
         }
+    }
+}
+
+impl From<SimulationError> for RpcError {
+    fn from(error: SimulationError) -> Self {
+        let code = match &error {
+            SimulationError::TooManyBlocks => -38026,
+            SimulationError::NumberOrder(..) => -38020,
+            SimulationError::TimeOrder(..) => -38021,
+            SimulationError::BlockGasLimit(..) => -38015,
+            SimulationError::Override(_) => SERVER_ERROR,
+            SimulationError::Block(_) => INTERNAL_ERROR,
+            SimulationError::Timeout => TIMEOUT,
+            SimulationError::Call(error) => simulation_code(error),
+        };
+        match error {
+            SimulationError::Call(error) => Self::new(code, format!("err: {}", Self::from(error).message)),
+            error => Self::new(code, error.to_string()),
+        }
+    }
+}
+
+/// What `eth_simulateV1` calls a broken rule (`execution-apis`).
+fn simulation_code(error: &TransactionError) -> i32 {
+    use InvalidTransaction as Invalid;
+    let TransactionError::Invalid(invalid) = error else { return INTERNAL_ERROR };
+    match invalid {
+        Invalid::NonceTooLow { .. } => -38010,
+        Invalid::NonceTooHigh { .. } => -38011,
+        Invalid::GasPriceLessThanBasefee => -38012,
+        Invalid::CallGasCostMoreThanGasLimit { .. } | Invalid::GasFloorMoreThanGasLimit { .. } => -38013,
+        Invalid::LackOfFundForMaxFee { .. } => -38014,
+        Invalid::RejectCallerWithCode => -38024,
+        Invalid::CreateInitCodeSizeLimit => -38025,
+        Invalid::PriorityFeeGreaterThanMaxFee => INVALID_PARAMS,
+        _ => INTERNAL_ERROR,
     }
 }
 

@@ -3,12 +3,11 @@
 use std::time::Duration;
 
 use axum::{
-    Router,
     body::{Body, to_bytes},
     extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
     http::{HeaderMap, Method, StatusCode, header},
     response::{IntoResponse, Response},
-    routing::any,
+    routing::{MethodRouter, any},
 };
 
 use futures_util::FutureExt;
@@ -19,9 +18,9 @@ use crate::web::Shutdown;
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Routes for `/` and `/rpc`.
-pub fn router(rpc: Rpc, shutdown: Shutdown) -> Router {
-    Router::new().route("/", any(serve)).route("/rpc", any(serve)).with_state((rpc, shutdown))
+/// What answers at every path that JSON-RPC is served at.
+pub fn service(rpc: Rpc, shutdown: Shutdown) -> MethodRouter {
+    any(serve).with_state((rpc, shutdown))
 }
 
 async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {

@@ -3,6 +3,7 @@
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
 //! whose `methods` function adds its handlers to the [`Table`].
 
+mod debug;
 mod dev;
 mod envelope;
 pub mod error;
@@ -12,20 +13,31 @@ mod filters;
 mod hex;
 mod http;
 mod json;
+mod meter;
 mod net;
+mod ots;
 mod params;
 mod personal;
+mod reference;
 mod subscriptions;
 mod table;
+mod testing;
+mod trace;
+mod tracing;
+mod txpool;
 mod web3;
 mod ws;
 
-use std::sync::Arc;
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
 
 use futures_util::future::join_all;
 
 pub use error::{Dialect, RpcError};
-pub use http::router;
+pub use http::service;
+pub use reference::{Entry, reference};
 pub use table::Table;
 
 use self::{
@@ -33,6 +45,8 @@ use self::{
     error::INVALID_REQUEST,
     execution::Execution,
     filters::Filters,
+    meter::{Meter, Meters},
+    reference::Methods,
     table::{Handler, Pending},
 };
 use crate::chain::{Chain, Keyring};
@@ -54,6 +68,10 @@ pub struct RpcConfig {
     pub max_batch_response: usize,
     /// Gas that a call or an estimate may use.
     pub gas_cap: u64,
+    /// How long a simulation or a trace may take.
+    pub execution_timeout: Duration,
+    /// Bytes that an answer with traces may have.
+    pub max_trace_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
@@ -62,6 +80,10 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
+    /// Whether the terminal tells of transactions; a development method switches it.
+    pub telling: Arc<AtomicBool>,
+    /// How long a request may take before the log tells of it.
+    pub slow: Option<Duration>,
 }
 
 impl Default for RpcConfig {
@@ -74,10 +96,14 @@ impl Default for RpcConfig {
             max_batch: 1_000,
             max_batch_response: 64 << 20,
             gas_cap: 50_000_000,
+            execution_timeout: Duration::from_secs(5),
+            max_trace_bytes: 64 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
             max_executions: 32,
+            telling: Arc::new(AtomicBool::new(true)),
+            slow: None,
         }
     }
 }
@@ -90,8 +116,26 @@ pub struct Context {
     dialect: Dialect,
     filters: Filters,
     execution: Execution,
+    meters: Meters,
+    methods: Methods,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
+}
+
+impl Context {
+    /// Tells, from now on, whether an execution takes too long.
+    fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
+        let (begun, limit) = (Instant::now(), self.config.execution_timeout);
+        move || begun.elapsed() > limit
+    }
+}
+
+/// A call that is under way.
+struct Started {
+    pending: Pending,
+    name: &'static str,
+    meter: Arc<Meter>,
+    began: Instant,
 }
 
 /// The interface. Clones share it.
@@ -109,13 +153,21 @@ impl Rpc {
         net::methods(&mut table);
         web3::methods(&mut table);
         personal::methods(&mut table);
+        txpool::methods(&mut table);
+        debug::methods(&mut table);
+        trace::methods(&mut table);
+        ots::methods(&mut table);
+        reference::methods(&mut table);
         if config.development {
+            testing::methods(&mut table);
             dev::methods(&mut table);
         }
         let context = Context {
             filters: Filters::new(config.max_filters),
             execution: Execution::new(config.max_executions),
+            meters: Meters::default(),
             sending: tokio::sync::Mutex::default(),
+            methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
             chain,
             keyring,
@@ -136,8 +188,8 @@ impl Rpc {
             Err(error) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
-                if let Some(pending) = self.start(&request, &mut out) {
-                    self.finish(request.id, pending.await, &mut out);
+                if let Some(started) = self.start(&request, &mut out) {
+                    self.finish(request.id, self.wait(started).await, &mut out);
                 }
             }
             Ok(Body::Batch(batch)) => self.answer_batch(batch, &mut out).await,
@@ -162,9 +214,9 @@ impl Rpc {
                     self.refuse(request.id, &RpcError::new(-32003, "response too large"), &mut part);
                 }
                 Ok(request) => {
-                    if let Some(pending) = self.start(&request, &mut part) {
+                    if let Some(started) = self.start(&request, &mut part) {
                         let (at, id) = (parts.len(), request.id.to_owned());
-                        slow.push(async move { (at, id, pending.await) });
+                        slow.push(async move { (at, id, self.wait(started).await) });
                     }
                 }
             }
@@ -185,19 +237,23 @@ impl Rpc {
     }
 
     /// Answers what can be answered at once; otherwise returns what is under way.
-    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Pending> {
-        let outcome = match self.table.get(&request.method) {
-            None => Err(envelope::method_not_found(&request.method)),
-            Some(Handler::Quick(run)) => {
+    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Started> {
+        let Some(method) = self.table.get(&request.method) else {
+            self.refuse(request.id, &envelope::method_not_found(&request.method), out);
+            return None;
+        };
+        let began = Instant::now();
+        let outcome = match &method.handler {
+            Handler::Quick(run) => {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Some(Handler::Execute(run, _)) if let Some(_place) = self.context.execution.inline() => {
+            Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline() => {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Some(Handler::Execute(_, run) | Handler::Slow(run)) => match run(self.context.clone(), request.params) {
-                Ok(pending) => return Some(pending),
+            Handler::Execute(_, run) | Handler::Slow(run) => match run(self.context.clone(), request.params) {
+                Ok(pending) => return Some(Started { pending, name: method.name, meter: method.meter.clone(), began }),
                 Err(error) => Err(error),
             },
         };
@@ -208,7 +264,14 @@ impl Rpc {
                 self.refuse(request.id, &error, out);
             }
         }
+        method.meter.answered(method.name, began, self.context.config.slow);
         None
+    }
+
+    async fn wait(&self, started: Started) -> table::Answer {
+        let answer = started.pending.await;
+        started.meter.answered(started.name, started.began, self.context.config.slow);
+        answer
     }
 
     fn finish(&self, id: &str, answer: table::Answer, out: &mut Vec<u8>) {
@@ -223,6 +286,7 @@ impl Rpc {
     }
 
     fn refuse(&self, id: &str, error: &RpcError, out: &mut Vec<u8>) {
+        self.context.meters.failed(error.code);
         envelope::error(id, error, self.context.dialect, out);
     }
 }

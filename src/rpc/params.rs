@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
-use serde::{Deserialize, de::DeserializeOwned};
-use serde_json::value::RawValue;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
 
 use super::{
     error::{Dialect, RpcError},
@@ -24,12 +24,35 @@ pub trait Param: Sized {
 
     /// Reads the parameter, or says what was expected.
     fn read(json: &str) -> Result<Self, String>;
+
+    /// What it looks like, as a JSON schema.
+    fn schema() -> Value {
+        json!({})
+    }
 }
 
 /// The parameters of a method.
 pub trait Params: Sized {
     /// Reads them; an error names the position.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError>;
+
+    /// What they look like, and which may be left out.
+    fn shapes(dialect: Dialect) -> Vec<Shape>;
+}
+
+/// One parameter as the method's description tells of it.
+#[derive(Clone, Debug)]
+pub struct Shape {
+    /// Its JSON schema.
+    pub schema: Value,
+    /// Whether it may not be left out.
+    pub required: bool,
+}
+
+impl Shape {
+    fn of<P: Param>(dialect: Dialect) -> Self {
+        Self { schema: P::schema(), required: !P::optional(dialect) }
+    }
 }
 
 /// The elements of a JSON array, unread.
@@ -87,6 +110,10 @@ impl Params for () {
     fn read(json: Option<&RawValue>, _: Dialect) -> Result<Self, RpcError> {
         Elements::of(json)?.at_most(0)
     }
+
+    fn shapes(_: Dialect) -> Vec<Shape> {
+        Vec::new()
+    }
 }
 
 macro_rules! tuple_params {
@@ -97,6 +124,10 @@ macro_rules! tuple_params {
                 elements.at_most($count)?;
                 Ok(($(elements.read::<$name>($at, dialect)?,)+))
             }
+
+            fn shapes(dialect: Dialect) -> Vec<Shape> {
+                vec![$(Shape::of::<$name>(dialect)),+]
+            }
         }
     };
 }
@@ -105,6 +136,7 @@ tuple_params!(A 0; 1);
 tuple_params!(A 0, B 1; 2);
 tuple_params!(A 0, B 1, C 2; 3);
 tuple_params!(A 0, B 1, C 2, D 3; 4);
+tuple_params!(A 0, B 1, C 2, D 3, E 4; 5);
 
 /// The text of a JSON string. Hardly any has escapes, so it is rarely copied.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
@@ -128,11 +160,21 @@ pub(super) fn kind(json: &str) -> &'static str {
 }
 
 /// Reads JSON of a known shape; the message is serde's, without the position in the line.
-pub(super) fn shape<T: DeserializeOwned>(json: &str) -> Result<T, String> {
+pub(super) fn shape<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
     serde_json::from_str(json).map_err(|error| {
         let message = error.to_string();
         message.split(" at line ").next().unwrap_or_default().to_owned()
     })
+}
+
+/// Reads an object whose members stay unread, as [`RawValue`]s; null counts as one without members.
+pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String> {
+    match json {
+        "null" => serde_json::from_str("{}"),
+        _ if !json.starts_with('{') => return Err(format!("expected an object, got {}", kind(json))),
+        json => serde_json::from_str(json),
+    }
+    .map_err(|error| error.to_string().split(" at line ").next().unwrap_or_default().to_owned())
 }
 
 impl<P: Param> Param for Option<P> {
@@ -141,11 +183,19 @@ impl<P: Param> Param for Option<P> {
     fn read(json: &str) -> Result<Self, String> {
         if json == "null" { Ok(None) } else { P::read(json).map(Some) }
     }
+
+    fn schema() -> Value {
+        P::schema()
+    }
 }
 
 impl Param for Address {
     fn read(json: &str) -> Result<Self, String> {
         hex::fixed_data(&string(json)?, "a 20-byte address").map(Self::new)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{40}$"})
     }
 }
 
@@ -153,11 +203,19 @@ impl Param for B256 {
     fn read(json: &str) -> Result<Self, String> {
         hex::fixed_data(&string(json)?, "a 32-byte hash").map(Self::new)
     }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{64}$"})
+    }
 }
 
 impl Param for Bytes {
     fn read(json: &str) -> Result<Self, String> {
         hex::data(&string(json)?).map(Self::from)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x([0-9a-fA-F]{2})*$"})
     }
 }
 
@@ -165,11 +223,19 @@ impl Param for U256 {
     fn read(json: &str) -> Result<Self, String> {
         hex::quantity(&string(json)?)
     }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,63})$"})
+    }
 }
 
 impl Param for u64 {
     fn read(json: &str) -> Result<Self, String> {
         hex::quantity_u64(&string(json)?)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x(0|[1-9a-fA-F][0-9a-fA-F]{0,15})$"})
     }
 }
 
@@ -183,11 +249,19 @@ impl Param for bool {
             other => Err(format!("expected a boolean, got {}", kind(other))),
         }
     }
+
+    fn schema() -> Value {
+        json!({"type": "boolean"})
+    }
 }
 
 impl Param for String {
     fn read(json: &str) -> Result<Self, String> {
         string(json).map(Cow::into_owned)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string"})
     }
 }
 
@@ -200,6 +274,10 @@ impl<P: Param> Param for Vec<P> {
             .enumerate()
             .map(|(at, item)| P::read(item.get()).map_err(|what| format!("[{at}]: {what}")))
             .collect()
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": P::schema()})
     }
 }
 
@@ -221,6 +299,10 @@ impl Param for LooseNumber {
         };
         parsed.map(Self)
     }
+
+    fn schema() -> Value {
+        json!({"oneOf": [u64::schema(), {"type": "integer", "minimum": 0}, {"type": "string", "pattern": "^[0-9]+$"}]})
+    }
 }
 
 /// The index of a storage slot: DATA of up to 32 bytes or a QUANTITY.
@@ -235,6 +317,10 @@ impl Param for SlotIndex {
             return Err(format!("expected a storage slot of at most 32 bytes, got {} hex digits", digits.len()));
         }
         U256::from_str_radix(digits, 16).map(Self).map_err(|_| "expected a storage slot in hex digits".to_owned())
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"})
     }
 }
 
@@ -251,6 +337,10 @@ impl Param for StateBlock {
 
     fn read(json: &str) -> Result<Self, String> {
         BlockId::read(json).map(Self)
+    }
+
+    fn schema() -> Value {
+        BlockId::schema()
     }
 }
 
@@ -271,6 +361,15 @@ impl Param for BlockId {
                 .map(Self::Number)
                 .map_err(|what| format!("{what}, or one of latest, earliest, pending, safe, finalized")),
         }
+    }
+
+    fn schema() -> Value {
+        json!({"oneOf": [
+            {"enum": ["latest", "earliest", "pending", "safe", "finalized"]},
+            u64::schema(),
+            B256::schema(),
+            {"type": "object", "properties": {"blockNumber": u64::schema(), "blockHash": B256::schema(), "requireCanonical": {"type": "boolean"}}},
+        ]})
     }
 }
 

@@ -1,13 +1,29 @@
 //! The `personal` namespace: accounts whose keys the node holds.
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, Bytes};
 
-use super::{Context, RpcError, Table};
+use super::{
+    Context, RpcError, Table,
+    eth::{recover_message, sign_message},
+};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("personal_listAccounts", list_accounts);
+    table.execute("personal_sign", sign);
+    table.execute("personal_ecRecover", ec_recover);
 }
 
 fn list_accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {
     Ok(context.keyring.addresses())
+}
+
+/// Signs a message with the key of an account that the node holds. Keys have no passwords here: one that is given
+/// does not matter.
+fn sign(context: &Context, (message, address, _): (Bytes, Address, Option<String>)) -> Result<Bytes, RpcError> {
+    sign_message(context, address, &message)
+}
+
+/// The account that signed a message.
+fn ec_recover(_: &Context, (message, signature): (Bytes, Bytes)) -> Result<Address, RpcError> {
+    recover_message(&message, &signature)
 }

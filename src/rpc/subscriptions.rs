@@ -1,9 +1,10 @@
 //! `eth_subscribe`: what a WebSocket connection is told without asking.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, sync::Arc};
 
 use alloy_primitives::{B128, hex};
 use serde_json::value::RawValue;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
     Context, RpcError,
@@ -11,7 +12,10 @@ use super::{
     json::{Json, Object},
     params::{self, Param, Params},
 };
-use crate::chain::Event;
+use crate::{
+    block::Block,
+    chain::{Chain, Event, Trail},
+};
 
 /// What a subscription tells of.
 #[derive(Clone, Debug)]
@@ -97,29 +101,75 @@ impl Subscriptions {
         self.topics.is_empty()
     }
 
-    /// The messages that an event gives rise to.
-    pub(super) fn notifications(&self, event: &Event) -> Vec<String> {
-        let mut out = Vec::new();
-        for (id, topic) in &self.topics {
-            match (topic, event) {
-                (Topic::NewHeads, Event::Head { added, .. }) => {
-                    out.extend(added.iter().map(|block| notification(id, &RpcHeader(block.clone()))));
+    /// The messages that an event gives rise to, made one after another as they are asked for.
+    pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
+        match event {
+            Event::Pending(pooled) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
+                Topic::NewPendingTransactions { full: false } => Some(notification(id, &pooled.transaction.hash())),
+                Topic::NewPendingTransactions { full: true } => {
+                    Some(notification(id, &RpcTransaction::Waiting(pooled.transaction.clone())))
                 }
-                (Topic::Logs(filter), Event::Head { added, removed, .. }) => {
-                    out.extend(filter.select_each(removed, added).iter().map(|log| notification(id, log)));
-                }
-                (Topic::NewPendingTransactions { full: false }, Event::Pending(pooled)) => {
-                    out.push(notification(id, &pooled.transaction.hash()));
-                }
-                (Topic::NewPendingTransactions { full: true }, Event::Pending(pooled)) => {
-                    out.push(notification(id, &RpcTransaction::Waiting(pooled.transaction.clone())));
-                }
-                (Topic::NewHeads | Topic::Logs(_), Event::Pending(_))
-                | (Topic::NewPendingTransactions { .. }, Event::Head { .. })
-                | (Topic::Syncing, _) => {}
+                Topic::NewHeads | Topic::Logs(_) | Topic::Syncing => None,
+            })),
+            // What is gone comes before what is new.
+            Event::Head { added, removed, .. } => {
+                let gone = removed.iter().map(|block| (block, true));
+                let blocks = gone.chain(added.iter().map(|block| (block, false)));
+                Box::new(blocks.flat_map(|(block, removed)| {
+                    self.topics.iter().flat_map(move |(id, topic)| of_block(id, topic, block, removed))
+                }))
             }
         }
-        out
+    }
+}
+
+/// What a subscription is told of a block that is new, or gone.
+fn of_block(id: &str, topic: &Topic, block: &Arc<Block>, removed: bool) -> Vec<String> {
+    match topic {
+        Topic::NewHeads if !removed => vec![notification(id, &RpcHeader(block.clone()))],
+        Topic::Logs(filter) => filter.select(block, removed).map(|log| notification(id, &log)).collect(),
+        Topic::NewHeads | Topic::NewPendingTransactions { .. } | Topic::Syncing => Vec::new(),
+    }
+}
+
+/// Follows the chain without ever holding it up: a listener that falls behind the events is told the difference.
+pub(super) struct Follower {
+    chain: Chain,
+    events: Receiver<Event>,
+    version: u64,
+    seen: Trail,
+}
+
+impl Follower {
+    /// Follows from now on.
+    pub(super) fn new(chain: &Chain) -> Self {
+        let events = chain.subscribe();
+        let head = chain.head();
+        Self { chain: chain.clone(), events, version: head.version(), seen: head.trail().clone() }
+    }
+
+    /// What happens next; none when the chain has ended.
+    pub(super) async fn next(&mut self) -> Option<Event> {
+        loop {
+            match self.events.recv().await {
+                Ok(Event::Head { head, added, removed }) => {
+                    // Events of heads that a difference covered already are no news.
+                    if head.version() > self.version {
+                        (self.version, self.seen) = (head.version(), head.trail().clone());
+                        return Some(Event::Head { head, added, removed });
+                    }
+                }
+                Ok(event) => return Some(event),
+                Err(RecvError::Lagged(_)) => {
+                    self.events = self.chain.subscribe();
+                    let head = self.chain.head();
+                    let (removed, added) = self.seen.difference(head.trail());
+                    (self.version, self.seen) = (head.version(), head.trail().clone());
+                    return Some(Event::Head { head, added: added.into(), removed: removed.into() });
+                }
+                Err(RecvError::Closed) => return None,
+            }
+        }
     }
 }
 

@@ -9,7 +9,13 @@ use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::value::RawValue;
 
-use super::{Context, error::RpcError, json::Json, params::Params};
+use super::{
+    Context,
+    error::{Dialect, RpcError},
+    json::Json,
+    meter::Meter,
+    params::{Params, Shape},
+};
 
 /// What a method came to: the JSON of its result, or an error.
 pub type Answer = Result<Vec<u8>, RpcError>;
@@ -30,10 +36,19 @@ pub(super) enum Handler {
     Slow(Box<Slow>),
 }
 
+/// One method.
+pub(super) struct Method {
+    pub(super) name: &'static str,
+    pub(super) handler: Handler,
+    /// What it takes.
+    shapes: fn(Dialect) -> Vec<Shape>,
+    pub(super) meter: Arc<Meter>,
+}
+
 /// All methods.
 #[derive(Default)]
 pub struct Table {
-    methods: HashMap<&'static str, Handler, DefaultHashBuilder>,
+    methods: HashMap<&'static str, Method, DefaultHashBuilder>,
 }
 
 impl Table {
@@ -43,7 +58,7 @@ impl Table {
         P: Params + 'static,
         R: Json + 'static,
     {
-        self.add(
+        self.add::<P>(
             name,
             Handler::Quick(Box::new(move |context, params, out| {
                 handler(context, P::read(params, context.dialect)?)?.write(out);
@@ -74,7 +89,7 @@ impl Table {
                 context.execution.apart(run).await
             }))
         });
-        self.add(name, Handler::Execute(at_once, apart));
+        self.add::<P>(name, Handler::Execute(at_once, apart));
     }
 
     /// Adds a method that waits for something.
@@ -84,7 +99,7 @@ impl Table {
         R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        self.add(
+        self.add::<P>(
             name,
             Handler::Slow(Box::new(move |context, params| {
                 let params = P::read(params, context.dialect)?;
@@ -97,13 +112,26 @@ impl Table {
         );
     }
 
-    fn add(&mut self, name: &'static str, handler: Handler) {
-        let before = self.methods.insert(name, handler);
+    fn add<P: Params>(&mut self, name: &'static str, handler: Handler) {
+        let method = Method { name, handler, shapes: P::shapes, meter: Arc::default() };
+        let before = self.methods.insert(name, method);
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
 
-    pub(super) fn get(&self, name: &str) -> Option<&Handler> {
+    pub(super) fn get(&self, name: &str) -> Option<&Method> {
         self.methods.get(name)
+    }
+
+    /// What each method takes, sorted by name.
+    pub(super) fn describe(&self, dialect: Dialect) -> Vec<(&'static str, Vec<Shape>)> {
+        let mut all: Vec<_> = self.methods.iter().map(|(name, method)| (*name, (method.shapes)(dialect))).collect();
+        all.sort_unstable_by_key(|(name, _)| *name);
+        all
+    }
+
+    /// What was counted, in the order of the names.
+    pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
+        self.names().into_iter().filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
     }
 
     /// The names of all methods, sorted.

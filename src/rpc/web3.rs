@@ -9,8 +9,10 @@ pub(super) fn methods(table: &mut Table) {
     table.read("web3_sha3", sha3);
 }
 
-fn client_version(context: &Context, (): ()) -> Result<String, RpcError> {
-    Ok(context.config.client_version.clone())
+pub(super) fn client_version(context: &Context, (): ()) -> Result<String, RpcError> {
+    let version = &context.config.client_version;
+    // Hardhat's helpers only move time and state where they know the name in front.
+    Ok(if context.config.development { format!("anvil/{version}") } else { version.clone() })
 }
 
 /// Keccak-256 of the data.

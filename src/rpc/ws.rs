@@ -10,15 +10,12 @@ use axum::{
     response::Response,
 };
 use futures_util::{SinkExt, StreamExt, stream::FuturesUnordered};
-use tokio::{
-    sync::broadcast::{Receiver, error::RecvError},
-    time::{Instant, interval, timeout},
-};
+use tokio::time::{Instant, interval, timeout};
 
 use super::{
     Rpc,
     envelope::{self, Body},
-    subscriptions::Subscriptions,
+    subscriptions::{Follower, Subscriptions},
 };
 use crate::{
     chain::Event,
@@ -45,7 +42,7 @@ pub(super) fn accept(
     upgrade.max_message_size(limit).max_frame_size(limit).read_buffer_size(16 << 10).on_upgrade(
         move |socket| async move {
             // The listener counts the connection for as long as it exists, not only until the upgrade.
-            let _slot = slot;
+            let _held = (slot, rpc.context.meters.sockets.hold());
             converse(socket, rpc, shutdown).await;
         },
     )
@@ -55,7 +52,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
     let (mut sink, mut stream) = socket.split();
     let mut subscriptions = Subscriptions::default();
     // Nobody listens to the chain before the first subscription.
-    let mut events: Option<Receiver<Event>> = None;
+    let mut follower: Option<Follower> = None;
     let mut answers = FuturesUnordered::new();
     let mut ping = interval(PING_INTERVAL);
     let mut heard = Instant::now();
@@ -80,18 +77,21 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
                         answers.push(async move { rpc.answer(text.as_bytes()).await });
                     }
                 }
-                if events.is_none() && !subscriptions.is_empty() {
-                    events = Some(rpc.context.chain.subscribe());
+                if follower.is_none() && !subscriptions.is_empty() {
+                    follower = Some(Follower::new(&rpc.context.chain));
                 }
             }
             Some(answer) = answers.next() => {
                 // Answers are JSON, which is UTF-8.
                 out.push(String::from_utf8(answer).unwrap_or_default());
             }
-            event = next_event(&mut events) => match event {
-                Ok(event) => out = subscriptions.notifications(&event),
-                Err(RecvError::Lagged(_)) => break Some((close_code::POLICY, "the connection reads too slowly")),
-                Err(RecvError::Closed) => break Some((close_code::AWAY, "the node is shutting down")),
+            event = next_event(&mut follower) => match event {
+                Some(event) => {
+                    if !write(&mut sink, subscriptions.notifications(&event)).await {
+                        break Some((close_code::POLICY, "the connection reads too slowly"));
+                    }
+                }
+                None => break Some((close_code::AWAY, "the node is shutting down")),
             },
             _ = ping.tick() => {
                 if heard.elapsed() > SILENCE {
@@ -103,7 +103,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
             }
             () = shutdown.begun() => break Some((close_code::AWAY, "the node is shutting down")),
         }
-        if !write(&mut sink, out).await {
+        if !write(&mut sink, out.into_iter()).await {
             break Some((close_code::AGAIN, "the connection is stalled"));
         }
     };
@@ -113,25 +113,22 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
     }
 }
 
-/// Writes messages; false if the client does not take them.
-async fn write(sink: &mut (impl SinkExt<Message> + Unpin), messages: Vec<String>) -> bool {
-    if messages.is_empty() {
-        return true;
-    }
-    let send = async {
-        for message in messages {
-            if sink.feed(Message::Text(message.into())).await.is_err() {
-                return false;
-            }
+/// Writes messages as they are made; false if the client does not take them.
+async fn write(sink: &mut (impl SinkExt<Message> + Unpin), messages: impl Iterator<Item = String>) -> bool {
+    let mut written = false;
+    for message in messages {
+        written = true;
+        let feed = sink.feed(Message::Text(message.into()));
+        if !matches!(timeout(WRITE_TIMEOUT, feed).await, Ok(Ok(()))) {
+            return false;
         }
-        sink.flush().await.is_ok()
-    };
-    timeout(WRITE_TIMEOUT, send).await.unwrap_or(false)
+    }
+    !written || matches!(timeout(WRITE_TIMEOUT, sink.flush()).await, Ok(Ok(())))
 }
 
-async fn next_event(events: &mut Option<Receiver<Event>>) -> Result<Event, RecvError> {
-    match events {
-        Some(events) => events.recv().await,
+async fn next_event(follower: &mut Option<Follower>) -> Option<Event> {
+    match follower {
+        Some(follower) => follower.next().await,
         None => std::future::pending().await,
     }
 }

@@ -127,7 +127,12 @@ impl State {
 
     /// Makes the changes and returns the new root. Costs as much as there are changes, whatever the state's size.
     pub fn apply(&mut self, changes: &Changes) -> B256 {
-        for change in &changes.0 {
+        self.replay([changes])
+    }
+
+    /// The same with several in a row. Nodes are hashed once, whatever number of them touched one.
+    pub fn replay<'a>(&mut self, all: impl IntoIterator<Item = &'a Changes>) -> B256 {
+        for change in all.into_iter().flat_map(|changes| &changes.0) {
             match &change.after {
                 Some(fields) => self.update(change, fields),
                 None => self.retire(&change.key),

@@ -1,29 +1,107 @@
-//! Pages from anywhere may use every interface: nothing here authenticates by cookie.
+//! Which pages may use the interfaces. By default pages from anywhere: nothing here authenticates by cookie.
 
-use std::time::Duration;
+use std::{str::FromStr, time::Duration};
 
-use axum::http::{HeaderName, header};
-use tower_http::cors::{Any, CorsLayer, Vary};
+use axum::{
+    Router,
+    extract::{Request, State},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+};
+use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 
 /// How long a browser may remember the answer to its preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
-/// The layer for all interfaces. It answers `OPTIONS` itself, so preflight requests count against no limit. Pages on
-/// public addresses may reach a node on a private one, which is what a development node is.
-pub fn cors() -> CorsLayer {
-    CorsLayer::new()
-        .allow_origin(Any)
+/// Origins of pages that may use the interfaces.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum Origins {
+    /// Pages from anywhere.
+    #[default]
+    Any,
+    /// These, and the node's own page.
+    Listed(Vec<Origin>),
+}
+
+/// Where a page comes from: scheme, host and port, as browsers write it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Origin(String);
+
+impl FromStr for Origin {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        const EXPECTED: &str = "expected scheme, host and port such as https://dapp.example, or *";
+        let uri: Uri = text.parse().map_err(|_| EXPECTED)?;
+        let known = matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
+        // A browser sends nothing behind the port, so that anything else would never match.
+        let bare = format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.authority().map_or("", |a| a.as_str()));
+        if known && bare == text { Ok(Self(text.to_ascii_lowercase())) } else { Err(EXPECTED) }
+    }
+}
+
+impl Origin {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Lets pages of these origins use `router`, and browsers know it. Preflight requests are answered here, so they count
+/// against no limit. Pages on public addresses may reach a node on a private one, which is what a development node is.
+pub fn with_cors(router: Router, origins: &Origins) -> Router {
+    let layer = CorsLayer::new()
         .allow_methods(Any)
         .allow_headers(Any)
         .allow_private_network(true)
         .expose_headers(exposed())
-        .max_age(MAX_AGE)
+        .max_age(MAX_AGE);
+    match origins {
         // The answer is the same for every origin.
-        .vary(Vary::list([]))
+        Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))),
+        Origins::Listed(listed) => {
+            let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
+            let layer = layer.allow_origin(AllowOrigin::list(values)).vary(Vary::list([header::ORIGIN]));
+            router.layer(layer).layer(from_fn_with_state(listed.clone(), guard_sockets))
+        }
+    }
+}
+
+/// Browsers let any page open a WebSocket and leave it to the server to look at the origin.
+async fn guard_sockets(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
+    let headers = request.headers();
+    if headers.contains_key(header::UPGRADE) && !is_welcome(headers, &listed) {
+        return (StatusCode::FORBIDDEN, "pages of this origin may not use this node\n").into_response();
+    }
+    next.run(request).await
+}
+
+/// Whether a request comes from a program, from the node's own page, or from a page that is listed.
+fn is_welcome(headers: &HeaderMap, listed: &[Origin]) -> bool {
+    let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
+    let Some(origin) = text(header::ORIGIN) else { return !headers.contains_key(header::ORIGIN) };
+    let own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == text(header::HOST));
+    own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
 }
 
 /// Headers of answers that pages may read besides the few that they always may.
 fn exposed() -> Vec<HeaderName> {
     let limits = ["ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
     limits.map(HeaderName::from_static).into_iter().chain([header::RETRY_AFTER, header::ETAG, header::AGE]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn origins_are_what_browsers_send() {
+        for good in ["https://dapp.example", "http://localhost:3000", "http://[::1]:8080"] {
+            assert_eq!(good.parse::<Origin>().map(|origin| origin.0), Ok(good.to_owned()));
+        }
+        for bad in ["", "*", "dapp.example", "https://", "https://x/", "https://x/y", "ftp://x", "https://x?y"] {
+            assert!(bad.parse::<Origin>().is_err(), "{bad}");
+        }
+    }
 }

@@ -9,12 +9,17 @@ use hyper_util::{
     service::TowerToHyperService,
 };
 use tokio::{
+    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
+    time::timeout,
 };
+use tokio_rustls::TlsAcceptor;
 use tower::{ServiceExt, util::BoxCloneSyncService};
 
-use super::Shutdown;
+#[cfg(unix)]
+use super::UnixSocket;
+use super::{Shutdown, Tls};
 
 /// What a listener allows.
 #[derive(Clone, Copy, Debug)]
@@ -55,8 +60,53 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
 #[derive(Clone, Debug)]
 pub struct ConnectionSlot(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
 
+/// Where connections come from.
+#[derive(Debug)]
+pub enum Listener {
+    /// TCP as it is.
+    Tcp(TcpListener),
+    /// TCP with TLS.
+    Tls(TcpListener, Arc<Tls>),
+    /// A Unix socket. Its clients count as coming from this machine.
+    #[cfg(unix)]
+    Unix(UnixSocket),
+}
+
+/// A connection that was accepted.
+enum Accepted {
+    Tcp(TcpStream),
+    Tls(TcpStream, TlsAcceptor),
+    #[cfg(unix)]
+    Unix(tokio::net::UnixStream),
+}
+
+impl Listener {
+    /// TCP, with TLS if there is a certificate.
+    pub fn new(listener: TcpListener, tls: Option<&Arc<Tls>>) -> Self {
+        match tls {
+            Some(tls) => Self::Tls(listener, tls.clone()),
+            None => Self::Tcp(listener),
+        }
+    }
+
+    async fn accept(&self) -> io::Result<(Accepted, SocketAddr)> {
+        match self {
+            Self::Tcp(listener) => listener.accept().await.map(|(stream, peer)| (Accepted::Tcp(stream), peer)),
+            Self::Tls(listener, tls) => {
+                let (stream, peer) = listener.accept().await?;
+                Ok((Accepted::Tls(stream, tls.acceptor()), peer))
+            }
+            #[cfg(unix)]
+            Self::Unix(socket) => {
+                let here = SocketAddr::from(([127, 0, 0, 1], 0));
+                socket.accept().await.map(|stream| (Accepted::Unix(stream), here))
+            }
+        }
+    }
+}
+
 /// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
-pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
+pub async fn serve(listener: Listener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
     let permits = Arc::new(Semaphore::new(limits.connections));
     loop {
         let Ok(permit) = permits.clone().acquire_owned().await else { return };
@@ -81,15 +131,42 @@ pub async fn serve(listener: TcpListener, router: Router, limits: ListenerLimits
 }
 
 async fn connection(
-    stream: TcpStream,
+    accepted: Accepted,
+    peer: SocketAddr,
+    slot: ConnectionSlot,
+    router: Router,
+    limits: ListenerLimits,
+    shutdown: Shutdown,
+) {
+    match accepted {
+        Accepted::Tcp(stream) => {
+            // Answers are small and complete: waiting to fill packets only delays them.
+            let _ = stream.set_nodelay(true);
+            converse(stream, peer, slot, router, limits, shutdown).await;
+        }
+        Accepted::Tls(stream, acceptor) => {
+            let _ = stream.set_nodelay(true);
+            match timeout(limits.header_timeout, acceptor.accept(stream)).await {
+                Ok(Ok(stream)) => converse(stream, peer, slot, router, limits, shutdown).await,
+                Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS came about"),
+                Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
+            }
+        }
+        #[cfg(unix)]
+        Accepted::Unix(stream) => converse(stream, peer, slot, router, limits, shutdown).await,
+    }
+}
+
+async fn converse<S>(
+    stream: S,
     peer: SocketAddr,
     slot: ConnectionSlot,
     router: Router,
     limits: ListenerLimits,
     mut shutdown: Shutdown,
-) {
-    // Answers are small and complete: waiting to fill packets only delays them.
-    let _ = stream.set_nodelay(true);
+) where
+    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+{
     let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {
         request.extensions_mut().insert(ConnectInfo(peer));
         request.extensions_mut().insert(slot.clone());

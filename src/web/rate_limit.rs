@@ -11,7 +11,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 
-use super::{Admission, ClientAddresses, ClientKey, RestError, SlidingWindow};
+use super::{Admission, ClientAddresses, ClientKey, Operation, RestError, SlidingWindow};
 use crate::chain::Clock;
 
 /// The window that requests are counted in.
@@ -33,12 +33,19 @@ impl RateLimit {
         Self { limit, addresses, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
     }
 
-    /// Puts the limit on all routes of `router`, its fallback included; none if `limit` is 0.
-    pub fn protect(limit: u32, addresses: ClientAddresses, clock: Arc<dyn Clock>, router: Router) -> Router {
-        match limit {
-            0 => router,
-            limit => router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard)),
+    /// Puts the limit on all routes of `router`, its fallback included, and on what `operations` say about them; none if
+    /// `limit` is 0.
+    pub fn protect(
+        limit: u32,
+        addresses: ClientAddresses,
+        clock: Arc<dyn Clock>,
+        (router, operations): (Router, Vec<Operation>),
+    ) -> (Router, Vec<Operation>) {
+        if limit == 0 {
+            return (router, operations);
         }
+        let router = router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard));
+        (router, operations.into_iter().map(|operation| operation.fails(&[429])).collect())
     }
 
     fn admit(&self, request: &Request) -> (Admission, u64) {

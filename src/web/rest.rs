@@ -6,6 +6,7 @@ use axum::{
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
+use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::chain::{Clock, SystemClock};
@@ -47,11 +48,16 @@ pub enum RestError {
 }
 
 /// The body of every error.
-#[derive(Serialize)]
-struct Body<'a> {
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Error")]
+pub struct ErrorBody {
+    /// Always false.
     success: bool,
-    message: &'a str,
+    /// What is wrong, for people.
+    message: String,
+    /// The kind of error, for programs.
     error: &'static str,
+    /// Milliseconds since the Unix epoch.
     timestamp: u64,
 }
 
@@ -92,8 +98,8 @@ impl IntoResponse for RestError {
         if let Self::Internal(what) = &self {
             tracing::error!(%what, "a REST request failed");
         }
-        let message = self.to_string();
-        let body = Body { success: false, message: &message, error: self.code(), timestamp: SystemClock.now_ms() };
+        let (message, timestamp) = (self.to_string(), SystemClock.now_ms());
+        let body = ErrorBody { success: false, message, error: self.code(), timestamp };
         let mut response = (self.status(), [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response();
         match self {
             Self::TooManyRequests { retry_after, .. } => {

@@ -3,15 +3,19 @@
 #![allow(clippy::unwrap_used, reason = "a test that panics has failed, and says where")]
 
 mod account;
+mod activity;
 mod chain;
 mod config;
 mod conformance;
 mod contracts;
 mod cosmos;
+mod day;
+mod dev;
 mod durability;
 mod exchange;
 mod lending;
 mod rpc;
+mod site;
 mod state;
 mod structure;
 mod support;

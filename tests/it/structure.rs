@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 19] = [
+const ALLOWED: [(&str, &[&str]); 23] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -16,15 +16,19 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     ("state", &["account", "block", "codec"]),
     ("log", &["block", "codec", "state"]),
     ("store", &["block", "codec", "state", "log"]),
+    ("metrics", &[]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
     ("chain", &["account", "block", "codec", "state", "evm", "log", "store"]),
-    ("web", &["account", "block", "state", "evm", "chain", "network"]),
+    ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
+    ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
-    ("rpc", &["account", "block", "state", "evm", "chain", "network", "web"]),
+    ("rpc", &["account", "block", "state", "evm", "chain", "metrics", "network", "web"]),
     ("exchange", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("lending", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
+    ("activity", &["account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("cosmos", &["account", "block", "state", "evm", "chain", "network", "web"]),
+    ("site", &["artifacts", "web"]),
     (
         "genesis",
         &["artifacts", "account", "block", "state", "evm", "chain", "network", "contracts", "exchange", "lending"],
@@ -32,22 +36,24 @@ const ALLOWED: [(&str, &[&str]); 19] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "log", "chain", "network", "web", "rpc", "exchange", "lending",
-            "cosmos", "genesis",
+            "account", "block", "state", "evm", "log", "chain", "network", "console", "web", "rpc", "exchange",
+            "lending", "cosmos", "genesis",
         ],
     ),
 ];
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 13] = [
+const WITHOUT_WEB: [&str; 15] = [
     "account",
+    "console",
     "artifacts",
     "block",
     "codec",
     "contracts",
     "decimal",
     "state",
+    "metrics",
     "network",
     "evm",
     "log",

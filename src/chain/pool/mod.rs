@@ -122,9 +122,12 @@ impl Pool {
             return Err(SubmitError::NonceTooLow { next, nonce });
         }
         // Code that delegates (EIP-7702) leaves an account externally owned.
-        if account.is_some_and(|account| {
-            account.contract.as_ref().is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
-        }) {
+        let signed = !transaction.is_impersonated();
+        if signed
+            && account.is_some_and(|account| {
+                account.contract.as_ref().is_some_and(|c| !c.code.is_empty() && !c.code.is_eip7702())
+            })
+        {
             return Err(SubmitError::SenderHasCode(address));
         }
         let balance = account.map_or(U256::ZERO, |account| account.balance);

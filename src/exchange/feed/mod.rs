@@ -2,12 +2,26 @@
 //!
 //! A [`Source`] says what prices should be; the [updater](super::Updater) puts them on the chain. A source keeps no
 //! state of the chain's: what it needs of it comes with every question, so that after a revert or a restart it goes on
-//! from whatever the chain says.
+//! from whatever the chain says. Several sources make a [`Panel`], which decides whom to believe.
 
+mod condition;
+mod json_path;
+mod manual;
 mod noise;
+mod panel;
+mod replay;
 mod simulation;
+mod spec;
+mod upstream;
 
+pub use condition::{Condition, Health};
+pub use json_path::JsonPath;
+pub use manual::Manual;
+pub use panel::{FeedError, Panel, PanelConfig, Policy};
+pub use replay::{Recording, Replay, ReplayError};
 pub use simulation::{Backwards, Simulation};
+pub use spec::{SourceSpec, SpecError};
+pub use upstream::{Upstream, UpstreamConfig};
 
 use super::oracle::Feed;
 
@@ -31,4 +45,14 @@ pub struct Moment<'a> {
 pub trait Source: Send + Sync {
     /// A price for each of the network's tokens, in US dollars × 10^8; none where the source has no opinion.
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>>;
+
+    /// How well it does.
+    fn condition(&self) -> Condition;
+}
+
+/// A decimal number such as `3512.35` or `1.7e-1` as US dollars × 10^8, what is below that cut off; none unless the
+/// oracle can hold it.
+pub(super) fn usd_e8(text: &str) -> Option<u64> {
+    let scaled = crate::decimal::parse(text, super::quote::USD_DECIMALS)?;
+    u64::try_from(scaled).ok().filter(|price| (1..=i64::MAX as u64).contains(price))
 }

@@ -4,7 +4,7 @@
 //! that somebody else set, and needs nothing but the chain to be continued.
 
 use super::{
-    Moment, Source,
+    Condition, Moment, Source,
     noise::{DEVIATION, Noise},
 };
 use crate::network::{Network, PriceModel};
@@ -89,6 +89,10 @@ impl Source for Simulation {
         };
         let current: Vec<u64> = moment.current.iter().map(|feed| feed.price).collect();
         step.from(&current).into_iter().map(Some).collect()
+    }
+
+    fn condition(&self) -> Condition {
+        Condition::ok("simulation")
     }
 }
 

@@ -103,7 +103,7 @@ impl Shared {
     fn replay(&self, history: &mut History, head: &Head, block: &Block) {
         if block.number() == head.genesis.number() {
             let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
-            history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &[] });
+            history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &[], rejections: 0 });
         } else {
             apply(history, block, &self.reader.read(block));
         }
@@ -136,10 +136,8 @@ impl Shared {
 
     /// A history that begins with the oldest block that is held: what was before is gone.
     fn history_from_oldest(&self, head: &Arc<Head>) -> Result<History, MarketError> {
-        let block = head.block(head.oldest()).unwrap_or(&head.block).clone();
-        let state = head.state_after(block.number()).unwrap_or_else(|_| head.state.clone());
-        let (time, environment) = (block.header.timestamp, head.environment_of(&block));
-        let view = View { head: head.clone(), block, state, environment };
+        let view = View::after(head.clone(), head.oldest()).unwrap_or_else(|_| View::newest(head.clone()));
+        let time = view.block.header.timestamp;
         let oracle = OracleState::read(&view, &self.network)?;
         let prices: Vec<_> = oracle.feeds.iter().map(|feed| feed.price).collect();
         Ok(History::starting(time, &prices))
@@ -177,6 +175,7 @@ impl Shared {
 
     fn quotes(&self, view: &View, oracle: &OracleState, history: &History) -> Result<Vec<Quote>, ReadContractError> {
         let now = view.block.header.timestamp;
+        let volumes = history.volumes_24h(now);
         let quote = |(token, info): (usize, &Token)| {
             let feed = oracle.feeds.get(token).copied().unwrap_or_default();
             let reserve = read(view, self.network.contracts.vault, &Vault::reservesCall { token: info.address })?;
@@ -184,7 +183,7 @@ impl Shared {
                 price: feed.price,
                 updated_at: feed.updated_at,
                 change_24h: history.change_24h(token, feed.price, now),
-                volume_24h: history.volume_24h(token, now),
+                volume_24h: volumes.get(token).copied().unwrap_or_default(),
                 reserve,
                 liquidity: reserve.saturating_mul(U256::from(feed.price)) / unit(info),
             })
@@ -195,7 +194,8 @@ impl Shared {
 
 fn apply(history: &mut History, block: &Block, news: &News) {
     let prices: Vec<_> = news.prices.iter().map(|(token, feed)| (*token, feed.price)).collect();
-    history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &news.trades });
+    let (trades, rejections) = (&news.trades, news.rejections);
+    history.apply(Entry { time: block.header.timestamp, prices: &prices, trades, rejections });
 }
 
 /// Each token's last feed of a block, in the order of the tokens.

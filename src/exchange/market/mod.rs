@@ -117,9 +117,14 @@ impl Market {
         added.is_empty() || !removed.is_empty() || added.iter().any(|block| self.0.reader.may_have_prices(block))
     }
 
-    /// Whether every price may be acted on now. Time counts against a price that no block could have refreshed only if
-    /// a development method let it pass: a chain on which nothing happens is not broken.
+    /// Whether every price may be acted on now.
     pub fn is_fresh(&self, snapshot: &Snapshot) -> bool {
+        !snapshot.oracle.is_stale(self.time_of_prices(snapshot))
+    }
+
+    /// The time that prices are held against. It goes on without a block that could have refreshed them only if a
+    /// development method let it pass: a chain on which nothing happens is not broken.
+    pub(super) fn time_of_prices(&self, snapshot: &Snapshot) -> u64 {
         let chain = &self.0.chain;
         let waits = match chain.mining() {
             Mining::Manual => true,
@@ -128,6 +133,6 @@ impl Market {
             Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
         };
         let idle = if waits { chain.idle().as_secs() } else { 0 };
-        !snapshot.oracle.is_stale(chain.now().saturating_sub(idle).max(snapshot.time))
+        chain.now().saturating_sub(idle).max(snapshot.time)
     }
 }

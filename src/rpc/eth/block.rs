@@ -20,15 +20,21 @@ pub(super) fn methods(table: &mut Table) {
     table.read("eth_getUncleCountByBlockNumber", uncle_count_by_number);
     table.read("eth_getUncleCountByBlockHash", uncle_count_by_hash);
     table.read("eth_getBlockReceipts", receipts);
+    table.read("eth_getBlockAccessList", access_list);
 }
 
 /// A block and the head it was found in.
-type Found = (Arc<Head>, Arc<Block>);
+pub(in crate::rpc) type Found = (Arc<Head>, Arc<Block>);
 
 /// The block, if there is one.
-pub(super) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcError> {
+pub(in crate::rpc) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcError> {
     let head = context.chain.head();
     Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
+}
+
+/// The block, or the error that there is none.
+pub(in crate::rpc) fn found_block(context: &Context, id: BlockId) -> Result<Arc<Block>, RpcError> {
+    find(context, id)?.map(|(_, block)| block).ok_or_else(|| RpcError::server("block not found"))
 }
 
 fn block_number(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
@@ -57,6 +63,11 @@ fn uncle_count_by_number(context: &Context, (id,): (BlockId,)) -> Result<Option<
 
 fn uncle_count_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Quantity<usize>>, RpcError> {
     uncle_count_by_number(context, (BlockId::Hash(hash),))
+}
+
+/// The list of what a block touches (EIP-7928): null, since no fork so far has one.
+fn access_list(context: &Context, (id,): (BlockId,)) -> Result<Option<bool>, RpcError> {
+    found_block(context, id).map(|_| None)
 }
 
 /// All receipts of a block; null if there is no such block.

@@ -3,6 +3,7 @@
 use serde::Serialize;
 
 use alloy_consensus::Transaction as _;
+use serde_json::{Value, json};
 
 use crate::{
     block::Block,
@@ -18,6 +19,7 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_gasPrice", gas_price);
     table.read("eth_maxPriorityFeePerGas", max_priority_fee);
+    table.read("eth_baseFee", base_fee);
     table.read("eth_blobBaseFee", blob_base_fee);
     table.read("eth_feeHistory", fee_history);
 }
@@ -36,7 +38,7 @@ const MAX_HISTORY: u64 = 1_024;
 const MAX_PERCENTILES: usize = 100;
 
 /// The tip that gets a transaction into the next blocks, in wei per gas.
-pub(super) fn suggested_tip(head: &Head) -> u128 {
+pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
     let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
     let mut tips: Vec<u128> = head
         .blocks_from(first)
@@ -58,6 +60,11 @@ fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
 
 fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
     Ok(Quantity(suggested_tip(&context.chain.head())))
+}
+
+/// Wei per gas that the next block burns; null before London.
+fn base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u64>>, RpcError> {
+    Ok(context.chain.next_base_fee(&context.chain.head()).map(Quantity))
 }
 
 /// Wei per blob gas in the next block.
@@ -93,6 +100,10 @@ impl Param for Percentiles {
             return Err("invalid reward percentile: expected rising numbers from 0 to 100".to_owned());
         }
         Ok(Self(percentiles))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "array", "items": {"type": "number", "minimum": 0, "maximum": 100}})
     }
 }
 

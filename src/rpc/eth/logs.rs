@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::render::write_log;
 use crate::{
@@ -143,6 +143,13 @@ impl Param for LogFilter {
         }
         Ok(Self { range, addresses: Wanted::new(addresses), topics: topics.into_iter().map(Wanted::new).collect() })
     }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {
+            "fromBlock": BlockId::schema(), "toBlock": BlockId::schema(), "blockHash": B256::schema(),
+            "address": {"oneOf": [Address::schema(), Vec::<Address>::schema()]}, "topics": {"type": "array"},
+        }})
+    }
 }
 
 impl LogFilter {
@@ -163,15 +170,17 @@ impl LogFilter {
     pub(crate) fn select_each(&self, removed: &[Arc<Block>], added: &[Arc<Block>]) -> Vec<Written> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
-        each.filter(|(block, _)| self.may_match(block))
-            .flat_map(|(block, removed)| {
-                block.logs().filter(|at| self.matches(at.log)).map(move |at| {
-                    let mut json = Vec::new();
-                    write_log(block, at, removed, &mut json);
-                    Written(json)
-                })
-            })
-            .collect()
+        each.flat_map(|(block, removed)| self.select(block, removed)).collect()
+    }
+
+    /// The selected logs of one block, each as JSON.
+    pub(crate) fn select<'a>(&'a self, block: &'a Block, removed: bool) -> impl Iterator<Item = Written> + 'a {
+        let candidates = self.may_match(block).then(|| block.logs());
+        candidates.into_iter().flatten().filter(|at| self.matches(at.log)).map(move |at| {
+            let mut json = Vec::new();
+            write_log(block, at, removed, &mut json);
+            Written(json)
+        })
     }
 
     /// The selected logs of the filter's blocks, as a JSON array.

@@ -1,31 +1,47 @@
 //! The `eth` namespace.
 
+mod access_list;
 mod account;
 mod block;
 mod call;
+mod config;
 mod fee;
 mod filter;
 mod logs;
 mod overrides;
+mod proof;
 mod render;
 mod request;
+mod sign;
+mod simulate;
 mod submit;
 mod transaction;
 
+pub(super) use block::{find, found_block};
+pub(super) use fee::suggested_tip;
 pub(super) use logs::LogFilter;
-pub(super) use render::{RpcHeader, RpcTransaction};
+pub(super) use overrides::BlockOverrides;
+pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
+pub(super) use request::{TransactionRequest, field};
+pub(super) use sign::{recover_message, sign_message};
+pub(super) use submit::{estimate_at, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_chainId", chain_id);
     table.read("eth_syncing", syncing);
+    access_list::methods(table);
     account::methods(table);
     block::methods(table);
     call::methods(table);
+    config::methods(table);
     fee::methods(table);
     filter::methods(table);
     logs::methods(table);
+    proof::methods(table);
+    sign::methods(table);
+    simulate::methods(table);
     submit::methods(table);
     transaction::methods(table);
 }

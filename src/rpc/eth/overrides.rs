@@ -2,13 +2,19 @@
 
 use std::collections::BTreeMap;
 
+use alloy_eips::eip4895::Withdrawal;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
+use super::request::field;
 use crate::{
+    chain::{BlockPlan, PlannedCall},
     evm::{AccountOverride, Environment, StateOverrides},
-    rpc::params::{self, Param},
+    rpc::{
+        RpcError,
+        params::{self, Param},
+    },
 };
 
 #[derive(Deserialize)]
@@ -20,6 +26,7 @@ struct RawAccount<'a> {
     code: Option<&'a RawValue>,
     state: Option<BTreeMap<B256, B256>>,
     state_diff: Option<BTreeMap<B256, B256>>,
+    move_precompile_to_address: Option<&'a RawValue>,
 }
 
 impl Param for StateOverrides {
@@ -35,59 +42,128 @@ impl Param for StateOverrides {
             })
             .collect()
     }
+
+    fn schema() -> Value {
+        json!({"type": "object", "propertyNames": Address::schema()})
+    }
 }
 
 fn account(json: &str) -> Result<AccountOverride, String> {
-    let raw: RawAccount<'_> = serde_json::from_str(json).map_err(|error| error.to_string())?;
+    let raw: RawAccount<'_> = params::fields(json)?;
     if raw.state.is_some() && raw.state_diff.is_some() {
         return Err("has both 'state' and 'stateDiff'".to_owned());
     }
     let slots =
         |slots: BTreeMap<B256, B256>| slots.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
     Ok(AccountOverride {
-        balance: raw.balance.map(|raw| U256::read(raw.get())).transpose()?,
-        nonce: raw.nonce.map(|raw| u64::read(raw.get())).transpose()?,
-        code: raw.code.map(|raw| Bytes::read(raw.get())).transpose()?,
+        balance: field("balance", raw.balance)?,
+        nonce: field("nonce", raw.nonce)?,
+        code: field::<Bytes>("code", raw.code)?,
         state: raw.state.map(slots),
         state_diff: raw.state_diff.map(slots).unwrap_or_default(),
+        move_precompile_to: field("movePrecompileToAddress", raw.move_precompile_to_address)?,
     })
 }
 
 /// What a call may pretend about its block.
-#[derive(Clone, Debug, Default, Deserialize)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Clone, Debug, Default)]
 pub struct BlockOverrides {
-    number: Option<U256>,
-    time: Option<U256>,
-    gas_limit: Option<U256>,
+    number: Option<u64>,
+    time: Option<u64>,
+    gas_limit: Option<u64>,
     fee_recipient: Option<Address>,
     prev_randao: Option<B256>,
     base_fee_per_gas: Option<U256>,
+    blob_base_fee: Option<u128>,
     difficulty: Option<U256>,
+    beacon_root: Option<B256>,
+    withdrawals: Option<Vec<Withdrawal>>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase", deny_unknown_fields)]
+struct RawBlock<'a> {
+    #[serde(borrow)]
+    number: Option<&'a RawValue>,
+    time: Option<&'a RawValue>,
+    gas_limit: Option<&'a RawValue>,
+    #[serde(alias = "coinbase")]
+    fee_recipient: Option<&'a RawValue>,
+    #[serde(alias = "random")]
+    prev_randao: Option<&'a RawValue>,
+    #[serde(alias = "baseFee")]
+    base_fee_per_gas: Option<&'a RawValue>,
+    blob_base_fee: Option<&'a RawValue>,
+    difficulty: Option<&'a RawValue>,
+    beacon_root: Option<&'a RawValue>,
+    withdrawals: Option<&'a RawValue>,
 }
 
 impl Param for BlockOverrides {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
     fn read(json: &str) -> Result<Self, String> {
-        params::shape(json)
+        let raw: RawBlock<'_> = params::fields(json)?;
+        // The number may be anything that fits the machine's word; beyond 64 bits no chain gets.
+        let number = field::<U256>("number", raw.number)?.map(|number| number.saturating_to());
+        Ok(Self {
+            number,
+            time: field("time", raw.time)?,
+            gas_limit: field("gasLimit", raw.gas_limit)?,
+            fee_recipient: field("feeRecipient", raw.fee_recipient)?,
+            prev_randao: field("prevRandao", raw.prev_randao)?,
+            base_fee_per_gas: field("baseFeePerGas", raw.base_fee_per_gas)?,
+            blob_base_fee: field("blobBaseFee", raw.blob_base_fee)?,
+            difficulty: field("difficulty", raw.difficulty)?,
+            beacon_root: field("beaconRoot", raw.beacon_root)?,
+            withdrawals: raw.withdrawals.map(|raw| params::shape(raw.get())).transpose()?,
+        })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
     }
 }
 
 impl BlockOverrides {
     /// Applies the overrides to the block that the call sees itself in.
-    pub fn apply(&self, environment: &mut Environment) {
-        let number = |value: Option<U256>, field: &mut u64| {
-            if let Some(value) = value {
-                *field = value.saturating_to();
+    pub fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
+        for (name, given) in [("beaconRoot", self.beacon_root.is_some()), ("withdrawals", self.withdrawals.is_some())] {
+            if given {
+                let message = format!("block override \"{name}\" is not supported for this RPC method");
+                return Err(RpcError::server(message));
             }
-        };
-        number(self.number, &mut environment.number);
-        number(self.time, &mut environment.timestamp);
-        number(self.gas_limit, &mut environment.gas_limit);
+        }
+        environment.number = self.number.unwrap_or(environment.number);
+        environment.timestamp = self.time.unwrap_or(environment.timestamp);
+        environment.gas_limit = self.gas_limit.unwrap_or(environment.gas_limit);
         environment.beneficiary = self.fee_recipient.unwrap_or(environment.beneficiary);
         environment.mix_hash = self.prev_randao.unwrap_or(environment.mix_hash);
         environment.difficulty = self.difficulty.unwrap_or(environment.difficulty);
-        environment.base_fee = self.base_fee_per_gas.map(|fee| fee.saturating_to()).or(environment.base_fee);
+        environment.base_fee = self.base_fee().or(environment.base_fee);
+        environment.pretended_blob_base_fee = self.blob_base_fee;
+        Ok(())
+    }
+
+    /// The block of a simulation that differs in this from what would follow.
+    pub fn into_plan(self, overrides: StateOverrides, calls: Vec<PlannedCall>) -> BlockPlan {
+        BlockPlan {
+            number: self.number,
+            time: self.time,
+            gas_limit: self.gas_limit,
+            fee_recipient: self.fee_recipient,
+            prev_randao: self.prev_randao,
+            base_fee: self.base_fee(),
+            blob_base_fee: self.blob_base_fee,
+            difficulty: self.difficulty,
+            beacon_root: self.beacon_root,
+            withdrawals: self.withdrawals.unwrap_or_default(),
+            overrides,
+            calls,
+        }
+    }
+
+    fn base_fee(&self) -> Option<u64> {
+        self.base_fee_per_gas.map(|fee| fee.saturating_to())
     }
 }

@@ -3,7 +3,7 @@
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     evm::Call,
@@ -71,17 +71,24 @@ struct Raw<'a> {
     authorization_list: Option<&'a RawValue>,
 }
 
-fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
-    raw.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+/// A member of an object, where it is given and not null; what is wrong is said with its name.
+pub(in crate::rpc) fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
+    let given = raw.filter(|raw| raw.get() != "null");
+    given.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
 }
 
 fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) -> Result<Option<T>, String> {
-    raw.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+    let given = raw.filter(|raw| raw.get() != "null");
+    given.map(|raw| params::shape(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
 }
 
 impl Param for u128 {
     fn read(json: &str) -> Result<Self, String> {
         u128::try_from(U256::read(json)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
+    }
+
+    fn schema() -> Value {
+        U256::schema()
     }
 }
 
@@ -113,6 +120,16 @@ impl Param for TransactionRequest {
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
     }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {
+            "from": Address::schema(), "to": Address::schema(), "gas": u64::schema(), "gasPrice": u128::schema(),
+            "maxFeePerGas": u128::schema(), "maxPriorityFeePerGas": u128::schema(), "value": U256::schema(),
+            "data": Bytes::schema(), "input": Bytes::schema(), "nonce": u64::schema(), "accessList": {"type": "array"},
+            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": Vec::<B256>::schema(),
+            "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
+        }})
+    }
 }
 
 impl TransactionRequest {
@@ -133,11 +150,10 @@ impl TransactionRequest {
             priority_fee: self.max_priority_fee_per_gas,
             value: self.value.unwrap_or_default(),
             input: self.input.unwrap_or_default(),
-            nonce: self.nonce,
             access_list: self.access_list,
-            blob_hashes: self.blob_versioned_hashes.unwrap_or_default(),
+            blob_hashes: self.blob_versioned_hashes,
             max_fee_per_blob_gas: self.max_fee_per_blob_gas,
-            authorization_list: self.authorization_list.unwrap_or_default(),
+            authorization_list: self.authorization_list,
         })
     }
 }

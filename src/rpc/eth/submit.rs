@@ -5,10 +5,10 @@ use std::sync::Arc;
 use alloy_consensus::{TxEip1559, TxEip2930, TxEip7702, TxLegacy};
 use alloy_primitives::{Address, B256, Bytes, TxKind};
 
-use super::{fee::suggested_tip, request::TransactionRequest};
+use super::{call::estimate_block, fee::suggested_tip, request::TransactionRequest};
 use crate::{
-    block::Submission,
-    chain::{BlockId, SubmitError, UnsignedTransaction},
+    block::{Submission, Transaction, UnsignedTransaction},
+    chain::{BlockId, SubmitError},
     evm::{Fork, StateOverrides},
     rpc::{Context, RpcError, Table},
 };
@@ -29,36 +29,59 @@ async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result
 /// Signs with a key that the node holds, and submits. What the request leaves out is filled in.
 async fn send_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
     let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
-    if context.keyring.get(from).is_none() {
+    if !context.keyring.can_sign(from) {
         return Err(SubmitError::UnknownAccount.into());
     }
+    send(context, request, from, |context, transaction| context.keyring.sign(from, transaction)).await
+}
+
+/// The same for an account that need not sign.
+pub(in crate::rpc) async fn send_impersonated(
+    context: Arc<Context>,
+    request: TransactionRequest,
+) -> Result<B256, RpcError> {
+    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    send(context, request, from, |_, transaction| Ok(Transaction::impersonated(transaction, from))).await
+}
+
+async fn send(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    from: Address,
+    sign: impl FnOnce(&Context, UnsignedTransaction) -> Result<Transaction, SubmitError>,
+) -> Result<B256, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate(context.clone(), request.clone()).await?,
+        None => estimate_at(context.clone(), request.clone(), estimate_block(&context)).await?,
     };
     let accepted = {
         // From choosing a nonce to having the transaction in the pool nobody else may choose one.
         let _turn = context.sending.lock().await;
-        let transaction = fill(&context, request, from, gas)?;
-        let transaction = context.keyring.sign(from, transaction)?;
+        let transaction = sign(&context, fill(&context, request, from, gas)?)?;
         context.chain.accept(Submission { transaction, sidecar: None })?
     };
     Ok(context.chain.settled(accepted).await?)
 }
 
-async fn estimate(context: Arc<Context>, request: TransactionRequest) -> Result<u64, RpcError> {
+/// The gas that a transaction would need after a block.
+pub(in crate::rpc) async fn estimate_at(
+    context: Arc<Context>,
+    request: TransactionRequest,
+    block: BlockId,
+) -> Result<u64, RpcError> {
     let own = context.clone();
     let run = move || {
-        let view = own.chain.view(BlockId::Latest)?;
+        let view = own.chain.view(block)?;
         let call = request.into_call(own.chain.params().chain_id)?;
         let overrides = StateOverrides::new();
-        Ok(view.call_context(&overrides, own.config.gas_cap).estimate(&call)?)
+        let is_over = own.time_limit();
+        Ok(view.call_context(&overrides, own.config.gas_cap).until(&is_over).estimate(&call)?)
     };
     context.execution.apart(run).await
 }
 
 /// The transaction with everything that the request leaves to the node.
-fn fill(
+pub(in crate::rpc) fn fill(
     context: &Context,
     request: TransactionRequest,
     from: Address,

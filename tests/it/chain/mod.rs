@@ -1,3 +1,4 @@
 //! The ledger without an interface in between.
 
+mod history;
 mod pool;

@@ -59,6 +59,7 @@ fn chain() -> Chain {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        signers: Default::default(),
     };
     let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };
     let genesis = Genesis { accounts: (0..4).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };

@@ -41,8 +41,19 @@ fn they_show_every_setting_with_its_default() {
 #[test]
 fn every_setting_has_a_value_that_can_be_shown() {
     // A setting that `value_of` does not know would silently miss from `tetrad config`.
-    let unset =
-        ["block-time", "genesis", "import", "data-dir", "ready-file", "keys.treasury-file", "keys.updater-file"];
+    let unset = [
+        "block-time",
+        "genesis",
+        "import",
+        "data-dir",
+        "ready-file",
+        "listen-unix",
+        "tls.certificate-file",
+        "tls.key-file",
+        "exchange.upstream-subscribe",
+        "keys.treasury-file",
+        "keys.updater-file",
+    ];
     for setting in SETTINGS {
         let shown = Config::default().value_of(setting.name).is_some();
         assert_eq!(shown, !unset.contains(&setting.name), "{}", setting.name);

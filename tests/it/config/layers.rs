@@ -62,6 +62,14 @@ fn a_bad_value_is_named_with_where_it_was_given() {
             "[exchange]\ntrusted-proxies = [\"10.0.0.0/33\"]",
             "exchange.trusted-proxies in x.toml: expected addresses such as 10.0.0.0/8, got `10.0.0.0/33`",
         ),
+        (
+            "[exchange]\nprice-sources = [\"simulation\", \"oracle\"]",
+            "exchange.price-sources in x.toml: expected simulation, replay:FILE, or a URL",
+        ),
+        (
+            "[exchange]\nprice-policy = \"mean\"",
+            "exchange.price-policy in x.toml: expected fallback or median, got `mean`",
+        ),
         ("[network]\nbech32-prefix = \"P!\"", "network.bech32-prefix in x.toml: "),
         ("mnemonic = \"test test\"", "mnemonic in x.toml: "),
         (
@@ -104,7 +112,8 @@ fn each_setting_is_read_from_its_variable() {
         let Some(value) = shown else { continue };
         let text = match &value {
             toml::Value::String(text) => text.clone(),
-            toml::Value::Array(_) => "10.0.0.0/8".to_owned(),
+            toml::Value::Array(items) if items.is_empty() => "10.0.0.0/8".to_owned(),
+            toml::Value::Array(items) => items.iter().filter_map(toml::Value::as_str).collect::<Vec<_>>().join(","),
             other => other.to_string(),
         };
         from_variables(&[(&setting.variable(), &text)]).unwrap_or_else(|error| panic!("{}: {error}", setting.name));

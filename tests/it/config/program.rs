@@ -173,3 +173,86 @@ fn address_prints_all_forms() {
     let (success, printed, _) = output(&["address", "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg"]);
     assert!(success && printed.contains("0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266"), "{printed}");
 }
+
+#[test]
+fn checking_a_file_says_everything_that_is_wrong_with_it() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("wrong.toml");
+    let text = "profile = \"production\"\naccounts = 3\nlisten = \"nowhere\"\nchain-ids = 7\ngenesis = \"missing.json\"\n\
+                [rpc]\nmax-batch = \"many\"\ngas-cap = 1\n[exchange]\nrate-limit = 5\n";
+    std::fs::write(&file, text).unwrap();
+    let (ok, out, error) = output(&["config", "check", file.to_str().unwrap()]);
+    assert!(!ok);
+    for expected in
+        ["holds no keys", "listen in", "did you mean `chain-id`?", "missing.json", "rpc.max-batch in", "rpc.gas-cap in"]
+    {
+        assert_eq!(out.matches(expected).count(), 1, "{expected}: {out}");
+    }
+    assert_eq!(out.lines().count(), 6, "{out}");
+    assert!(error.contains("cannot be used"));
+
+    std::fs::write(&file, "listen = \"127.0.0.1:1\"\nws-listen = \"127.0.0.1:1\"\n").unwrap();
+    let (ok, out, _) = output(&["config", "check", file.to_str().unwrap()]);
+    assert!(!ok && out.contains("the same address as listen"), "{out}");
+
+    for shipped in ["config/development.toml", "config/production.toml"] {
+        let (ok, out, _) = output(&["config", "check", shipped]);
+        assert!(ok, "{shipped}: {out}");
+    }
+    let (ok, out, _) = output(&["config", "check", "no/such/file"]);
+    assert!(!ok && out.contains("cannot be read"));
+}
+
+#[test]
+fn the_reference_in_the_book_is_what_the_program_says() {
+    let (ok, out, _) = output(&["config", "reference"]);
+    assert!(ok);
+    let written = std::fs::read_to_string("docs/src/configuration/settings.md").unwrap();
+    assert!(out == written, "write it anew: tetrad config reference > docs/src/configuration/settings.md");
+}
+
+#[test]
+fn shells_and_readers_get_what_they_need() {
+    for (shell, sign) in [("bash", "complete -F"), ("zsh", "#compdef tetrad"), ("fish", "complete -c tetrad")] {
+        let (ok, out, _) = output(&["completions", shell]);
+        assert!(ok && out.contains(sign) && out.contains("block-time"), "{shell}");
+    }
+    let (ok, out, _) = output(&["man"]);
+    assert!(ok && out.contains(".TH tetrad 1") && out.contains("block\\-time"));
+}
+
+#[tokio::test]
+async fn a_probe_tells_whether_a_node_is_ready() {
+    let node = Running::start(&["--exchange-price-tick", "0"]).await;
+    let listen = node.ready["rest"].as_str().unwrap().replace("http://", "");
+    let (ok, out, _) = output(&["probe", "--listen", &listen]);
+    assert!(ok && out == "ready\n");
+    node.end("-TERM");
+    let (ok, _, error) = output(&["probe", "--listen", &listen]);
+    assert!(!ok && error.contains(&listen), "{error}");
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn a_service_manager_is_told_when_the_node_is_ready() {
+    use std::os::{linux::net::SocketAddrExt, unix::net::SocketAddr, unix::net::UnixDatagram};
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("notify");
+    let name = format!("tetrad-notify-{}", std::process::id());
+    let sockets = [
+        (UnixDatagram::bind(&file).unwrap(), file.to_str().unwrap().to_owned()),
+        (UnixDatagram::bind_addr(&SocketAddr::from_abstract_name(&name).unwrap()).unwrap(), format!("@{name}")),
+    ];
+    for (socket, address) in sockets {
+        socket.set_read_timeout(Some(std::time::Duration::from_secs(60))).unwrap();
+        let mut command = tetrad(&["--quiet", "--listen", "127.0.0.1:0", "--ws-listen", "off"]);
+        let mut child = command.env("NOTIFY_SOCKET", address).spawn().unwrap();
+        let mut message = [0; 64];
+        let size = socket.recv(&mut message).unwrap();
+        assert_eq!(&message[..size], b"READY=1");
+        Command::new("kill").arg(child.id().to_string()).status().unwrap();
+        let size = socket.recv(&mut message).unwrap();
+        assert_eq!(&message[..size], b"STOPPING=1");
+        assert!(child.wait().unwrap().success());
+    }
+}

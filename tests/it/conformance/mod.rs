@@ -2,6 +2,9 @@
 //!
 //! The files belong to others and are not part of this project; where they are not at hand, the tests say so and pass.
 
+mod blocks;
+mod cases;
+
 use std::path::PathBuf;
 
 use serde_json::json;

@@ -8,7 +8,7 @@
 
 mod abi;
 #[allow(clippy::too_many_arguments, reason = "generated, one for each field of an event")]
-mod abi_lending;
+pub(crate) mod abi_lending;
 mod artifacts;
 mod bench;
 mod model;

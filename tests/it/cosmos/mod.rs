@@ -2,3 +2,5 @@
 
 mod accounts;
 mod addresses;
+mod comet;
+mod wallet;

@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::chain::{Chain, ChangeError, Mining};
+use tetrad::chain::{Chain, ChangeError, Edit, Mining, Pace};
 
 use super::{
     disk::Disk,
@@ -39,7 +39,7 @@ async fn act(
     snapshots: &mut Vec<(u64, BTreeSet<B256>)>,
     sent: &mut BTreeSet<B256>,
 ) -> bool {
-    match random.below(12) {
+    match random.below(16) {
         0 => {
             snapshots.push((chain.change(|executor| executor.snapshot()).await.unwrap(), sent.clone()));
             true
@@ -64,16 +64,37 @@ async fn act(
         }
         2 => {
             let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
-            let edit = chain.change(move |executor| {
-                executor.edit(|overlay| overlay.edit(address, |info| info.balance = U256::from(value)))
-            });
-            edit.await.unwrap().is_ok()
+            let edits = [Edit::Balance(address, U256::from(value)), Edit::ChainId(125)];
+            chain.change(move |executor| executor.edit(&edits)).await.unwrap().is_ok()
         }
         3 => {
             let seconds = random.below(100) as i64;
             chain.change(move |executor| executor.increase_time(seconds)).await.is_ok()
         }
-        4 => chain.change(|executor| executor.seal_block(1)).await.unwrap().is_ok(),
+        4 => {
+            let pace = Pace { interval: Some(2), at_least: 1 };
+            let count = random.below(4);
+            chain.change(move |executor| executor.mine(count, pace)).await.unwrap().is_ok()
+        }
+        5 => chain.change(|executor| executor.set_time(3_000)).await.is_ok(),
+        6 => {
+            // Going back or elsewhere takes along whatever was in those blocks.
+            sent.clear();
+            let depth = random.below(4).min(chain.head().number());
+            match random.chance(50) {
+                true => chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok(),
+                false => {
+                    let blocks = vec![Vec::new(); depth as usize];
+                    chain.change(move |executor| executor.reorg(blocks)).await.unwrap().is_ok()
+                }
+            }
+        }
+        7 if random.chance(20) => {
+            sent.clear();
+            snapshots.clear();
+            chain.change(|executor| executor.reset()).await.unwrap().is_ok()
+        }
+        8 => chain.change(|executor| executor.seal_block(1)).await.unwrap().is_ok(),
         _ => {
             let from = random.below(ACCOUNTS as u64) as usize;
             let to = Address::with_last_byte(random.below(250) as u8);

@@ -1,7 +1,11 @@
 //! The exchange over real sockets: swaps, REST, the price WebSocket, and prices on the chain.
 
+mod candles;
 mod health;
 mod history;
+mod manual;
+mod quote;
+mod replay;
 mod rest;
 mod socket;
 mod socket_limits;
@@ -9,3 +13,4 @@ mod swap;
 mod swap_failures;
 mod updater;
 mod updater_limits;
+mod upstream;

@@ -82,9 +82,10 @@ async fn an_update_that_comes_to_nothing_is_not_tried_over_and_over() {
 #[tokio::test]
 async fn a_promised_time_is_for_the_block_that_somebody_brings_about() {
     let (node, clock) = ticking_node().await;
-    clock.advance(10_000);
+    // Promised first: the node wakes the chain by itself as well.
     let promised = 1_700_000_500;
     node.rpc("evm_setNextBlockTimestamp", json!([promised])).await;
+    clock.advance(10_000);
     node.wake().await;
     assert_eq!(node.block_number().await, 0);
     let (from, to) = (node.account(0), node.account(1));

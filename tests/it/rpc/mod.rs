@@ -2,11 +2,14 @@
 
 mod calls;
 mod client;
-mod development;
 mod envelope;
 mod filters;
+mod limits;
 mod logs;
 mod reads;
+mod reference;
+mod sign;
+mod simulate;
 mod submit;
 mod subscriptions;
 mod transport;

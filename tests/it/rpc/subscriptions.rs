@@ -169,3 +169,16 @@ async fn a_shutdown_is_announced() {
     drop(socket);
     end.await.unwrap();
 }
+
+#[tokio::test]
+async fn however_many_blocks_come_at_once_none_is_missed() {
+    let node = node().await;
+    let mut socket = Socket::connect(&node).await;
+    let subscription = socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    let first = node.chain().head().number();
+    // More than the chain keeps for whoever falls behind.
+    node.rpc("evm_mine", json!([{"blocks": 3_000}])).await;
+    for number in first + 1..=first + 3_000 {
+        assert_eq!(socket.notification(&subscription).await["number"], format!("{number:#x}"));
+    }
+}

@@ -8,6 +8,7 @@ sol! {
     interface Erc20 {
         error ERC20InsufficientAllowance(address spender, uint256 allowance, uint256 needed);
         function approve(address spender, uint256 value) external returns (bool);
+        function allowance(address owner, address spender) external view returns (uint256);
         function balanceOf(address account) external view returns (uint256);
         function transfer(address to, uint256 value) external returns (bool);
     }

@@ -69,6 +69,26 @@ impl TestNode {
         self.receipt(*pending.tx_hash()).await
     }
 
+    /// What a view of a contract says as of a block.
+    pub async fn view_at<C: SolCall>(&self, to: Address, call: C, block: u64) -> C::Return {
+        let request = TransactionRequest::default().with_to(to).with_input(call.abi_encode());
+        let output = self.reader().call(request).block(block.into()).await.unwrap_or_else(|error| panic!("{error}"));
+        C::abi_decode_returns(&output).expect("the function's output")
+    }
+
+    /// What a view of a contract says now.
+    pub async fn view<C: SolCall>(&self, to: Address, call: C) -> C::Return {
+        self.view_at(to, call, self.block_number().await).await
+    }
+
+    /// Lets a contract take any amount of every token.
+    pub async fn approve_all(&self, signer: &PrivateKeySigner, spender: Address) {
+        for token in &self.config().network.tokens {
+            let approve = abi::Erc20::approveCall { spender, value: U256::MAX };
+            assert!(self.send(signer, token.address, approve).await.status(), "{}", token.symbol);
+        }
+    }
+
     pub async fn receipt(&self, hash: B256) -> TransactionReceipt {
         self.reader().get_transaction_receipt(hash).await.expect("an answer").expect("a receipt")
     }

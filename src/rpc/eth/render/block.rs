@@ -38,10 +38,23 @@ impl Json for RpcHeader {
 
 impl Json for RpcBlock {
     fn write(&self, out: &mut Vec<u8>) {
-        let block = &*self.block;
         let mut object = Object::begin(out);
-        write_header(block, self.pending, &mut object);
-        object.member("size", &Quantity(block.size()));
+        self.write_members(&mut object);
+        object.end();
+    }
+}
+
+impl RpcBlock {
+    /// Writes the header's members and the block's size.
+    pub fn write_header_members(&self, object: &mut Object<'_>) {
+        write_header(&self.block, self.pending, object);
+        object.member("size", &Quantity(self.block.size()));
+    }
+
+    /// Writes the block's members into an object that may have others.
+    pub fn write_members(&self, object: &mut Object<'_>) {
+        let block = &*self.block;
+        self.write_header_members(object);
         let transactions = object.name("transactions");
         match (self.full, self.pending) {
             (false, _) => array(transactions, &block.transactions, |transaction, out| transaction.hash().write(out)),
@@ -56,7 +69,6 @@ impl Json for RpcBlock {
         if let Some(withdrawals) = &block.withdrawals {
             array(object.name("withdrawals"), withdrawals, write_withdrawal);
         }
-        object.end();
     }
 }
 
@@ -87,7 +99,8 @@ fn write_header(block: &Block, pending: bool, object: &mut Object<'_>) {
         .optional("requestsHash", &header.requests_hash);
 }
 
-fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
+/// Writes a withdrawal.
+pub fn write_withdrawal(withdrawal: &Withdrawal, out: &mut Vec<u8>) {
     Object::begin(out)
         .member("index", &Quantity(withdrawal.index))
         .member("validatorIndex", &Quantity(withdrawal.validator_index))

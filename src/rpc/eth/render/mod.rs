@@ -4,6 +4,6 @@ mod block;
 mod receipt;
 mod transaction;
 
-pub use block::{RpcBlock, RpcHeader};
+pub use block::{RpcBlock, RpcHeader, write_withdrawal};
 pub use receipt::{RpcReceipt, write_log};
-pub use transaction::RpcTransaction;
+pub use transaction::{RpcTransaction, write_access_list};

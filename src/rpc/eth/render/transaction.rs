@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, TxType, Typed2718};
-use alloy_eips::eip7702::SignedAuthorization;
+use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{B256, U256};
 
 use crate::{
@@ -80,9 +80,7 @@ fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: 
         .member("value", &Quantity(tx.value()))
         .member("type", &Quantity(tx.ty()));
     if let Some(list) = tx.access_list() {
-        array(object.name("accessList"), list.iter(), |item, out| {
-            Object::begin(out).member("address", &item.address).member("storageKeys", &item.storage_keys).end();
-        });
+        write_access_list(list, object.name("accessList"));
     }
     object.optional("chainId", &tx.chain_id().map(Quantity));
     if let Some(hashes) = tx.blob_versioned_hashes() {
@@ -91,7 +89,10 @@ fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: 
     if let Some(authorizations) = tx.authorization_list() {
         array(object.name("authorizationList"), authorizations, write_authorization);
     }
+    // Nobody signed what a simulation made.
+    let unsigned = signature.r().is_zero() && signature.s().is_zero();
     let v = match tx.chain_id() {
+        _ if unsigned => U256::ZERO,
         _ if typed => U256::from(parity),
         Some(chain_id) => U256::from(chain_id) * U256::from(2) + U256::from(35 + parity),
         None => U256::from(27 + parity),
@@ -102,6 +103,13 @@ fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: 
         .member("s", &Quantity(signature.s()))
         .optional("yParity", &typed.then_some(Quantity(parity)))
         .end();
+}
+
+/// Writes an access list (EIP-2930).
+pub fn write_access_list(list: &AccessList, out: &mut Vec<u8>) {
+    array(out, list.iter(), |item, out| {
+        Object::begin(out).member("address", &item.address).member("storageKeys", &item.storage_keys).end();
+    });
 }
 
 fn write_authorization(signed: &SignedAuthorization, out: &mut Vec<u8>) {

@@ -1,0 +1,72 @@
+//! The contracts that are measured with, the same on every node.
+
+use alloy::{
+    hex,
+    primitives::{Address, Bytes, TxKind, U256},
+    sol,
+    sol_types::{SolCall, SolValue},
+};
+use serde_json::{Value, json};
+
+use super::{client::Client, wallet::Wallet};
+
+sol! {
+    /// An ERC-20 token whose owner mints.
+    interface Token {
+        event Transfer(address indexed from, address indexed to, uint256 value);
+        function mint(address to, uint256 amount) external;
+        function transfer(address to, uint256 value) external returns (bool);
+        function balanceOf(address account) external view returns (uint256);
+        function approve(address spender, uint256 value) external returns (bool);
+    }
+
+    /// Many calls in one transaction.
+    interface Multicall {
+        struct Call { address target; bool allowFailure; uint256 value; bytes callData; }
+        struct Result { bool success; bytes returnData; }
+        function aggregate3Value(Call[] calldata calls) external payable returns (Result[] memory);
+    }
+
+    /// The exchange's vault.
+    interface Vault {
+        function swapExactTokensForTokens(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut) external;
+    }
+}
+
+/// Deploys a token whose owner is `owner`.
+pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) -> Address {
+    let arguments = ("Bench".to_owned(), "BEN".to_owned(), U256::from(18), owner).abi_encode_params();
+    deploy(client, wallet, include_str!("../../contracts/artifacts/Token.json"), &arguments)
+}
+
+/// Deploys what makes many calls at once.
+pub fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
+    deploy(client, wallet, include_str!("../../contracts/artifacts/Multicall3.json"), &[])
+}
+
+fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &[u8]) -> Address {
+    let artifact: Value = serde_json::from_str(artifact).unwrap();
+    let mut code = hex::decode(artifact["bytecode"].as_str().unwrap()).unwrap();
+    code.extend_from_slice(arguments);
+    let raw = wallet.sign(TxKind::Create, 0, code, 5_000_000);
+    let hash = client.call("eth_sendRawTransaction", json!([raw]));
+    // Where blocks are made on demand only, one is demanded.
+    if client.call("eth_getTransactionReceipt", json!([hash])).is_null() {
+        client.call("evm_mine", json!([]));
+    }
+    client.receipt(&hash)["contractAddress"].as_str().unwrap().parse().unwrap()
+}
+
+/// A call of the multicall that makes these calls, each with the same value.
+pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
+    let calls: Vec<_> = calls
+        .map(|(target, call_data)| Multicall::Call {
+            target,
+            allowFailure: false,
+            value: U256::from(value),
+            callData: call_data,
+        })
+        .collect();
+    let total = calls.len() as u128 * u128::from(value);
+    (total, Multicall::aggregate3ValueCall { calls }.abi_encode().into())
+}

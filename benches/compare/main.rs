@@ -1,0 +1,76 @@
+//! Measures tetrad beside other nodes, and beside the bare limit of the machine, in one run.
+//!
+//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [growth] [services] [--seconds N] [--rounds N]
+//! [--accounts N]`. Without names everything but `growth` runs. anvil takes part if the variable `ANVIL` names its
+//! program, or if `npm ci --prefix benches/peers` put it where it is looked for.
+//!
+//! The figure that counts is processor time of the server per operation, from `/proc`: other work on the machine
+//! disturbs it least. Nodes take turns round by round, and the tables show medians.
+
+#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on has no result")]
+
+mod client;
+mod contracts;
+mod echo;
+mod growth;
+mod load;
+mod peers;
+mod reads;
+mod report;
+mod roundtrip;
+mod server;
+mod services;
+mod start;
+mod transfers;
+mod wallet;
+
+use std::time::Duration;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// How long and how often things are measured.
+#[derive(Clone, Copy)]
+struct Effort {
+    /// How long one workload runs on one node in one round.
+    time: Duration,
+    rounds: usize,
+    /// Accounts that `growth` goes up to.
+    accounts: u64,
+}
+
+type Workload = (&'static str, fn(Effort));
+
+const WORKLOADS: [Workload; 6] = [
+    ("reads", reads::run),
+    ("transfers", transfers::run),
+    ("roundtrip", roundtrip::run),
+    ("start", start::run),
+    ("services", services::run),
+    ("growth", growth::run),
+];
+
+fn main() {
+    let mut effort = Effort { time: Duration::from_secs(2), rounds: 3, accounts: 1_000_000 };
+    let mut names = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number after the option");
+        match argument.as_str() {
+            "--bench" => {}
+            "--echo" => return echo::serve(number() as u16),
+            "--seconds" => effort.time = Duration::from_secs(number()),
+            "--rounds" => effort.rounds = number() as usize,
+            "--accounts" => effort.accounts = number(),
+            name if WORKLOADS.iter().any(|(known, _)| *known == name) => names.push(argument),
+            other => panic!("unknown argument {other}"),
+        }
+    }
+    report::machine();
+    for (name, run) in WORKLOADS {
+        let wanted = if names.is_empty() { name != "growth" } else { names.iter().any(|wanted| wanted == name) };
+        if wanted {
+            run(effort);
+        }
+    }
+}

@@ -1,0 +1,152 @@
+//! Reading: calls over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
+
+use alloy::{
+    primitives::{Address, B256, TxKind, U256},
+    sol_types::{SolCall, SolEvent},
+};
+use serde_json::{Value, json};
+
+use super::{
+    Effort,
+    client::Request,
+    contracts::{Token, deploy_multicall, deploy_token, many},
+    load::{Measured, repeat},
+    peers, report,
+    server::Server,
+    wallet::{Wallet, somebody},
+};
+
+const BLOCKS: u64 = 1_000;
+const LOGS: u64 = 10;
+const TRANSFERS: u64 = 200;
+
+/// Where things are on a prepared chain.
+struct Prepared {
+    token: Address,
+    holder: Address,
+    first: String,
+    last: String,
+    transaction: Value,
+}
+
+pub fn run(effort: Effort) {
+    let mut targets: Vec<_> = [Some(peers::tetrad()), peers::anvil()]
+        .into_iter()
+        .flatten()
+        .map(|peer| {
+            let server = Server::start(&peer.command);
+            let prepared = prepare(&server);
+            (peer.name, server, prepared)
+        })
+        .collect();
+    let echo = Server::start(&peers::echo().command);
+
+    let names: Vec<&str> = targets.iter().map(|(name, ..)| *name).collect();
+    let columns: Vec<String> =
+        names.iter().map(|name| format!("{name}, µs (per second)")).chain(["echo, µs".to_owned()]).collect();
+    let columns: Vec<&str> =
+        std::iter::once("Processor time of a read").chain(columns.iter().map(String::as_str)).collect();
+    report::table("Reads", &columns);
+    for (name, body) in bodies() {
+        let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); targets.len()];
+        let mut limits = Vec::new();
+        for _ in 0..effort.rounds {
+            for (at, (_, server, prepared)) in targets.iter_mut().enumerate() {
+                let request = Request::post(&body(prepared));
+                check(name, server, &request);
+                measured[at].push(repeat(server, &request, effort.time));
+            }
+            limits.push(repeat(&echo, &Request::rpc("eth_chainId", &json!([])), effort.time).cpu);
+        }
+        let cells = measured.into_iter().map(|runs| {
+            let cpu = report::median(runs.iter().map(|run| run.cpu).collect());
+            let rate = report::median(runs.iter().map(|run| run.per_second).collect());
+            format!("{} ({})", report::figure(cpu), report::figure(rate))
+        });
+        let cells = std::iter::once(name.to_owned()).chain(cells).chain([report::figure(report::median(limits))]);
+        report::row(&cells.collect::<Vec<_>>());
+    }
+    report::end();
+}
+
+/// One reply, looked at, so that a fast error never counts as a fast answer.
+fn check(name: &str, server: &Server, request: &Request) {
+    let mut client = server.client();
+    let answer: Value = serde_json::from_slice(client.exchange(request).unwrap()).unwrap();
+    let count = |value: &Value| value.as_array().map_or(0, Vec::len) as u64;
+    let right = match name {
+        "batch of 100 eth_getBalance" => count(&answer) == 100,
+        "eth_getLogs, 10 of 10,000" => count(&answer["result"]) == LOGS,
+        "eth_getLogs, all 10,000" => count(&answer["result"]) == BLOCKS * LOGS,
+        "block of 200, hashes" | "block of 200, full" => count(&answer["result"]["transactions"]) == TRANSFERS,
+        _ => !answer["result"].is_null(),
+    };
+    assert!(right, "{name}: {}", &answer.to_string()[..answer.to_string().len().min(300)]);
+}
+
+type Body = fn(&Prepared) -> Value;
+
+fn call(method: &str, params: Value) -> Value {
+    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
+}
+
+fn bodies() -> [(&'static str, Body); 10] {
+    fn logs(on: &Prepared, third: Option<B256>) -> Value {
+        let topics = match third {
+            Some(to) => json!([Token::Transfer::SIGNATURE_HASH, null, to]),
+            None => json!([Token::Transfer::SIGNATURE_HASH]),
+        };
+        call("eth_getLogs", json!([{"fromBlock": on.first, "toBlock": on.last, "address": on.token, "topics": topics}]))
+    }
+    [
+        ("eth_chainId", |_| call("eth_chainId", json!([]))),
+        ("eth_blockNumber", |_| call("eth_blockNumber", json!([]))),
+        ("eth_getBalance", |on| call("eth_getBalance", json!([on.holder, "latest"]))),
+        ("eth_call, balanceOf", |on| {
+            let input = Token::balanceOfCall { account: on.holder }.abi_encode();
+            call("eth_call", json!([{"to": on.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
+        }),
+        ("eth_getTransactionReceipt", |on| call("eth_getTransactionReceipt", json!([on.transaction]))),
+        ("block of 200, hashes", |_| call("eth_getBlockByNumber", json!(["latest", false]))),
+        ("block of 200, full", |_| call("eth_getBlockByNumber", json!(["latest", true]))),
+        ("eth_getLogs, 10 of 10,000", |on| logs(on, Some(recipient(505).into_word()))),
+        ("eth_getLogs, all 10,000", |on| logs(on, None)),
+        ("batch of 100 eth_getBalance", |on| {
+            let balance =
+                |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_getBalance", "params": [on.holder, "latest"]});
+            (0..100).map(balance).collect()
+        }),
+    ]
+}
+
+/// A thousand recipients, each of whom gets ten of the transfers.
+fn recipient(n: u64) -> Address {
+    somebody(n % 1_000)
+}
+
+fn prepare(server: &Server) -> Prepared {
+    let mut client = server.client();
+    let chain_id = client.number("eth_chainId", json!([]));
+    let mut wallet = Wallet::development(0, chain_id);
+    let multicall = deploy_multicall(&mut client, &mut wallet);
+    let token = deploy_token(&mut client, &mut wallet, multicall);
+    let first = client.number("eth_blockNumber", json!([])) + 1;
+    for block in 0..BLOCKS {
+        let mint = |n: u64| Token::mintCall { to: recipient(block * LOGS + n), amount: U256::from(1) }.abi_encode();
+        let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
+        client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
+    }
+    let last = client.number("eth_blockNumber", json!([]));
+
+    client.call("evm_setAutomine", json!([false]));
+    let mut transaction = Value::Null;
+    for n in 0..TRANSFERS {
+        let raw = wallet.sign(TxKind::Call(somebody(n)), 1, Vec::new(), 21_000);
+        transaction = client.call("eth_sendRawTransaction", json!([raw]));
+    }
+    client.call("evm_mine", json!([]));
+    client.call("evm_setAutomine", json!([true]));
+    client.receipt(&transaction);
+    let hex = |number: u64| format!("{number:#x}");
+    Prepared { token, holder: wallet.address(), first: hex(first), last: hex(last), transaction }
+}

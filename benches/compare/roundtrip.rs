@@ -1,0 +1,58 @@
+//! One transaction after another: from sending it to holding its receipt.
+
+use std::time::Instant;
+
+use alloy::primitives::TxKind;
+use serde_json::{Value, json};
+
+use super::{
+    Effort,
+    client::Request,
+    peers, report,
+    server::Server,
+    wallet::{Wallet, somebody},
+};
+
+const COUNT: u64 = 1_000;
+
+pub fn run(effort: Effort) {
+    report::table("Send → receipt, one after another", &["Node", "p50, µs", "p99, µs"]);
+    for peer in [Some(peers::tetrad()), peers::anvil()].into_iter().flatten() {
+        let (mut middle, mut high) = (Vec::new(), Vec::new());
+        for _ in 0..effort.rounds {
+            let server = Server::start(&peer.command);
+            let mut times = measure(&server);
+            middle.push(report::quantile(&mut times, 0.5));
+            high.push(report::quantile(&mut times, 0.99));
+        }
+        let cells = [middle, high].map(|values| report::figure(report::median(values)));
+        report::row(&[peer.name.to_owned(), cells[0].clone(), cells[1].clone()]);
+    }
+    report::end();
+}
+
+/// Microseconds of each.
+fn measure(server: &Server) -> Vec<f64> {
+    let mut client = server.client();
+    let chain_id = client.number("eth_chainId", json!([]));
+    let mut wallet = Wallet::development(1, chain_id);
+    let requests: Vec<_> = (0..COUNT)
+        .map(|n| {
+            let raw = wallet.sign(TxKind::Call(somebody(n % 100)), 1, Vec::new(), 21_000);
+            let hash = alloy::primitives::keccak256(alloy::hex::decode(&raw).unwrap());
+            let receipt = Request::rpc("eth_getTransactionReceipt", &json!([hash]));
+            (Request::rpc("eth_sendRawTransaction", &json!([raw])), receipt)
+        })
+        .collect();
+    let one = |(send, receipt): &(Request, Request)| {
+        let began = Instant::now();
+        client.exchange(send).unwrap();
+        loop {
+            let answer: Value = serde_json::from_slice(client.exchange(receipt).unwrap()).unwrap();
+            if !answer["result"].is_null() {
+                return began.elapsed().as_secs_f64() * 1e6;
+            }
+        }
+    };
+    requests.iter().map(one).collect()
+}

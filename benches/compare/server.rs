@@ -1,0 +1,75 @@
+//! A node in a process of its own, and what it uses.
+
+use std::{
+    fs,
+    process::{Child, Command, Stdio},
+    time::{Duration, Instant},
+};
+
+use serde_json::json;
+
+use super::client::Client;
+
+/// A running node. Dropping it ends it.
+pub struct Server {
+    child: Child,
+    /// Where it listens.
+    pub port: u16,
+    /// From its start to its first answer.
+    pub started: Duration,
+}
+
+impl Server {
+    /// Starts `command`, in which `{port}` stands for a free port, and waits for its first answer.
+    pub fn start(command: &[String]) -> Self {
+        let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let arguments = command[1..].iter().map(|argument| argument.replace("{port}", &port.to_string()));
+        let began = Instant::now();
+        let child = Command::new(&command[0])
+            .args(arguments)
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap_or_else(|error| panic!("{}: {error}", command[0]));
+        let mut server = Self { child, port, started: Duration::ZERO };
+        loop {
+            if let Ok(mut client) = Client::connect(port)
+                && client.try_call("eth_chainId", json!([])).is_ok()
+            {
+                server.started = began.elapsed();
+                return server;
+            }
+            assert!(began.elapsed() < Duration::from_secs(60), "{} does not answer", command[0]);
+            std::thread::sleep(Duration::from_millis(1));
+        }
+    }
+
+    /// A connection to it.
+    pub fn client(&self) -> Client {
+        Client::connect(self.port).unwrap()
+    }
+
+    /// Processor time that it used so far, in user and system mode together.
+    pub fn cpu(&self) -> Duration {
+        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
+        let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
+        // Linux counts in hundredths of a second, whatever the kernel's own clock.
+        let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
+        Duration::from_millis(ticks * 10)
+    }
+
+    /// Resident memory in megabytes.
+    pub fn memory(&self) -> f64 {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.child.id())).unwrap();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+        line.trim().trim_end_matches(" kB").parse::<f64>().unwrap() / 1024.0
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

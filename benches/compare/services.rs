@@ -1,0 +1,81 @@
+//! What only tetrad has: REST reads of prices and pools, and swaps through the vault.
+
+use alloy::{
+    primitives::{Address, TxKind, U256},
+    sol_types::SolCall,
+};
+use serde_json::{Value, json};
+
+use super::{
+    Effort,
+    client::Request,
+    contracts::{Token, Vault},
+    load::{Measured, repeat},
+    peers, report,
+    server::Server,
+    wallet::Wallet,
+};
+
+const SWAPS: u64 = 2_000;
+
+pub fn run(effort: Effort) {
+    let server = Server::start(&peers::tetrad().command);
+    report::table("Exchange and lending", &["Work", "µs each", "per second"]);
+    let user = Wallet::development(0, 125).address();
+    for path in
+        ["/api/prices".to_owned(), "/api/tokens/swap".to_owned(), "/api/pools".to_owned(), format!("/api/user/{user}")]
+    {
+        let runs: Vec<Measured> =
+            (0..effort.rounds).map(|_| repeat(&server, &Request::get(&path), effort.time)).collect();
+        line(&format!("GET {path}"), &runs);
+    }
+    let runs: Vec<Measured> = (0..effort.rounds).map(|_| swaps(&Server::start(&peers::tetrad().command))).collect();
+    line("swap, sent and mined one after another", &runs);
+    let runs: Vec<Measured> = (0..effort.rounds).map(|_| ticks(effort)).collect();
+    line("price tick: 12 prices set on the chain, bodies and frames made", &runs);
+    report::end();
+}
+
+fn line(name: &str, runs: &[Measured]) {
+    let median = |of: fn(&Measured) -> f64| report::figure(report::median(runs.iter().map(of).collect()));
+    report::row(&[name.to_owned(), median(|run| run.cpu), median(|run| run.per_second)]);
+}
+
+fn swaps(server: &Server) -> Measured {
+    let mut client = server.client();
+    let network: Value = serde_json::from_slice(client.exchange(&Request::get("/api/network")).unwrap()).unwrap();
+    let address = |value: &Value| -> Address { value.as_str().unwrap().parse().unwrap() };
+    let (vault, usdc, weth) =
+        (address(&network["vault"]), address(&network["tokens"]["USDC"]), address(&network["tokens"]["WETH"]));
+    let mut wallet = Wallet::development(0, 125);
+    let approve = Token::approveCall { spender: vault, value: U256::MAX }.abi_encode();
+    client.send(&wallet.sign(TxKind::Call(usdc), 0, approve, 100_000));
+    let swap = Vault::swapExactTokensForTokensCall {
+        tokenIn: usdc,
+        tokenOut: weth,
+        amountIn: U256::from(1_000_000),
+        minAmountOut: U256::ZERO,
+    };
+    let input = swap.abi_encode();
+    let signed: Vec<Request> = (0..SWAPS)
+        .map(|_| wallet.sign(TxKind::Call(vault), 0, input.clone(), 500_000))
+        .map(|raw| Request::rpc("eth_sendRawTransaction", &json!([raw])))
+        .collect();
+    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    for request in &signed {
+        let answer: Value = serde_json::from_slice(client.exchange(request).unwrap()).unwrap();
+        assert!(answer["error"].is_null(), "{answer}");
+    }
+    Measured::of(SWAPS, began.elapsed(), server.cpu() - cpu)
+}
+
+/// Ticks at the fastest pace that can be set, counted in blocks.
+fn ticks(effort: Effort) -> Measured {
+    let server = Server::start(&peers::tetrad_with("tetrad", "--exchange-price-tick 0.01").command);
+    let mut client = server.client();
+    let first = client.number("eth_blockNumber", json!([]));
+    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    std::thread::sleep(effort.time);
+    let ticks = client.number("eth_blockNumber", json!([])) - first;
+    Measured::of(ticks, began.elapsed(), server.cpu() - cpu)
+}

@@ -1,0 +1,127 @@
+//! Transfers, from the raw transaction over HTTP to the block: throughput, processor time, memory.
+
+use alloy::{
+    primitives::{Address, TxKind, U256},
+    sol_types::SolCall,
+};
+use serde_json::json;
+
+use super::{
+    Effort,
+    client::{Client, Request},
+    contracts::{Token, deploy_multicall, deploy_token, many},
+    load::{CONNECTIONS, Measured, each},
+    peers::{self, Peer},
+    report,
+    server::Server,
+    wallet::{Wallet, somebody},
+};
+
+const COUNT: u64 = 20_000;
+const SENDERS: u64 = 128;
+const COIN: u64 = 1_000_000_000_000_000_000;
+
+/// What is sent.
+#[derive(Clone, Copy)]
+pub enum Kind {
+    Native,
+    Token(Address),
+}
+
+pub fn run(effort: Effort) {
+    let peers: Vec<Peer> = [Some(peers::tetrad()), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
+    let columns = ["Transfers, submitted one by one", "per second", "µs each", "MB idle", "MB after 20,000"];
+    report::table("Transactions", &columns);
+    for tokens in [false, true] {
+        let mut runs: Vec<Vec<(Measured, f64, f64)>> = vec![Vec::new(); peers.len()];
+        for _ in 0..effort.rounds {
+            for (at, peer) in peers.iter().enumerate() {
+                let server = Server::start(&peer.command);
+                let idle = server.memory();
+                let measured = blast(&server, peer, tokens);
+                runs[at].push((measured, idle, server.memory()));
+            }
+        }
+        for (peer, runs) in peers.iter().zip(runs) {
+            let median =
+                |of: fn(&(Measured, f64, f64)) -> f64| report::figure(report::median(runs.iter().map(of).collect()));
+            report::row(&[
+                format!("{}, {}", if tokens { "ERC-20" } else { "native" }, peer.name),
+                median(|run| run.0.per_second),
+                median(|run| run.0.cpu),
+                median(|run| run.1),
+                median(|run| run.2),
+            ]);
+        }
+    }
+    report::end();
+}
+
+fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
+    let mut client = server.client();
+    let chain_id = client.number("eth_chainId", json!([]));
+    let mut funder = Wallet::development(0, chain_id);
+    let multicall = deploy_multicall(&mut client, &mut funder);
+    let token = tokens.then(|| deploy_token(&mut client, &mut funder, multicall));
+    let kind = token.map_or(Kind::Native, Kind::Token);
+    let mut senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
+    fund(&mut client, &mut funder, multicall, kind, &senders, peer.manual);
+    submit(server, &mut client, &mut senders, kind, COUNT, peer.manual)
+}
+
+/// Gives every sender coins and, if these are sent, tokens.
+fn fund(client: &mut Client, funder: &mut Wallet, multicall: Address, kind: Kind, senders: &[Wallet], manual: bool) {
+    let mut send = |value: u128, input: alloy::primitives::Bytes| {
+        let raw = funder.sign(TxKind::Call(multicall), value, input, 15_000_000);
+        let hash = client.call("eth_sendRawTransaction", json!([raw]));
+        if manual {
+            client.call("evm_mine", json!([]));
+        }
+        client.receipt(&hash);
+    };
+    let (value, input) = many(senders.iter().map(|sender| (sender.address(), Default::default())), COIN);
+    send(value, input);
+    if let Kind::Token(token) = kind {
+        let mint = |to: &Wallet| Token::mintCall { to: to.address(), amount: U256::from(1_000_000) }.abi_encode();
+        let (value, input) = many(senders.iter().map(|sender| (token, mint(sender).into())), 0);
+        send(value, input);
+    }
+}
+
+/// Sends `count` transfers over all connections and waits until the last is mined.
+pub fn submit(
+    server: &Server,
+    client: &mut Client,
+    senders: &mut [Wallet],
+    kind: Kind,
+    count: u64,
+    manual: bool,
+) -> Measured {
+    let mut shares: Vec<Vec<Request>> = (0..CONNECTIONS).map(|_| Vec::new()).collect();
+    let lanes = senders.len();
+    for n in 0..count {
+        let to = somebody(n % 1_000);
+        // A sender's transactions stay on one connection, and thereby in order.
+        let lane = n as usize % lanes;
+        let raw = match kind {
+            Kind::Native => senders[lane].sign(TxKind::Call(to), 1, Vec::new(), 21_000),
+            Kind::Token(token) => {
+                let input = Token::transferCall { to, value: U256::from(1) }.abi_encode();
+                senders[lane].sign(TxKind::Call(token), 0, input, 60_000)
+            }
+        };
+        shares[lane % CONNECTIONS].push(Request::rpc("eth_sendRawTransaction", &json!([raw])));
+    }
+    let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
+    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    each(server, shares);
+    if manual {
+        client.call("evm_mine", json!([]));
+    }
+    for (address, nonce) in sent {
+        while client.number("eth_getTransactionCount", json!([address, "latest"])) < nonce {
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+    }
+    Measured::of(count, began.elapsed(), server.cpu() - cpu)
+}

@@ -1,0 +1,135 @@
+//! From logs to what happened.
+
+use alloy_primitives::{Address, B256, Log, U256};
+use alloy_sol_types::SolEvent;
+
+use crate::{
+    block::Block,
+    contracts::events::{PoolEvents, VaultEvents},
+    network::Network,
+};
+
+/// Something that a user did, and where it stands.
+#[derive(Clone, Debug)]
+pub(super) struct Record {
+    pub(super) block: u64,
+    pub(super) log_index: u64,
+    /// The block's time, in seconds since the Unix epoch.
+    pub(super) time: u64,
+    pub(super) transaction: B256,
+    pub(super) deed: Deed,
+}
+
+/// What it was.
+#[derive(Clone, Debug)]
+pub(super) enum Deed {
+    Swap(Box<Swap>),
+    Deposit(Movement),
+    Withdrawal(Movement),
+    Borrowing(Movement),
+    Repayment(Movement),
+    Transfer { asset: Address, from: Address, to: Address, amount: U256 },
+    Liquidation(Box<PoolEvents::Liquidation>),
+    WriteOff { asset: Address, user: Address, amount: U256 },
+}
+
+/// A swap and how it was priced. Prices are US dollars × 10^8.
+#[derive(Clone, Debug)]
+pub(super) struct Swap {
+    pub(super) event: VaultEvents::Swap,
+    pub(super) priced: VaultEvents::SwapPriced,
+}
+
+/// An amount of an asset that went into the lending pool or out of it.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Movement {
+    pub(super) asset: Address,
+    pub(super) user: Address,
+    pub(super) amount: U256,
+}
+
+impl Record {
+    /// Everything that users did in a block, in order.
+    pub(super) fn of_block(block: &Block, network: &Network) -> Vec<Self> {
+        let contracts = &network.contracts;
+        let mut records = Vec::new();
+        // The vault reports a swap twice in a row: what it was, and how it was priced.
+        let mut swap: Option<(u64, VaultEvents::Swap)> = None;
+        for at in block.logs() {
+            let deed = if at.log.address == contracts.vault {
+                match (VaultEvents::Swap::decode_log_data(&at.log.data), swap.take()) {
+                    (Ok(event), _) => {
+                        swap = Some((at.log_index, event));
+                        None
+                    }
+                    (Err(_), Some((log_index, event))) => VaultEvents::SwapPriced::decode_log_data(&at.log.data)
+                        .ok()
+                        .map(|priced| (log_index, Deed::Swap(Box::new(Swap { event, priced })))),
+                    (Err(_), None) => None,
+                }
+            } else if at.log.address == contracts.lending_pool {
+                lending(at.log).map(|deed| (at.log_index, deed))
+            } else {
+                None
+            };
+            records.extend(deed.map(|(log_index, deed)| Self {
+                block: block.number(),
+                log_index,
+                time: block.header.timestamp,
+                transaction: at.transaction.hash(),
+                deed,
+            }));
+        }
+        records
+    }
+}
+
+fn lending(log: &Log) -> Option<Deed> {
+    use PoolEvents::{Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw};
+    let data = &log.data;
+    let movement = |asset, user, amount| Movement { asset, user, amount };
+    Some(match *data.topics().first()? {
+        Deposit::SIGNATURE_HASH => {
+            let Deposit { asset, user, amount } = Deposit::decode_log_data(data).ok()?;
+            Deed::Deposit(movement(asset, user, amount))
+        }
+        Withdraw::SIGNATURE_HASH => {
+            let Withdraw { asset, user, amount } = Withdraw::decode_log_data(data).ok()?;
+            Deed::Withdrawal(movement(asset, user, amount))
+        }
+        Borrow::SIGNATURE_HASH => {
+            let Borrow { asset, user, amount } = Borrow::decode_log_data(data).ok()?;
+            Deed::Borrowing(movement(asset, user, amount))
+        }
+        Repay::SIGNATURE_HASH => {
+            let Repay { asset, user, amount } = Repay::decode_log_data(data).ok()?;
+            Deed::Repayment(movement(asset, user, amount))
+        }
+        SupplyTransferred::SIGNATURE_HASH => {
+            let SupplyTransferred { asset, from, to, amount, .. } = SupplyTransferred::decode_log_data(data).ok()?;
+            Deed::Transfer { asset, from, to, amount }
+        }
+        Liquidation::SIGNATURE_HASH => Deed::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?)),
+        DebtWrittenOff::SIGNATURE_HASH => {
+            let DebtWrittenOff { asset, user, amount, .. } = DebtWrittenOff::decode_log_data(data).ok()?;
+            Deed::WriteOff { asset, user, amount }
+        }
+        _ => return None,
+    })
+}
+
+impl Deed {
+    /// Whether the user had a part in it.
+    pub(super) fn concerns(&self, who: Address) -> bool {
+        match self {
+            Self::Swap(swap) => swap.event.user == who,
+            Self::Deposit(movement)
+            | Self::Withdrawal(movement)
+            | Self::Borrowing(movement)
+            | Self::Repayment(movement) => movement.user == who,
+            Self::Transfer { from, to, .. } => *from == who || *to == who,
+            Self::Liquidation(event) => event.borrower == who || event.liquidator == who,
+            Self::WriteOff { user, .. } => *user == who,
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Where a node listens. Everything is bound before the chain is made, so that a port that is taken is known at once.
+
+use std::{io, net::SocketAddr, sync::Arc};
+
+use axum::Router;
+use tokio::net::TcpListener;
+
+use super::{SpawnError, services::Routers};
+use crate::{
+    config::{Config, MetricsAt},
+    exchange,
+    web::{self, Listener, ListenerLimits, Shutdown, Tls},
+};
+
+/// Listeners that are bound and do not serve yet.
+pub(super) struct Listeners {
+    main: TcpListener,
+    prices: Option<TcpListener>,
+    metrics: Option<TcpListener>,
+    #[cfg(unix)]
+    unix: Option<web::UnixSocket>,
+    tls: Option<Arc<Tls>>,
+}
+
+/// Where a node is to be found.
+pub(super) struct Addresses {
+    pub(super) main: SocketAddr,
+    pub(super) prices: Option<SocketAddr>,
+    pub(super) tls: Option<Arc<Tls>>,
+}
+
+impl Addresses {
+    /// `http` or `ws`, with an `s` behind it where connections are encrypted.
+    pub(super) fn scheme(&self, plain: &str) -> String {
+        format!("{plain}{}", if self.tls.is_some() { "s" } else { "" })
+    }
+}
+
+impl Listeners {
+    /// Binds what the configuration names.
+    pub(super) fn bind(config: &Config) -> Result<Self, SpawnError> {
+        let tls = config.tls.clone().map(|(certificate, key)| Tls::load(certificate, key)).transpose()?;
+        // Another chain than the network's has no exchange to listen to.
+        let prices = config.ws_listen.filter(|_| config.genesis.is_none());
+        let metrics = match config.metrics {
+            MetricsAt::Own(address) => Some(address),
+            MetricsAt::Beside | MetricsAt::Off => None,
+        };
+        Ok(Self {
+            main: bind("listen", config.listen, None)?,
+            prices: prices.map(|address| bind("ws-listen", address, Some(exchange::SEND_BUFFER))).transpose()?,
+            metrics: metrics.map(|address| bind("metrics-listen", address, None)).transpose()?,
+            #[cfg(unix)]
+            unix: config.listen_unix.as_deref().map(bind_unix).transpose()?,
+            tls: tls.map(Arc::new),
+        })
+    }
+
+    /// Where they are, which the system has decided for port 0.
+    pub(super) fn addresses(&self) -> io::Result<Addresses> {
+        Ok(Addresses {
+            main: self.main.local_addr()?,
+            prices: self.prices.as_ref().map(TcpListener::local_addr).transpose()?,
+            tls: self.tls.clone(),
+        })
+    }
+
+    /// Serves until the end begins. Metrics on a listener of their own are for those inside, without TLS.
+    pub(super) fn serve(self, routers: Routers, prices: Option<Router>, limits: ListenerLimits, shutdown: &Shutdown) {
+        let serve = |listener, router| tokio::spawn(web::serve(listener, router, limits, shutdown.clone()));
+        #[cfg(unix)]
+        if let Some(socket) = self.unix {
+            serve(Listener::Unix(socket), routers.main.clone());
+        }
+        serve(Listener::new(self.main, self.tls.as_ref()), routers.main);
+        if let Some(listener) = self.metrics {
+            serve(Listener::Tcp(listener), routers.metrics);
+        }
+        if let (Some(listener), Some(router)) = (self.prices, prices) {
+            serve(Listener::new(listener, self.tls.as_ref()), router);
+        }
+    }
+}
+
+fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
+    let at = address.to_string();
+    web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address: at, source })
+}
+
+#[cfg(unix)]
+fn bind_unix(path: &std::path::Path) -> Result<web::UnixSocket, SpawnError> {
+    let failed = |source| SpawnError::Listen { flag: "listen-unix", address: path.display().to_string(), source };
+    web::UnixSocket::bind(path).map_err(failed)
+}

@@ -1,0 +1,162 @@
+//! `GET /metrics`: what the node counts, for Prometheus.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    extract::State,
+    http::header,
+    response::{IntoResponse, Response},
+    routing::get,
+};
+use tokio::sync::broadcast::error::RecvError;
+
+use super::process;
+use crate::{
+    chain::{Chain, Clock, Event},
+    exchange::{Exchange, Market, feed::Health},
+    metrics::Counter,
+    rpc::Rpc,
+    web::{Exposition, METRICS_TYPE, Shutdown, Traffic, method_not_allowed},
+};
+
+/// Where the numbers come from.
+pub(super) struct Sources {
+    pub(super) chain: Chain,
+    pub(super) rpc: Rpc,
+    pub(super) exchange: Option<Exchange>,
+    pub(super) traffic: Vec<Traffic>,
+    pub(super) produced: Arc<Produced>,
+    pub(super) clock: Arc<dyn Clock>,
+    pub(super) started_ms: u64,
+}
+
+/// What blocks held that were made since the start.
+#[derive(Debug, Default)]
+pub(super) struct Produced {
+    blocks: Counter,
+    transactions: Counter,
+    gas: Counter,
+}
+
+impl Produced {
+    /// Counts until the end begins.
+    pub(super) async fn follow(self: Arc<Self>, chain: Chain, mut shutdown: Shutdown) {
+        let mut events = chain.subscribe();
+        loop {
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = shutdown.begun() => return,
+            };
+            match event {
+                Ok(Event::Head { added, .. }) => {
+                    for block in &*added {
+                        self.blocks.add(1);
+                        self.transactions.add(block.transactions.len() as u64);
+                        self.gas.add(block.header.gas_used);
+                    }
+                }
+                Ok(Event::Pending(_)) | Err(RecvError::Lagged(_)) => {}
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+}
+
+/// The route.
+pub(super) fn router(sources: Sources) -> Router {
+    Router::new().route("/metrics", get(scrape).fallback(method_not_allowed)).with_state(Arc::new(sources))
+}
+
+async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
+    let mut out = Exposition::default();
+    sources.chain(&mut out);
+    sources.json_rpc(&mut out);
+    sources.http(&mut out);
+    if let Some(exchange) = &sources.exchange {
+        out.gauge("tetrad_price_sockets", "Price WebSockets that are open.").sample(&[], exchange.sockets());
+        let mut up = out.gauge("tetrad_price_source_up", "Whether a source of prices can be believed: 1 or 0.");
+        let conditions = exchange.sources();
+        for condition in &conditions {
+            up.sample(&[("source", &condition.name)], u8::from(condition.status == Health::Ok));
+        }
+        let mut failures = out.gauge("tetrad_price_source_failures", "How often in a row a source has failed.");
+        for condition in &conditions {
+            failures.sample(&[("source", &condition.name)], condition.failures);
+        }
+        sources.prices(exchange.market(), &mut out).await;
+    }
+    process::describe(&mut out, sources.started_ms);
+    ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], out.finish()).into_response()
+}
+
+impl Sources {
+    fn chain(&self, out: &mut Exposition) {
+        let head = self.chain.head();
+        let header = &head.block.header;
+        out.gauge("tetrad_build_info", "The program; always 1.").sample(
+            &[("version", env!("CARGO_PKG_VERSION")), ("chain_id", &self.chain.params().chain_id.to_string())],
+            1,
+        );
+        out.gauge("tetrad_head_block", "Height of the newest block.").sample(&[], head.number());
+        out.gauge("tetrad_head_timestamp_seconds", "Its time, since the Unix epoch.").sample(&[], header.timestamp);
+        out.gauge("tetrad_head_gas_used", "Gas that it used.").sample(&[], header.gas_used);
+        out.gauge("tetrad_head_gas_limit", "Gas that it may have used.").sample(&[], header.gas_limit);
+        out.gauge("tetrad_head_base_fee_wei", "Its base fee per gas.")
+            .sample(&[], header.base_fee_per_gas.unwrap_or_default());
+        out.gauge("tetrad_oldest_block", "Height of the oldest block that is held.").sample(&[], head.oldest());
+        out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
+            .sample(&[], self.chain.pool().len());
+        out.counter("tetrad_blocks_total", "Blocks made since the start.").sample(&[], self.produced.blocks.get());
+        out.counter("tetrad_transactions_total", "Transactions in them.").sample(&[], self.produced.transactions.get());
+        out.counter("tetrad_gas_used_total", "Gas that they used.").sample(&[], self.produced.gas.get());
+    }
+
+    fn json_rpc(&self, out: &mut Exposition) {
+        let mut family =
+            out.histogram("tetrad_rpc_request_duration_seconds", "How long JSON-RPC requests took, by method.");
+        for (method, seen) in self.rpc.latencies() {
+            family.distribution(&[("method", method)], &seen);
+        }
+        let mut family = out.counter("tetrad_rpc_errors_total", "JSON-RPC errors that were answered, by code.");
+        for (code, count) in self.rpc.errors() {
+            family.sample(&[("code", code)], count);
+        }
+        out.gauge("tetrad_rpc_sockets", "WebSockets of JSON-RPC that are open.").sample(&[], self.rpc.sockets());
+    }
+
+    fn http(&self, out: &mut Exposition) {
+        let mut family = out.counter(
+            "tetrad_http_requests_total",
+            "HTTP requests by interface and status; 429 are those beyond the rate limit.",
+        );
+        for traffic in &self.traffic {
+            for (status, count) in traffic.statuses() {
+                family.sample(&[("interface", traffic.interface()), ("status", status)], count);
+            }
+        }
+        let mut family = out.histogram("tetrad_http_request_duration_seconds", "How long HTTP requests took.");
+        for traffic in &self.traffic {
+            family.distribution(&[("interface", traffic.interface())], &traffic.latency());
+        }
+    }
+
+    /// Prices and how old they are. A chain whose contracts cannot be read has none.
+    async fn prices(&self, market: &Market, out: &mut Exposition) {
+        let Ok(snapshot) = market.current().await else { return };
+        let now = self.clock.now_ms() as f64 / 1_000.0;
+        let listed = || market.network().tokens.iter().zip(&snapshot.quotes);
+        let mut family = out.gauge("tetrad_price_usd", "What a token costs on the chain, in US dollars.");
+        for (token, quote) in listed() {
+            family.sample(&[("token", &token.symbol)], quote.price as f64 / 1e8);
+        }
+        let mut family = out.gauge("tetrad_price_age_seconds", "How long ago the oracle was told a token's price.");
+        for (token, quote) in listed() {
+            family.sample(&[("token", &token.symbol)], (now - quote.updated_at as f64).max(0.0));
+        }
+        out.gauge("tetrad_price_rejections", "Updates that the oracle refused to follow within a day.")
+            .sample(&[], snapshot.history.rejections_24h(snapshot.time));
+        out.gauge("tetrad_prices_fresh", "Whether prices may be traded on: 1 or 0.")
+            .sample(&[], u8::from(market.is_fresh(&snapshot)));
+    }
+}

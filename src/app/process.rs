@@ -1,0 +1,40 @@
+//! What the system says of the process, under the names that all programs use for it.
+
+use std::fs;
+
+use crate::web::Exposition;
+
+/// Ticks of the processor clock in a second: what Linux tells user space on every architecture.
+const TICKS_PER_SECOND: f64 = 100.0;
+
+/// Writes what there is. Where there is no `/proc` that is the time of the start only.
+pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
+    out.gauge("process_start_time_seconds", "When the process started, since the Unix epoch.")
+        .sample(&[], started_ms as f64 / 1_000.0);
+    if let Some(seconds) = cpu_seconds() {
+        out.counter("process_cpu_seconds_total", "Processor time that the process took.").sample(&[], seconds);
+    }
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let number = |name: &str| -> Option<u64> {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'))?;
+        line.split_whitespace().next()?.parse().ok()
+    };
+    if let Some(kilobytes) = number("VmRSS") {
+        out.gauge("process_resident_memory_bytes", "Memory that the process holds.").sample(&[], kilobytes * 1_024);
+    }
+    if let Some(threads) = number("Threads") {
+        out.gauge("process_threads", "Threads of the process.").sample(&[], threads);
+    }
+    if let Ok(files) = fs::read_dir("/proc/self/fd") {
+        // Looking opens one more.
+        out.gauge("process_open_fds", "Files and sockets that are open.").sample(&[], files.count().saturating_sub(1));
+    }
+}
+
+fn cpu_seconds() -> Option<f64> {
+    let stat = fs::read_to_string("/proc/self/stat").ok()?;
+    // The second field is the program's name in parentheses, which may hold anything.
+    let mut fields = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
+    let (user, system): (f64, f64) = (fields.next()?.parse().ok()?, fields.next()?.parse().ok()?);
+    Some((user + system) / TICKS_PER_SECOND)
+}

@@ -1,0 +1,167 @@
+//! What a terminal shows of a running node: a line for each transaction, what contracts print with `console.log`, why
+//! transactions revert, and, the more is asked for, their arguments, events and calls. Nothing of reads.
+//!
+//! The chain does not wait for it: what comes faster than a terminal takes it is counted instead.
+
+mod abi;
+mod log;
+mod replay;
+mod style;
+mod text;
+mod trace;
+
+use std::{
+    collections::BTreeSet,
+    io::Write,
+    path::PathBuf,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc::{Receiver, SyncSender, sync_channel},
+    },
+    thread,
+};
+
+use alloy_primitives::Address;
+use tokio::sync::broadcast::error::RecvError;
+
+pub use self::abi::AbiError;
+use self::{abi::Abis, replay::Seen, style::Style};
+use crate::{
+    block::Block,
+    chain::{Chain, Event, Head},
+    network::Network,
+};
+
+/// Texts that wait to be written before further ones are dropped.
+const BACKLOG: usize = 1_024;
+/// Transactions of one block that are shown one by one.
+const MAX_LINES: usize = 200;
+
+/// How much is shown.
+#[derive(Clone, Debug, Default)]
+pub struct ConsoleConfig {
+    /// 0: a line for each transaction; 1: with arguments, and the node's own transactions; 2: with events; 3: with the
+    /// calls of those that failed; 4: with the calls of all.
+    pub verbosity: u8,
+    /// Files and folders with ABIs besides those of the network's contracts.
+    pub abi: Vec<PathBuf>,
+}
+
+/// The terminal's view of a chain.
+pub struct Console {
+    pub(self) abis: Abis,
+    pub(self) style: Style,
+    pub(self) verbosity: u8,
+    pub(self) coin: String,
+    /// Accounts of the node itself.
+    own: BTreeSet<Address>,
+    telling: Arc<AtomicBool>,
+}
+
+impl Console {
+    /// A view with the network's ABIs and those that `config` names. The transactions of the node's `own` accounts are
+    /// only shown when more is asked for; nothing is while `telling` is off.
+    pub fn new(
+        config: &ConsoleConfig,
+        network: &Network,
+        own: impl IntoIterator<Item = Address>,
+        telling: Arc<AtomicBool>,
+        colours: bool,
+    ) -> Result<Self, AbiError> {
+        let mut abis = Abis::of_network(network);
+        config.abi.iter().try_for_each(|path| abis.read(path))?;
+        let own = own.into_iter().collect();
+        let style = if colours { Style::colours() } else { Style::plain() };
+        Ok(Self { abis, style, verbosity: config.verbosity, coin: network.coin.clone(), own, telling })
+    }
+
+    /// Follows the chain until it ends and writes what happens to `out`, on a thread of its own: a terminal that takes
+    /// nothing holds up nobody.
+    pub async fn follow(self, chain: Chain, out: impl Write + Send + 'static) {
+        let mut events = chain.subscribe();
+        let (lines, waiting) = sync_channel(BACKLOG);
+        drop(chain);
+        if thread::Builder::new().name("console".to_owned()).spawn(move || write(&waiting, out)).is_err() {
+            return;
+        }
+        let console = Arc::new(self);
+        let mut missed = 0;
+        loop {
+            match events.recv().await {
+                Ok(Event::Head { head, added, removed }) if console.telling.load(Ordering::Relaxed) => {
+                    let own = console.clone();
+                    let render = move || own.render(&head, &added, &removed);
+                    let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
+                    send(&lines, text, &mut missed);
+                }
+                Ok(_) => {}
+                Err(RecvError::Lagged(count)) => missed += count,
+                Err(RecvError::Closed) => return,
+            }
+        }
+    }
+
+    /// What is shown of blocks that were added and removed.
+    pub fn render(&self, head: &Arc<Head>, added: &[Arc<Block>], removed: &[Arc<Block>]) -> String {
+        let mut out = String::new();
+        if let Some(first) = removed.first() {
+            let to = first.number().saturating_sub(1);
+            out += &self.style.faint(&format!("back to block {to}: {} blocks are gone", removed.len()));
+            out.push('\n');
+        }
+        for block in added {
+            self.render_block(head, block, &mut out);
+        }
+        out
+    }
+
+    fn render_block(&self, head: &Arc<Head>, block: &Arc<Block>, out: &mut String) {
+        let shown = |at: &usize| self.verbosity > 0 || !self.own.contains(&block.transactions[*at].sender);
+        let all: Vec<usize> = (0..block.transactions.len()).filter(shown).collect();
+        if all.len() > MAX_LINES {
+            let gas = block.header.gas_used;
+            out.push_str(&format!("#{} {} transactions, {gas} gas\n", block.number(), all.len()));
+            return;
+        }
+        let seen = if all.is_empty() { Vec::new() } else { replay::replay(head, block) };
+        for at in all {
+            self.render_transaction(block, at, seen.get(at), out);
+        }
+    }
+
+    fn render_transaction(&self, block: &Block, at: usize, seen: Option<&Seen>, out: &mut String) {
+        let failed = !block.receipts[at].succeeded();
+        text::line(self, block, at, seen, out);
+        let Some(seen) = seen else { return };
+        log::lines(&self.style, seen, out);
+        match self.verbosity {
+            0 | 1 => {}
+            2 => trace::events(self, seen, out),
+            3 if !failed => trace::events(self, seen, out),
+            _ => trace::calls(self, seen, out),
+        }
+    }
+}
+
+/// Hands a text on, or counts it if the terminal does not keep up.
+fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
+    if text.is_empty() {
+        return;
+    }
+    let note =
+        if *missed > 0 { format!("… {missed} blocks or more were too fast to be shown\n") } else { String::new() };
+    match lines.try_send(note + &text) {
+        Ok(()) => *missed = 0,
+        Err(_) => *missed += 1,
+    }
+}
+
+fn write(lines: &Receiver<String>, mut out: impl Write) {
+    while let Ok(text) = lines.recv() {
+        // Nobody is left who would read it.
+        if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
+            return;
+        }
+    }
+}

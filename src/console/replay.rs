@@ -1,0 +1,47 @@
+//! Running a block again to see what happened inside of its transactions.
+
+use std::{sync::Arc, time::Duration};
+
+use revm::context_interface::result::ExecutionResult;
+use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig, types::CallTraceNode};
+
+use crate::{
+    block::Block,
+    chain::Head,
+    evm::{BlockExecutor, Watch, halt_message},
+};
+
+/// How long one block may take; what did not run by then is shown without its inside.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Steps of one transaction that are worth the wait.
+const MAX_STEPS: u64 = 50_000_000;
+
+/// What happened inside of one transaction.
+#[derive(Debug)]
+pub(super) struct Seen {
+    /// The calls, the transaction itself first.
+    pub(super) calls: Vec<CallTraceNode>,
+    /// Why it stopped, if it did not revert.
+    pub(super) halt: Option<String>,
+}
+
+/// What the block's transactions did; fewer if the state is gone or the time was up.
+pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
+    let mut seen = Vec::with_capacity(block.transactions.len());
+    let Ok(state) = head.state_before(block.number()) else { return seen };
+    let environment = head.environment_of(block);
+    let Ok(mut executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else { return seen };
+    let until = std::time::Instant::now() + PATIENCE;
+    let is_over = move || std::time::Instant::now() >= until;
+    for transaction in &block.transactions {
+        let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
+        let mut watch = Watch::new(&mut inspector, &is_over).at_most(MAX_STEPS);
+        let halt = executor.inspect(transaction, &mut watch, |inspected, _| match &inspected.outcome.result {
+            ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
+            _ => None,
+        });
+        let Ok(halt) = halt else { break };
+        seen.push(Seen { calls: inspector.into_traces().into_nodes(), halt });
+    }
+    seen
+}

@@ -1,0 +1,59 @@
+//! The line that a transaction gets.
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
+
+use super::{Console, abi::short, replay::Seen};
+use crate::block::Block;
+
+/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and why it failed if it did.
+pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Seen>, out: &mut String) {
+    let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
+    let tx = &transaction.envelope;
+    let target = match tx.kind() {
+        TxKind::Create => match transaction.creates() {
+            Some(address) => format!("new contract {}", address.to_checksum(None)),
+            None => "new contract".to_owned(),
+        },
+        TxKind::Call(to) if tx.input().is_empty() => console.abis.account(to),
+        TxKind::Call(to) if console.verbosity > 0 => {
+            format!("{}.{}", console.abis.account(to), console.abis.call(tx.input()))
+        }
+        TxKind::Call(to) => format!("{}.{}", console.abis.account(to), console.abis.function(tx.input())),
+    };
+    let hash = if console.verbosity > 0 { transaction.hash().to_string() } else { short_hash(transaction.hash()) };
+    out.push_str(&format!(
+        "#{} {}  {} → {}",
+        block.number(),
+        console.style.faint(&hash),
+        short(transaction.sender),
+        console.style.name(&target),
+    ));
+    if tx.value() > U256::ZERO {
+        out.push_str(&format!("  {} {}", trimmed(&format_ether(tx.value())), console.coin));
+    }
+    out.push_str(&console.style.faint(&format!("  {} gas", receipt.gas_used)));
+    if !receipt.succeeded() {
+        out.push_str(&format!("  {}", console.style.bad(&failure(console, seen))));
+    }
+    out.push('\n');
+}
+
+fn failure(console: &Console, seen: Option<&Seen>) -> String {
+    match seen.map(|seen| (&seen.halt, seen.calls.first())) {
+        Some((Some(reason), _)) => format!("failed: {reason}"),
+        Some((None, Some(root))) => format!("reverted: {}", console.abis.revert(&root.trace.output)),
+        _ => "failed".to_owned(),
+    }
+}
+
+/// `0x4f2c61…91aa`.
+fn short_hash(hash: B256) -> String {
+    let text = hash.to_string();
+    format!("{}…{}", &text[..8], &text[62..])
+}
+
+/// Without zeros behind the point.
+fn trimmed(number: &str) -> &str {
+    number.trim_end_matches('0').trim_end_matches('.')
+}

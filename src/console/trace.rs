@@ -1,0 +1,107 @@
+//! The inside of a transaction: its events, or all its calls.
+
+use alloy_primitives::utils::format_ether;
+use revm_inspectors::tracing::types::{CallTraceNode, TraceMemberOrder};
+
+use super::{Console, log, replay::Seen};
+
+/// Lines of one transaction that are shown.
+const MAX_LINES: usize = 2_000;
+
+/// Appends a line for each event, in order, unless the transaction failed: then there are none.
+pub(super) fn events(console: &Console, seen: &Seen, out: &mut String) {
+    let Some(root) = seen.calls.first().filter(|root| root.trace.success) else { return };
+    let mut lines = 0;
+    walk_events(console, seen, root, &mut lines, out);
+}
+
+fn walk_events(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
+    if !node.trace.success {
+        return;
+    }
+    for member in &node.ordering {
+        match member {
+            TraceMemberOrder::Log(at) if *lines < MAX_LINES => {
+                *lines += 1;
+                let account = console.abis.account(node.execution_address());
+                let event = node.logs.get(*at).map(|log| console.abis.event(&log.raw_log)).unwrap_or_default();
+                out.push_str(&format!("      {} {}\n", console.style.faint(&account), event));
+            }
+            TraceMemberOrder::Call(child) => {
+                let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
+                if let Some(child) = child {
+                    walk_events(console, seen, child, lines, out);
+                }
+            }
+            TraceMemberOrder::Log(_) | TraceMemberOrder::Step(_) => {}
+        }
+    }
+}
+
+/// Appends a line for each call, indented by depth, with its events and its outcome.
+pub(super) fn calls(console: &Console, seen: &Seen, out: &mut String) {
+    let mut lines = 0;
+    if let Some(root) = seen.calls.first() {
+        walk(console, seen, root, &mut lines, out);
+    }
+    if lines >= MAX_LINES {
+        out.push_str("      …\n");
+    }
+}
+
+fn walk(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
+    let trace = &node.trace;
+    let indent = "  ".repeat(3 + trace.depth.min(40));
+    let mut line = |text: String| {
+        *lines += 1;
+        if *lines <= MAX_LINES {
+            out.push_str(&format!("{indent}{text}\n"));
+        }
+    };
+    if log::is_console(trace.address) {
+        return line(console.style.spoken(&format!("console.log: {}", log::message(&trace.data).replace('\n', " "))));
+    }
+    let account = console.abis.account(trace.address);
+    let kind = trace.kind.to_string().to_lowercase();
+    let what = if trace.kind.is_any_create() {
+        format!("new contract {}", trace.address.to_checksum(None))
+    } else {
+        format!("{}.{}", account, console.abis.call(&trace.data))
+    };
+    let value = if trace.value.is_zero() {
+        String::new()
+    } else {
+        format!(" with {} {}", format_ether(trace.value), console.coin)
+    };
+    let gas = console.style.faint(&format!("{} gas", trace.gas_used));
+    line(format!("{kind} {}{value}  {gas}", console.style.name(&what)));
+    for member in &node.ordering {
+        match member {
+            TraceMemberOrder::Log(at) => {
+                let event = node.logs.get(*at).map(|log| console.abis.event(&log.raw_log)).unwrap_or_default();
+                *lines += 1;
+                if *lines <= MAX_LINES {
+                    out.push_str(&format!("{indent}  emits {event}\n"));
+                }
+            }
+            TraceMemberOrder::Call(child) if *lines <= MAX_LINES => {
+                let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
+                if let Some(child) = child {
+                    walk(console, seen, child, lines, out);
+                }
+            }
+            TraceMemberOrder::Call(_) | TraceMemberOrder::Step(_) => {}
+        }
+    }
+    *lines += 1;
+    if *lines > MAX_LINES {
+        return;
+    }
+    let outcome = match trace.success {
+        false => console.style.bad(&format!("reverts: {}", console.abis.revert(&trace.output))),
+        true if trace.kind.is_any_create() => format!("returns {} bytes of code", trace.output.len()),
+        true if trace.output.is_empty() => return,
+        true => format!("returns {}", console.abis.output(&trace.data, &trace.output)),
+    };
+    out.push_str(&format!("{indent}  {outcome}\n"));
+}

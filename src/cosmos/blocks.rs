@@ -1,0 +1,86 @@
+//! Blocks as a Cosmos node shows them, in the gateway's spelling and in CometBFT's.
+//!
+//! What has no counterpart on an EVM chain is empty; hashes are those of the EVM block, whose state root is the app hash.
+
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{B256, hex};
+use base64ct::{Base64, Encoding};
+use serde_json::{Value, json};
+
+use super::{node::NodeIdentity, time::rfc3339};
+use crate::block::Block;
+
+/// How hashes are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Spelling {
+    /// Base64, as everything that was bytes in protobuf.
+    Gateway,
+    /// Hex in capitals.
+    Comet,
+}
+
+impl Spelling {
+    fn hash(self, hash: B256) -> String {
+        match self {
+            Self::Gateway => Base64::encode_string(hash.as_slice()),
+            Self::Comet => hex::encode_upper(hash),
+        }
+    }
+
+    /// The parts of a block are called differently, too.
+    fn block_id(self, hash: B256) -> Value {
+        let name = if self == Self::Gateway { "part_set_header" } else { "parts" };
+        json!({ "hash": self.hash(hash), name: { "total": 1, "hash": self.hash(hash) } })
+    }
+}
+
+/// `{block_id, block}`.
+pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
+    json!({ "block_id": spelling.block_id(block.hash), "block": render(block, node, spelling) })
+}
+
+/// A block.
+fn render(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
+    let transactions: Vec<String> = block
+        .transactions
+        .iter()
+        .map(|transaction| Base64::encode_string(&transaction.envelope.encoded_2718()))
+        .collect();
+    let parent = block.number().saturating_sub(1);
+    json!({
+        "header": header(block, node, spelling),
+        "data": { "txs": transactions },
+        "evidence": { "evidence": [] },
+        "last_commit": {
+            "height": parent.to_string(),
+            "round": 0,
+            "block_id": spelling.block_id(block.header.parent_hash),
+            "signatures": [],
+        },
+    })
+}
+
+/// A block's header.
+pub(super) fn header(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
+    let (header, hash) = (&block.header, |hash| spelling.hash(hash));
+    let proposer = match spelling {
+        Spelling::Gateway => Base64::encode_string(node.proposer.as_slice()),
+        Spelling::Comet => hex::encode_upper(node.proposer),
+    };
+    json!({
+        "version": { "block": "11", "app": "0" },
+        "chain_id": node.chain_id,
+        "height": block.number().to_string(),
+        "time": rfc3339(header.timestamp),
+        "last_block_id": spelling.block_id(header.parent_hash),
+        "last_commit_hash": hash(header.parent_hash),
+        "data_hash": hash(header.transactions_root),
+        "validators_hash": hash(B256::ZERO),
+        "next_validators_hash": hash(B256::ZERO),
+        "consensus_hash": hash(B256::ZERO),
+        "app_hash": hash(header.state_root),
+        "last_results_hash": hash(header.receipts_root),
+        "evidence_hash": hash(B256::ZERO),
+        "proposer_address": proposer,
+    })
+}

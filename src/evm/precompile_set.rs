@@ -1,0 +1,115 @@
+//! Which precompiles an execution sees: those of the chain, some of which a call may pretend to be elsewhere.
+
+use super::signers::{Signers, signer};
+use alloy_primitives::{
+    Address, Bytes,
+    map::{AddressMap, AddressSet},
+};
+use revm::{
+    context_interface::{Cfg, ContextTr, JournalTr, LocalContextTr},
+    handler::{EthPrecompiles, PrecompileProvider, precompile_output_to_interpreter_result},
+    interpreter::{CallInputs, InterpreterResult},
+    precompile::{Precompile, secp256k1::ECRECOVER},
+    primitives::hardfork::SpecId,
+};
+
+/// The precompiles of one execution.
+#[derive(Clone, Debug)]
+pub struct PrecompileSet {
+    chain: EthPrecompiles,
+    /// What a call made of them, where it did.
+    changed: Option<Box<AddressMap<Precompile>>>,
+    /// What `ecrecover` was told.
+    signers: Signers,
+}
+
+impl PrecompileSet {
+    /// The chain's own.
+    pub(super) fn new(chain: EthPrecompiles, signers: Signers) -> Self {
+        Self { chain, changed: None, signers }
+    }
+
+    /// The precompile at this address.
+    pub fn get(&self, address: &Address) -> Option<&Precompile> {
+        match &self.changed {
+            Some(changed) => changed.get(address),
+            None => self.chain.precompiles.get(address),
+        }
+    }
+
+    /// All of them.
+    pub fn all(&self) -> impl Iterator<Item = (&Address, &Precompile)> {
+        match &self.changed {
+            Some(changed) => changed.iter(),
+            None => self.chain.precompiles.inner().iter(),
+        }
+    }
+
+    /// Takes the precompile away from this address and returns it.
+    pub(super) fn remove(&mut self, address: &Address) -> Option<Precompile> {
+        self.get(address)?;
+        self.change().remove(address)
+    }
+
+    /// Puts a precompile at this address.
+    pub(super) fn insert(&mut self, address: Address, precompile: Precompile) {
+        self.change().insert(address, precompile);
+    }
+
+    fn change(&mut self) -> &mut AddressMap<Precompile> {
+        self.changed.get_or_insert_with(|| Box::new(self.chain.precompiles.inner().clone()))
+    }
+}
+
+impl<C: ContextTr<Cfg: Cfg<Spec = SpecId>>> PrecompileProvider<C> for PrecompileSet {
+    type Output = InterpreterResult;
+
+    fn set_spec(&mut self, _: SpecId) -> bool {
+        // The set is made for the fork that it runs under.
+        false
+    }
+
+    fn run(&mut self, context: &mut C, inputs: &CallInputs) -> Result<Option<InterpreterResult>, String> {
+        let mut result = self.run_as_it_is(context, inputs)?;
+        if !self.signers.is_empty()
+            && inputs.bytecode_address == *ECRECOVER.address()
+            && let Some(result) = result.as_mut().filter(|result| result.is_ok())
+            && let Some(signer) = signer(&self.signers, &inputs.input.as_bytes(context))
+        {
+            result.output = Bytes::from(signer.into_word().0);
+        }
+        Ok(result)
+    }
+
+    fn warm_addresses(&self) -> &AddressSet {
+        // Moving a precompile does not change which addresses are warm from the start (EIP-2929), as in geth.
+        self.chain.warm_addresses()
+    }
+
+    fn contains(&self, address: &Address) -> bool {
+        self.get(address).is_some()
+    }
+}
+
+impl PrecompileSet {
+    /// Runs a precompile as it is, whatever `ecrecover` was told.
+    fn run_as_it_is<C: ContextTr<Cfg: Cfg<Spec = SpecId>>>(
+        &mut self,
+        context: &mut C,
+        inputs: &CallInputs,
+    ) -> Result<Option<InterpreterResult>, String> {
+        let Some(changed) = &self.changed else { return self.chain.run(context, inputs) };
+        let Some(precompile) = changed.get(&inputs.bytecode_address) else { return Ok(None) };
+        let input = inputs.input.as_bytes(context);
+        let output =
+            precompile.execute(&input, inputs.gas_limit, inputs.reservoir).map_err(|error| error.to_string())?;
+        drop(input);
+        // As the chain's own do: a direct caller learns why its call failed.
+        if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())
+            && context.journal().depth() == 1
+        {
+            context.local_mut().set_precompile_error_context(reason.to_string());
+        }
+        Ok(Some(precompile_output_to_interpreter_result(output, inputs.gas_limit)))
+    }
+}

@@ -1,0 +1,292 @@
+//! The JSON of the REST interface, in the shape that the live network's clients read.
+
+use std::{borrow::Cow, sync::OnceLock};
+
+use alloy_primitives::U256;
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::{Serialize, Serializer};
+
+use super::{
+    history::Bar,
+    quote::{Number, Quote, key},
+    snapshot::Snapshot,
+};
+use crate::{network::Token, web::Rendered};
+
+/// Bodies that depend on nothing but the snapshot, each rendered when somebody asks first.
+#[derive(Debug, Default)]
+pub(super) struct Bodies {
+    prices: OnceLock<Rendered>,
+    tokens: OnceLock<Rendered>,
+    swap_tokens: OnceLock<Rendered>,
+    /// One for each token.
+    single: OnceLock<Vec<OnceLock<Rendered>>>,
+}
+
+/// A token's price.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Price")]
+pub(super) struct PriceEntry<'a> {
+    address: String,
+    symbol: &'a str,
+    name: &'a str,
+    decimals: u8,
+    /// US dollars.
+    price: Number,
+    /// Per cent.
+    change24h: Number,
+    /// What was paid for it in swaps within a day, in US dollars.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    volume24h: Option<Number>,
+    /// When the price was set, in milliseconds since the Unix epoch.
+    timestamp: u64,
+}
+
+/// A token.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Token")]
+pub(super) struct TokenEntry<'a> {
+    address: String,
+    symbol: &'a str,
+    name: &'a str,
+    decimals: u8,
+    coin_gecko_id: &'a str,
+}
+
+/// A token with what a swap form shows.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "SwapToken")]
+pub(super) struct SwapTokenEntry<'a> {
+    address: String,
+    symbol: &'a str,
+    name: &'a str,
+    decimals: u8,
+    price: Number,
+    #[serde(rename = "priceChange24h")]
+    change: Number,
+    /// What the vault holds of it, in US dollars.
+    liquidity: Number,
+    volume24h: Number,
+}
+
+/// A series of prices, oldest first.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Points {
+    prices: Vec<PointEntry>,
+}
+
+/// A price at one time.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "Point")]
+struct PointEntry {
+    timestamp: u64,
+    price: Number,
+}
+
+/// What a price did within one interval.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Candle {
+    /// When it began, in milliseconds since the Unix epoch.
+    timestamp: u64,
+    open: Number,
+    high: Number,
+    low: Number,
+    /// The last price within it; the present one if it is not over.
+    close: Number,
+    /// What was paid in swaps for the token, in US dollars.
+    volume: Number,
+}
+
+/// What every answer is wrapped in; members that a route does not have are left out.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Answer<T> {
+    pub(super) success: bool,
+    pub(super) data: T,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timestamp: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) cached: Option<bool>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) timeframe: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) interval: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) token: Option<String>,
+}
+
+impl<T: Serialize> Answer<T> {
+    pub(super) fn new(data: T) -> Self {
+        Self {
+            success: true,
+            data,
+            count: None,
+            timestamp: None,
+            cached: None,
+            timeframe: None,
+            interval: None,
+            token: None,
+        }
+    }
+
+    fn json(&self) -> String {
+        // Nothing in it can fail to become JSON.
+        serde_json::to_string(self).unwrap_or_default()
+    }
+
+    /// The body for the first who asks, and the one for everybody after that.
+    fn telling(mut self, now_ms: u64) -> Rendered {
+        self.cached = Some(false);
+        let first = self.json();
+        self.cached = Some(true);
+        Rendered::telling(first, self.json(), now_ms)
+    }
+}
+
+/// An object whose members keep their order.
+pub(super) struct Object<T>(Vec<(String, T)>);
+
+impl<T: JsonSchema> JsonSchema for Object<T> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("{}_by_address", T::schema_name()).into()
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        json_schema!({ "type": "object", "additionalProperties": generator.subschema_for::<T>() })
+    }
+}
+
+impl<T: Serialize> Serialize for Object<T> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
+    }
+}
+
+impl Snapshot {
+    /// `GET /api/prices`.
+    pub(super) fn prices_body(&self, now_ms: u64) -> &Rendered {
+        self.bodies.prices.get_or_init(|| {
+            let entries = self.listed().map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
+            let data = Object(entries.collect());
+            let count = Some(data.0.len());
+            Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.telling(now_ms)
+        })
+    }
+
+    /// `GET /api/prices/<address>` of the token at this position.
+    pub(super) fn price_body(&self, token: usize, now_ms: u64) -> Option<&Rendered> {
+        let (info, quote) = self.listed().nth(token)?;
+        let bodies = self.bodies.single.get_or_init(|| self.quotes.iter().map(|_| OnceLock::new()).collect());
+        Some(bodies.get(token)?.get_or_init(|| {
+            let data = price_entry(info, quote, true);
+            Rendered::new(Answer { timestamp: Some(self.time_ms()), ..Answer::new(data) }.json(), now_ms)
+        }))
+    }
+
+    /// `GET /api/tokens`.
+    pub(super) fn tokens_body(&self, now_ms: u64) -> &Rendered {
+        self.bodies.tokens.get_or_init(|| {
+            let data: Vec<_> = self.listed().map(token_entry).collect();
+            let count = Some(data.len());
+            Rendered::new(Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.json(), now_ms)
+        })
+    }
+
+    /// `GET /api/tokens/swap`.
+    pub(super) fn swap_tokens_body(&self, now_ms: u64) -> &Rendered {
+        self.bodies.swap_tokens.get_or_init(|| {
+            let data: Vec<_> = self.listed().map(swap_token_entry).collect();
+            let count = Some(data.len());
+            Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.telling(now_ms)
+        })
+    }
+
+    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of so many seconds.
+    pub(super) fn history_body(
+        &self,
+        token: usize,
+        (timeframe, seconds): (&'static str, u64),
+        count: u64,
+        now_ms: u64,
+    ) -> Option<Rendered> {
+        let (info, quote) = self.listed().nth(token)?;
+        let series = self.history.series(token, quote.price, self.time, seconds, count);
+        let point = |(time, price): (u64, u64)| PointEntry {
+            timestamp: time.saturating_mul(1_000),
+            price: Number::price(price),
+        };
+        let data = Points { prices: series.into_iter().map(point).collect() };
+        let (count, token) = (Some(data.prices.len()), Some(key(info.address)));
+        let answer = Answer { count, timeframe: Some(timeframe), token, ..Answer::new(data) };
+        Some(Rendered::new(answer.json(), now_ms))
+    }
+
+    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of so many seconds each.
+    pub(super) fn candles_body(
+        &self,
+        token: usize,
+        (interval, seconds): (&'static str, u64),
+        count: u64,
+        now_ms: u64,
+    ) -> Option<Rendered> {
+        let (info, _) = self.listed().nth(token)?;
+        let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
+            timestamp: time.saturating_mul(1_000),
+            open: Number::price(bar.open),
+            high: Number::price(bar.high),
+            low: Number::price(bar.low),
+            close: Number::price(bar.close),
+            volume: Number::usd(U256::from(volume)),
+        };
+        let data: Vec<_> = self.history.candles(token, self.time, seconds, count).into_iter().map(candle).collect();
+        let (count, token) = (Some(data.len()), Some(key(info.address)));
+        let answer = Answer { count, interval: Some(interval), token, ..Answer::new(data) };
+        Some(Rendered::new(answer.json(), now_ms))
+    }
+
+    fn listed(&self) -> impl Iterator<Item = (&Token, &Quote)> {
+        self.network.tokens.iter().zip(&self.quotes)
+    }
+
+    fn time_ms(&self) -> u64 {
+        self.time.saturating_mul(1_000)
+    }
+}
+
+fn price_entry<'a>(token: &'a Token, quote: &Quote, with_volume: bool) -> PriceEntry<'a> {
+    PriceEntry {
+        address: key(token.address),
+        symbol: &token.symbol,
+        name: &token.name,
+        decimals: token.decimals,
+        price: Number::price(quote.price),
+        change24h: Number::percent(quote.change_24h),
+        volume24h: with_volume.then(|| Number::usd(U256::from(quote.volume_24h))),
+        timestamp: quote.updated_at.saturating_mul(1_000),
+    }
+}
+
+fn token_entry<'a>((token, _): (&'a Token, &'a Quote)) -> TokenEntry<'a> {
+    TokenEntry {
+        address: key(token.address),
+        symbol: &token.symbol,
+        name: &token.name,
+        decimals: token.decimals,
+        coin_gecko_id: &token.coin_gecko_id,
+    }
+}
+
+fn swap_token_entry<'a>((token, quote): (&'a Token, &'a Quote)) -> SwapTokenEntry<'a> {
+    SwapTokenEntry {
+        address: key(token.address),
+        symbol: &token.symbol,
+        name: &token.name,
+        decimals: token.decimals,
+        price: Number::price(quote.price),
+        change: Number::percent(quote.change_24h),
+        liquidity: Number::usd(quote.liquidity),
+        volume24h: Number::usd(U256::from(quote.volume_24h)),
+    }
+}

@@ -1,0 +1,140 @@
+//! Where prices are set by hand: for those who develop against the node and want to see what happens then.
+
+use std::sync::Arc;
+
+use alloy_consensus::{TxEip1559, TxLegacy};
+use alloy_primitives::{B256, TxKind, U256};
+use alloy_sol_types::SolCall;
+use tokio::sync::Mutex;
+
+use super::{
+    contract::PriceOracle,
+    feed::{Condition, Panel},
+};
+use crate::{
+    account::SecretKey,
+    block::Submission,
+    chain::{Chain, SubmitError, UnsignedTransaction, sign_transaction},
+    network::Network,
+};
+
+/// Gas for a price.
+const GAS: u64 = 150_000;
+
+/// Sets prices and holds them there.
+pub struct Desk {
+    chain: Chain,
+    network: Arc<Network>,
+    panel: Arc<Panel>,
+    /// The key of the oracle's owner, who may move a price as far as one likes; none if nobody may do that from here.
+    owner: Option<SecretKey>,
+    /// Held from choosing a nonce to having the transaction in the pool.
+    turn: Mutex<()>,
+}
+
+/// A price could not be set.
+#[derive(Debug, thiserror::Error)]
+pub enum DeskError {
+    /// There is no such token.
+    #[error("no such token")]
+    NoToken,
+    /// The node does not hold the key.
+    #[error("prices cannot be set on this node")]
+    NoKey,
+    /// The key does not sign.
+    #[error("the owner's key does not sign: {0}")]
+    Sign(String),
+    /// The chain does not take the transaction.
+    #[error("the chain refused the price: {0}")]
+    Refused(#[from] SubmitError),
+}
+
+impl Desk {
+    /// A desk that signs with the owner's key, if there is one.
+    pub fn new(chain: Chain, network: Arc<Network>, panel: Arc<Panel>, owner: Option<SecretKey>) -> Self {
+        Self { chain, network, panel, owner, turn: Mutex::default() }
+    }
+
+    /// Whether prices may be set here.
+    pub fn is_open(&self) -> bool {
+        self.owner.is_some()
+    }
+
+    /// How the sources do that prices come from otherwise.
+    pub fn conditions(&self) -> Vec<Condition> {
+        self.panel.conditions()
+    }
+
+    /// What the sources thought of each token when they were asked last.
+    pub fn opinions(&self) -> Vec<Option<u64>> {
+        self.panel.last()
+    }
+
+    /// Puts a token's price on the chain, however far it moves, and holds it there. Returns the transaction's hash, with
+    /// instant sealing once its block is published.
+    ///
+    /// # Errors
+    /// See [`DeskError`].
+    pub async fn set(&self, token: usize, price: u64) -> Result<B256, DeskError> {
+        let key = self.owner.as_ref().ok_or(DeskError::NoKey)?;
+        let address = self.network.tokens.get(token).ok_or(DeskError::NoToken)?.address;
+        let call = PriceOracle::setPriceCall { token: address, price: U256::from(price) };
+        let accepted = {
+            let _turn = self.turn.lock().await;
+            let transaction = sign_transaction(key, self.transaction(key, call.abi_encode()));
+            let transaction = transaction.map_err(|error| DeskError::Sign(error.to_string()))?;
+            // First, so that no update comes in between that moves it elsewhere again.
+            self.panel.manual().hold(token, Some(price));
+            self.chain.accept(Submission { transaction, sidecar: None })
+        };
+        let settled = match accepted {
+            Ok(accepted) => self.chain.settled(accepted).await,
+            Err(error) => Err(error),
+        };
+        settled.map_err(|error| {
+            self.panel.manual().hold(token, None);
+            error.into()
+        })
+    }
+
+    /// Lets go of a price: from here on the sources move it again. Returns whether it was held.
+    pub fn release(&self, token: usize) -> bool {
+        let manual = self.panel.manual();
+        let held = manual.held(token).is_some();
+        manual.hold(token, None);
+        held
+    }
+
+    fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> UnsignedTransaction {
+        let (chain_id, from) = (self.chain.params().chain_id, key.address());
+        // The pool first, then the head: what has left the pool in between is in the head.
+        let state_nonce = || self.chain.head().state.get(from).map_or(0, |account| account.nonce);
+        let nonce = self.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce);
+        let (to, value, input) = (TxKind::Call(self.network.contracts.oracle), U256::ZERO, input.into());
+        match self.chain.next_base_fee(&self.chain.head()) {
+            Some(base_fee) => TxEip1559 {
+                chain_id,
+                nonce,
+                gas_limit: GAS,
+                // Twice, as wallets do it: it may have to wait for a block.
+                max_fee_per_gas: 2 * u128::from(base_fee) + self.chain.min_tip(),
+                max_priority_fee_per_gas: self.chain.min_tip(),
+                to,
+                value,
+                access_list: Default::default(),
+                input,
+            }
+            .into(),
+            None => TxLegacy {
+                chain_id: Some(chain_id),
+                nonce,
+                gas_price: self.chain.min_tip(),
+                gas_limit: GAS,
+                to,
+                value,
+                input,
+            }
+            .into(),
+        }
+    }
+}

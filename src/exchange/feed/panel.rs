@@ -1,0 +1,196 @@
+//! Several sources, and whom to believe.
+
+use std::sync::Arc;
+
+use parking_lot::Mutex;
+
+use super::{
+    Condition, Health, Manual, Moment, Replay, ReplayError, Simulation, Source, SourceSpec, Upstream, UpstreamConfig,
+};
+use crate::{chain::Clock, network::Network, web::Shutdown};
+
+/// How several opinions become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Policy {
+    /// The first source that has an opinion is believed.
+    Fallback,
+    /// The one in the middle is believed; between two, their mean.
+    Median,
+}
+
+/// A source cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum FeedError {
+    /// A recording cannot be played.
+    #[error("exchange.price-sources: {0}")]
+    Replay(#[from] ReplayError),
+    /// A client for an upstream cannot be made.
+    #[error("exchange.price-sources: {url}: {what}")]
+    Client {
+        /// The upstream.
+        url: String,
+        /// Why.
+        what: String,
+    },
+}
+
+/// Several sources in order. Prices that somebody holds by hand come before all of them.
+pub struct Panel {
+    manual: Manual,
+    sources: Vec<Box<dyn Source>>,
+    upstreams: Vec<Upstream>,
+    policy: Policy,
+    /// What was answered last.
+    last: Mutex<Vec<Option<u64>>>,
+}
+
+/// What a panel is made of.
+#[derive(Clone, Copy, Debug)]
+pub struct PanelConfig<'a> {
+    /// The sources in order.
+    pub sources: &'a [SourceSpec],
+    /// Whom to believe.
+    pub policy: Policy,
+    /// How upstreams are asked.
+    pub upstream: &'a UpstreamConfig,
+    /// Seed of the simulation.
+    pub seed: u64,
+}
+
+impl Panel {
+    /// Sets the sources up. Upstreams are asked only once [`start`](Self::start) is called.
+    ///
+    /// # Errors
+    /// See [`FeedError`].
+    pub fn new(config: PanelConfig<'_>, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Self, FeedError> {
+        let (mut sources, mut upstreams): (Vec<Box<dyn Source>>, _) = (Vec::new(), Vec::new());
+        for spec in config.sources {
+            match spec {
+                SourceSpec::Simulation => sources.push(Box::new(Simulation::new(config.seed, network))),
+                SourceSpec::Replay(file) => sources.push(Box::new(Replay::open(file, network)?)),
+                SourceSpec::Http { .. } | SourceSpec::Socket { .. } => {
+                    let upstream =
+                        Upstream::new(spec.clone(), config.upstream.clone(), network.clone(), clock.clone())?;
+                    upstreams.push(upstream.clone());
+                    sources.push(Box::new(upstream));
+                }
+            }
+        }
+        let manual = Manual::new(network.tokens.len());
+        Ok(Self { manual, sources, upstreams, policy: config.policy, last: Mutex::default() })
+    }
+
+    /// Starts to ask upstreams, until the end begins.
+    pub fn start(&self, shutdown: &Shutdown) {
+        for upstream in &self.upstreams {
+            tokio::spawn(upstream.clone().run(shutdown.clone()));
+        }
+    }
+
+    /// Prices that somebody holds by hand.
+    pub fn manual(&self) -> &Manual {
+        &self.manual
+    }
+
+    /// How every source does, in order.
+    pub fn conditions(&self) -> Vec<Condition> {
+        self.sources.iter().map(|source| source.condition()).collect()
+    }
+
+    /// What was answered last, for each token.
+    pub fn last(&self) -> Vec<Option<u64>> {
+        self.last.lock().clone()
+    }
+
+    fn agreed(&self, opinions: &mut [u64]) -> Option<u64> {
+        if self.policy == Policy::Fallback {
+            return opinions.first().copied();
+        }
+        opinions.sort_unstable();
+        let (upper, lower) = (opinions.len() / 2, opinions.len().checked_sub(1)? / 2);
+        // Both are at most 2^63.
+        Some(opinions.get(lower)?.midpoint(*opinions.get(upper)?))
+    }
+}
+
+impl Source for Panel {
+    fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
+        let held = self.manual.prices(moment);
+        let all: Vec<_> = self.sources.iter().map(|source| source.prices(moment)).collect();
+        let decide = |token: usize| {
+            let by_hand = held.get(token).copied().flatten();
+            by_hand.or_else(|| {
+                let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
+                self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
+            })
+        };
+        let decided: Vec<_> = (0..moment.current.len()).map(decide).collect();
+        self.last.lock().clone_from(&decided);
+        decided
+    }
+
+    fn condition(&self) -> Condition {
+        let conditions = self.conditions();
+        let best = conditions.into_iter().find(|condition| condition.status == Health::Ok);
+        best.unwrap_or(Condition { status: Health::Waiting, ..Condition::ok("panel") })
+    }
+}
+
+impl std::fmt::Debug for Panel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Panel")
+            .field("sources", &self.conditions())
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::exchange::oracle::Feed;
+
+    struct Fixed(Vec<Option<u64>>);
+
+    impl Source for Fixed {
+        fn prices(&self, _: &Moment<'_>) -> Vec<Option<u64>> {
+            self.0.clone()
+        }
+
+        fn condition(&self) -> Condition {
+            Condition::ok("fixed")
+        }
+    }
+
+    fn panel(policy: Policy, columns: [[u64; 4]; 3]) -> Panel {
+        let opinions = |row: [u64; 4]| row.map(|price| Some(price).filter(|price| *price > 0)).to_vec();
+        let sources = columns.map(|row| Box::new(Fixed(opinions(row))) as Box<dyn Source>);
+        Panel { manual: Manual::new(4), sources: sources.into(), upstreams: Vec::new(), policy, last: Mutex::default() }
+    }
+
+    fn ask(panel: &Panel) -> Vec<Option<u64>> {
+        let current = [Feed::default(); 4];
+        panel.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })
+    }
+
+    #[test]
+    fn the_first_opinion_or_the_middle_one_counts() {
+        let columns = [[1, 0, 0, 0], [9, 5, 0, 8], [4, 6, 0, 3]];
+        let fallback = panel(Policy::Fallback, columns);
+        assert_eq!(ask(&fallback), [Some(1), Some(5), None, Some(8)]);
+        let median = panel(Policy::Median, columns);
+        assert_eq!(ask(&median), [Some(4), Some(5), None, Some(5)]);
+        let extremes = panel(Policy::Median, [[i64::MAX as u64; 4], [i64::MAX as u64; 4], [0; 4]]);
+        assert_eq!(ask(&extremes), [Some(i64::MAX as u64); 4]);
+    }
+
+    #[test]
+    fn a_price_by_hand_comes_before_all_others() {
+        let panel = panel(Policy::Median, [[1; 4], [2; 4], [3; 4]]);
+        panel.manual().hold(2, Some(100));
+        assert_eq!(ask(&panel), [Some(2), Some(2), Some(100), Some(2)]);
+        assert_eq!(panel.last()[2], Some(100));
+        panel.manual().hold(2, None);
+        assert_eq!(ask(&panel), [Some(2); 4]);
+    }
+}

@@ -1,0 +1,95 @@
+//! How a configuration names a source.
+
+use std::{fmt, path::PathBuf, str::FromStr};
+
+use super::{JsonPath, json_path::PathError};
+
+/// A source as a configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path says where in the
+/// upstream's JSON a token's price is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum SourceSpec {
+    /// The simulated market.
+    Simulation,
+    /// A recorded market.
+    Replay(PathBuf),
+    /// A service that is asked over HTTP.
+    Http {
+        /// Where. May hold placeholders for one or for all tokens.
+        url: String,
+        /// Where the price is in what it answers.
+        path: JsonPath,
+    },
+    /// A service that tells over a WebSocket.
+    Socket {
+        /// Where.
+        url: String,
+        /// Where the price is in what it says.
+        path: JsonPath,
+    },
+}
+
+/// A text names no source.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// It begins with nothing that is known.
+    #[error("expected simulation, replay:FILE, or a URL (http, https, ws, wss) with a JSON path behind #, got `{0}`")]
+    Unknown(String),
+    /// An upstream without a path.
+    #[error("`{0}` does not say where in the answer prices are: append #PATH, such as #data.{{address}}.price")]
+    NoPath(String),
+    /// A path that is none.
+    #[error("`{0}`: {1}")]
+    Path(String, PathError),
+}
+
+impl FromStr for SourceSpec {
+    type Err = SpecError;
+
+    fn from_str(text: &str) -> Result<Self, SpecError> {
+        if text == "simulation" {
+            return Ok(Self::Simulation);
+        }
+        if let Some(file) = text.strip_prefix("replay:").filter(|file| !file.is_empty()) {
+            return Ok(Self::Replay(file.into()));
+        }
+        let starts = |schemes: [&str; 2]| schemes.iter().any(|scheme| text.starts_with(scheme));
+        let (is_http, is_socket) = (starts(["http://", "https://"]), starts(["ws://", "wss://"]));
+        if !is_http && !is_socket {
+            return Err(SpecError::Unknown(text.to_owned()));
+        }
+        let (url, path) = text.split_once('#').ok_or_else(|| SpecError::NoPath(text.to_owned()))?;
+        let path = path.parse().map_err(|error| SpecError::Path(text.to_owned(), error))?;
+        let url = url.to_owned();
+        Ok(if is_http { Self::Http { url, path } } else { Self::Socket { url, path } })
+    }
+}
+
+impl fmt::Display for SourceSpec {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Simulation => f.write_str("simulation"),
+            Self::Replay(file) => write!(f, "replay:{}", file.display()),
+            Self::Http { url, path } | Self::Socket { url, path } => write!(f, "{url}#{path}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_source_is_shown_as_it_was_named() {
+        for text in [
+            "simulation",
+            "replay:prices.csv",
+            "http://127.0.0.1:1/api/prices#data.{address}.price",
+            "wss://example.org/ws?x=1#[symbol={symbol}USDT].price",
+        ] {
+            assert_eq!(text.parse::<SourceSpec>().expect("a source").to_string(), text);
+        }
+        for text in ["", "replay:", "ftp://x#y", "http://x", "http://x#", "ws://x#a..b", "SIMULATION"] {
+            assert!(text.parse::<SourceSpec>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,78 @@
+//! When to leave an upstream alone that fails: longer each time, and after a while for quite some time.
+
+use std::time::Duration;
+
+use super::UpstreamConfig;
+
+/// The longest pause before an upstream counts as broken.
+const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
+
+/// Failures in a row, and what follows from them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Circuit {
+    failures: u32,
+    error: Option<String>,
+}
+
+impl Circuit {
+    pub(super) fn succeed(&mut self) {
+        *self = Self::default();
+    }
+
+    pub(super) fn fail(&mut self, error: String) {
+        self.failures = self.failures.saturating_add(1);
+        self.error = Some(error);
+    }
+
+    pub(super) fn failures(&self) -> u32 {
+        self.failures
+    }
+
+    /// What the last failure was.
+    pub(super) fn error(&self) -> Option<&str> {
+        self.error.as_deref()
+    }
+
+    /// Whether the upstream is left alone. One attempt after that decides: it closes the circuit or opens it again.
+    pub(super) fn is_open(&self, config: &UpstreamConfig) -> bool {
+        self.failures >= config.threshold.max(1)
+    }
+
+    /// How long to wait before the next attempt.
+    pub(super) fn pause(&self, config: &UpstreamConfig) -> Duration {
+        if self.is_open(config) {
+            return config.cooldown;
+        }
+        match self.failures {
+            0 => config.interval,
+            failures => backoff(config, failures - 1).max(config.interval),
+        }
+    }
+}
+
+/// The pause after so many failures before.
+pub(super) fn backoff(config: &UpstreamConfig, before: u32) -> Duration {
+    config.backoff.saturating_mul(2u32.saturating_pow(before)).min(LONGEST_BACKOFF)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pauses_grow_until_the_circuit_opens() {
+        let config = UpstreamConfig { interval: Duration::from_millis(100), ..UpstreamConfig::default() };
+        let mut circuit = Circuit::default();
+        assert_eq!(circuit.pause(&config), config.interval);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            circuit.fail("down".to_owned());
+            pauses.push(circuit.pause(&config).as_millis());
+        }
+        assert_eq!(pauses, [250, 500, 1_000, 2_000, 30_000, 30_000]);
+        assert!(circuit.is_open(&config) && circuit.error() == Some("down"));
+        circuit.succeed();
+        assert!(!circuit.is_open(&config) && circuit.error().is_none() && circuit.failures() == 0);
+        assert_eq!(backoff(&config, u32::MAX), LONGEST_BACKOFF);
+    }
+}

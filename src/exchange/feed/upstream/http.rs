@@ -1,0 +1,95 @@
+//! Asking over HTTP.
+
+use std::borrow::Cow;
+
+use reqwest::{Client, redirect::Policy};
+
+use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
+use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Token};
+
+/// Redirects that are followed.
+const MAX_REDIRECTS: usize = 3;
+
+/// A client that gives up in time.
+pub(super) fn client(config: &UpstreamConfig) -> reqwest::Result<Client> {
+    let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
+    let redirects = Policy::limited(MAX_REDIRECTS);
+    Client::builder().timeout(config.timeout).redirect(redirects).user_agent(agent).no_proxy().build()
+}
+
+/// Asks once for all tokens, and again at once if that fails. An upstream that knows some of the tokens has answered.
+pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), String> {
+    let mut attempt = 0;
+    loop {
+        let error = match ask(upstream, client).await {
+            Ok(()) => {
+                upstream.succeed();
+                return Ok(());
+            }
+            Err(error) => error,
+        };
+        if attempt >= upstream.config.retries {
+            return Err(error);
+        }
+        tokio::time::sleep(backoff(&upstream.config, attempt)).await;
+        attempt += 1;
+    }
+}
+
+async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
+    let (url, tokens) = (upstream.url.as_str(), &upstream.network.tokens);
+    let mut found = 0;
+    if ["{symbol}", "{id}", "{address}"].iter().any(|name| url.contains(name)) {
+        let mut failure = None;
+        for (position, token) in tokens.iter().enumerate() {
+            match fetch(client, &fill(url, token)).await {
+                Ok(body) => found += upstream.hear(&body, std::iter::once(position)),
+                Err(error) => failure = Some(error),
+            }
+        }
+        // One token that nobody knows is no reason to do without the others.
+        if let Some(error) = failure.filter(|_| found == 0) {
+            return Err(error);
+        }
+    } else {
+        let body = fetch(client, &fill_all(url, tokens)).await?;
+        found = upstream.hear(&body, 0..tokens.len());
+    }
+    if found == 0 { Err(format!("no price at {} in the answer", upstream.path)) } else { Ok(()) }
+}
+
+/// A URL with the names of all tokens in place of the placeholders.
+fn fill_all<'a>(url: &'a str, tokens: &[Token]) -> Cow<'a, str> {
+    if !url.contains('{') {
+        return url.into();
+    }
+    let join = |name: fn(&Token) -> String| tokens.iter().map(name).collect::<Vec<_>>().join(",");
+    let url = url.replace("{symbols}", &join(|token| token.symbol.clone()));
+    let url = url.replace("{ids}", &join(|token| token.coin_gecko_id.clone()));
+    url.replace("{addresses}", &join(|token| key(token.address))).into()
+}
+
+/// The body of a successful answer of a size that can be meant.
+async fn fetch(client: &Client, url: &str) -> Result<String, String> {
+    let request = client.get(url).header("accept", "application/json");
+    // The URL may hold a key: the message does without it.
+    let failed = |error: reqwest::Error| describe(&error.without_url());
+    let mut response = request.send().await.map_err(failed)?;
+    if !response.status().is_success() {
+        return Err(format!("the answer is {}", response.status()));
+    }
+    let mut body = Vec::new();
+    while let Some(chunk) = response.chunk().await.map_err(failed)? {
+        if body.len() + chunk.len() > MAX_ANSWER {
+            return Err(format!("the answer has more than {MAX_ANSWER} bytes"));
+        }
+        body.extend_from_slice(&chunk);
+    }
+    String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
+}
+
+/// An error with its causes: the first alone seldom says what happened.
+fn describe(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

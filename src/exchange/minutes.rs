@@ -1,0 +1,293 @@
+//! What prices did within each minute of a month.
+//!
+//! Minutes are held by the hour, and hours are shared between copies: whoever looks at an old market costs the present
+//! one no more than a list of seven hundred pointers.
+
+use std::{collections::VecDeque, sync::Arc};
+
+/// Seconds in a minute.
+pub(super) const MINUTE: u64 = 60;
+/// Minutes that are held together.
+const GROUP: u64 = 60;
+/// Minutes that questions may be about: thirty days and the one that is not over.
+const NEEDED: u64 = 30 * 1_440 + 1;
+/// Further ones, so that going back in time does not mean starting over.
+const SPARE: u64 = 1_440;
+
+/// What one price did within some time, in US dollars × 10^8.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bar {
+    /// What it was at the beginning.
+    pub open: u64,
+    /// The highest that it was.
+    pub high: u64,
+    /// The lowest that it was.
+    pub low: u64,
+    /// What it was at the end.
+    pub close: u64,
+}
+
+impl Bar {
+    /// A price that did nothing.
+    pub(super) fn flat(price: u64) -> Self {
+        Self { open: price, high: price, low: price, close: price }
+    }
+
+    /// This, and then `next`.
+    pub(super) fn then(self, next: Self) -> Self {
+        Self { open: self.open, high: self.high.max(next.high), low: self.low.min(next.low), close: next.close }
+    }
+
+    fn to(&mut self, price: u64) {
+        *self = self.then(Self::flat(price));
+    }
+}
+
+/// All tokens' bars of one minute. Minutes in which nothing happened share one.
+type Row = Arc<[Bar]>;
+
+/// Consecutive minutes, and what was paid in them: minute, token and US dollars × 10^8.
+#[derive(Clone, Debug, Default)]
+struct Group {
+    rows: Vec<Row>,
+    volumes: Vec<(u64, usize, u128)>,
+}
+
+/// The minutes. Each has the number that its beginning is a multiple of a minute with.
+#[derive(Clone, Debug)]
+pub(super) struct Minutes {
+    /// Groups of the minutes that are over; the first may begin, and the last may end, within its hour.
+    groups: VecDeque<Arc<Group>>,
+    /// The first minute that there ever was, the first that is held, and the one that is not over.
+    origin: u64,
+    first: u64,
+    present: u64,
+    /// The newest minute that no blocks can bring about again.
+    sealed: u64,
+    bars: Vec<Bar>,
+    volumes: Vec<(usize, u128)>,
+}
+
+impl Minutes {
+    /// Minutes from `time` on, with these prices.
+    pub(super) fn starting(time: u64, prices: &[u64]) -> Self {
+        let number = time / MINUTE;
+        let bars = prices.iter().copied().map(Bar::flat).collect();
+        Self {
+            groups: VecDeque::new(),
+            origin: number,
+            first: number,
+            present: number,
+            sealed: number,
+            bars,
+            volumes: Vec::new(),
+        }
+    }
+
+    /// Remembers that what there is so far did not come from blocks.
+    pub(super) fn seal(&mut self) {
+        self.sealed = self.present;
+    }
+
+    /// Goes on to `time`.
+    pub(super) fn advance(&mut self, time: u64) {
+        let target = time / MINUTE;
+        if target <= self.present {
+            return;
+        }
+        let over = Row::from(self.bars.as_slice());
+        let volumes = std::mem::take(&mut self.volumes);
+        self.push(over, volumes);
+        self.bars.iter_mut().for_each(|bar| *bar = Bar::flat(bar.close));
+        let flat = Row::from(self.bars.as_slice());
+        if target - self.present > NEEDED + SPARE {
+            // Whatever is held is older than what is asked for.
+            self.groups.clear();
+            self.present = target - NEEDED - SPARE;
+            self.first = self.present;
+        }
+        while self.present < target {
+            self.push(flat.clone(), Vec::new());
+        }
+        self.forget();
+    }
+
+    fn push(&mut self, row: Row, volumes: Vec<(usize, u128)>) {
+        if self.present.is_multiple_of(GROUP) || self.groups.is_empty() {
+            self.groups.push_back(Arc::default());
+        }
+        if let Some(group) = self.groups.back_mut() {
+            let group = Arc::make_mut(group);
+            let same = group.rows.last().filter(|last| ***last == *row).cloned();
+            group.rows.push(same.unwrap_or(row));
+            group.volumes.extend(volumes.into_iter().map(|(token, usd_e8)| (self.present, token, usd_e8)));
+        }
+        self.present += 1;
+    }
+
+    /// Lets go of whole groups that nobody asks for.
+    fn forget(&mut self) {
+        while self.present - self.first > NEEDED + SPARE {
+            let Some(group) = self.groups.pop_front() else { return };
+            self.first += group.rows.len() as u64;
+        }
+    }
+
+    /// A token has this price from `time` on, which is within the present minute.
+    pub(super) fn set(&mut self, token: usize, price: u64, time: u64) {
+        // What holds at the very beginning of a minute is what it begins with.
+        if time == self.present * MINUTE {
+            self.bars[token] = Bar::flat(price);
+        } else {
+            self.bars[token].to(price);
+        }
+    }
+
+    /// So much was paid for a token within the present minute.
+    pub(super) fn add_volume(&mut self, token: usize, usd_e8: u128) {
+        match self.volumes.iter_mut().find(|(of, _)| *of == token) {
+            Some((_, volume)) => *volume = volume.saturating_add(usd_e8),
+            None => self.volumes.push((token, usd_e8)),
+        }
+    }
+
+    /// Goes back to the end of the minute before the one of `time`. Returns the last instant of which everything is
+    /// known then; none if too much of the past is gone.
+    pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
+        let target = Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
+        let before = self.bar_rows(target.checked_sub(1)?)?;
+        if self.first > target.saturating_sub(NEEDED).max(self.origin) {
+            return None;
+        }
+        self.bars = before.iter().map(|bar| Bar::flat(bar.close)).collect();
+        self.volumes.clear();
+        while self.present > target {
+            let Some(group) = self.groups.back_mut() else { break };
+            let surplus = (self.present - target).min(group.rows.len() as u64);
+            self.present -= surplus;
+            if surplus == group.rows.len() as u64 {
+                self.groups.pop_back();
+                continue;
+            }
+            let group = Arc::make_mut(group);
+            group.rows.truncate(group.rows.len() - surplus as usize);
+            group.volumes.retain(|(minute, ..)| *minute < target);
+        }
+        Some(target * MINUTE - 1)
+    }
+
+    fn bar_rows(&self, number: u64) -> Option<&[Bar]> {
+        if number == self.present {
+            return Some(&self.bars);
+        }
+        if !(self.first..self.present).contains(&number) {
+            return None;
+        }
+        let group = self.groups.get((number / GROUP - self.first / GROUP) as usize)?;
+        let start = (number / GROUP * GROUP).max(self.first);
+        group.rows.get((number - start) as usize).map(|row| &**row)
+    }
+
+    /// A token's bar of a minute that is held.
+    pub(super) fn bar(&self, number: u64, token: usize) -> Option<Bar> {
+        self.bar_rows(number)?.get(token).copied()
+    }
+
+    /// The price that held at the beginning of the minute of `time`, and that beginning; of the oldest or newest minute
+    /// if none is that old or new.
+    pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
+        let number = (time / MINUTE).clamp(self.first, self.present);
+        self.bar(number, token).map(|bar| (number * MINUTE, bar.open))
+    }
+
+    /// The present price.
+    pub(super) fn price(&self, token: usize) -> u64 {
+        self.bars.get(token).map_or(0, |bar| bar.close)
+    }
+
+    /// What was paid for each token since the beginning of minute `from`.
+    pub(super) fn volumes_since(&self, from: u64) -> Vec<u128> {
+        let mut sums = vec![0u128; self.bars.len()];
+        let mut add = |token: usize, usd_e8: u128| {
+            if let Some(sum) = sums.get_mut(token) {
+                *sum = sum.saturating_add(usd_e8);
+            }
+        };
+        let present = self.volumes.iter().filter(|_| self.present >= from);
+        present.for_each(|(token, usd_e8)| add(*token, *usd_e8));
+        let first_group = (from.max(self.first) / GROUP - self.first / GROUP) as usize;
+        for group in self.groups.iter().skip(first_group) {
+            let within = group.volumes.iter().filter(|(minute, ..)| *minute >= from);
+            within.for_each(|(_, token, usd_e8)| add(*token, *usd_e8));
+        }
+        sums
+    }
+
+    /// What was paid for a token within minutes, which are those of one candle.
+    pub(super) fn volume(&self, token: usize, minutes: std::ops::Range<u64>) -> u128 {
+        let groups = minutes.start.max(self.first) / GROUP..=minutes.end.saturating_sub(1).max(self.first) / GROUP;
+        let groups = groups.filter_map(|group| self.groups.get((group - self.first / GROUP) as usize));
+        let over = groups.flat_map(|group| &group.volumes);
+        let over = over.filter(|(minute, of, _)| *of == token && minutes.contains(minute)).map(|(.., usd_e8)| *usd_e8);
+        let present = self.volumes.iter().filter(|(of, _)| *of == token && minutes.contains(&self.present));
+        over.chain(present.map(|(_, usd_e8)| *usd_e8)).fold(0, u128::saturating_add)
+    }
+
+    /// The minutes that are held, the present one included.
+    pub(super) fn held(&self) -> std::ops::RangeInclusive<u64> {
+        self.first..=self.present
+    }
+
+    /// Whether there never was a minute before those that are held.
+    pub(super) fn is_complete(&self) -> bool {
+        self.first == self.origin
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_bar_is_what_happened_in_its_minute() {
+        let mut minutes = Minutes::starting(100, &[5]);
+        minutes.set(0, 7, 100);
+        minutes.set(0, 3, 119);
+        minutes.advance(120);
+        minutes.set(0, 9, 120);
+        minutes.advance(250);
+        assert_eq!(minutes.bar(1, 0), Some(Bar { open: 5, high: 7, low: 3, close: 3 }));
+        assert_eq!(minutes.bar(2, 0), Some(Bar::flat(9)), "a price at the very beginning is the first");
+        assert_eq!((minutes.bar(0, 0), minutes.bar(5, 0)), (None, None));
+        assert_eq!(
+            (minutes.at(0, 0), minutes.at(179, 0), minutes.at(9_999, 0)),
+            (Some((60, 5)), Some((120, 9)), Some((240, 9)))
+        );
+    }
+
+    #[test]
+    fn a_month_is_held_and_no_more() {
+        let mut minutes = Minutes::starting(0, &[5, 6]);
+        for n in 1..=50_000u64 {
+            minutes.advance(n * MINUTE + 1);
+            minutes.set(0, n, n * MINUTE + 1);
+            minutes.add_volume(1, 2);
+        }
+        let held = minutes.held();
+        assert!(held.end() - held.start() >= NEEDED - 1 && held.end() - held.start() <= NEEDED + SPARE, "{held:?}");
+        assert_eq!(minutes.bar(40_000, 0).map(|bar| bar.close), Some(40_000));
+        assert_eq!(minutes.volumes_since(50_000 - 9), [0, 20]);
+        assert_eq!(minutes.volume(1, 49_000..49_060), 120);
+        assert!(!minutes.is_complete());
+    }
+
+    #[test]
+    fn a_jump_of_ages_costs_no_more_than_a_month() {
+        let mut minutes = Minutes::starting(0, &[5]);
+        minutes.set(0, 8, 10);
+        minutes.advance(u64::MAX);
+        assert!(minutes.groups.len() as u64 <= (NEEDED + SPARE) / GROUP + 2);
+        assert_eq!(minutes.at(0, 0).map(|(_, price)| price), Some(8));
+        assert_eq!(minutes.rewind(0), None);
+    }
+}

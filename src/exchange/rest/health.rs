@@ -1,0 +1,198 @@
+//! How the exchange is.
+
+use axum::{
+    Json,
+    extract::State,
+    http::{StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::Exchange;
+use crate::{
+    exchange::{bodies::Answer, feed::Condition, oracle::Feed, snapshot::Snapshot},
+    web::Operation,
+};
+
+/// The answer of `/api/health` (specification, 2.4), with what some clients read besides.
+#[derive(Serialize, JsonSchema)]
+struct Health {
+    status: &'static str,
+    /// Milliseconds since the Unix epoch.
+    timestamp: u64,
+    success: bool,
+    /// Seconds.
+    uptime: u64,
+    services: Services,
+}
+
+/// What `/api/status` tells.
+#[derive(Serialize, JsonSchema)]
+pub(super) struct Status {
+    server: Server,
+    services: Services,
+    database: Database,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Server {
+    status: &'static str,
+    version: &'static str,
+    /// Seconds.
+    uptime: u64,
+    /// Milliseconds since the Unix epoch.
+    timestamp: u64,
+}
+
+/// What a database is to the live network's service, the chain is to this one.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Database {
+    status: &'static str,
+    block_number: u64,
+    /// Milliseconds since the Unix epoch.
+    block_timestamp: u64,
+}
+
+/// How the parts of the exchange are.
+#[derive(Serialize, JsonSchema)]
+struct Services {
+    /// ok, stale or unavailable.
+    prices: &'static str,
+    websocket: Sockets,
+    /// What keeps wrong prices from being acted on; none if the oracle cannot be read.
+    guards: Option<Guards>,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Sockets {
+    status: &'static str,
+    clients: usize,
+}
+
+/// What keeps wrong prices from being acted on.
+#[derive(Serialize, JsonSchema)]
+struct Guards {
+    staleness: Staleness,
+    deviation: Deviation,
+    /// Where prices come from, in the order in which they are asked.
+    sources: Vec<Condition>,
+}
+
+/// Old prices: the oracle's own rule at the newest block.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Staleness {
+    /// Seconds for which a price may be acted on.
+    max_age: u64,
+    /// Seconds since the oldest price was set.
+    oldest_age: u64,
+    /// Symbols of the tokens whose price may not be acted on.
+    stale: Vec<String>,
+}
+
+/// Sudden moves: the oracle refuses to follow an update that goes further.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Deviation {
+    /// How far one update may move a price, in basis points.
+    max_move_bps: u64,
+    /// Updates that were refused within a day.
+    rejected24h: u64,
+    /// Symbols of the tokens whose sources are further off than that: their prices follow in several updates.
+    behind: Vec<String>,
+}
+
+pub(super) fn health_operation() -> Operation {
+    Operation::new("Exchange", "Whether the exchange can be traded on.")
+        .returns::<Health>()
+        .answers::<Health>(StatusCode::SERVICE_UNAVAILABLE, "Prices are too old to trade on.")
+}
+
+/// Whether the exchange can be traded on: 503 if prices are too old for that.
+pub(super) async fn health(State(exchange): State<Exchange>) -> Response {
+    let services = exchange.services().await;
+    let (status, text) = match services.prices {
+        FRESH => (StatusCode::OK, "ok"),
+        _ => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
+    };
+    let body = Health {
+        status: text,
+        timestamp: exchange.clock.now_ms(),
+        success: status.is_success(),
+        uptime: exchange.uptime(),
+        services,
+    };
+    no_store(status, body)
+}
+
+pub(super) async fn status(State(exchange): State<Exchange>) -> Response {
+    let block = exchange.market.chain().head().block.clone();
+    let server = Server {
+        status: "running",
+        version: env!("CARGO_PKG_VERSION"),
+        uptime: exchange.uptime(),
+        timestamp: exchange.clock.now_ms(),
+    };
+    let database = Database {
+        status: "connected",
+        block_number: block.number(),
+        block_timestamp: block.header.timestamp.saturating_mul(1_000),
+    };
+    let data = Status { server, services: exchange.services().await, database };
+    no_store(StatusCode::OK, Answer::new(data))
+}
+
+fn no_store(status: StatusCode, body: impl Serialize) -> Response {
+    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+}
+
+/// Prices may be traded on.
+const FRESH: &str = "ok";
+
+impl Exchange {
+    async fn services(&self) -> Services {
+        let (prices, guards) = match self.market.current().await {
+            Ok(snapshot) => {
+                let prices = if self.market.is_fresh(&snapshot) { FRESH } else { "stale" };
+                (prices, Some(self.guards(&snapshot)))
+            }
+            Err(_) => ("unavailable", None),
+        };
+        Services { prices, websocket: Sockets { status: "ok", clients: self.sockets.taken() }, guards }
+    }
+
+    fn guards(&self, snapshot: &Snapshot) -> Guards {
+        let (oracle, time) = (&snapshot.oracle, self.market.time_of_prices(snapshot));
+        let feeds = oracle.feeds.iter().zip(&self.market.network().tokens);
+        let opinions = self.desk.opinions();
+        let is_behind = |feed: &Feed, opinion: &Option<u64>| {
+            opinion.is_some_and(|opinion| {
+                u128::from(opinion.abs_diff(feed.price)) * 10_000
+                    > u128::from(feed.price) * u128::from(oracle.max_move_bps)
+            })
+        };
+        let pairs = self.market.network().tokens.iter().zip(oracle.feeds.iter().zip(&opinions));
+        let behind = pairs.filter(|(_, (feed, opinion))| is_behind(feed, opinion));
+        let stale = feeds.filter(|(feed, _)| oracle.is_feed_stale(feed, time));
+        Guards {
+            staleness: Staleness {
+                max_age: oracle.max_age,
+                oldest_age: time.saturating_sub(oracle.oldest()),
+                stale: stale.map(|(_, token)| token.symbol.clone()).collect(),
+            },
+            deviation: Deviation {
+                max_move_bps: oracle.max_move_bps,
+                rejected24h: snapshot.history.rejections_24h(snapshot.time),
+                behind: behind.map(|(token, _)| token.symbol.clone()).collect(),
+            },
+            sources: self.desk.conditions(),
+        }
+    }
+
+    /// Seconds since the start.
+    fn uptime(&self) -> u64 {
+        self.clock.now_ms().saturating_sub(self.started_ms) / 1_000
+    }
+}

@@ -1,0 +1,242 @@
+//! Users.
+
+use alloy_primitives::{Address, U256};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::{json, percent, time_ms, usd};
+use crate::{
+    decimal::with_point,
+    lending::{
+        apy::yearly_percent,
+        contract::{AccountView, PositionView, ScoreView},
+    },
+};
+
+/// Where every score begins.
+const LOWEST_SCORE: u64 = 300;
+/// Decimals of a health factor on chain.
+const HEALTH_DECIMALS: u8 = 4;
+
+/// A user (specification, 2.7). Amounts are US dollars.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "User")]
+pub struct UserBody {
+    address: String,
+    credit_score: u64,
+    borrowing_power: String,
+    amount_borrowed: String,
+    available_to_borrow: String,
+}
+
+/// A user with everything that is supplied and owed.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Positions")]
+pub struct PositionsBody {
+    #[serde(flatten)]
+    user: UserBody,
+    /// Credit band, 0 to 4; a higher one borrows for less.
+    band: u64,
+    /// US dollars.
+    amount_supplied: String,
+    /// Below 1 the user may be liquidated. None without debt.
+    health_factor: Option<String>,
+    /// Milliseconds since the Unix epoch; none without debt.
+    next_due_date: Option<u64>,
+    positions: Vec<Position>,
+}
+
+/// A user's part of an asset.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct Position {
+    asset_address: String,
+    symbol: String,
+    decimals: u8,
+    /// Whole tokens, rounded down.
+    supplied: String,
+    /// Whole tokens, rounded up.
+    borrowed: String,
+    /// US dollars.
+    supplied_usd: String,
+    borrowed_usd: String,
+    price: String,
+    /// Whether the price is young enough to act on.
+    price_fresh: bool,
+    /// Per cent.
+    supply_apy: String,
+    /// At the user's credit band, in per cent.
+    borrow_apy: String,
+    /// At the user's score, in per cent.
+    loan_to_value: String,
+    liquidation_threshold: String,
+    /// Where the price would have to go for the user to be liquidated, all others as they are; none if nowhere.
+    liquidation_price: Option<String>,
+    /// From which side it would get there.
+    liquidation_side: Option<Side>,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[schemars(rename = "LiquidationSide")]
+enum Side {
+    Below,
+    Above,
+}
+
+/// A credit score and what it is made of.
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "Score")]
+pub struct ScoreBody {
+    address: String,
+    credit_score: u64,
+    /// Credit band, 0 to 4; a higher one borrows for less.
+    band: u64,
+    components: Components,
+    /// Below 1 the user may be liquidated. None without debt.
+    health_factor: Option<String>,
+    /// Milliseconds since the Unix epoch, here and below; none if there is no such time.
+    next_due_date: Option<u64>,
+    /// Whether the present term has been missed.
+    late: bool,
+    last_borrow_at: Option<u64>,
+    last_payment_at: Option<u64>,
+}
+
+/// What points come from: the score is `base` and the points of the first four less those of the last two, within its
+/// range.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ScoreComponents")]
+struct Components {
+    base: u64,
+    deposits: Timed,
+    payments: Counted,
+    health: Points,
+    history: Timed,
+    penalty: Penalty,
+    overdue: Points,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct Points {
+    points: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "TimedPoints")]
+struct Timed {
+    points: u64,
+    /// Seconds that counted so far.
+    seconds: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+#[schemars(rename = "CountedPoints")]
+struct Counted {
+    points: u64,
+    /// Payments that counted so far.
+    on_time: u64,
+}
+
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "PenaltyPoints")]
+struct Penalty {
+    points: u64,
+    /// What it was at `since`, from when on it fades.
+    initial: u64,
+    since: Option<u64>,
+}
+
+/// `GET /api/user/<address>`.
+pub fn user(address: Address, view: &AccountView) -> String {
+    json(&body(address, view))
+}
+
+fn body(address: Address, view: &AccountView) -> UserBody {
+    UserBody {
+        address: address.to_checksum(None),
+        credit_score: view.score.saturating_to(),
+        borrowing_power: usd(view.borrowingPowerUsd),
+        amount_borrowed: usd(view.debtUsd),
+        available_to_borrow: usd(view.availableUsd),
+    }
+}
+
+/// `GET /api/user/<address>/positions`.
+pub fn positions(address: Address, view: &AccountView) -> String {
+    json(&PositionsBody {
+        user: body(address, view),
+        band: view.band.saturating_to(),
+        amount_supplied: usd(view.suppliedUsd),
+        health_factor: health_factor(view.healthFactorBps),
+        next_due_date: time_ms(view.dueAt),
+        positions: view.positions.iter().map(Position::from).collect(),
+    })
+}
+
+impl From<&PositionView> for Position {
+    fn from(view: &PositionView) -> Self {
+        // What the view leaves open stays below any number that could overflow here.
+        let bps = |value: U256| percent(value.saturating_to::<u64>());
+        let side = match view.liquidationSide {
+            1 => Some(Side::Below),
+            2 => Some(Side::Above),
+            _ => None,
+        };
+        Self {
+            asset_address: view.asset.to_checksum(None),
+            symbol: view.symbol.clone(),
+            decimals: view.decimals,
+            supplied: with_point(view.supplied, view.decimals),
+            borrowed: with_point(view.debt, view.decimals),
+            supplied_usd: usd(view.suppliedUsd),
+            borrowed_usd: usd(view.debtUsd),
+            price: usd(view.price),
+            price_fresh: view.priceFresh,
+            supply_apy: yearly_percent(view.supplyRate),
+            borrow_apy: yearly_percent(view.borrowRate),
+            loan_to_value: bps(view.loanToValueBps),
+            liquidation_threshold: bps(view.liquidationThresholdBps),
+            liquidation_price: side.is_some().then(|| usd(view.liquidationPrice)),
+            liquidation_side: side,
+        }
+    }
+}
+
+/// `GET /api/user/<address>/score`.
+pub fn score(address: Address, view: &ScoreView) -> String {
+    let number = |value: U256| value.saturating_to::<u64>();
+    let points = |value| Points { points: number(value) };
+    json(&ScoreBody {
+        address: address.to_checksum(None),
+        credit_score: number(view.score),
+        band: number(view.band),
+        components: Components {
+            base: LOWEST_SCORE,
+            deposits: Timed { points: number(view.depositPoints), seconds: number(view.depositSeconds) },
+            payments: Counted { points: number(view.paymentPoints), on_time: number(view.onTimePayments) },
+            health: points(view.healthPoints),
+            history: Timed { points: number(view.historyPoints), seconds: number(view.healthySeconds) },
+            penalty: Penalty {
+                points: number(view.penaltyPoints),
+                initial: number(view.penalty),
+                since: time_ms(view.penaltyAt),
+            },
+            overdue: points(view.overduePoints),
+        },
+        health_factor: health_factor(view.healthFactorBps),
+        next_due_date: time_ms(view.dueAt),
+        late: view.late,
+        last_borrow_at: time_ms(view.lastBorrowAt),
+        last_payment_at: time_ms(view.lastPaymentAt),
+    })
+}
+
+/// The largest number stands for the health of somebody who owes nothing.
+fn health_factor(bps: U256) -> Option<String> {
+    (bps != U256::MAX).then(|| with_point(bps, HEALTH_DECIMALS))
+}

@@ -1,0 +1,161 @@
+//! Asking the pool's lens at the newest block, once for everybody who wants to know the same.
+
+use std::{collections::HashMap, sync::Arc};
+
+use alloy_primitives::{Address, map::DefaultHashBuilder};
+use alloy_sol_types::SolCall;
+use parking_lot::Mutex;
+use tokio::sync::{OnceCell, Semaphore};
+
+use super::{
+    bodies,
+    contract::LendingLens,
+    history::{Samples, Span},
+};
+use crate::{
+    chain::{Chain, Clock, Head, View},
+    contracts::{ReadContractError, read},
+    network::Network,
+    web::{PerHead, Rendered, RestError},
+};
+
+/// View calls that run at a time.
+const MAX_EXECUTIONS: usize = 32;
+/// Bodies about single users and pools that are held for one head.
+const MAX_BODIES: usize = 10_000;
+
+/// What a body is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Topic {
+    Pool(Address),
+    User(Address),
+    Positions(Address),
+    Score(Address),
+}
+
+/// A body that is rendered once, whoever and how many ask for it.
+type Shelf = Arc<OnceCell<Rendered>>;
+
+/// Bodies about single users and pools at one head.
+#[derive(Default)]
+struct Bodies(Mutex<HashMap<Topic, Shelf, DefaultHashBuilder>>);
+
+impl Bodies {
+    /// The place of a body. Beyond the limit it is nobody else's.
+    fn shelf(&self, topic: Topic) -> Shelf {
+        let mut bodies = self.0.lock();
+        if bodies.len() >= MAX_BODIES && !bodies.contains_key(&topic) {
+            return Arc::default();
+        }
+        bodies.entry(topic).or_default().clone()
+    }
+}
+
+/// Reads the lens.
+pub(super) struct Reader {
+    chain: Chain,
+    lens: Address,
+    clock: Arc<dyn Clock>,
+    pools: PerHead<Rendered>,
+    bodies: PerHead<Bodies>,
+    samples: Arc<Samples>,
+    executions: Arc<Semaphore>,
+}
+
+impl Reader {
+    pub(super) fn new(chain: Chain, network: &Network, clock: Arc<dyn Clock>) -> Self {
+        Self {
+            chain,
+            lens: network.contracts.lending_lens,
+            clock,
+            pools: PerHead::default(),
+            bodies: PerHead::default(),
+            samples: Arc::default(),
+            executions: Arc::new(Semaphore::new(MAX_EXECUTIONS)),
+        }
+    }
+
+    /// `GET /api/pools`.
+    pub(super) async fn pools(&self) -> Result<Arc<Rendered>, RestError> {
+        let make = |head| self.ask(head, LendingLens::getPoolsCall {}, |views, _| bodies::pools(&views));
+        let (_, body) = self.pools.get(&self.chain, make).await?;
+        Ok(body)
+    }
+
+    /// A body about one user or pool. `answer` gets to see it where it is.
+    pub(super) async fn about<R>(&self, topic: Topic, answer: impl FnOnce(&Rendered) -> R) -> Result<R, RestError> {
+        let empty = |_| async { Ok::<_, RestError>(Bodies::default()) };
+        let (head, held) = self.bodies.get(&self.chain, empty).await?;
+        let shelf = held.shelf(topic);
+        let body = shelf.get_or_try_init(|| async {
+            match topic {
+                Topic::Pool(asset) => {
+                    self.ask(head, LendingLens::getPoolCall { asset }, |view, view_of| {
+                        bodies::pool(&view, &view_of.block)
+                    })
+                    .await
+                }
+                Topic::User(user) => {
+                    self.ask(head, LendingLens::getAccountCall { user }, move |view, _| bodies::user(user, &view)).await
+                }
+                Topic::Positions(user) => {
+                    let call = LendingLens::getAccountCall { user };
+                    self.ask(head, call, move |view, _| bodies::positions(user, &view)).await
+                }
+                Topic::Score(user) => {
+                    self.ask(head, LendingLens::getScoreCall { user }, move |view, _| bodies::score(user, &view)).await
+                }
+            }
+        });
+        Ok(answer(body.await?))
+    }
+
+    /// `GET /api/pools/<asset>/history`.
+    pub(super) async fn history(
+        &self,
+        asset: Address,
+        (timeframe, seconds): (&'static str, u64),
+        count: u64,
+    ) -> Result<Rendered, RestError> {
+        let (head, lens, samples) = (self.chain.head(), self.lens, self.samples.clone());
+        self.run(move || {
+            let view = read(&View::newest(head.clone()), lens, &LendingLens::getPoolCall { asset })?;
+            let samples = samples.take(&head, lens, asset, Span { seconds, count })?;
+            Ok(bodies::history(&view, timeframe, samples))
+        })
+        .await
+    }
+
+    /// Asks the lens as of `head` and renders what it says.
+    async fn ask<C>(
+        &self,
+        head: Arc<Head>,
+        call: C,
+        render: impl FnOnce(C::Return, &View) -> String + Send + 'static,
+    ) -> Result<Rendered, RestError>
+    where
+        C: SolCall + Send + 'static,
+    {
+        let lens = self.lens;
+        self.run(move || {
+            let view = View::newest(head);
+            read(&view, lens, &call).map(|answer| render(answer, &view))
+        })
+        .await
+    }
+
+    /// Executes code where it may take long, with only so many others at a time.
+    async fn run(
+        &self,
+        work: impl FnOnce() -> Result<String, ReadContractError> + Send + 'static,
+    ) -> Result<Rendered, RestError> {
+        let permit = self.executions.clone().acquire_owned().await;
+        let run = move || {
+            let _permit = permit;
+            work()
+        };
+        let body = tokio::task::spawn_blocking(run).await.map_err(|error| RestError::Internal(error.to_string()))?;
+        let body = body.map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}")))?;
+        Ok(Rendered::new(body, self.clock.now_ms()))
+    }
+}

@@ -1,0 +1,57 @@
+//! Blocks, receipts and transactions in their consensus encodings.
+
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{B256, Bytes};
+
+use crate::{
+    block::Block,
+    chain::BlockId,
+    rpc::{Context, RpcError, Table, eth::found_block},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("debug_getRawBlock", block);
+    table.read("debug_getRawHeader", header);
+    table.execute("debug_getRawReceipts", receipts);
+    table.read("debug_getRawTransaction", transaction);
+    table.read("debug_getBadBlocks", bad_blocks);
+}
+
+/// The RLP of a block.
+fn block(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
+    Ok(found_block(context, id)?.encode())
+}
+
+/// The RLP of a header.
+fn header(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
+    Ok(alloy_rlp::encode(&found_block(context, id)?.header).into())
+}
+
+/// The encodings of a block's receipts (EIP-2718).
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Vec<Bytes>, RpcError> {
+    let encode = |block: &Block| {
+        let each = block.receipts.iter().map(|receipt| {
+            let mut out = Vec::new();
+            receipt.encode_2718(&mut out);
+            Bytes::from(out)
+        });
+        each.collect()
+    };
+    Ok(encode(&*found_block(context, id)?))
+}
+
+/// The encoding of a transaction in the chain or the pool (EIP-2718); empty if it is in neither.
+fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
+    let pooled = context.chain.pool().get(hash);
+    let head = context.chain.head();
+    let encoded = match context.chain.transaction(&head, hash) {
+        Some((block, index)) => block.transactions[index].envelope.encoded_2718(),
+        None => pooled.map(|pooled| pooled.transaction.envelope.encoded_2718()).unwrap_or_default(),
+    };
+    Ok(encoded.into())
+}
+
+/// Blocks that were refused. A node that makes its chain itself is never offered any.
+fn bad_blocks(_: &Context, (): ()) -> Result<Vec<Bytes>, RpcError> {
+    Ok(Vec::new())
+}

@@ -1,0 +1,147 @@
+//! Traces in geth's shapes.
+
+use std::sync::Arc;
+
+use alloy_primitives::{B256, Bytes};
+use alloy_rlp::Decodable;
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use crate::{
+    block::{Block, Transaction},
+    chain::{BlockId, ForeignBlock},
+    evm::{CallContext, Fork, StateOverrides},
+    rpc::{
+        Context, RpcError, Table,
+        eth::{BlockOverrides, TransactionRequest, field},
+        json::{Object, Written},
+        params::{self, Param},
+        tracing::{Budget, Place, Replay, Subject, TraceOptions, find_transaction, trace},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("debug_traceTransaction", transaction);
+    table.execute("debug_traceBlockByNumber", block_by_number);
+    table.execute("debug_traceBlockByHash", block_by_hash);
+    table.execute("debug_traceBlock", block_by_rlp);
+    table.execute("debug_traceCall", call);
+}
+
+/// Traces a transaction as it ran.
+fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, options.timeout);
+    let (replay, index) = find_transaction(context, hash)?;
+    let mut executor = replay.after(index)?;
+    let place = Place { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
+    let mut out = Vec::new();
+    trace(&options, &budget, place, Subject::Next(&mut executor, &replay.block.transactions[index]), &mut out)?;
+    Ok(Written(out))
+}
+
+/// Traces all transactions of a block as they ran.
+fn block_by_number(context: &Context, (id, options): (BlockId, TraceOptions)) -> Result<Written, RpcError> {
+    trace_block(context, &Replay::find(context, id)?, &options)
+}
+
+fn block_by_hash(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
+    block_by_number(context, (BlockId::Hash(hash), options))
+}
+
+/// Traces the transactions of a block given as RLP, whose parent is held.
+fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Result<Written, RpcError> {
+    let wrong = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
+    let foreign =
+        ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
+    let parent = context.chain.view(BlockId::Hash(foreign.header.parent_hash))?;
+    let rules = parent.head.rules(foreign.header.number, foreign.header.timestamp);
+    let strict = rules.has(Fork::Homestead);
+    let recovered =
+        foreign.body.transactions.into_iter().map(|envelope| Transaction::recover(envelope, strict).map(Arc::new));
+    let block = Block {
+        hash: foreign.header.hash_slow(),
+        transactions: recovered.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?,
+        header: foreign.header,
+        receipts: Vec::new(),
+        ommers: foreign.body.ommers,
+        withdrawals: foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner()),
+    };
+    trace_block(context, &Replay::on(&parent, Arc::new(block)), &options)
+}
+
+fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, options.timeout);
+    let mut executor = replay.begin()?;
+    let mut out = vec![b'['];
+    for (index, transaction) in replay.block.transactions.iter().enumerate() {
+        if index > 0 {
+            out.push(b',');
+        }
+        let place = Place { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
+        let mut object = Object::begin(&mut out);
+        object.member("txHash", &transaction.hash());
+        trace(options, &budget, place, Subject::Next(&mut executor, transaction), object.name("result"))?;
+        object.end();
+    }
+    out.push(b']');
+    Ok(Written(out))
+}
+
+/// What a traced call may pretend besides how it is traced.
+#[derive(Default)]
+struct CallOptions {
+    trace: TraceOptions,
+    state: StateOverrides,
+    block: BlockOverrides,
+    index: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawCallOptions<'a> {
+    #[serde(borrow)]
+    state_overrides: Option<&'a RawValue>,
+    block_overrides: Option<&'a RawValue>,
+    tx_index: Option<&'a RawValue>,
+}
+
+impl Param for CallOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str) -> Result<Self, String> {
+        let raw: RawCallOptions<'_> = params::fields(json)?;
+        Ok(Self {
+            trace: TraceOptions::read(json)?,
+            state: field("stateOverrides", raw.state_overrides)?.unwrap_or_default(),
+            block: field("blockOverrides", raw.block_overrides)?.unwrap_or_default(),
+            index: field("txIndex", raw.tx_index)?,
+        })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
+}
+
+/// Traces a call on the state of a block (by default the newest), or within it before the transaction with an index.
+fn call(
+    context: &Context,
+    (request, id, options): (TransactionRequest, Option<BlockId>, CallOptions),
+) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, options.trace.timeout);
+    let id = id.unwrap_or(BlockId::Latest);
+    let mut view = context.chain.view(id)?;
+    if let Some(index) = options.index {
+        let replay = Replay::find(context, id)?;
+        let count = replay.block.transactions.len();
+        let index = usize::try_from(index).ok().filter(|index| *index < count);
+        let index = index.ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;
+        view.state = replay.state_after(index)?;
+    }
+    options.block.apply(&mut view.environment)?;
+    let call = request.into_call(context.chain.params().chain_id)?;
+    let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
+    let mut out = Vec::new();
+    trace(&options.trace, &budget, Place::default(), Subject::Call(calls, &call), &mut out)?;
+    Ok(Written(out))
+}

@@ -1,0 +1,95 @@
+//! Giving out tokens: finds the storage slot in which a token keeps a balance or an allowance, and writes it.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, U256};
+use alloy_sol_types::{SolCall, sol};
+use parking_lot::Mutex;
+
+use super::number::AnyNumber;
+use crate::{
+    chain::{BlockId, Edit, View},
+    evm::{AccountOverride, Call, CallContext, StateOverrides, TransactionError},
+    rpc::{Context, RpcError, Table},
+    state::{Account, ReadError, ReadState, State},
+};
+
+sol! {
+    function balanceOf(address account) external view returns (uint256);
+    function allowance(address owner, address spender) external view returns (uint256);
+}
+
+pub(super) fn methods(table: &mut Table) {
+    for name in ["anvil_dealERC20", "hardhat_dealERC20", "anvil_setERC20Balance", "tenderly_setErc20Balance"] {
+        table.wait(name, deal);
+    }
+    table.wait("anvil_setERC20Allowance", set_allowance);
+}
+
+/// Gives an account so many of a token's smallest units.
+async fn deal(context: Arc<Context>, (account, token, amount): (Address, Address, AnyNumber)) -> Result<(), RpcError> {
+    let call = balanceOfCall { account }.abi_encode();
+    write(context, token, call, amount.0, "balance").await
+}
+
+/// Lets `spender` take so many of a token's smallest units from `owner`.
+async fn set_allowance(
+    context: Arc<Context>,
+    (owner, spender, token, amount): (Address, Address, Address, AnyNumber),
+) -> Result<(), RpcError> {
+    let call = allowanceCall { owner, spender }.abi_encode();
+    write(context, token, call, amount.0, "allowance").await
+}
+
+/// Writes the slot that decides what `call` returns.
+async fn write(context: Arc<Context>, token: Address, call: Vec<u8>, amount: U256, what: &str) -> Result<(), RpcError> {
+    let own = context.clone();
+    let find = move || {
+        let view = own.chain.view(BlockId::Latest)?;
+        let call = Call { to: Some(token), input: call.into(), ..Call::default() };
+        Ok(search(&view, &call, amount, own.config.gas_cap)?)
+    };
+    let found = context.execution.apart(find).await?;
+    let (address, slot) =
+        found.ok_or_else(|| RpcError::server(format!("Unable to set ERC20 {what}, no slot found")))?;
+    super::accounts::edit(&context, Edit::Storage(address, slot, amount)).await
+}
+
+/// A state that takes down which slots are read.
+struct Watched<'a> {
+    state: &'a State,
+    reads: Mutex<Vec<(Address, U256)>>,
+}
+
+impl ReadState for Watched<'_> {
+    fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
+        self.state.account(address, key)
+    }
+
+    fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError> {
+        self.reads.lock().push((account.address, index));
+        self.state.slot(account, index)
+    }
+}
+
+/// Runs the call once to see what it reads, then again with each of these slots changed, until it returns `amount`.
+/// Two amounts have to come out as they went in, or a token that returns something fixed would pass.
+fn search(view: &View, call: &Call, amount: U256, gas_cap: u64) -> Result<Option<(Address, U256)>, TransactionError> {
+    let watched = Watched { state: &view.state, reads: Mutex::default() };
+    let none = StateOverrides::new();
+    CallContext { state: &watched, ..view.call_context(&none, gas_cap) }.call(call)?;
+    let probe = !amount;
+    for (address, slot) in watched.reads.into_inner() {
+        let returns = |value: U256| -> Result<bool, TransactionError> {
+            let diff = AccountOverride { state_diff: [(slot, value)].into(), ..AccountOverride::default() };
+            let overrides = StateOverrides::from([(address, diff)]);
+            let result = view.call_context(&overrides, gas_cap).call(call)?;
+            let output = result.output().filter(|_| result.is_success());
+            Ok(output.is_some_and(|output| output.as_ref() == value.to_be_bytes::<32>()))
+        };
+        if returns(amount)? && returns(probe)? {
+            return Ok(Some((address, slot)));
+        }
+    }
+    Ok(None)
+}

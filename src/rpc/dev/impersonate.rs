@@ -1,0 +1,86 @@
+//! Sending for accounts without their keys.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, Bytes};
+
+use serde_json::value::RawValue;
+
+use super::accounts::edit;
+use crate::{
+    chain::{Edit, RawSignature},
+    rpc::{
+        Context, RpcError, Table,
+        error::Dialect,
+        eth::{TransactionRequest, send_impersonated},
+        params::{Params, Shape},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    for name in ["anvil_impersonateAccount", "hardhat_impersonateAccount"] {
+        table.read(name, impersonate);
+    }
+    for name in ["anvil_stopImpersonatingAccount", "hardhat_stopImpersonatingAccount"] {
+        table.read(name, stop_impersonating);
+    }
+    for name in ["anvil_autoImpersonateAccount", "hardhat_autoImpersonateAccount"] {
+        table.read(name, impersonate_all);
+    }
+    table.wait("anvil_impersonateSignature", impersonate_signature);
+    table.wait("eth_sendUnsignedTransaction", send_unsigned_transaction);
+}
+
+/// Lets `eth_sendTransaction` send for this account, which may be a contract.
+fn impersonate(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
+    context.keyring.impersonate(address, true);
+    Ok(())
+}
+
+/// Ends that.
+fn stop_impersonating(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
+    context.keyring.impersonate(address, false);
+    Ok(())
+}
+
+/// Lets `eth_sendTransaction` send for any account, or ends that.
+fn impersonate_all(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
+    context.keyring.impersonate_all(on);
+    Ok(())
+}
+
+/// Both parameters, or, as anvil 1.7 has it, one array of both.
+#[derive(Debug)]
+struct SignatureAndSigner((Bytes, Address));
+
+impl Params for SignatureAndSigner {
+    fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
+        let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
+        let nested = nested.map(|[inner]| inner).filter(|inner| inner.get().starts_with('['));
+        Params::read(nested.or(json), dialect).map(Self)
+    }
+
+    fn shapes(dialect: Dialect) -> Vec<Shape> {
+        <(Bytes, Address)>::shapes(dialect)
+    }
+}
+
+/// Lets `ecrecover` give this account for a signature (`r`, `s`, `v`), whatever was signed.
+async fn impersonate_signature(
+    context: Arc<Context>,
+    SignatureAndSigner((signature, signer)): SignatureAndSigner,
+) -> Result<(), RpcError> {
+    let mut raw = RawSignature::try_from(signature.as_ref()).map_err(|_| {
+        RpcError::invalid_params(format!("params[0]: expected a 65-byte signature, got {} bytes", signature.len()))
+    })?;
+    // Some write the recovery id as it is, contracts see it with 27 added.
+    if raw[64] < 27 {
+        raw[64] += 27;
+    }
+    edit(&context, Edit::Signature(raw, signer)).await
+}
+
+/// Sends a transaction of any account, with no signature asked for.
+async fn send_unsigned_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
+    send_impersonated(context, request).await
+}

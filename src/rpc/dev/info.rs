@@ -1,0 +1,78 @@
+//! What the node is and how it stands.
+
+use std::sync::{Arc, atomic::Ordering};
+
+use alloy_primitives::{B256, keccak256};
+use serde_json::{Map, Value, json};
+
+use crate::{
+    evm::Fork,
+    rpc::{Context, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("anvil_nodeInfo", node_info);
+    for name in ["anvil_metadata", "hardhat_metadata"] {
+        table.wait(name, metadata);
+    }
+    table.read("anvil_getGenesisTime", genesis_time);
+    for name in ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] {
+        table.read(name, set_logging_enabled);
+    }
+}
+
+/// A fork's name as anvil writes it: `Prague`.
+fn title(fork: Fork) -> String {
+    let name = fork.name();
+    name[..1].to_ascii_uppercase() + &name[1..]
+}
+
+/// The chain's state and how new blocks come about.
+fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
+    let head = context.chain.head();
+    let next = context.chain.next_environment(&head);
+    let base_fee = next.base_fee.unwrap_or(0);
+    Ok(Serialized(json!({
+        "currentBlockNumber": Quantity(head.number()),
+        "currentBlockTimestamp": head.block.header.timestamp,
+        "currentBlockHash": head.block.hash,
+        "hardFork": title(next.rules.fork),
+        "transactionOrder": "fees",
+        "environment": {
+            "baseFee": Quantity(base_fee),
+            "chainId": head.params.chain_id,
+            "gasLimit": Quantity(next.gas_limit),
+            "gasPrice": Quantity(u128::from(base_fee) + suggested_tip(&head)),
+        },
+        "forkConfig": { "forkUrl": null, "forkBlockNumber": null, "forkRetryBackoff": null },
+    })))
+}
+
+/// Which program this is, which run of it, and what it holds.
+async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, RpcError> {
+    let snapshots = context.chain.change(|executor| executor.snapshots()).await?;
+    let head = context.chain.head();
+    let snapshot = |(id, number, hash): (u64, u64, B256)| (format!("{id:#x}"), json!([number, hash]));
+    Ok(Serialized(json!({
+        "clientVersion": web3::client_version(&context, ())?,
+        "clientSemver": env!("CARGO_PKG_VERSION"),
+        "clientCommitSha": null,
+        "chainId": head.params.chain_id,
+        "instanceId": keccak256([head.genesis.hash.as_slice(), &std::process::id().to_be_bytes()].concat()),
+        "latestBlockNumber": head.number(),
+        "latestBlockHash": head.block.hash,
+        "forkedNetwork": null,
+        "snapshots": snapshots.into_iter().map(snapshot).collect::<Map<_, _>>(),
+    })))
+}
+
+/// The first block's time.
+fn genesis_time(context: &Context, (): ()) -> Result<i64, RpcError> {
+    Ok(context.chain.head().genesis.header.timestamp as i64)
+}
+
+/// Lets the terminal tell of transactions, or keeps it quiet.
+fn set_logging_enabled(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
+    context.config.telling.store(on, Ordering::Relaxed);
+    Ok(())
+}

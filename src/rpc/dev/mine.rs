@@ -1,0 +1,198 @@
+//! When blocks are made, and what the next ones are like.
+
+use std::{sync::Arc, time::Duration};
+
+use alloy_primitives::{Address, B256};
+use serde_json::value::RawValue;
+
+use super::number::{AnyNumber, SmallNumber};
+use crate::{
+    chain::{Mining, Pace},
+    evm::Fork,
+    rpc::{
+        Context, RpcError, Table,
+        eth::RpcBlock,
+        params::{self, Param},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.wait("evm_mine", mine_one);
+    for name in ["evm_mine_detailed", "anvil_mine_detailed"] {
+        table.wait(name, mine_detailed);
+    }
+    for name in ["anvil_mine", "hardhat_mine"] {
+        table.wait(name, mine);
+    }
+    for name in ["anvil_setAutomine", "evm_setAutomine"] {
+        table.wait(name, set_automine);
+    }
+    for name in ["anvil_getAutomine", "hardhat_getAutomine"] {
+        table.read(name, automine);
+    }
+    for name in ["anvil_setIntervalMining", "evm_setIntervalMining"] {
+        table.wait(name, set_interval_mining);
+    }
+    table.read("anvil_getIntervalMining", interval_mining);
+    for name in ["anvil_setCoinbase", "hardhat_setCoinbase"] {
+        table.wait(name, set_coinbase);
+    }
+    for name in ["anvil_setBlockGasLimit", "evm_setBlockGasLimit"] {
+        table.wait(name, set_block_gas_limit);
+    }
+    for name in ["anvil_setNextBlockBaseFeePerGas", "hardhat_setNextBlockBaseFeePerGas"] {
+        table.wait(name, set_next_block_base_fee);
+    }
+    for name in ["anvil_setMinGasPrice", "hardhat_setMinGasPrice"] {
+        table.wait(name, set_min_gas_price);
+    }
+    table.wait("hardhat_setPrevRandao", set_prev_randao);
+}
+
+/// Blocks that one call may mine.
+const MAX_BLOCKS: u64 = 100_000;
+
+/// Without any other word, a block is at least a second later than its parent.
+const SECONDS_APART: u64 = 1;
+
+/// What `evm_mine` takes: nothing, a timestamp, or an object with one and the number of blocks.
+#[derive(Clone, Copy, Debug)]
+struct MineOptions {
+    timestamp: Option<u64>,
+    blocks: u64,
+}
+
+impl Param for MineOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(|| Self { timestamp: None, blocks: 1 });
+
+    fn read(json: &str) -> Result<Self, String> {
+        #[derive(serde::Deserialize)]
+        struct Object<'a> {
+            #[serde(borrow)]
+            timestamp: Option<&'a RawValue>,
+            blocks: Option<&'a RawValue>,
+        }
+        if !json.starts_with('{') {
+            return SmallNumber::read(json).map(|SmallNumber(at)| Self { timestamp: Some(at), blocks: 1 });
+        }
+        let object: Object<'_> = serde_json::from_str(json)
+            .map_err(|_| format!("expected an object with timestamp and blocks, got {}", params::kind(json)))?;
+        let number = |name: &str, raw: Option<&RawValue>| {
+            let read = |raw: &RawValue| SmallNumber::read(raw.get()).map_err(|what| format!("{name}: {what}"));
+            raw.map(read).transpose()
+        };
+        Ok(Self {
+            timestamp: number("timestamp", object.timestamp)?.map(|number| number.0),
+            blocks: number("blocks", object.blocks)?.map_or(1, |number| number.0),
+        })
+    }
+}
+
+fn check_count(blocks: u64) -> Result<u64, RpcError> {
+    match blocks {
+        0..=MAX_BLOCKS => Ok(blocks),
+        _ => Err(RpcError::invalid_params(format!("params[0]: at most {MAX_BLOCKS} blocks at once, got {blocks}"))),
+    }
+}
+
+/// Seals blocks, even empty ones.
+async fn mine_one(context: Arc<Context>, (options,): (MineOptions,)) -> Result<&'static str, RpcError> {
+    let blocks = check_count(options.blocks)?;
+    let mined = context.chain.change(move |executor| {
+        if let Some(timestamp) = options.timestamp {
+            executor.set_next_timestamp(timestamp).map_err(|parent| timestamp_error(timestamp, parent))?;
+        }
+        Ok(executor.mine(blocks, Pace { interval: None, at_least: SECONDS_APART })?)
+    });
+    mined.await?.map(|()| "0x0")
+}
+
+/// The same, answered with the blocks.
+async fn mine_detailed(context: Arc<Context>, options: (MineOptions,)) -> Result<Vec<RpcBlock>, RpcError> {
+    let before = context.chain.head().number();
+    mine_one(context.clone(), options).await?;
+    let head = context.chain.head();
+    let blocks = head.blocks_from(before + 1).cloned();
+    Ok(blocks.map(|block| RpcBlock { block, full: true, pending: false }).collect())
+}
+
+/// Seals a number of blocks; before each the chain's time moves on by so many seconds.
+async fn mine(
+    context: Arc<Context>,
+    (blocks, interval): (Option<SmallNumber>, Option<SmallNumber>),
+) -> Result<(), RpcError> {
+    let blocks = check_count(blocks.map_or(1, |blocks| blocks.0))?;
+    let interval = interval.map(|interval| interval.0);
+    let pace = Pace { interval, at_least: interval.unwrap_or(SECONDS_APART).min(SECONDS_APART) };
+    Ok(context.chain.change(move |executor| executor.mine(blocks, pace)).await??)
+}
+
+/// Seals blocks as soon as there is something to include, or only on demand.
+async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
+    let mining = if on { Mining::Instant } else { Mining::Manual };
+    Ok(context.chain.change(move |executor| executor.set_mining(mining)).await?)
+}
+
+fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
+    Ok(context.chain.mining() == Mining::Instant)
+}
+
+/// Seals a block every so many seconds; with 0 only on demand.
+async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
+    let mining = match seconds.0 {
+        0 => Mining::Manual,
+        seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
+    };
+    Ok(context.chain.change(move |executor| executor.set_mining(mining)).await?)
+}
+
+/// Seconds between blocks, if they are sealed at a fixed pace.
+fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
+    Ok(match context.chain.mining() {
+        Mining::Interval(interval) => Some(interval.as_secs() as i64),
+        Mining::Instant | Mining::Manual => None,
+    })
+}
+
+/// Says who gets the tips of new blocks.
+async fn set_coinbase(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
+    Ok(context.chain.change(move |executor| executor.set_beneficiary(address)).await?)
+}
+
+/// Sets the gas limit of new blocks.
+async fn set_block_gas_limit(context: Arc<Context>, (limit,): (SmallNumber,)) -> Result<bool, RpcError> {
+    // No block without room for a transfer: nothing could ever be sent again.
+    if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
+        return Err(RpcError::invalid_params("params[0]: expected a gas limit from 21000 to 9223372036854775807"));
+    }
+    context.chain.change(move |executor| executor.set_gas_limit(limit.0)).await?;
+    Ok(true)
+}
+
+/// Sets the base fee of the next block, in wei per gas.
+async fn set_next_block_base_fee(context: Arc<Context>, (wei,): (SmallNumber,)) -> Result<(), RpcError> {
+    Ok(context.chain.change(move |executor| executor.set_next_base_fee(wei.0)).await?)
+}
+
+/// Sets the least price of gas, in wei; only for chains from before EIP-1559.
+async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Result<(), RpcError> {
+    if context.chain.next_environment(&context.chain.head()).rules.has(Fork::London) {
+        return Err(RpcError::invalid_params("anvil_setMinGasPrice is not supported when EIP-1559 is active"));
+    }
+    let wei = wei.0.saturating_to();
+    Ok(context.chain.change(move |executor| executor.set_min_tip(wei)).await?)
+}
+
+/// Sets what `PREVRANDAO` gives in the next block.
+async fn set_prev_randao(context: Arc<Context>, (randomness,): (AnyNumber,)) -> Result<bool, RpcError> {
+    let randomness = B256::from(randomness.0);
+    context.chain.change(move |executor| executor.set_next_randomness(randomness)).await?;
+    Ok(true)
+}
+
+/// What clients of anvil match on.
+pub(super) fn timestamp_error(timestamp: u64, parent: u64) -> RpcError {
+    RpcError::invalid_params(format!(
+        "Timestamp error: {timestamp} is lower than previous block's timestamp ({parent})"
+    ))
+}

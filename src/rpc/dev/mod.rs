@@ -1,0 +1,27 @@
+//! Development methods: what anvil and Hardhat offer under `anvil_`, `evm_` and `hardhat_`, with their parameters and
+//! results. They exist in the development profile only.
+
+mod accounts;
+mod erc20;
+mod impersonate;
+mod info;
+mod mine;
+mod number;
+mod pool;
+mod reorg;
+mod snapshot;
+mod time;
+
+use super::Table;
+
+pub(super) fn methods(table: &mut Table) {
+    accounts::methods(table);
+    erc20::methods(table);
+    impersonate::methods(table);
+    info::methods(table);
+    mine::methods(table);
+    pool::methods(table);
+    reorg::methods(table);
+    snapshot::methods(table);
+    time::methods(table);
+}

@@ -1,0 +1,39 @@
+//! Numbers as clients of development methods write them: a QUANTITY, hex with zeros in front, a JSON number, or its
+//! digits in a string.
+
+use alloy_primitives::U256;
+
+use crate::rpc::params::{self, Param};
+
+/// A number of up to 256 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct AnyNumber(pub(super) U256);
+
+impl Param for AnyNumber {
+    fn read(json: &str) -> Result<Self, String> {
+        let quoted = json.starts_with('"');
+        let text = if quoted { params::string(json)? } else { json.into() };
+        let parsed = match text.strip_prefix("0x") {
+            Some(digits) if quoted && !digits.is_empty() => U256::from_str_radix(digits, 16).ok(),
+            None if text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() => {
+                U256::from_str_radix(&text, 10).ok()
+            }
+            _ => None,
+        };
+        parsed.map(Self).ok_or_else(|| match quoted {
+            true => format!("expected a number of at most 256 bits, got `{text}`"),
+            false => format!("expected a number of at most 256 bits, got {}", params::kind(json)),
+        })
+    }
+}
+
+/// The same, of up to 64 bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct SmallNumber(pub(super) u64);
+
+impl Param for SmallNumber {
+    fn read(json: &str) -> Result<Self, String> {
+        let AnyNumber(number) = AnyNumber::read(json)?;
+        u64::try_from(number).map(Self).map_err(|_| "expected a number of at most 64 bits".to_owned())
+    }
+}

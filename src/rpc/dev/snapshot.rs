@@ -1,0 +1,25 @@
+//! Remembering the chain and going back.
+
+use std::sync::Arc;
+
+use super::number::SmallNumber;
+use crate::rpc::{Context, RpcError, Table, hex::Quantity};
+
+pub(super) fn methods(table: &mut Table) {
+    for name in ["evm_snapshot", "anvil_snapshot"] {
+        table.wait(name, snapshot);
+    }
+    for name in ["evm_revert", "anvil_revert"] {
+        table.wait(name, revert);
+    }
+}
+
+/// Remembers the chain as it is. The result is what `evm_revert` takes.
+async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcError> {
+    Ok(Quantity(context.chain.change(|executor| executor.snapshot()).await?))
+}
+
+/// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
+async fn revert(context: Arc<Context>, (id,): (SmallNumber,)) -> Result<bool, RpcError> {
+    Ok(context.chain.change(move |executor| executor.revert(id.0)).await??)
+}

@@ -1,0 +1,59 @@
+//! The chain's time.
+
+use std::sync::Arc;
+
+use super::{mine::timestamp_error, number::SmallNumber};
+use crate::rpc::{Context, RpcError, Table};
+
+pub(super) fn methods(table: &mut Table) {
+    for name in ["anvil_increaseTime", "evm_increaseTime"] {
+        table.wait(name, increase_time);
+    }
+    for name in ["anvil_setNextBlockTimestamp", "evm_setNextBlockTimestamp"] {
+        table.wait(name, set_next_block_timestamp);
+    }
+    for name in ["anvil_setTime", "evm_setTime"] {
+        table.wait(name, set_time);
+    }
+    table.wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval);
+    table.wait("anvil_removeBlockTimestampInterval", remove_block_timestamp_interval);
+}
+
+/// Dates beyond this many seconds since the Unix epoch, about the year 292 billion, have no place in a header.
+fn check(seconds: u64) -> Result<u64, RpcError> {
+    match i64::try_from(seconds) {
+        Ok(_) => Ok(seconds),
+        Err(_) => Err(RpcError::invalid_params("params[0]: expected a number of seconds of at most 63 bits")),
+    }
+}
+
+/// Moves the chain's time by so many seconds; the result is by how many it is now ahead of the clock.
+async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<i64, RpcError> {
+    let seconds = check(seconds.0)? as i64;
+    Ok(context.chain.change(move |executor| executor.increase_time(seconds)).await?)
+}
+
+/// Puts a time, in seconds since the Unix epoch, on the next block.
+async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<(), RpcError> {
+    let at = check(at.0)?;
+    let set = context.chain.change(move |executor| executor.set_next_timestamp(at)).await?;
+    set.map_err(|parent| timestamp_error(at, parent))
+}
+
+/// Makes this the chain's time, in seconds since the Unix epoch; the result is by how many it jumped ahead.
+async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
+    let at = check(at.0)?;
+    Ok(context.chain.change(move |executor| executor.set_time(at)).await? as i64)
+}
+
+/// Puts so many seconds between each block and the next.
+async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
+    let seconds = check(seconds.0)?;
+    context.chain.change(move |executor| executor.fix_block_interval(Some(seconds))).await?;
+    Ok(())
+}
+
+/// Lets the clock decide again; the result is whether it did not.
+async fn remove_block_timestamp_interval(context: Arc<Context>, (): ()) -> Result<bool, RpcError> {
+    Ok(context.chain.change(|executor| executor.fix_block_interval(None)).await?)
+}

@@ -1,0 +1,82 @@
+//! Access lists (EIP-2930): which accounts and slots a transaction should announce.
+
+use alloy_eips::eip2930::AccessList;
+use revm::context_interface::result::{ExecutionResult, HaltReason};
+use revm_inspectors::access_list::AccessListInspector;
+
+use super::{render::write_access_list, request::TransactionRequest};
+use crate::{
+    chain::BlockId,
+    evm::{EstimateError, StateOverrides, Watch, halt_message},
+    rpc::{
+        Context, RpcError, Table,
+        error::TIMEOUT,
+        hex::Quantity,
+        json::{Json, Object},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_createAccessList", create_access_list);
+}
+
+/// Rounds after which a list that still grows is taken as it is.
+const MAX_ROUNDS: usize = 16;
+
+/// An access list, and what the transaction costs with it.
+struct Created {
+    list: AccessList,
+    gas_used: u64,
+    /// Why the transaction fails all the same.
+    error: Option<String>,
+}
+
+impl Json for Created {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        write_access_list(&self.list, object.name("accessList"));
+        object.optional("error", &self.error.as_deref()).member("gasUsed", &Quantity(self.gas_used)).end();
+    }
+}
+
+/// The access list with which the transaction, run on the state of a block (by default the newest), touches nothing
+/// else. Announcing slots changes what things cost, so it runs until the list stays the same.
+fn create_access_list(
+    context: &Context,
+    (request, block, overrides): (TransactionRequest, Option<BlockId>, StateOverrides),
+) -> Result<Created, RpcError> {
+    let view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
+    let mut call = request.into_call(context.chain.params().chain_id)?;
+    let allowed = view.environment.gas_limit.min(context.config.gas_cap);
+    let asked = call.gas;
+    call.gas = Some(asked.unwrap_or(allowed));
+    let is_over = context.time_limit();
+    let calls = view.call_context(&overrides, context.config.gas_cap);
+    let mut list = call.access_list.take().unwrap_or_default();
+    for _ in 0..MAX_ROUNDS {
+        call.access_list = Some(list.clone());
+        let mut inspector = AccessListInspector::new(list.clone());
+        let mut watch = Watch::new(&mut inspector, &is_over);
+        let inspected = calls.inspect(&call, &mut watch);
+        if watch.was_stopped() {
+            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+        }
+        let result = inspected?.outcome.result;
+        let found = inspector.into_access_list();
+        if found != list {
+            list = found;
+            continue;
+        }
+        let error = match &result {
+            ExecutionResult::Success { .. } => None,
+            ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
+            // The node chose the gas, and no block has more.
+            ExecutionResult::Halt { reason: HaltReason::OutOfGas(_), .. } if asked.is_none() => {
+                return Err(EstimateError::Allowance(allowed).into());
+            }
+            ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
+        };
+        return Ok(Created { list, gas_used: result.tx_gas_used(), error });
+    }
+    Err(RpcError::server("the access list changes whatever is announced"))
+}

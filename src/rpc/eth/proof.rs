@@ -1,0 +1,141 @@
+//! Merkle proofs (EIP-1186), and storage in bulk.
+
+use std::collections::BTreeMap;
+
+use alloy_primitives::{Address, B256, U256};
+use serde_json::{Value, json};
+
+use crate::{
+    chain::BlockId,
+    rpc::{
+        Context, RpcError, Table,
+        hex::Quantity,
+        json::{Json, Object, array},
+        params::{self, Param, StateBlock},
+    },
+    state::AccountProof,
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_getProof", proof);
+    table.execute("eth_getStorageValues", storage_values);
+}
+
+/// Slots that one request may ask for, as in geth.
+const MAX_SLOTS: usize = 1_024;
+
+/// A storage slot, and how its index was written: as 32 bytes, or shorter as a number.
+#[derive(Clone, Copy, Debug)]
+struct ProofKey {
+    index: U256,
+    is_hash: bool,
+}
+
+impl Param for ProofKey {
+    fn read(json: &str) -> Result<Self, String> {
+        let text = params::string(json)?;
+        let index = params::SlotIndex::read(json)?.0;
+        Ok(Self { index, is_hash: text.len() == 66 })
+    }
+
+    fn schema() -> Value {
+        params::SlotIndex::schema()
+    }
+}
+
+/// What proves an account and its slots.
+struct RpcProof {
+    address: Address,
+    exists: bool,
+    keys: Vec<ProofKey>,
+    proof: AccountProof,
+}
+
+/// Proves an account and some of its storage slots against the state root of a block.
+fn proof(
+    context: &Context,
+    (address, keys, block): (Address, Vec<ProofKey>, Option<BlockId>),
+) -> Result<RpcProof, RpcError> {
+    if keys.len() > MAX_SLOTS {
+        return Err(RpcError::invalid_params(format!("params[1]: too many slots (max {MAX_SLOTS})")));
+    }
+    let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
+    let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
+    Ok(RpcProof { address, exists: state.get(address).is_some(), proof: state.prove(address, &slots), keys })
+}
+
+impl Json for RpcProof {
+    fn write(&self, out: &mut Vec<u8>) {
+        let proof = &self.proof;
+        // What does not exist has no code and no storage to speak of.
+        let of_existing = |hash: B256| if self.exists { hash } else { B256::ZERO };
+        let mut object = Object::begin(out);
+        object
+            .member("address", &self.address)
+            .member("accountProof", &proof.nodes)
+            .member("balance", &Quantity(proof.balance))
+            .member("codeHash", &of_existing(proof.code_hash))
+            .member("nonce", &Quantity(proof.nonce))
+            .member("storageHash", &of_existing(proof.storage_root));
+        array(object.name("storageProof"), self.keys.iter().zip(&proof.slots), |(key, slot), out| {
+            let mut object = Object::begin(out);
+            match key.is_hash {
+                true => object.member("key", &B256::from(key.index)),
+                false => object.member("key", &Quantity(key.index)),
+            };
+            object.member("value", &Quantity(slot.value)).member("proof", &slot.nodes).end();
+        });
+        object.end();
+    }
+}
+
+/// Slots by account.
+struct StorageRequest(Vec<(Address, Vec<params::SlotIndex>)>);
+
+impl Param for StorageRequest {
+    fn read(json: &str) -> Result<Self, String> {
+        let by_account: BTreeMap<Address, Vec<String>> = params::shape(json)?;
+        let slot = |text: &String| params::SlotIndex::read(&format!("\"{text}\""));
+        let accounts = by_account.iter().map(|(address, slots)| {
+            let slots: Result<_, String> = slots.iter().map(slot).collect();
+            Ok((*address, slots.map_err(|what| format!("{address}: {what}"))?))
+        });
+        accounts.collect::<Result<_, String>>().map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "propertyNames": Address::schema(), "additionalProperties": {"type": "array"}})
+    }
+}
+
+/// The values of slots by account.
+struct StorageValues(Vec<(Address, Vec<B256>)>);
+
+impl Json for StorageValues {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        for (address, values) in &self.0 {
+            object.member(&format!("{address:#x}"), values);
+        }
+        object.end();
+    }
+}
+
+/// The values of many storage slots of many accounts.
+fn storage_values(
+    context: &Context,
+    (request, block): (StorageRequest, StateBlock),
+) -> Result<StorageValues, RpcError> {
+    let slots: usize = request.0.iter().map(|(_, slots)| slots.len()).sum();
+    if slots == 0 {
+        return Err(RpcError::invalid_params("empty request"));
+    }
+    if slots > MAX_SLOTS {
+        return Err(RpcError::invalid_params(format!("too many slots (max {MAX_SLOTS})")));
+    }
+    let state = context.chain.view(block.0)?.state;
+    let values = request.0.into_iter().map(|(address, slots)| {
+        (address, slots.iter().map(|slot| B256::from(state.storage(address, slot.0))).collect())
+    });
+    Ok(StorageValues(values.collect()))
+}

@@ -1,0 +1,123 @@
+//! Signing with keys that the node holds, and filling in what a transaction leaves out.
+
+use std::sync::Arc;
+
+use alloy_dyn_abi::TypedData;
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
+use serde_json::{Value, json};
+
+use super::{
+    call::estimate_block,
+    render::RpcTransaction,
+    request::TransactionRequest,
+    submit::{estimate_at, fill},
+};
+use crate::{
+    block::{Transaction, recover},
+    chain::{SubmitError, UnsignedTransaction, without_signature},
+    rpc::{
+        Context, RpcError, Table,
+        json::{Json, Object},
+        params::{self, Param},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("eth_sign", sign);
+    table.execute("eth_signTypedData", sign_typed_data);
+    table.execute("eth_signTypedData_v3", sign_typed_data);
+    table.execute("eth_signTypedData_v4", sign_typed_data);
+    table.wait("eth_signTransaction", sign_transaction);
+    table.wait("eth_fillTransaction", fill_transaction);
+}
+
+/// A signature over `hash` as 65 bytes, the last of them 27 or 28.
+fn sign_hash(context: &Context, address: Address, hash: B256) -> Result<Bytes, RpcError> {
+    let key = context.keyring.get(address).ok_or(SubmitError::UnknownAccount)?;
+    let signature = key.sign_prehash(&hash).map_err(|error| RpcError::server(error.to_string()))?;
+    Ok(signature.as_bytes().into())
+}
+
+/// Signs a message in the way that cannot be taken for a transaction (EIP-191).
+pub(in crate::rpc) fn sign_message(context: &Context, address: Address, message: &[u8]) -> Result<Bytes, RpcError> {
+    sign_hash(context, address, eip191_hash_message(message))
+}
+
+/// The account that signed a message (EIP-191).
+pub(in crate::rpc) fn recover_message(message: &[u8], signature: &[u8]) -> Result<Address, RpcError> {
+    let signature =
+        Signature::from_raw(signature).map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
+    let signer = recover(&signature, eip191_hash_message(message));
+    signer.map(|(address, _)| address).ok_or_else(|| RpcError::invalid_params("params[1]: no key made this signature"))
+}
+
+/// Signs a message with the key of an account that the node holds.
+fn sign(context: &Context, (address, message): (Address, Bytes)) -> Result<Bytes, RpcError> {
+    sign_message(context, address, &message)
+}
+
+/// Typed data, as an object or as its text.
+struct TypedMessage(TypedData);
+
+impl Param for TypedMessage {
+    fn read(json: &str) -> Result<Self, String> {
+        if json.starts_with('"') {
+            let text = String::read(json)?;
+            return params::shape(&text).map(Self);
+        }
+        params::shape(json).map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"oneOf": [{"type": "object"}, {"type": "string"}]})
+    }
+}
+
+/// Signs typed data (EIP-712) with the key of an account that the node holds.
+fn sign_typed_data(context: &Context, (address, data): (Address, TypedMessage)) -> Result<Bytes, RpcError> {
+    let hash = data.0.eip712_signing_hash();
+    let hash = hash.map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
+    sign_hash(context, address, hash)
+}
+
+/// A transaction with its encoding.
+struct Encoded(Arc<Transaction>);
+
+impl Json for Encoded {
+    fn write(&self, out: &mut Vec<u8>) {
+        Object::begin(out)
+            .member("raw", &Bytes::from(self.0.envelope.encoded_2718()))
+            .member("tx", &RpcTransaction::Waiting(self.0.clone()))
+            .end();
+    }
+}
+
+async fn filled(
+    context: &Arc<Context>,
+    request: TransactionRequest,
+    from: Address,
+) -> Result<UnsignedTransaction, RpcError> {
+    let gas = match request.gas {
+        Some(gas) => gas,
+        None => estimate_at(context.clone(), request.clone(), estimate_block(context)).await?,
+    };
+    fill(context, request, from, gas)
+}
+
+/// Signs a transaction without submitting it. What the request leaves out is filled in.
+async fn sign_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<Encoded, RpcError> {
+    let from = request.from.ok_or_else(|| RpcError::invalid_params("params[0].from: missing"))?;
+    if context.keyring.get(from).is_none() {
+        return Err(SubmitError::UnknownAccount.into());
+    }
+    let unsigned = filled(&context, request, from).await?;
+    Ok(Encoded(Arc::new(context.keyring.sign(from, unsigned)?)))
+}
+
+/// Fills in what a transaction leaves out, for the client to sign.
+async fn fill_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<Encoded, RpcError> {
+    let from = request.from.unwrap_or_default();
+    let unsigned = filled(&context, request, from).await?;
+    Ok(Encoded(Arc::new(Transaction { envelope: without_signature(unsigned), sender: from, public_key: None })))
+}

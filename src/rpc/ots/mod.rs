@@ -1,0 +1,20 @@
+//! The `ots` namespace, with which the block explorer Otterscan reads a node, and the one method of `erigon` that it
+//! needs.
+
+mod block;
+mod search;
+mod transaction;
+
+use super::{Context, RpcError, Table};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("ots_getApiLevel", api_level);
+    block::methods(table);
+    search::methods(table);
+    transaction::methods(table);
+}
+
+/// The version of the namespace.
+fn api_level(_: &Context, (): ()) -> Result<i64, RpcError> {
+    Ok(8)
+}

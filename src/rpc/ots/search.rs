@@ -1,0 +1,160 @@
+//! Which transactions an account had to do with, as a sender, a recipient or anywhere in their calls.
+
+use std::{collections::HashSet, sync::Arc};
+
+use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
+use alloy_rpc_types_trace::parity::{Action, TraceOutput, TransactionTrace};
+
+use crate::{
+    block::Block,
+    chain::{BlockId, Head},
+    rpc::{
+        Context, RpcError, Table,
+        eth::{RpcReceipt, RpcTransaction},
+        json::{Json, Object, array},
+        params::LooseNumber,
+        trace::traces_of_block,
+        tracing::Budget,
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("ots_searchTransactionsBefore", before);
+    table.execute("ots_searchTransactionsAfter", after);
+    table.execute("ots_getContractCreator", contract_creator);
+}
+
+/// Transactions that one page may hold.
+const MAX_PAGE: u64 = 1_000;
+
+/// Where a transaction stands.
+type Mined = (Arc<Block>, usize);
+
+/// A page of found transactions, newest first.
+struct Found {
+    head: Arc<Head>,
+    places: Vec<Mined>,
+    first_page: bool,
+    last_page: bool,
+}
+
+impl Json for Found {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        array(object.name("txs"), &self.places, |(block, index), out| {
+            RpcTransaction::Mined(block.clone(), *index).write(out);
+        });
+        array(object.name("receipts"), &self.places, |(block, index), out| {
+            let blob_base_fee = self.head.environment_of(block).blob_base_fee();
+            RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
+        });
+        object.member("firstPage", &self.first_page).member("lastPage", &self.last_page).end();
+    }
+}
+
+fn involves(trace: &TransactionTrace, account: Address) -> bool {
+    let acted = match &trace.action {
+        Action::Call(call) => call.from == account || call.to == account,
+        Action::Create(create) => create.from == account,
+        Action::Selfdestruct(end) => end.address == account || end.refund_address == account,
+        Action::Reward(_) => false,
+    };
+    acted || matches!(&trace.result, Some(TraceOutput::Create(created)) if created.address == account)
+}
+
+/// The indices of the block's transactions that `account` had to do with.
+fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
+    let traces = traces_of_block(context, BlockId::Hash(block.hash), budget)?.unwrap_or_default();
+    let hashes: HashSet<B256, DefaultHashBuilder> = traces
+        .iter()
+        .filter(|traced| involves(&traced.trace, account))
+        .filter_map(|traced| traced.transaction_hash)
+        .collect();
+    let each = block.transactions.iter().enumerate();
+    Ok(each.filter(|(_, transaction)| hashes.contains(&transaction.hash())).map(|(index, _)| index).collect())
+}
+
+/// Goes through blocks until a page is full; blocks are never torn apart.
+fn search<'a>(
+    context: &Context,
+    blocks: impl Iterator<Item = &'a Arc<Block>>,
+    account: Address,
+    size: u64,
+) -> Result<(Vec<Mined>, bool), RpcError> {
+    if size > MAX_PAGE {
+        return Err(RpcError::invalid_params(format!("params[2]: at most {MAX_PAGE}")));
+    }
+    let budget = Budget::new(context, None);
+    let mut found = Vec::new();
+    for block in blocks {
+        if found.len() as u64 >= size {
+            return Ok((found, false));
+        }
+        if block.transactions.is_empty() {
+            continue;
+        }
+        let indices = in_block(context, block, account, &budget)?;
+        found.extend(indices.into_iter().rev().map(|index| (block.clone(), index)));
+    }
+    Ok((found, true))
+}
+
+/// Transactions before a block (zero for the newest), newest first.
+fn before(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Found, RpcError> {
+    let head = context.chain.head();
+    let end = if number.0 == 0 { u64::MAX } else { number.0 };
+    let blocks = head.blocks_from(0).rev().filter(|block| block.number() < end);
+    let (places, last_page) = search(context, blocks, account, size.0)?;
+    Ok(Found { places, first_page: number.0 == 0, last_page, head })
+}
+
+/// Transactions after a block (zero for the oldest), newest first.
+fn after(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Found, RpcError> {
+    let head = context.chain.head();
+    let first = if number.0 == 0 { 0 } else { number.0.saturating_add(1) };
+    let (mut places, first_page) = search(context, head.blocks_from(first), account, size.0)?;
+    places.sort_by_key(|(block, index)| std::cmp::Reverse((block.number(), *index)));
+    Ok(Found { places, first_page, last_page: number.0 == 0, head })
+}
+
+/// Who created a contract, and in which transaction.
+struct Creator {
+    hash: B256,
+    creator: Address,
+}
+
+impl Json for Creator {
+    fn write(&self, out: &mut Vec<u8>) {
+        Object::begin(out).member("hash", &self.hash).member("creator", &self.creator).end();
+    }
+}
+
+/// Who created a contract; null if it is none, or none that a transaction created.
+fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<Creator>, RpcError> {
+    let head = context.chain.head();
+    if head.state.get(address).is_none_or(|account| account.code().is_empty()) {
+        return Ok(None);
+    }
+    let budget = Budget::new(context, None);
+    // The block after which the code is there for the first time lies between these two.
+    let has_code = |number: u64| {
+        let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;
+        Ok::<_, RpcError>(state.get(address).is_some_and(|account| !account.code().is_empty()))
+    };
+    let (mut without, mut with) = (head.oldest(), head.number());
+    if has_code(without)? {
+        return Ok(None);
+    }
+    while without + 1 < with {
+        let middle = without + (with - without) / 2;
+        *if has_code(middle)? { &mut with } else { &mut without } = middle;
+    }
+    let traces = traces_of_block(context, BlockId::Number(with), &budget)?.unwrap_or_default();
+    let creation = traces.into_iter().find_map(|traced| match (&traced.trace.action, &traced.trace.result) {
+        (Action::Create(create), Some(TraceOutput::Create(created))) if created.address == address => {
+            traced.transaction_hash.map(|hash| Creator { hash, creator: create.from })
+        }
+        _ => None,
+    });
+    Ok(creation)
+}

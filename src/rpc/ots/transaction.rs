@@ -1,0 +1,147 @@
+//! Transactions as Otterscan shows them.
+
+use alloy_primitives::{Address, B256, Bytes, U256};
+use alloy_rpc_types_trace::parity::{Action, CallType, CreationMethod, TraceOutput};
+use revm_inspectors::{
+    otterscan::InternalOperationsInspector,
+    tracing::{TracingInspector, TracingInspectorConfig},
+};
+
+use crate::{
+    evm::Watch,
+    rpc::{
+        Context, RpcError, Table,
+        hex::Quantity,
+        json::{Json, Object, Serialized},
+        params::LooseNumber,
+        tracing::{Budget, Subject, find_transaction},
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("ots_getTransactionError", error);
+    table.execute("ots_getInternalOperations", internal_operations);
+    table.execute("ots_traceTransaction", trace);
+    table.execute("ots_getTransactionBySenderAndNonce", by_sender_and_nonce);
+}
+
+/// What a transaction reverted with; empty if it did not.
+fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
+    let (replay, index) = find_transaction(context, hash)?;
+    if replay.block.receipts[index].succeeded() {
+        return Ok(Bytes::new());
+    }
+    let result = replay.after(index)?.execute(&replay.block.transactions[index])?;
+    Ok(result.output().cloned().unwrap_or_default())
+}
+
+/// Transfers and creations inside of a transaction.
+fn internal_operations(
+    context: &Context,
+    (hash,): (B256,),
+) -> Result<Serialized<Vec<alloy_rpc_types_trace::otterscan::InternalOperation>>, RpcError> {
+    let budget = Budget::new(context, None);
+    let (replay, index) = find_transaction(context, hash)?;
+    let mut executor = replay.after(index)?;
+    let mut inspector = InternalOperationsInspector::default();
+    let is_over = || budget.is_over();
+    let mut watch = Watch::new(&mut inspector, &is_over);
+    let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
+    let run = subject.run(&mut watch, |_, _| ());
+    budget.check(watch.was_stopped())?;
+    run?;
+    Ok(Serialized(inspector.into_operations()))
+}
+
+/// One call of a transaction.
+struct Call {
+    kind: &'static str,
+    depth: usize,
+    from: Address,
+    to: Address,
+    value: Option<U256>,
+    input: Bytes,
+    output: Bytes,
+}
+
+impl Json for Call {
+    fn write(&self, out: &mut Vec<u8>) {
+        Object::begin(out)
+            .member("type", self.kind)
+            .member("depth", &(self.depth as i64))
+            .member("from", &self.from)
+            .member("to", &self.to)
+            .member("value", &self.value.map(Quantity))
+            .member("input", &self.input)
+            .member("output", &self.output)
+            .end();
+    }
+}
+
+/// All calls of a transaction with their depth.
+fn trace(context: &Context, (hash,): (B256,)) -> Result<Vec<Call>, RpcError> {
+    let budget = Budget::new(context, None);
+    let (replay, index) = find_transaction(context, hash)?;
+    let mut executor = replay.after(index)?;
+    let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity());
+    let is_over = || budget.is_over();
+    let mut watch = Watch::new(&mut inspector, &is_over);
+    let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
+    let run = subject.run(&mut watch, |_, _| ());
+    budget.check(watch.was_stopped())?;
+    run?;
+    let each = inspector.into_parity_builder().into_transaction_traces_iter().filter_map(|trace| {
+        let depth = trace.trace_address.len();
+        let (mut output, mut created) = (Bytes::new(), Address::ZERO);
+        match trace.result {
+            Some(TraceOutput::Call(result)) => output = result.output,
+            Some(TraceOutput::Create(result)) => (output, created) = (result.code, result.address),
+            None => {}
+        }
+        Some(match trace.action {
+            Action::Call(call) => Call {
+                kind: match call.call_type {
+                    CallType::StaticCall => "STATICCALL",
+                    CallType::DelegateCall => "DELEGATECALL",
+                    CallType::CallCode => "CALLCODE",
+                    _ => "CALL",
+                },
+                depth,
+                from: call.from,
+                to: call.to,
+                value: Some(call.value).filter(|_| matches!(call.call_type, CallType::Call | CallType::CallCode)),
+                input: call.input,
+                output,
+            },
+            Action::Create(create) => Call {
+                kind: if create.creation_method == CreationMethod::Create2 { "CREATE2" } else { "CREATE" },
+                depth,
+                from: create.from,
+                to: created,
+                value: Some(create.value),
+                input: create.init,
+                output,
+            },
+            Action::Selfdestruct(end) => Call {
+                kind: "SELFDESTRUCT",
+                depth,
+                from: end.address,
+                to: end.refund_address,
+                value: Some(end.balance),
+                input: Bytes::new(),
+                output,
+            },
+            Action::Reward(_) => return None,
+        })
+    });
+    Ok(each.collect())
+}
+
+/// The hash of the transaction that an account sent with a nonce; null if there is none.
+fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber)) -> Result<Option<B256>, RpcError> {
+    use alloy_consensus::Transaction as _;
+    let head = context.chain.head();
+    let blocks = head.blocks_from(0).rev();
+    let mut sent = blocks.flat_map(|block| &block.transactions).filter(|transaction| transaction.sender == sender);
+    Ok(sent.find(|transaction| transaction.envelope.nonce() == nonce.0).map(|transaction| transaction.hash()))
+}

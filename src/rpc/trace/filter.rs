@@ -1,0 +1,109 @@
+//! `trace_filter`: calls by block range and the accounts in them.
+
+use alloy_primitives::Address;
+use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{block::Traces, traces_of_block};
+use crate::{
+    chain::BlockId,
+    rpc::{
+        Context, RpcError, Table,
+        error::HISTORY_PRUNED,
+        eth::field,
+        json::Serialized,
+        params::{self, LooseNumber, Param},
+        tracing::Budget,
+    },
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("trace_filter", filter);
+}
+
+/// Blocks that one query may run again.
+const MAX_BLOCKS: u64 = 1_000;
+
+/// Which calls are wanted.
+struct TraceFilter {
+    from_block: BlockId,
+    to_block: BlockId,
+    accounts: Accounts,
+    after: usize,
+    count: usize,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Raw<'a> {
+    #[serde(borrow)]
+    from_block: Option<&'a RawValue>,
+    to_block: Option<&'a RawValue>,
+    from_address: Option<&'a RawValue>,
+    to_address: Option<&'a RawValue>,
+    mode: Option<&'a RawValue>,
+    after: Option<&'a RawValue>,
+    count: Option<&'a RawValue>,
+}
+
+impl Param for TraceFilter {
+    fn read(json: &str) -> Result<Self, String> {
+        let raw: Raw<'_> = params::fields(json)?;
+        let mode = match field::<String>("mode", raw.mode)?.as_deref() {
+            None | Some("union") => TraceFilterMode::Union,
+            Some("intersection") => TraceFilterMode::Intersection,
+            Some(_) => return Err("mode: expected union or intersection".to_owned()),
+        };
+        let number = |name, raw| {
+            let given: Option<LooseNumber> = field(name, raw)?;
+            Ok::<_, String>(given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)))
+        };
+        Ok(Self {
+            from_block: field("fromBlock", raw.from_block)?.unwrap_or(BlockId::Latest),
+            to_block: field("toBlock", raw.to_block)?.unwrap_or(BlockId::Latest),
+            accounts: Accounts {
+                from_address: field::<Vec<Address>>("fromAddress", raw.from_address)?.unwrap_or_default(),
+                to_address: field::<Vec<Address>>("toAddress", raw.to_address)?.unwrap_or_default(),
+                mode,
+                ..Accounts::default()
+            },
+            after: number("after", raw.after)?.unwrap_or(0),
+            count: number("count", raw.count)?.unwrap_or(usize::MAX),
+        })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
+}
+
+/// The calls of a range of blocks that come from or go to certain accounts.
+fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Traces, RpcError> {
+    let budget = Budget::new(context, None);
+    let head = context.chain.head();
+    let number = |id| context.chain.number(&head, id).ok_or_else(|| RpcError::server("unknown block"));
+    let (from, to) = (number(filter.from_block)?, number(filter.to_block)?.min(head.number()));
+    if from > to {
+        return Err(RpcError::invalid_params("invalid parameters: fromBlock cannot be greater than toBlock"));
+    }
+    if to - from >= MAX_BLOCKS {
+        return Err(RpcError::invalid_params(format!("block range too large; currently limited to {MAX_BLOCKS}")));
+    }
+    if from < head.oldest() {
+        let message = format!("history before block {} is not available", head.oldest());
+        return Err(RpcError::new(HISTORY_PRUNED, message));
+    }
+    let matcher = filter.accounts.matcher();
+    let wanted = filter.after.saturating_add(filter.count);
+    let mut found = Vec::new();
+    for at in from..=to {
+        if found.len() >= wanted {
+            break;
+        }
+        let traces = traces_of_block(context, BlockId::Number(at), &budget)?.unwrap_or_default();
+        found.extend(traces.into_iter().filter(|trace| matcher.matches(&trace.trace)));
+        budget.check_count(found.len())?;
+    }
+    Ok(Serialized(found.into_iter().skip(filter.after).take(filter.count).collect()))
+}

@@ -1,0 +1,15 @@
+//! The `trace` namespace: traces in the shapes of OpenEthereum.
+
+mod block;
+mod filter;
+mod replay;
+
+use super::Table;
+
+pub(super) use block::traces_of_block;
+
+pub(super) fn methods(table: &mut Table) {
+    block::methods(table);
+    filter::methods(table);
+    replay::methods(table);
+}

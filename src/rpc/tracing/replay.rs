@@ -1,0 +1,100 @@
+//! Running blocks again that ran before.
+
+use std::sync::Arc;
+
+use alloy_primitives::B256;
+
+use crate::{
+    block::Block,
+    chain::{BlockId, Head, View},
+    evm::{BlockExecutor, Environment},
+    rpc::{Context, RpcError, eth::found_block},
+    state::State,
+};
+
+/// Everything that a block depended on.
+pub struct Replay {
+    /// The head that the block was found in.
+    pub head: Arc<Head>,
+    /// The block.
+    pub block: Arc<Block>,
+    state: State,
+    environment: Environment,
+}
+
+impl Replay {
+    /// The block that `id` stands for.
+    pub fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
+        if id == BlockId::Pending {
+            let view = context.chain.view(id)?;
+            return Self::pending(view);
+        }
+        Self::of(context.chain.head(), found_block(context, id)?)
+    }
+
+    /// A block of `head`.
+    pub fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, RpcError> {
+        if block.number() == head.genesis.number() {
+            return Err(RpcError::server("genesis is not traceable"));
+        }
+        let state = head.state_before(block.number()).map_err(|pruned| RpcError::server(pruned.to_string()))?;
+        Ok(Self { environment: head.environment_of(&block), head, block, state })
+    }
+
+    fn pending(View { head, block, environment, .. }: View) -> Result<Self, RpcError> {
+        Ok(Self { state: head.state.clone(), head, block, environment })
+    }
+
+    /// A block that is not part of the chain, on top of one that is.
+    pub fn on(parent: &View, block: Arc<Block>) -> Self {
+        let environment = parent.head.environment_of(&block);
+        Self { head: parent.head.clone(), block, state: parent.state.clone(), environment }
+    }
+
+    /// The block that could follow the block of `view`, without transactions.
+    pub fn next(view: &View) -> Self {
+        let header = &view.block.header;
+        let number = header.number + 1;
+        let environment = Environment {
+            rules: view.head.rules(number, header.timestamp),
+            number,
+            parent_hash: view.block.hash,
+            ..view.environment.clone()
+        };
+        Self { head: view.head.clone(), block: view.block.clone(), state: view.state.clone(), environment }
+    }
+
+    /// The circumstances under which the block runs.
+    pub fn environment(&self) -> &Environment {
+        &self.environment
+    }
+
+    /// Begins to run the block.
+    pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
+        Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?)
+    }
+
+    /// The state after the block's first `count` transactions.
+    pub fn state_after(&self, count: usize) -> Result<State, RpcError> {
+        let mut state = self.state.clone();
+        state.apply(&self.after(count)?.into_changes());
+        Ok(state)
+    }
+
+    /// The block after its first `count` transactions.
+    pub fn after(&self, count: usize) -> Result<BlockExecutor<'_>, RpcError> {
+        let mut executor = self.begin()?;
+        for transaction in self.block.transactions.iter().take(count) {
+            executor.execute(transaction)?;
+        }
+        Ok(executor)
+    }
+}
+
+/// The block that holds a transaction, and its index there.
+pub fn find_transaction(context: &Context, hash: B256) -> Result<(Replay, usize), RpcError> {
+    let head = context.chain.head();
+    let found = context.chain.transaction(&head, hash);
+    let (block, index) = found.ok_or_else(|| RpcError::server("transaction not found"))?;
+    Ok((Replay::of(head, block)?, index))
+}

@@ -1,0 +1,225 @@
+//! The tracers by name, and one trace of one transaction.
+
+use alloy_primitives::B256;
+use alloy_rpc_types_trace::geth::{
+    GethDebugBuiltInTracerType, GethDebugTracerConfig, GethDebugTracerType, GethDebugTracingOptions,
+};
+use revm::Inspector;
+use revm_inspectors::tracing::{DebugInspector, TransactionContext};
+use serde::Deserialize;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    budget::Budget,
+    struct_log::{StructLogOptions, StructLogger},
+};
+use crate::{
+    block::Transaction,
+    evm::{BlockExecutor, Call, CallContext, EvmContext, Inspected, TransactionError, Watch},
+    rpc::{
+        RpcError,
+        eth::field,
+        json::{Json, Serialized},
+        params::{self, Param},
+    },
+};
+
+/// Steps that a tracer may remember that remembers them all.
+pub const MAX_REMEMBERED_STEPS: u64 = 1_000_000;
+
+/// What to trace and how, as clients say it.
+#[derive(Clone, Debug, Default)]
+pub struct TraceOptions {
+    steps: StructLogOptions,
+    tracer: Option<GethDebugBuiltInTracerType>,
+    config: GethDebugTracerConfig,
+    /// How long it may take.
+    pub timeout: Option<GoDuration>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct RawOptions<'a> {
+    #[serde(borrow)]
+    tracer: Option<&'a RawValue>,
+    tracer_config: Option<&'a RawValue>,
+    timeout: Option<&'a RawValue>,
+}
+
+impl Param for TraceOptions {
+    const DEFAULT: Option<fn() -> Self> = Some(Self::default);
+
+    fn read(json: &str) -> Result<Self, String> {
+        let raw: RawOptions<'_> = params::fields(json)?;
+        let name: Option<String> = field("tracer", raw.tracer)?;
+        let tracer = match name.filter(|name| !name.is_empty()) {
+            None => None,
+            Some(name) => {
+                let known = serde_json::from_value(serde_json::Value::String(name.clone()));
+                let Ok(GethDebugTracerType::BuiltInTracer(tracer)) = known else {
+                    let shown: String = name.chars().take(50).collect();
+                    return Err(format!(
+                        "tracer: no \"{shown}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
+                         muxTracer, noopTracer, erc7562Tracer, or none for the opcode tracer"
+                    ));
+                };
+                Some(tracer)
+            }
+        };
+        let config = raw.tracer_config.map(|raw| params::shape(raw.get())).transpose();
+        let options = Self {
+            steps: params::shape(json)?,
+            tracer,
+            config: config.map_err(|what| format!("tracerConfig: {what}"))?.unwrap_or_default(),
+            timeout: field("timeout", raw.timeout)?,
+        };
+        // So that a configuration that does not fit is refused before anything runs.
+        options.tracer_for(0).map(|_| options)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object"})
+    }
+}
+
+/// A duration as Go writes it: `300ms`, `5s`, `2m`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GoDuration(pub std::time::Duration);
+
+impl Param for GoDuration {
+    fn read(json: &str) -> Result<Self, String> {
+        let text = params::string(json)?;
+        let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
+        let number: f64 = text[..text.len() - unit.len()].parse().map_err(|_| wrong_duration(&text))?;
+        let seconds = match unit {
+            "ns" => number * 1e-9,
+            "us" | "µs" => number * 1e-6,
+            "ms" => number * 1e-3,
+            "s" => number,
+            "m" => number * 60.0,
+            "h" => number * 3_600.0,
+            _ => return Err(wrong_duration(&text)),
+        };
+        std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| wrong_duration(&text))
+    }
+}
+
+fn wrong_duration(text: &str) -> String {
+    format!("expected a duration such as 300ms, 5s or 2m, got {}", text.chars().take(50).collect::<String>())
+}
+
+impl TraceOptions {
+    fn tracer_for(&self, max_bytes: usize) -> Result<Tracer, String> {
+        let Some(tracer) = self.tracer else {
+            return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps, max_bytes))));
+        };
+        let mut tracer_config = self.config.clone();
+        if tracer == GethDebugBuiltInTracerType::MuxTracer
+            && let Value::Object(tracers) = &mut tracer_config.0
+        {
+            tracers.iter_mut().for_each(|(name, config)| complete(name, config));
+        }
+        let options = GethDebugTracingOptions {
+            tracer: Some(GethDebugTracerType::BuiltInTracer(tracer)),
+            tracer_config,
+            ..Default::default()
+        };
+        let inspector = DebugInspector::new(options).map_err(|error| format!("tracerConfig: {error}"))?;
+        Ok(Tracer::Named(Box::new(inspector)))
+    }
+}
+
+/// Gives a tracer among several the configuration that stands for none in the form that it is looked for.
+fn complete(name: &str, config: &mut Value) {
+    let takes_any = !matches!(name, "4byteTracer" | "noopTracer");
+    match config {
+        Value::Null if takes_any => *config = Value::Object(Default::default()),
+        Value::Object(members) if !takes_any && members.is_empty() => *config = Value::Null,
+        _ => {}
+    }
+}
+
+enum Tracer {
+    Steps(Box<StructLogger>),
+    Named(Box<DebugInspector>),
+}
+
+/// Where a traced transaction stands, if it stands anywhere.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Place {
+    /// The block.
+    pub block: Option<B256>,
+    /// The transaction.
+    pub transaction: Option<B256>,
+    /// Its index in the block.
+    pub index: Option<usize>,
+}
+
+/// What is traced.
+pub enum Subject<'x, 'a> {
+    /// The next transaction of a block.
+    Next(&'x mut BlockExecutor<'a>, &'x Transaction),
+    /// A call.
+    Call(CallContext<'x>, &'x Call),
+}
+
+impl Subject<'_, '_> {
+    /// Runs it under the eyes of `inspector` and lets `look` see what came of it.
+    pub fn run<I, R>(
+        self,
+        inspector: &mut I,
+        look: impl FnOnce(&mut Inspected<'_>, &mut I) -> R,
+    ) -> Result<R, TransactionError>
+    where
+        I: for<'e> Inspector<EvmContext<'e>>,
+    {
+        match self {
+            Self::Next(executor, transaction) => executor.inspect(transaction, inspector, look),
+            Self::Call(context, call) => {
+                let mut inspected = context.inspect(call, inspector)?;
+                Ok(look(&mut inspected, inspector))
+            }
+        }
+    }
+}
+
+/// Traces one transaction; appends the trace.
+pub fn trace(
+    options: &TraceOptions,
+    budget: &Budget,
+    place: Place,
+    subject: Subject<'_, '_>,
+    out: &mut Vec<u8>,
+) -> Result<(), RpcError> {
+    let is_over = || budget.is_over();
+    match options.tracer_for(budget.bytes_left(out)).map_err(RpcError::invalid_params)? {
+        Tracer::Steps(mut logger) => {
+            let mut watch = Watch::new(&mut *logger, &is_over);
+            let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
+            budget.check(watch.was_stopped())?;
+            let result = result?;
+            if logger.is_over() {
+                return Err(budget.too_large());
+            }
+            logger.finish(&result, out);
+        }
+        Tracer::Named(mut inspector) => {
+            let remembers_steps = matches!(
+                *inspector,
+                DebugInspector::PreStateTracer(..) | DebugInspector::Erc7562Tracer(..) | DebugInspector::Mux(..)
+            );
+            let most = if remembers_steps { MAX_REMEMBERED_STEPS } else { u64::MAX };
+            let mut watch = Watch::new(&mut *inspector, &is_over).at_most(most);
+            let seen = subject.run(&mut watch, |inspected, watch| {
+                let context =
+                    TransactionContext { block_hash: place.block, tx_hash: place.transaction, tx_index: place.index };
+                let Inspected { tx, block, outcome, before } = inspected;
+                watch.inner().get_result(Some(context), tx, block, outcome, before)
+            });
+            budget.check(watch.was_stopped())?;
+            let seen = seen?.map_err(|error| RpcError::server(error.to_string()))?;
+            Serialized(seen).write(out);
+        }
+    }
+    budget.check_size(out)
+}

@@ -1,0 +1,100 @@
+//! The contracts' interfaces as lines of Solidity, which are a fifth of the size of the compiler's JSON.
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::artifacts::interfaces;
+
+/// An entry of an ABI. What is not named here, such as constructors, is left out.
+#[derive(Deserialize)]
+struct Entry {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    inputs: Vec<Parameter>,
+    #[serde(default)]
+    outputs: Vec<Parameter>,
+    #[serde(default, rename = "stateMutability")]
+    mutability: String,
+}
+
+#[derive(Deserialize)]
+struct Parameter {
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default)]
+    name: String,
+    #[serde(default)]
+    components: Vec<Self>,
+    #[serde(default)]
+    indexed: bool,
+}
+
+impl Parameter {
+    /// `address indexed user`, or `(uint256 a, bool b)[] list` for tuples.
+    fn line(&self) -> String {
+        let kind = match self.kind.strip_prefix("tuple") {
+            Some(array) => format!("({}){array}", list(&self.components)),
+            None => self.kind.clone(),
+        };
+        let indexed = if self.indexed { " indexed" } else { "" };
+        let space = if self.name.is_empty() { "" } else { " " };
+        format!("{kind}{indexed}{space}{}", self.name)
+    }
+}
+
+fn list(parameters: &[Parameter]) -> String {
+    parameters.iter().map(Parameter::line).collect::<Vec<_>>().join(",")
+}
+
+impl Entry {
+    fn line(&self) -> Option<String> {
+        if !matches!(self.kind.as_str(), "function" | "event" | "error") {
+            return None;
+        }
+        let mut line = format!("{} {}({})", self.kind, self.name, list(&self.inputs));
+        if matches!(self.mutability.as_str(), "view" | "pure" | "payable") {
+            line = format!("{line} {}", self.mutability);
+        }
+        if !self.outputs.is_empty() {
+            line = format!("{line} returns ({})", list(&self.outputs));
+        }
+        Some(line)
+    }
+}
+
+/// All of them, as a JSON object of lists by contract.
+pub(super) fn json() -> String {
+    let contracts = interfaces().into_iter().map(|(name, abi)| {
+        // The artifacts are part of the program: a test reads them all.
+        let entries: Vec<Entry> = serde_json::from_str(abi.get()).unwrap_or_default();
+        (name.to_owned(), entries.iter().filter_map(Entry::line).map(Value::String).collect())
+    });
+    Value::Object(contracts.collect::<Map<_, _>>()).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_say_what_the_compiler_says() {
+        let json: Value = serde_json::from_str(&json()).expect("JSON");
+        let has = |contract: &str, line: &str| {
+            let lines = json[contract].as_array().expect("a list");
+            assert!(lines.iter().any(|one| one == line), "{contract}: {line} is not in {lines:#?}");
+        };
+        has("Vault", "function SWAP_FEE_BPS() view returns (uint256)");
+        has(
+            "Vault",
+            "event Swap(address indexed user,address indexed tokenIn,address indexed tokenOut,uint256 amountIn,uint256 amountOut)",
+        );
+        has("Vault", "error PriceImpactTooHigh(uint256 impactBps,uint256 maxImpactBps)");
+        has(
+            "Multicall3",
+            "function aggregate((address target,bytes callData)[] calls) payable returns (uint256 blockNumber,bytes[] returnData)",
+        );
+    }
+}

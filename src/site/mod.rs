@@ -1,0 +1,88 @@
+//! The page: what a browser gets at `/`, embedded in the program.
+//!
+//! Plain HTML, CSS and ES modules in `page/`, sent as they are. The page uses the node's public interfaces and nothing
+//! else; the one thing made for it is the list of the contracts' interfaces, which it explains calls and events with.
+
+mod assets;
+mod interfaces;
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::{Path, Request, State},
+    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    middleware::{Next, from_fn_with_state},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, get},
+};
+
+use self::assets::{Asset, Assets};
+use crate::web::not_found;
+
+/// What the page may do: run the node's own scripts, talk to the node, nothing else. Text never becomes markup or code.
+const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
+                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+                      require-trusted-types-for 'script'; trusted-types 'none'";
+
+/// The page and everything it loads.
+#[derive(Clone)]
+pub struct Site(Arc<Assets>);
+
+impl Default for Site {
+    fn default() -> Self {
+        Self(Arc::new(Assets::embedded()))
+    }
+}
+
+impl Site {
+    /// What the page loads, under `/site`.
+    pub fn router(&self) -> Router {
+        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone())
+    }
+
+    /// Puts the page in front of another service at `/`: who asks to see it gets it, everything else, upgrades to
+    /// WebSocket among it, is the service's.
+    pub fn before(&self, service: MethodRouter) -> MethodRouter {
+        service.layer(from_fn_with_state(self.clone(), page))
+    }
+}
+
+async fn page(State(site): State<Site>, request: Request, next: Next) -> Response {
+    let shown = matches!(*request.method(), Method::GET | Method::HEAD);
+    if !shown || request.headers().contains_key(header::UPGRADE) {
+        return next.run(request).await;
+    }
+    respond(&site.0.page, request.headers())
+}
+
+async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Request) -> Response {
+    match site.0.get(&path) {
+        Some(asset) => respond(asset, request.headers()),
+        None => not_found(request.uri().clone()).await.into_response(),
+    }
+}
+
+/// An asset, or 304 if the browser has it. Browsers ask each time, so that a new program never meets an old page.
+fn respond(asset: &Asset, request: &HeaderMap) -> Response {
+    let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
+    let unchanged =
+        known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == asset.etag));
+    let body = if unchanged { Bytes::new() } else { asset.body.clone() };
+    let mut response = body.into_response();
+    if unchanged {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+    // Hexadecimal digits in quotes.
+    if let Ok(etag) = HeaderValue::try_from(&*asset.etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    response
+}

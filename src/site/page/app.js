@@ -1,0 +1,181 @@
+// The frame around the views: navigation, search, the account that acts, the state of the connection.
+
+import { announce, failure, h, icon, replace, setText, toast } from './lib/dom.js';
+import { count, shorten } from './lib/format.js';
+import { load, network } from './lib/network.js';
+import { node, whenever } from './lib/node.js';
+import { prices } from './lib/prices.js';
+import { wallets } from './lib/wallet.js';
+
+/** Path, module, and what the navigation calls it; `needs` says when it makes sense. */
+const VIEWS = [
+  { path: '', file: 'network', name: 'Network' },
+  { path: 'explorer', file: 'explorer', name: 'Explorer' },
+  { path: 'exchange', file: 'exchange', name: 'Exchange', needs: () => network.addresses },
+  { path: 'lending', file: 'lending', name: 'Lending', needs: () => network.addresses },
+  { path: 'accounts', file: 'accounts', name: 'Accounts' },
+  { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
+  { path: 'block', file: 'block', under: 'explorer' },
+  { path: 'tx', file: 'transaction', under: 'explorer' },
+  { path: 'address', file: 'address', under: 'explorer' },
+  { path: 'search', file: 'search', under: 'explorer' },
+  { path: 'interfaces', file: 'interfaces', under: 'explorer' },
+];
+
+const main = document.getElementById('main');
+const nav = document.getElementById('nav');
+let leaving = new AbortController();
+
+/** What the address bar says: `#/block/7?x=y`. */
+function route() {
+  const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
+  const [name, ...rest] = path.split('/').map(decodeURIComponent);
+  return { name, rest, query: new URLSearchParams(query) };
+}
+
+async function show({ focus }) {
+  leaving.abort();
+  leaving = new AbortController();
+  const { signal } = leaving;
+  let content;
+  let view;
+  try {
+    const { name, rest, query } = route();
+    view = VIEWS.find((one) => one.path === name);
+    if (!view || (view.needs && !view.needs())) throw new Error(`there is no page ${name} here`);
+    const { default: make } = await import(`./views/${view.file}.js`);
+    content = await make({ signal, rest, query });
+  } catch (error) {
+    content = failure(error);
+  }
+  if (signal.aborted) return;
+  replace(main, content);
+  drawNavigation(view);
+  const heading = main.querySelector('h1');
+  document.title = heading ? `${heading.textContent} · tetrad` : 'tetrad';
+  window.scrollTo(0, 0);
+  if (focus && heading) {
+    heading.focus({ preventScroll: true });
+    announce(heading.textContent);
+  }
+}
+
+function drawNavigation(view) {
+  const shown = VIEWS.filter((one) => one.name && (!one.needs || one.needs()));
+  const current = view?.under ?? view?.path;
+  const link = (one) =>
+    h('a', { href: `#/${one.path}`, 'aria-current': one.path === current ? 'page' : null }, icon(one.file), h('span', one.name));
+  replace(nav, shown.map(link));
+}
+
+function drawStatus() {
+  const status = document.getElementById('status');
+  const text = document.getElementById('status-text');
+  status.classList.toggle('lost', !node.connected);
+  const block = node.head ? ` · block ${count(Number(node.head.number))}` : '';
+  setText(text, node.connected ? `Chain ${network.chainId}${block}` : 'Reconnecting…');
+}
+
+function drawAccounts() {
+  const select = document.getElementById('account');
+  const { current, held, impersonated, injected } = wallets;
+  const option = (via, address, text) =>
+    h('option', { value: `${via}/${address}`, selected: current?.via === via && current.address === address }, text);
+  const groups = [!current && h('option', { value: '', selected: true, disabled: true }, 'No account')];
+  if (held.length) {
+    const options = held.map((address, at) => option('node', address, `Account ${at} · ${shorten(address, 6, 4)}`));
+    groups.push(h('optgroup', { label: 'Keys that the node holds' }, options));
+  }
+  if (impersonated.length) {
+    const options = impersonated.map((address) => option('node', address, `As ${shorten(address, 6, 4)}`));
+    groups.push(h('optgroup', { label: 'Impersonated' }, options));
+  }
+  for (const [via, { name }] of injected) {
+    const connected = current?.via === via;
+    const options = connected
+      ? option(via, current.address, `${name} · ${shorten(current.address, 6, 4)}`)
+      : h('option', { value: `${via}/` }, `Connect ${name}…`);
+    groups.push(h('optgroup', { label: name }, options));
+  }
+  if (!held.length && !injected.size) groups.push(h('option', { value: '', disabled: true }, 'No wallet in this browser'));
+  replace(select, groups);
+}
+
+async function chooseAccount(event) {
+  const [via, address] = event.target.value.split('/');
+  try {
+    if (via === 'node') wallets.useHeld(address);
+    else await wallets.connect(via);
+  } catch (error) {
+    toast(error.message ?? 'The wallet refused', 'error');
+    drawAccounts();
+  }
+}
+
+function switchTheme() {
+  const root = document.documentElement;
+  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
+  root.dataset.theme = dark ? 'light' : 'dark';
+  localStorage.setItem('tetrad.theme', root.dataset.theme);
+}
+
+function listen() {
+  window.addEventListener('hashchange', () => show({ focus: true }));
+  document.querySelector('.skip').addEventListener('click', (event) => {
+    event.preventDefault();
+    main.focus();
+  });
+  const query = document.getElementById('query');
+  document.getElementById('search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = query.value.trim();
+    if (text) location.hash = `#/search/${encodeURIComponent(text)}`;
+    query.value = '';
+    query.blur();
+  });
+  document.addEventListener('keydown', (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
+    if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
+      event.preventDefault();
+      query.focus();
+    }
+  });
+  document.getElementById('account').addEventListener('change', chooseAccount);
+  const theme = document.getElementById('theme');
+  theme.append(icon('theme'));
+  theme.addEventListener('click', switchTheme);
+  wallets.addEventListener('change', drawAccounts);
+  const always = new AbortController().signal;
+  whenever(node, 'head', always, drawStatus);
+  whenever(node, 'status', always, drawStatus, 0);
+  node.addEventListener('restart', async () => {
+    prices.forget();
+    await learn();
+    toast('The node started anew: this is another chain than before');
+    await show({ focus: false });
+  });
+}
+
+/** What the page has to know before it can show anything. */
+async function learn() {
+  await load();
+  const [, development] = await Promise.all([wallets.refresh(), node.has('evm_mine')]);
+  network.development = development;
+}
+
+async function begin() {
+  listen();
+  node.follow();
+  for (;;) {
+    try {
+      await learn();
+      break;
+    } catch (error) {
+      replace(main, failure(new Error(`${error.message}. Trying again…`)));
+      await new Promise((resolve) => setTimeout(resolve, 1_000));
+    }
+  }
+  await Promise.all([wallets.begin(), show({ focus: false })]);
+}
+
+begin();

@@ -1,0 +1,48 @@
+// Bytes, hex text and UTF-8.
+
+const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
+const encoder = new TextEncoder();
+
+/** Whether a text is 0x and an even number of hex digits; of so many bytes, if that is given. */
+export function isHex(text, size) {
+  if (typeof text !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(text)) return false;
+  return size === undefined || text.length === 2 + 2 * size;
+}
+
+/** The bytes of hex text. */
+export function toBytes(hex) {
+  if (!isHex(hex)) throw new Error(`expected 0x and an even number of hex digits, got ${String(hex).slice(0, 40)}`);
+  return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, at) => parseInt(hex.substr(2 + 2 * at, 2), 16));
+}
+
+/** Hex text, with 0x in front. */
+export function toHex(bytes) {
+  let text = '0x';
+  for (const byte of bytes) text += DIGITS[byte];
+  return text;
+}
+
+/** The UTF-8 of a text. */
+export function utf8(text) {
+  return encoder.encode(text);
+}
+
+/** The text of UTF-8 bytes; null if they are none. */
+export function utf8Text(bytes) {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+  } catch {
+    return null;
+  }
+}
+
+/** Several byte arrays in a row. */
+export function concat(parts) {
+  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
+}

@@ -1,0 +1,131 @@
+// Making elements. Nothing here, or anywhere else on the page, turns text into markup.
+
+const SVG = 'http://www.w3.org/2000/svg';
+
+function fill(element, properties, children) {
+  for (const [name, value] of Object.entries(properties)) {
+    if (value === undefined || value === null || value === false) continue;
+    if (name.startsWith('on')) element.addEventListener(name.slice(2), value);
+    else if (name === 'style') Object.assign(element.style, value);
+    else if (name === 'value') element.value = value;
+    else element.setAttribute(name, value === true ? '' : String(value));
+  }
+  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+function make(namespace, selector, rest) {
+  const [tag, ...classes] = selector.split('.');
+  const element = namespace ? document.createElementNS(namespace, tag) : document.createElement(tag || 'div');
+  if (classes.length) element.classList.add(...classes);
+  const [first, ...others] = rest;
+  const isProperties = first && typeof first === 'object' && !(first instanceof Node) && !Array.isArray(first);
+  return isProperties ? fill(element, first, others) : fill(element, {}, rest);
+}
+
+/** An element: `h('a.link', { href }, 'text')`. Properties that begin with `on` are listeners. */
+export function h(selector, ...rest) {
+  return make(null, selector, rest);
+}
+
+/** The same for SVG. */
+export function s(selector, ...rest) {
+  return make(SVG, selector, rest);
+}
+
+/** Puts other children into an element. */
+export function replace(element, ...children) {
+  element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  return element;
+}
+
+/** Sets a text, if it differs: what is unchanged is not announced and not painted again. */
+export function setText(element, text) {
+  if (element.textContent !== String(text)) element.textContent = text;
+}
+
+const live = document.getElementById('live');
+const toasts = document.getElementById('toasts');
+
+/** Tells those who cannot see the page. */
+export function announce(text) {
+  live.textContent = text;
+}
+
+/** A message that goes by itself. */
+export function toast(text, kind = 'info', link = null) {
+  const box = h(`div.toast.${kind}`, h('p', text), link && h('a', { href: link.href }, link.text));
+  toasts.append(box);
+  announce(text);
+  setTimeout(() => box.remove(), kind === 'error' ? 9_000 : 5_000);
+}
+
+/** A button that copies a text. */
+export function copyButton(text, label = 'Copy') {
+  const button = h('button.copy', { type: 'button', 'aria-label': label, title: label }, icon('copy'));
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(typeof text === 'function' ? text() : text);
+      replace(button, icon('check'));
+      announce('Copied');
+      setTimeout(() => replace(button, icon('copy')), 1_500);
+    } catch {
+      toast('The browser does not let this page use the clipboard', 'error');
+    }
+  });
+  return button;
+}
+
+const ICONS = {
+  copy: 'M9 9h10v11H9zM5 15V4h10',
+  check: 'M4 12l5 5L20 6',
+  network: 'M3 12h4l3-8 4 16 3-8h4',
+  explorer: 'M12 2l9 5v10l-9 5-9-5V7zM3 7l9 5 9-5M12 12v10',
+  exchange: 'M4 8h15l-4-4M20 16H5l4 4',
+  lending: 'M3 21h18M5 21V10M10 21V10M14 21V10M19 21V10M3 10l9-7 9 7z',
+  accounts: 'M12 12a4 4 0 100-8 4 4 0 000 8zM4 21c0-4 3.6-7 8-7s8 3 8 7',
+  developer: 'M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16',
+  search: 'M11 18a7 7 0 100-14 7 7 0 000 14zM16 16l5 5',
+  theme: 'M12 3a9 9 0 100 18zM12 3a9 9 0 010 18',
+  swap: 'M7 4v16m0 0l-4-4m4 4l4-4M17 20V4m0 0l-4 4m4-4l4 4',
+};
+
+/** A line drawing that only decorates. */
+export function icon(name) {
+  return s('svg.icon', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, s('path', { d: ICONS[name] }));
+}
+
+/** A heading with what belongs to it on the right. */
+export function heading(title, ...aside) {
+  return h('header.heading', h('h1', { tabindex: '-1' }, title), h('div.aside', aside));
+}
+
+/** A box with a title. */
+export function card(title, ...children) {
+  return h('section.card', title && h('h2', title), children);
+}
+
+/** Names and values; entries without a value are left out. */
+export function facts(entries) {
+  const shown = entries.filter((entry) => entry && entry[1] !== null && entry[1] !== undefined);
+  return h('dl.facts', shown.map(([name, ...value]) => h('div', h('dt', name), h('dd', value))));
+}
+
+/** A table: names of columns (a dash in front means numbers), then rows of cells. */
+export function table(columns, rows, empty = 'Nothing here yet') {
+  const numeric = columns.map((name) => name.startsWith('-'));
+  const head = columns.map((name, at) => h(numeric[at] ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
+  const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(numeric[at] ? 'td.number' : 'td', cell))));
+  const none = h('tr', h('td.empty', { colspan: columns.length }, empty));
+  return h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
+}
+
+/** What stands where something failed. */
+export function failure(error) {
+  return h('div.failure', { role: 'alert' }, h('strong', 'That did not work. '), error?.message ?? String(error));
+}
+
+/** A labelled field. */
+export function field(label, input, hint) {
+  return h('label.field', h('span', label), input, hint && h('small', hint));
+}

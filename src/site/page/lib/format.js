@@ -1,0 +1,88 @@
+// Numbers, amounts and times as people read them.
+
+const grouped = new Intl.NumberFormat('en');
+const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
+const compactNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
+
+/** A whole number with separators. */
+export function count(number) {
+  return grouped.format(number);
+}
+
+/** A number such as 1.2M. */
+export function compact(number) {
+  return compactNumber.format(number);
+}
+
+/** An amount of smallest units as whole units, exactly. */
+export function toUnits(amount, decimals) {
+  const negative = amount < 0n;
+  const digits = (negative ? -amount : amount).toString().padStart(decimals + 1, '0');
+  const whole = digits.slice(0, digits.length - decimals);
+  const fraction = decimals ? digits.slice(-decimals).replace(/0+$/, '') : '';
+  return `${negative ? '-' : ''}${whole}${fraction && '.' + fraction}`;
+}
+
+/** What somebody typed as whole units, in smallest units. */
+export function fromUnits(text, decimals) {
+  const match = /^\s*(\d*)(?:\.(\d*))?\s*$/.exec(text.replace(/[,_' ]/g, ''));
+  if (!match || !(match[1] || match[2])) throw new Error('expected a number');
+  const fraction = match[2] ?? '';
+  if (fraction.length > decimals) throw new Error(`at most ${decimals} digits behind the point`);
+  return BigInt(match[1] + fraction.padEnd(decimals, '0'));
+}
+
+/** An amount for reading: separators, and about `digits` digits that matter, cut off rather than rounded up. */
+export function amount(value, decimals, digits = 6) {
+  const exact = toUnits(value, decimals);
+  const [whole, fraction = ''] = exact.split('.');
+  const separated = whole.replace(/\B(?=(\d{3})+(?!\d))/g, ',');
+  const zeros = /^0*/.exec(fraction)[0].length;
+  const keep = /^-?0$/.test(whole) ? zeros + digits - 2 : Math.max(2, digits - whole.length);
+  const cut = fraction.slice(0, keep).replace(/0+$/, '');
+  return cut ? `${separated}.${cut}` : separated;
+}
+
+/** Dollars, with as many digits as small prices need. */
+export function usd(number) {
+  const short = Number(number.toPrecision(4));
+  if (short === 0 || Math.abs(short) >= 1) return dollars.format(number);
+  return `$${short.toFixed(Math.max(2, (String(short).split('.')[1] ?? '').length))}`;
+}
+
+/** A fee per gas: gwei, or wei if there are few of them. */
+export function fee(wei) {
+  const number = Number(wei);
+  if (number < 1e6) return `${grouped.format(number)} wei`;
+  return `${number >= 1e11 ? grouped.format(Math.round(number / 1e9)) : Number((number / 1e9).toPrecision(4))} gwei`;
+}
+
+/** A share, of 1. */
+export function percent(share, digits = 2) {
+  return `${(share * 100).toFixed(digits)} %`;
+}
+
+/** The beginning and end of a hash or address. */
+export function shorten(text, head = 8, tail = 6) {
+  return text.length > head + tail + 1 ? `${text.slice(0, head)}…${text.slice(-tail)}` : text;
+}
+
+/** How long ago a Unix time in seconds is. */
+export function ago(time, now = Date.now() / 1_000) {
+  const seconds = Math.round(now - time);
+  if (seconds < -1) return `in ${span(-seconds)}`;
+  return seconds < 2 ? 'just now' : `${span(seconds)} ago`;
+}
+
+/** A duration in seconds. */
+export function span(seconds) {
+  if (seconds < 120) return `${Math.round(seconds)} s`;
+  if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
+  if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
+  return `${Math.round(seconds / 86_400)} days`;
+}
+
+/** A Unix time in seconds as date and time. */
+export function date(time) {
+  return new Date(time * 1_000).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'medium' });
+}

@@ -1,0 +1,76 @@
+// Links between views, and values that lead somewhere.
+
+import { checksum } from './address.js';
+import { isHex } from './bytes.js';
+import { copyButton, h } from './dom.js';
+import { amount, ago, count, date, shorten } from './format.js';
+import { nameOf, network, tokenAt } from './network.js';
+
+/** An address: its name if everybody knows it. `full` shows all of it, with a button that copies it. */
+export function addressLink(given, { full = false, plain = false } = {}) {
+  if (!given) return h('span.soft', '–');
+  const address = checksum(given);
+  const name = plain ? null : nameOf(address);
+  const link = h('a', { href: `#/address/${address}`, title: address }, name ?? h('span.mono', full ? address : shorten(address, 8, 6)));
+  return full ? h('span', link, name && h('span.mono.soft', ` ${address}`), copyButton(address, 'Copy the address')) : link;
+}
+
+/** A transaction. */
+export function transactionLink(hash, { full = false } = {}) {
+  const link = h('a.mono', { href: `#/tx/${hash}`, title: hash }, full ? hash : shorten(hash, 10, 6));
+  return full ? h('span', link, copyButton(hash, 'Copy the hash')) : link;
+}
+
+/** A block by its number. */
+export function blockLink(number) {
+  return h('a', { href: `#/block/${Number(number)}` }, count(Number(number)));
+}
+
+/** A moment, as how long ago it is; the time itself is in the title. */
+export function moment(time, now) {
+  const seconds = Number(time);
+  return h('time', { datetime: new Date(seconds * 1_000).toISOString(), title: date(seconds) }, ago(seconds, now));
+}
+
+/** An amount of the native coin. */
+export function coins(wei, digits = 6) {
+  return `${amount(BigInt(wei), 18, digits)} ${network.coin}`;
+}
+
+/** A decoded value as an element; amounts of the token at `token` get their point. */
+export function valueOf(value, input, token) {
+  if (Array.isArray(value)) {
+    const components = input.components ?? [];
+    const inner = value.map((part, at) => {
+      const isList = input.type.endsWith(']');
+      const own = isList ? { ...input, type: input.type.replace(/\[\d*\]$/, '') } : components[at];
+      return h('li', !isList && own.name ? h('span.soft', `${own.name}: `) : null, valueOf(part, own, token));
+    });
+    return inner.length ? h('ul.plain', inner) : h('span.soft', 'empty');
+  }
+  if (input.type === 'address') return addressLink(value);
+  if (typeof value === 'bigint') {
+    const known = token && /amount|value/i.test(input.name) ? token : null;
+    if (value === (1n << 256n) - 1n) return h('span', { title: value.toString() }, 'unlimited');
+    if (/timestamp|(At|deadline)$/i.test(input.name) && value > 1_000_000_000n && value < 10_000_000_000n) {
+      return h('span', { title: value.toString() }, date(Number(value)));
+    }
+    if (known) return h('span', { title: value.toString() }, `${amount(value, known.decimals, 8)} ${known.symbol}`);
+    if (/usd$|^price/i.test(input.name) && value < 10n ** 24n) return h('span', { title: value.toString() }, `$${amount(value, 8, 10)}`);
+    return h('span.mono', value.toString());
+  }
+  if (isHex(value, 32)) return h('span.mono', { title: value }, shorten(value, 18, 10));
+  return h('span.mono', String(value));
+}
+
+/** Names and values of what was decoded. `contract` is the address that was called or that reported it. */
+export function argumentsOf({ fragment, values }, contract) {
+  if (!fragment.inputs.length) return null;
+  const rows = fragment.inputs.map((input, at) => {
+    // An amount belongs to the token that its name or the arguments point to.
+    const wanted = /out/i.test(input.name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.asset ?? values.token);
+    const token = tokenAt(contract) ?? tokenAt(typeof wanted === 'string' ? wanted : null);
+    return h('tr', h('td', input.name || `#${at}`), h('td', valueOf(values[at], input, token)));
+  });
+  return h('table.arguments', h('tbody', rows));
+}

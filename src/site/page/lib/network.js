@@ -1,0 +1,178 @@
+// What the network is: its name, coin, tokens and contracts, and how their data read.
+
+import { decode, decodeCall, decodeLog, encodeCall, fragment, selector, topic } from './abi.js';
+import { node } from './node.js';
+import { parseInterface } from './signature.js';
+import { toUnits } from './format.js';
+
+/** Filled by `load`. Without the network's contracts `tokens` is empty and `addresses` null. */
+export const network = { chainId: 0, cosmosChainId: '', prefix: 'pax', coin: 'ETH', addresses: null, tokens: [], names: new Map(), client: '' };
+
+/** A function of a contract, read once from its signature. */
+const signatures = new Map();
+function parsed(text) {
+  if (!signatures.has(text)) signatures.set(text, fragment(text));
+  return signatures.get(text);
+}
+
+/** Reads a contract: `read(vault, 'reserves(address) view returns (uint256)', token)`; a single value comes by itself. */
+export async function read(to, text, ...values) {
+  const called = parsed(text);
+  const output = await node.call('eth_call', { to, data: encodeCall(called, values) }, 'latest');
+  if (output === '0x') throw new Error(`there is no contract at ${to}`);
+  const decoded = decode(called.outputs, output);
+  return called.outputs.length === 1 ? decoded[0] : decoded;
+}
+
+/** Call data for a signature. */
+export function callData(text, ...values) {
+  return encodeCall(parsed(text), values);
+}
+
+async function describe(address, symbol, kind) {
+  const decimals = Number(await read(address, 'decimals() view returns (uint8)'));
+  return { address, symbol, decimals, kind };
+}
+
+/** Asks the node what it is. */
+export async function load() {
+  const [chainId, client] = await Promise.all([node.call('eth_chainId'), node.call('web3_clientVersion')]);
+  Object.assign(network, { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names: new Map() });
+  const response = await fetch('api/network');
+  if (!response.ok) return;
+  const info = await response.json();
+  Object.assign(network, {
+    cosmosChainId: info.cosmosChainId,
+    prefix: info.bech32Prefix,
+    coin: info.nativeCoin.symbol,
+    addresses: info,
+  });
+  const name = (address, text) => network.names.set(address.toLowerCase(), text);
+  const { oracle, vault, lendingPool, lendingLens, tokens, pTokens } = info;
+  name(oracle, 'Price oracle');
+  name(vault, 'Exchange vault');
+  name(lendingPool, 'Lending pool');
+  name(lendingLens, 'Lending lens');
+  name('0xca11bde05977b3631167028862be2a173976ca11', 'Multicall3');
+  name('0x0000000000000000000000000000000000000400', 'bech32 precompile');
+  const described = (map, kind) => Promise.all(Object.entries(map).map(([symbol, address]) => describe(address, symbol, kind)));
+  [network.tokens, network.receipts] = await Promise.all([described(tokens, 'token'), described(pTokens, 'receipt')]);
+  for (const token of network.tokens) name(token.address, `${token.symbol} token`);
+  for (const receipt of network.receipts) {
+    receipt.symbol = `p${receipt.symbol}`;
+    name(receipt.address, `${receipt.symbol} receipt token`);
+  }
+}
+
+/** A token or receipt token by its address. */
+export function tokenAt(address) {
+  const wanted = address?.toLowerCase();
+  return [...network.tokens, ...(network.receipts ?? [])].find((token) => token.address.toLowerCase() === wanted) ?? null;
+}
+
+/** The name of an address that everybody knows, or null. */
+export function nameOf(address) {
+  return network.names.get(address?.toLowerCase()) ?? null;
+}
+
+// Interfaces. Selectors of four bytes may collide; what the network's own contracts have comes first.
+
+let registry = null;
+const PASTED = 'tetrad.interfaces';
+
+function remember(found, fragments) {
+  for (const one of fragments) {
+    if (one.type === 'event') {
+      const key = `${topic(one)}/${one.inputs.filter((input) => input.indexed).length}`;
+      if (!found.events.has(key)) found.events.set(key, one);
+    } else if (one.type === 'function' || one.type === 'error') {
+      const kind = one.type === 'function' ? found.functions : found.errors;
+      if (!kind.has(selector(one))) kind.set(selector(one), one);
+    }
+  }
+}
+
+async function loadRegistry() {
+  const found = { functions: new Map(), events: new Map(), errors: new Map() };
+  remember(found, ['error Error(string reason)', 'error Panic(uint256 code)'].map(fragment));
+  const response = await fetch('site/interfaces.json');
+  if (response.ok) for (const lines of Object.values(await response.json())) remember(found, parseInterface(lines.join('\n')));
+  for (const text of pastedInterfaces()) remember(found, parseInterface(text));
+  return found;
+}
+
+/** Functions, events and errors that are known. */
+export function interfaces() {
+  registry ??= loadRegistry().catch((error) => {
+    registry = null;
+    throw error;
+  });
+  return registry;
+}
+
+/** The interfaces that were pasted into this browser. */
+export function pastedInterfaces() {
+  try {
+    const list = JSON.parse(localStorage.getItem(PASTED) ?? '[]');
+    return Array.isArray(list) ? list.filter((one) => typeof one === 'string') : [];
+  } catch {
+    return [];
+  }
+}
+
+/** Remembers another interface in this browser; returns how many entries it has. */
+export function pasteInterface(text) {
+  const found = parseInterface(text);
+  if (!found.length) throw new Error('no function, event or error in it');
+  localStorage.setItem(PASTED, JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-20)));
+  registry = null;
+  return found.length;
+}
+
+/** Forgets them. */
+export function forgetInterfaces() {
+  localStorage.removeItem(PASTED);
+  registry = null;
+}
+
+function attempt(known, run) {
+  if (!known) return null;
+  try {
+    return { fragment: known, values: run(known) };
+  } catch {
+    return null;
+  }
+}
+
+/** What call data say, or null. */
+export async function explainCall(data) {
+  if (!data || data.length < 10) return null;
+  return attempt((await interfaces()).functions.get(data.slice(0, 10)), (known) => decodeCall(known, data));
+}
+
+/** What a log says, or null. */
+export async function explainLog(log) {
+  if (!log.topics.length) return null;
+  return attempt((await interfaces()).events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
+}
+
+const PANICS = { 1: 'an assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'no such enum value', 49: 'pop of an empty array', 50: 'array index out of range', 65: 'out of memory', 81: 'call of an empty function' };
+
+/** Revert data in a sentence; the beginning of the data themselves if nobody knows them. */
+export async function explainRevert(data) {
+  if (!data || data === '0x') return 'reverted without a reason';
+  const found = attempt((await interfaces()).errors.get(data.slice(0, 10)), (known) => decodeCall(known, data));
+  if (!found) return `reverted with data that no known interface has: ${data.slice(0, 74)}`;
+  const { fragment: error, values } = found;
+  if (error.name === 'Error') return values[0];
+  if (error.name === 'Panic') return `panic: ${PANICS[Number(values[0])] ?? `code ${values[0]}`}`;
+  const shown = error.inputs.map((input, at) => `${input.name ? `${input.name}: ` : ''}${plain(values[at], input.name)}`);
+  return `${error.name}(${shown.join(', ')})`;
+}
+
+/** A decoded value in a line of text. */
+export function plain(value, name = '') {
+  if (Array.isArray(value)) return `[${value.map((part) => plain(part)).join(', ')}]`;
+  if (typeof value === 'bigint') return /Usd$/.test(name) ? `$${toUnits(value, 8)}` : value.toString();
+  return String(value);
+}

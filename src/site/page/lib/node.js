@@ -1,0 +1,150 @@
+// The node that this page came from: JSON-RPC, and what happens on the chain.
+
+import { Socket } from './socket.js';
+
+/** An error that the node answered. */
+export class RpcError extends Error {
+  constructor({ code, message, data }) {
+    const detail = typeof data === 'string' && !data.startsWith('0x') ? data : '';
+    super(detail ? `${message}: ${detail}` : message);
+    this.code = code;
+    this.data = typeof data === 'string' && data.startsWith('0x') ? data : null;
+  }
+}
+
+/** Headers that are remembered. */
+const REMEMBERED = 180;
+/** Requests that one body may hold; the rest goes into the next. */
+const MOST = 100;
+
+/**
+ * Requests of one turn of the event loop travel in one body. Events: `head` (headers have changed), `status` (connected or
+ * not), `restart` (another chain than before).
+ */
+class Node extends EventTarget {
+  #queue = [];
+  #next = 1;
+  #absent = new Map();
+  /** Newest headers, oldest first. */
+  headers = [];
+  connected = false;
+  genesis = null;
+
+  /** The result of a method. */
+  call(method, ...params) {
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ id: this.#next++, method, params, resolve, reject });
+      if (this.#queue.length === 1) queueMicrotask(() => this.#flush());
+    });
+  }
+
+  #flush() {
+    const all = this.#queue.splice(0);
+    for (let at = 0; at < all.length; at += MOST) this.#send(all.slice(at, at + MOST));
+  }
+
+  async #send(batch) {
+    const wire = batch.map(({ id, method, params }) => ({ jsonrpc: '2.0', id, method, params }));
+    let answers;
+    try {
+      const body = JSON.stringify(wire.length === 1 ? wire[0] : wire);
+      const response = await fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+      if (!response.ok) throw new Error(`the node answered with status ${response.status}`);
+      answers = [await response.json()].flat();
+    } catch (error) {
+      const reason = error instanceof TypeError ? new Error('the node does not answer') : error;
+      return batch.forEach((request) => request.reject(reason));
+    }
+    const byId = new Map(answers.map((answer) => [answer.id, answer]));
+    for (const request of batch) {
+      const answer = byId.get(request.id) ?? answers.find((one) => one.id === null);
+      if (answer?.error) request.reject(new RpcError(answer.error));
+      else if (answer && 'result' in answer) request.resolve(answer.result);
+      else request.reject(new Error('the node left a request without an answer'));
+    }
+  }
+
+  /** Whether the node has a method. Asks with parameters that no method takes, so that nothing happens. */
+  has(method) {
+    if (!this.#absent.has(method)) {
+      const asked = this.call(method, ...Array(16).fill('?')).then(() => true, (error) => {
+        if (!(error instanceof RpcError)) this.#absent.delete(method);
+        return error instanceof RpcError && error.code !== -32601;
+      });
+      this.#absent.set(method, asked);
+    }
+    return this.#absent.get(method);
+  }
+
+  /** The newest header. */
+  get head() {
+    return this.headers.at(-1) ?? null;
+  }
+
+  /** Follows the chain until the page goes. */
+  follow() {
+    const url = new URL('rpc', location.href);
+    url.protocol = url.protocol.replace('http', 'ws');
+    this.socket = new Socket(url, {
+      opened: async (socket) => {
+        socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }));
+        await this.#catchUp();
+        this.#status(true);
+      },
+      message: (text) => {
+        const { method, params } = JSON.parse(text);
+        if (method === 'eth_subscription') this.#add(params.result);
+      },
+      closed: () => this.#status(false),
+    });
+  }
+
+  #status(connected) {
+    if (this.connected === connected) return;
+    this.connected = connected;
+    this.dispatchEvent(new Event('status'));
+  }
+
+  async #catchUp() {
+    const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false)]);
+    if (this.genesis && first && this.genesis !== first.hash) {
+      this.headers = [];
+      this.#absent.clear();
+      this.dispatchEvent(new Event('restart'));
+    }
+    this.genesis = first?.hash ?? null;
+    const newest = Number(number);
+    const from = Math.max(0, newest - REMEMBERED + 1);
+    const wanted = Array.from({ length: newest - from + 1 }, (_, at) => `0x${(from + at).toString(16)}`);
+    const blocks = await Promise.all(wanted.map((at) => this.call('eth_getBlockByNumber', at, false).catch(() => null)));
+    const later = this.headers.filter((header) => Number(header.number) > newest);
+    this.headers = [...blocks.filter(Boolean), ...later].slice(-REMEMBERED);
+    this.dispatchEvent(new Event('head'));
+  }
+
+  #add(header) {
+    const number = Number(header.number);
+    // After a revert the chain goes on below: what was there is no longer so.
+    while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();
+    this.headers.push(header);
+    if (this.headers.length > REMEMBERED) this.headers.shift();
+    this.dispatchEvent(new Event('head'));
+  }
+}
+
+export const node = new Node();
+
+/** Calls back at once and after changes, at most every so often, until the signal ends it. */
+export function whenever(target, event, signal, callback, least = 200) {
+  let [timer, last] = [null, 0];
+  const run = () => {
+    [timer, last] = [null, performance.now()];
+    if (!signal.aborted) callback();
+  };
+  const ask = () => {
+    if (timer === null) timer = setTimeout(run, Math.max(0, last + least - performance.now()));
+  };
+  target.addEventListener(event, ask, { signal });
+  signal.addEventListener('abort', () => clearTimeout(timer));
+  run();
+}

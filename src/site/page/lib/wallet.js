@@ -1,0 +1,180 @@
+// Who acts: an account of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
+
+import { checksum } from './address.js';
+import { network, explainRevert } from './network.js';
+import { node, RpcError } from './node.js';
+
+const CHOSEN = 'tetrad.account';
+/** How long a transaction may wait for a block before the page stops watching it. */
+const PATIENCE = 120_000;
+
+/** Events: `change`, when wallets, accounts or the choice have changed. */
+class Wallets extends EventTarget {
+  /** Accounts whose keys the node holds. */
+  held = [];
+  /** Accounts in whose names the node takes transactions because this page asked it to. */
+  impersonated = [];
+  /** Wallets that announced themselves: info and provider by identifier. */
+  injected = new Map();
+  /** `{ address, via }`, where `via` is `node` or a wallet's identifier; or null. */
+  current = null;
+
+  /** Looks for wallets and accounts. */
+  async begin() {
+    window.addEventListener('eip6963:announceProvider', ({ detail }) => {
+      if (!detail?.info?.uuid || !detail.provider?.request) return;
+      this.injected.set(detail.info.rdns || detail.info.uuid, { name: String(detail.info.name), provider: detail.provider });
+      this.#changed();
+    });
+    window.dispatchEvent(new Event('eip6963:requestProvider'));
+    if (!this.injected.size && window.ethereum?.request) {
+      this.injected.set('injected', { name: 'Browser wallet', provider: window.ethereum });
+    }
+    await this.refresh();
+    const [via, address] = (localStorage.getItem(CHOSEN) ?? '').split('/');
+    const known = this.held.find((held) => held === address);
+    if (via === 'node' && known) this.#choose({ via, address: known });
+    else if (this.injected.has(via)) await this.#resume(via);
+    else if (this.held.length) this.#choose({ via: 'node', address: this.held[0] });
+    this.#changed();
+  }
+
+  /** Asks the node again which accounts it holds. */
+  async refresh() {
+    this.held = (await node.call('eth_accounts').catch(() => [])).map(checksum);
+    this.impersonated = this.impersonated.filter((address) => !this.held.includes(address));
+    const usable = [...this.held, ...this.impersonated];
+    if (this.current?.via === 'node' && !usable.includes(this.current.address)) this.#choose(null);
+    this.#changed();
+  }
+
+  async #resume(via) {
+    const accounts = await this.injected.get(via).provider.request({ method: 'eth_accounts' }).catch(() => []);
+    if (accounts.length) this.#adopt(via, accounts);
+  }
+
+  #adopt(via, accounts) {
+    const wallet = this.injected.get(via);
+    if (!wallet.watched) {
+      wallet.watched = true;
+      wallet.provider.on?.('accountsChanged', (now) => {
+        if (this.current?.via === via) this.#choose(now.length ? { via, address: checksum(now[0]) } : null);
+      });
+    }
+    this.#choose({ via, address: checksum(accounts[0]) });
+  }
+
+  #choose(choice) {
+    this.current = choice;
+    if (choice) localStorage.setItem(CHOSEN, `${choice.via}/${choice.address}`);
+    this.#changed();
+  }
+
+  #changed() {
+    this.dispatchEvent(new Event('change'));
+  }
+
+  /** Acts as an account that the node holds. */
+  useHeld(address) {
+    this.#choose({ via: 'node', address });
+  }
+
+  /** Remembers or forgets that the node takes transactions in somebody's name. */
+  impersonate(address, on) {
+    this.impersonated = this.impersonated.filter((one) => one !== address);
+    if (on) this.impersonated.push(address);
+    else if (this.current?.address === address && this.current.via === 'node') this.#choose(null);
+    this.#changed();
+  }
+
+  /** Asks a wallet for an account, and brings it to this network. */
+  async connect(via) {
+    const { provider } = this.injected.get(via);
+    const accounts = await provider.request({ method: 'eth_requestAccounts' });
+    if (!accounts.length) throw new Error('the wallet gave no account');
+    await this.addNetwork(provider);
+    this.#adopt(via, accounts);
+  }
+
+  /** Makes a wallet use this network, adding it if it does not know it (EIP-3326, EIP-3085). */
+  async addNetwork(provider) {
+    const chainId = `0x${network.chainId.toString(16)}`;
+    const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
+    if (now !== null && Number(now) === network.chainId) return;
+    try {
+      await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
+    } catch (error) {
+      // 4902 says that the wallet does not know the chain; some wrap it.
+      if (error.code !== 4902 && error.data?.originalError?.code !== 4902 && error.code !== -32603) throw error;
+      await provider.request({ method: 'wallet_addEthereumChain', params: [networkForWallets()] });
+    }
+  }
+
+  /** Sends a transaction as the chosen account and waits for its receipt. Throws with the reason if it would or did fail. */
+  async send(transaction, sent) {
+    const who = this.current;
+    if (!who) throw new Error('choose an account first: the button at the top');
+    const whole = { from: who.address, ...transaction };
+    const gas = await explained(node.call('eth_estimateGas', whole));
+    const request = { ...whole, gas: `0x${((BigInt(gas) * 5n) / 4n).toString(16)}` };
+    let hash;
+    if (who.via === 'node') {
+      hash = await explained(node.call('eth_sendTransaction', request));
+    } else {
+      const { provider } = this.injected.get(who.via);
+      await this.addNetwork(provider);
+      hash = await provider.request({ method: 'eth_sendTransaction', params: [request] });
+    }
+    sent?.(hash);
+    const receipt = await this.receipt(hash);
+    if (receipt.status !== '0x1') {
+      const before = `0x${(Number(receipt.blockNumber) - 1).toString(16)}`;
+      await explained(node.call('eth_call', whole, before));
+      throw new Error('the transaction failed in its block');
+    }
+    return receipt;
+  }
+
+  /** The receipt of a transaction, as soon as there is one. */
+  async receipt(hash) {
+    const deadline = Date.now() + PATIENCE;
+    while (Date.now() < deadline) {
+      const receipt = await node.call('eth_getTransactionReceipt', hash).catch(() => null);
+      if (receipt) return receipt;
+      await new Promise((resolve) => {
+        const timer = setTimeout(done, 1_000);
+        function done() {
+          clearTimeout(timer);
+          node.removeEventListener('head', done);
+          resolve();
+        }
+        node.addEventListener('head', done);
+      });
+    }
+    throw new Error(`no block took the transaction in ${PATIENCE / 1_000} seconds; is mining switched off?`);
+  }
+}
+
+/** What a wallet has to know to add this network. */
+export function networkForWallets() {
+  const { chainId, cosmosChainId, coin } = network;
+  return {
+    chainId: `0x${chainId.toString(16)}`,
+    chainName: `${cosmosChainId || `Chain ${chainId}`} at ${location.host}`,
+    nativeCurrency: { name: coin, symbol: coin, decimals: 18 },
+    rpcUrls: [new URL('rpc', location.href).href],
+    blockExplorerUrls: [new URL('.', location.href).href],
+  };
+}
+
+/** The promise, with the reason of a revert in words. */
+async function explained(promise) {
+  try {
+    return await promise;
+  } catch (error) {
+    if (error instanceof RpcError && error.data) throw new Error(await explainRevert(error.data));
+    throw error;
+  }
+}
+
+export const wallets = new Wallets();

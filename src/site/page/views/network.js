@@ -1,0 +1,113 @@
+// The network as it is right now, and how to get onto it.
+
+import { chart } from '../lib/chart.js';
+import { card, copyButton, facts, h, heading, icon, replace, setText, table, toast } from '../lib/dom.js';
+import { ago, count, fee, percent, span } from '../lib/format.js';
+import { addressLink, blockLink, transactionLink } from '../lib/links.js';
+import { network } from '../lib/network.js';
+import { node, whenever } from '../lib/node.js';
+import { wallets } from '../lib/wallet.js';
+import { connect } from './connect.js';
+
+/** Blocks that the charts show. */
+const SHOWN = 90;
+
+function tile(name) {
+  const [value, below] = [h('strong', '–'), h('small')];
+  return { element: h('div.tile', h('span', name), value, below), value, below };
+}
+
+function addToWallet() {
+  const button = h('button', { type: 'button' }, icon('accounts'), 'Add to wallet');
+  button.addEventListener('click', async () => {
+    const [wallet] = wallets.injected.values();
+    if (!wallet) return toast('No wallet announces itself in this browser. Add the network by hand: everything it asks for is below.');
+    try {
+      await wallets.addNetwork(wallet.provider);
+      toast(`${wallet.name} is on this network`, 'good');
+    } catch (error) {
+      toast(error.message ?? 'The wallet refused', 'error');
+    }
+  });
+  return button;
+}
+
+/** Seconds between blocks, by their timestamps. */
+function intervals(headers) {
+  return headers.slice(1).map((header, at) => Number(header.timestamp) - Number(headers[at].timestamp));
+}
+
+export default function view({ signal }) {
+  const tiles = { block: tile('Block'), pace: tile('Block time'), fee: tile('Base fee'), gas: tile('Gas used'), pending: tile('Pending') };
+  const charts = {
+    gas: chart({ title: 'Gas used', kind: 'bars', zero: true, format: (value) => `${value.toFixed(value < 10 ? 1 : 0)} %` }),
+    fee: chart({ title: 'Base fee', format: (value) => fee(Math.round(value)) }),
+    pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: (value) => `${Number(value.toFixed(1))} s` }),
+  };
+  const blocks = h('div');
+  const waiting = h('div');
+
+  async function drawPending() {
+    const block = await node.call('eth_getBlockByNumber', 'pending', true).catch(() => null);
+    if (signal.aborted || !block) return;
+    // What the next block would hold and the newest does not have yet.
+    const found = Number(block.number) > Number(node.head?.number ?? -1) ? block.transactions : [];
+    setText(tiles.pending.value, count(found.length));
+    setText(tiles.pending.below, found.length === 1 ? 'transaction waits' : 'transactions wait');
+    const rows = found.slice(0, 8).map((one) => [transactionLink(one.hash), addressLink(one.from), addressLink(one.to), count(Number(one.nonce))]);
+    replace(waiting, table(['Hash', 'From', 'To', '-Nonce'], rows, 'No transaction waits for a block'));
+  }
+
+  whenever(node, 'head', signal, () => {
+    const headers = node.headers.slice(-SHOWN);
+    const head = node.head;
+    if (!head) return;
+    const share = (header) => (100 * Number(header.gasUsed)) / Number(header.gasLimit);
+    const label = (header) => `block ${count(Number(header.number))}`;
+    charts.gas.update(headers.map((header) => ({ y: share(header), label: label(header) })));
+    charts.fee.update(headers.map((header) => ({ y: Number(header.baseFeePerGas ?? 0), label: label(header) })));
+    const gaps = intervals(headers);
+    charts.pace.update(gaps.map((y, at) => ({ y, label: label(headers[at + 1]) })));
+    setText(tiles.block.value, count(Number(head.number)));
+    setText(tiles.block.below, ago(Number(head.timestamp)));
+    const mean = gaps.length ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
+    setText(tiles.pace.value, mean === null ? '–' : mean < 100 ? `${mean.toFixed(1)} s` : span(mean));
+    setText(tiles.pace.below, `mean of ${gaps.length} blocks`);
+    setText(tiles.fee.value, fee(head.baseFeePerGas ?? 0));
+    setText(tiles.fee.below, 'per gas');
+    setText(tiles.gas.value, percent(share(head) / 100, 1));
+    setText(tiles.gas.below, `of ${count(Number(head.gasLimit))}`);
+    const rows = node.headers.slice(-8).reverse().map((header) => [blockLink(header.number), ago(Number(header.timestamp)), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
+    replace(blocks, table(['Block', 'Age', '-Gas', '-Base fee'], rows));
+  }, 250);
+  whenever(node, 'head', signal, drawPending, 1_000);
+  // A transaction that waits makes no block, so nothing tells of it.
+  const timer = setInterval(drawPending, 3_000);
+  signal.addEventListener('abort', () => clearInterval(timer));
+
+  return [
+    heading(network.cosmosChainId || `Chain ${network.chainId}`, addToWallet()),
+    h('div.tiles', Object.values(tiles).map((one) => one.element)),
+    h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
+    h('div.grid.two',
+      card(h('span.spread', 'Newest blocks', h('a', { href: '#/explorer' }, 'All')), blocks),
+      card('Pending transactions', waiting)),
+    connect(),
+    network.addresses && addresses(),
+  ];
+}
+
+function addresses() {
+  const { oracle, vault, lendingPool, lendingLens } = network.addresses;
+  const plain = (address) => addressLink(address, { full: true, plain: true });
+  const rows = network.tokens.map((token, at) => [
+    h('strong', token.symbol),
+    token.decimals,
+    h('span', addressLink(token.address, { plain: true }), copyButton(token.address, `Copy the address of ${token.symbol}`)),
+    h('span', addressLink(network.receipts[at].address, { plain: true }), copyButton(network.receipts[at].address, `Copy the address of ${network.receipts[at].symbol}`)),
+  ]);
+  return h('div.grid.two',
+    card('Contracts', facts([['Exchange vault', plain(vault)], ['Price oracle', plain(oracle)], ['Lending pool', plain(lendingPool)], ['Lending lens', plain(lendingLens)]]),
+      h('p.soft', 'The same addresses as on the live network, where it publishes them.')),
+    card('Tokens', table(['Token', '-Decimals', 'Address', 'Receipt token'], rows)));
+}

@@ -1,0 +1,115 @@
+// A node of its own for a test, and a browser that looks at it.
+
+import { spawn } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import { chromium } from 'playwright-core';
+
+const PROGRAM = process.env.TETRAD ?? fileURLToPath(new URL('../../target/release/tetrad', import.meta.url));
+const BROWSER = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
+/** Where pictures go, if somebody wants them. */
+const PICTURES = process.env.SCREENSHOTS;
+
+/** Starts a node; `stop()` ends it. Prices stand still unless the arguments say otherwise. */
+export async function startNode(...options) {
+  const folder = mkdtempSync(join(tmpdir(), 'tetrad-browser-'));
+  const ready = join(folder, 'ready.json');
+  const defaults = ['--listen', '127.0.0.1:0', '--ws-listen', '127.0.0.1:0', '--exchange-price-tick', '0', '--exchange-rate-limit', '0'];
+  const given = new Set(options.filter((option) => option.startsWith('--')));
+  const own = [];
+  for (let at = 0; at < defaults.length; at += 2) if (!given.has(defaults[at])) own.push(defaults[at], defaults[at + 1]);
+  const child = spawn(PROGRAM, ['--quiet', '--ready-file', ready, ...own, ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
+  const ended = new Promise((resolve) => child.once('exit', resolve));
+  while (!existsSync(ready)) {
+    if (child.exitCode !== null) throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
+    await new Promise((resolve) => setTimeout(resolve, 20));
+  }
+  const { rest } = JSON.parse(readFileSync(ready, 'utf8'));
+  const stop = async () => {
+    child.kill('SIGTERM');
+    await ended;
+    rmSync(folder, { recursive: true, force: true });
+  };
+  const rpc = async (method, ...params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const answer = await (await fetch(`${rest}/rpc`, { method: 'POST', headers: { 'content-type': 'application/json' }, body })).json();
+    if (answer.error) throw new Error(`${method}: ${JSON.stringify(answer.error)}`);
+    return answer.result;
+  };
+  return { url: rest, port: new URL(rest).port, stop, rpc };
+}
+
+/** A browser; `page()` opens a page in a profile of its own that fails the test on any error of the page. */
+export async function startBrowser() {
+  if (!BROWSER) throw new Error('no Chromium is installed; name one in CHROMIUM');
+  const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
+  const open = async (url, { wallet = null, tolerated = /$^/, ...context } = {}) => {
+    const profile = await browser.newContext({ viewport: { width: 1360, height: 900 }, reducedMotion: 'reduce', ...context });
+    const page = await profile.newPage();
+    page.problems = [];
+    const note = (text) => tolerated.test(text) || page.problems.push(text);
+    page.on('pageerror', (error) => note(error.stack ?? error.message));
+    page.on('console', (message) => message.type() === 'error' && note(message.text()));
+    if (wallet) await page.addInitScript(injectWallet, wallet);
+    await page.goto(url);
+    await page.waitForSelector('main h1');
+    return page;
+  };
+  const picture = async (page, name) => {
+    if (PICTURES) await page.screenshot({ path: join(PICTURES, `${name}.png`), fullPage: true });
+  };
+  return { open, picture, stop: () => browser.close() };
+}
+
+/**
+ * A wallet as browsers inject them (EIP-1193, announced by EIP-6963). It does not know the network at first, signs through
+ * a key that the node holds, and keeps a list of what it was asked.
+ */
+function injectWallet({ account }) {
+  const asked = [];
+  let chainId = '0x1';
+  const known = new Set([chainId]);
+  const refuse = (code, message) => Promise.reject(Object.assign(new Error(message), { code }));
+  const forward = async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });
+    const response = await fetch('/rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
+    const { result, error } = await response.json();
+    return error ? refuse(error.code, error.message) : result;
+  };
+  const request = ({ method, params = [] }) => {
+    asked.push(method);
+    switch (method) {
+      case 'eth_accounts':
+        return Promise.resolve([]);
+      case 'eth_requestAccounts':
+        return Promise.resolve([account]);
+      case 'eth_chainId':
+        return Promise.resolve(chainId);
+      case 'wallet_switchEthereumChain':
+        if (!known.has(params[0].chainId)) return refuse(4902, 'Unrecognized chain');
+        chainId = params[0].chainId;
+        return Promise.resolve(null);
+      case 'wallet_addEthereumChain':
+        window.added = params[0];
+        known.add(params[0].chainId);
+        chainId = params[0].chainId;
+        return Promise.resolve(null);
+      case 'eth_sendTransaction':
+        if (window.refusing) return refuse(4001, 'User rejected the request.');
+        return forward(method, params);
+      default:
+        return refuse(4200, `${method} is not supported`);
+    }
+  };
+  window.asked = asked;
+  const info = { uuid: '6f1c2b1e-0000-4000-8000-000000000000', name: 'Test wallet', rdns: 'test.wallet', icon: 'data:,' };
+  const announce = () => {
+    const detail = Object.freeze({ info, provider: { request, on() {} } });
+    window.dispatchEvent(new CustomEvent('eip6963:announceProvider', { detail }));
+  };
+  window.addEventListener('eip6963:requestProvider', announce);
+  announce();
+}

@@ -1,0 +1,272 @@
+// The page in a real browser: what people come for.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { encodeCall, fragment, selector } from '../../src/site/page/lib/abi.js';
+import { startBrowser, startNode } from './node.mjs';
+
+const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
+const WALLET = { account: ACCOUNT };
+let node;
+let browser;
+
+before(async () => {
+  [node, browser] = await Promise.all([startNode(), startBrowser()]);
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+});
+
+async function connect(page) {
+  await page.selectOption('#account', 'test.wallet/');
+  await page.waitForFunction(() => document.querySelector('#account').value.startsWith('test.wallet/0x'));
+}
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+test('the first view is there at once and small', async () => {
+  const page = await browser.open(node.url);
+  const { time, size } = await page.evaluate(() => ({
+    time: performance.getEntriesByName('first-contentful-paint')[0].startTime,
+    size: performance.getEntriesByType('resource').reduce((sum, one) => sum + one.encodedBodySize, 0),
+  }));
+  console.log(`first paint after ${Math.round(time)} ms, ${Math.round(size / 1024)} KiB loaded`);
+  assert.ok(size < 250_000, `${size} bytes`);
+  await page.waitForFunction(() => document.querySelector('#status-text').textContent.startsWith('Chain 125'));
+  await browser.picture(page, 'network');
+  await clean(page);
+});
+
+test('blocks arrive without asking', async () => {
+  const page = await browser.open(node.url);
+  const block = () => page.textContent('.tile strong');
+  await page.waitForFunction(() => document.querySelector('.tile strong').textContent !== '–');
+  const first = Number(await block());
+  await node.rpc('evm_mine', { blocks: '0x3' });
+  await page.waitForFunction((expected) => document.querySelector('.tile strong').textContent === String(expected), first + 3);
+  await clean(page);
+});
+
+test('a wallet is brought to the network, approves and swaps', async () => {
+  const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`, { wallet: WALLET });
+  await connect(page);
+  assert.equal(await page.evaluate(() => window.added.chainId), '0x7d');
+  await page.fill('[aria-label="Amount to pay"]', '1000');
+  await page.waitForSelector('button.primary:has-text("Approve USDC and swap"):enabled');
+  await browser.picture(page, 'swap');
+  await page.click('button.primary');
+  await page.waitForSelector('.toast.good');
+  const sent = await page.evaluate(() => window.asked.filter((method) => method === 'eth_sendTransaction').length);
+  assert.equal(sent, 2, 'an approval and a swap');
+
+  await page.click('.toast.good a');
+  await page.waitForSelector('h1:has-text("swapExactTokensForTokens")');
+  const text = await page.textContent('main');
+  for (const expected of ['succeeded', '1,000 USDC', 'SwapPriced', 'WETH token', 'Exchange vault']) {
+    assert.ok(text.includes(expected), `${expected} is not on the page`);
+  }
+  await browser.picture(page, 'transaction');
+  await clean(page);
+});
+
+test('what the vault refuses is said before anything is sent', async () => {
+  const page = await browser.open(`${node.url}/#/exchange?from=WBTC&to=WETH`, { wallet: WALLET });
+  await connect(page);
+  await page.fill('[aria-label="Amount to pay"]', '10.5');
+  await page.waitForSelector('button.primary:has-text("Not enough WBTC"):disabled');
+  await page.fill('[aria-label="Amount to pay"]', '1,2.3.4');
+  await page.waitForSelector('.failure:has-text("expected a number")');
+  await page.fill('[aria-label="Amount to pay"]', '999999');
+  await page.waitForSelector('.failure:has-text("10 % of the reserve"), .failure:has-text("does not hold that much")');
+  assert.ok(await page.isDisabled('button.primary'));
+  await clean(page);
+});
+
+test('a refusal of the wallet is shown and harms nothing', async () => {
+  const page = await browser.open(`${node.url}/#/exchange?from=USDT&to=WETH`, { wallet: WALLET });
+  await connect(page);
+  await page.evaluate(() => (window.refusing = true));
+  await page.fill('[aria-label="Amount to pay"]', '5');
+  await page.click('button.primary:enabled');
+  await page.waitForSelector('.toast.error:has-text("User rejected")');
+  await page.waitForSelector('button.primary:enabled');
+  await clean(page);
+});
+
+test('an account of the node deposits, borrows and repays', async () => {
+  const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
+  const act = async (tab, asset, amount) => {
+    await page.click(`.tabs button:has-text("${tab}")`);
+    await page.selectOption('main form select', asset);
+    await page.fill('main form input', amount);
+    await page.click(`button.primary:has-text("${tab} ${asset}"):enabled`);
+    await page.waitForSelector(`.toast.good:has-text("${tab}: ${amount} ${asset}")`);
+  };
+  await act('Deposit', 'WETH', '10');
+  await act('Borrow', 'USDC', '500');
+  await page.waitForSelector('dt:has-text("Next payment due")');
+  await browser.picture(page, 'lending');
+  await page.click('.tabs button:has-text("Repay")');
+  await page.selectOption('main form select', 'USDC');
+  await page.waitForSelector('button.link-button:has-text("Can be repaid: 500")');
+  await page.click('button.link-button:has-text("Can be repaid")');
+  await page.click('button.primary:has-text("Repay USDC")');
+  await page.waitForSelector('dd:has-text("no debt")');
+
+  await page.click('.tabs button:has-text("Borrow")');
+  await page.fill('main form input', '999999');
+  await page.click('button.primary:enabled');
+  await page.waitForSelector('.failure:has-text("BorrowingPowerExceeded")');
+  await clean(page);
+});
+
+test('search finds blocks, transactions, tokens and addresses in every form', async () => {
+  const page = await browser.open(node.url);
+  const search = async (text, heading) => {
+    await page.fill('#query', text);
+    await page.press('#query', 'Enter');
+    await page.waitForSelector(`main h1:has-text("${heading}")`);
+  };
+  await search('0', 'Block 0');
+  const { hash } = await node.rpc('eth_getBlockByNumber', '0x0', false);
+  await search(hash, 'Block 0');
+  await search('weth', 'WETH token');
+  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l', 'Account');
+  assert.ok((await page.textContent('main')).includes(ACCOUNT));
+  await search('0x49b0f9a0554da1a7243a9c8ac5b45245a66d90ff', 'Exchange vault');
+  await page.selectOption('section select', { label: 'SWAP_FEE_BPS()' });
+  await page.waitForSelector('ul.plain:has-text("30")');
+  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9m', 'Nothing found');
+  await page.waitForSelector('.failure:has-text("checksum")');
+  await search('0x' + '12'.repeat(32), 'Nothing found');
+  await clean(page);
+});
+
+test('a failed transaction says why', async () => {
+  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
+  const data = encodeCall(fragment('swapExactTokensForTokens(address,address,uint256,uint256)'), [tokens.USDC, tokens.USDC, 1n, 0n]);
+  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: vault, data, gas: '0x30d40' });
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('.tag.bad:has-text("failed")');
+  const reason = await page.textContent('.failure');
+  assert.match(reason, /SameToken/);
+  await clean(page);
+});
+
+test('a pasted interface explains what nobody knew', async () => {
+  const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
+  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data });
+  const page = await browser.open(`${node.url}/#/interfaces`);
+  await page.fill('textarea', 'nonsense');
+  await page.click('button.primary');
+  await page.waitForSelector('.failure');
+  const named = selector(fragment('launch(uint256 rockets)'));
+  const known = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data: named + data.slice(10) });
+  await page.fill('textarea', 'function launch(uint256 rockets)');
+  await page.click('button.primary');
+  await page.waitForSelector('.toast.good:has-text("1 entries")');
+  await page.goto(`${node.url}/#/tx/${known}`);
+  await page.waitForSelector('h1:has-text("launch")');
+  assert.ok((await page.textContent('table.arguments')).includes('rockets'));
+  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('p:has-text("No known interface")');
+  await clean(page);
+});
+
+test('developer controls mine, move time, go back and give', async () => {
+  const page = await browser.open(`${node.url}/#/developer`);
+  const block = async () => Number(await node.rpc('eth_blockNumber'));
+  const before = await block();
+  await page.click('button:has-text("Take a snapshot")');
+  await page.waitForSelector('button:has-text("Go back")');
+  await page.click('button:has-text("Mine")');
+  await page.waitForSelector('.toast.good:has-text("Mined 1 block")');
+  assert.equal(await block(), before + 1);
+  const { timestamp } = await node.rpc('eth_getBlockByNumber', 'latest', false);
+  await page.click('button:has-text("+1 day")');
+  await page.waitForSelector('.toast.good:has-text("24 h")');
+  assert.ok(Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp) >= Number(timestamp) + 86_400);
+  await page.click('button:has-text("Go back")');
+  await page.waitForSelector('.toast.good:has-text("again")');
+  assert.equal(await block(), before);
+  await page.fill('input[placeholder^="0x"]', 'pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l');
+  const had = await node.rpc('eth_getBalance', ACCOUNT, 'latest');
+  await page.click('button:has-text("Send")');
+  await page.waitForSelector('.toast.good:has-text("Sent 100 HPX")');
+  assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) - BigInt(had), 100n * 10n ** 18n);
+  await browser.picture(page, 'developer');
+  await clean(page);
+});
+
+test('the page comes back when the node does, and notices that it is another chain', async () => {
+  const own = await startNode();
+  await own.rpc('evm_mine', { blocks: '0x5' });
+  const page = await browser.open(own.url, { tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
+  await page.waitForSelector('#status-text:has-text("block 5")');
+  await own.stop();
+  await page.waitForSelector('#status.lost');
+  const next = await startNode('--listen', `127.0.0.1:${own.port}`, '--exchange-price-tick', '0');
+  await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
+  await page.waitForSelector('#status-text:has-text("block 0")');
+  await page.waitForSelector('.toast:has-text("started anew")');
+  await next.rpc('evm_mine', { blocks: '0x2' });
+  await page.waitForSelector('#status-text:has-text("block 2")');
+  await clean(page);
+  await next.stop();
+});
+
+test('without development methods nothing offers them', async () => {
+  const production = await startNode('--profile', 'production');
+  const page = await browser.open(production.url);
+  await page.waitForSelector('nav a:has-text("Accounts")');
+  assert.equal(await page.locator('nav a:has-text("Developer")').count(), 0);
+  await page.goto(`${production.url}/#/developer`);
+  await page.waitForSelector('.failure');
+  await page.goto(`${production.url}/#/exchange`);
+  await page.waitForSelector('button.primary:has-text("Choose an account"):disabled');
+  await clean(page);
+  await production.stop();
+});
+
+test('with a thousand blocks a minute the page stays smooth', async () => {
+  const page = await browser.open(node.url);
+  await page.evaluate(() => {
+    window.longest = 0;
+    new PerformanceObserver((list) => list.getEntries().forEach((one) => (window.longest = Math.max(window.longest, one.duration)))).observe({ type: 'longtask' });
+  });
+  const start = Number(await node.rpc('eth_blockNumber'));
+  for (let round = 0; round < 50; round++) {
+    await node.rpc('evm_mine');
+    await new Promise((resolve) => setTimeout(resolve, 60));
+  }
+  await page.waitForSelector(`#status-text:has-text("block ${start + 50}")`);
+  console.log(`longest task ${Math.round(await page.evaluate(() => window.longest))} ms`);
+  await clean(page);
+});
+
+test('every view fits a phone and is named, in light and dark', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
+    for (const path of ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/0', `address/${ACCOUNT}`]) {
+      await page.goto(`${node.url}/#/${path}`);
+      await page.waitForTimeout(150);
+      await page.waitForSelector('main h1');
+      const { wide, unnamed } = await page.evaluate(() => ({
+        wide: document.documentElement.scrollWidth > innerWidth,
+        unnamed: [...document.querySelectorAll('button, a, input, select, textarea')]
+          .filter((one) => !(one.textContent.trim() || one.getAttribute('aria-label') || one.labels?.length || one.title))
+          .filter((one) => one.checkVisibility())
+          .map((one) => one.outerHTML.slice(0, 100)),
+      }));
+      assert.ok(!wide, `${path} is wider than a phone`);
+      assert.deepEqual(unnamed, [], path);
+      await browser.picture(page, `phone-${colorScheme}-${path.split('/')[0] || 'network'}`);
+    }
+    await clean(page);
+  }
+});

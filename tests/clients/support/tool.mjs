@@ -1,0 +1,8 @@
+// Foundry's programs: as npm installed them, or, on other platforms, as the search path has them.
+import { existsSync } from 'node:fs';
+import path from 'node:path';
+
+export function tool(program) {
+    const installed = path.join(import.meta.dirname, `../node_modules/@foundry-rs/${program}-linux-amd64/bin/${program}`);
+    return existsSync(installed) ? installed : program;
+}

@@ -1,0 +1,118 @@
+//! Who has what, of every token, to the last unit.
+
+use std::collections::BTreeMap;
+
+use alloy::{
+    primitives::{Address, U256},
+    providers::Provider,
+    rpc::types::Filter,
+    sol,
+    sol_types::{SolCall, SolEvent},
+};
+use serde_json::{Value, json};
+
+use crate::{
+    contracts::abi_lending::{LendingLens, PoolEvents, PoolView},
+    support::{TestNode, chain::VAULT},
+};
+
+sol! {
+    function totalSupply() external view returns (uint256);
+    function balanceOf(address account) external view returns (uint256);
+    function reserves(address token) external view returns (uint256);
+    function feesAccrued(address token) external view returns (uint256);
+}
+
+/// Views that return a number, all at once and of one block.
+async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
+    let block = format!("{:#x}", node.block_number().await);
+    let request = |(id, (to, input)): (usize, &(Address, Vec<u8>))| {
+        let call = json!({ "to": to, "input": alloy::hex::encode_prefixed(input) });
+        json!({ "jsonrpc": "2.0", "id": id, "method": "eth_call", "params": [call, block] })
+    };
+    let batch: Vec<Value> = calls.iter().enumerate().map(request).collect();
+    let answers = node.post(Value::from(batch).to_string()).await;
+    let number =
+        |answer: &Value| answer["result"].as_str().unwrap_or_else(|| panic!("{answer}")).parse().expect("a number");
+    answers.as_array().expect("a list").iter().map(number).collect()
+}
+
+/// What pools have over their obligations.
+#[derive(Default)]
+pub struct Books {
+    /// How far the chain has been read.
+    seen: u64,
+    /// Each pool's surplus as of the last operation on it.
+    surplus: BTreeMap<Address, U256>,
+}
+
+impl Books {
+    /// Checks every token and every pool.
+    pub async fn balance(&mut self, node: &TestNode) {
+        self.follow(node).await;
+        let contracts = node.config().network.contracts;
+        let tokens = node.config().network.tokens.clone();
+        let own = [0, 2].map(|index| derived(node, index));
+        let everybody: Vec<Address> = node
+            .development_accounts()
+            .iter()
+            .map(|(address, _)| *address)
+            .chain(own)
+            .chain([VAULT, contracts.lending_pool])
+            .collect();
+        let mut calls = Vec::new();
+        for token in &tokens {
+            calls.push((token.address, totalSupplyCall {}.abi_encode()));
+            calls.push((VAULT, reservesCall { token: token.address }.abi_encode()));
+            calls.push((VAULT, feesAccruedCall { token: token.address }.abi_encode()));
+            let balance = |account: &Address| (token.address, balanceOfCall { account: *account }.abi_encode());
+            calls.extend(everybody.iter().map(balance));
+        }
+        let numbers = ask(node, calls).await;
+        let pools = node.view(contracts.lending_lens, LendingLens::getPoolsCall {}).await;
+        for ((token, numbers), pool) in tokens.iter().zip(numbers.chunks_exact(3 + everybody.len())).zip(&pools) {
+            let [supply, reserve, fees, balances @ ..] = numbers else { panic!("{numbers:?}") };
+            let sum: U256 = balances.iter().sum();
+            assert_eq!(sum, *supply, "{}: somebody is missing", token.symbol);
+            let [.., vault, lending] = balances else { panic!("{balances:?}") };
+            assert_eq!(*vault, reserve + fees, "{} in the vault", token.symbol);
+            assert_eq!(*lending, pool.cash, "{} in the pool", token.symbol);
+            let before = self.surplus.get(&token.address).copied().unwrap_or_default();
+            assert!(surplus(pool) >= before, "the pool of {} gave something away", token.symbol);
+        }
+    }
+
+    /// Takes in the operations since the last time. What rounding leaves to a pool is settled with each; in between a
+    /// view may round otherwise, but never below that.
+    async fn follow(&mut self, node: &TestNode) {
+        let contracts = node.config().network.contracts;
+        let head = node.block_number().await;
+        let filter = Filter::new()
+            .address(contracts.lending_pool)
+            .event_signature(PoolEvents::ReserveUpdated::SIGNATURE_HASH)
+            .from_block(self.seen + 1)
+            .to_block(head);
+        if self.seen < head {
+            for log in node.reader().get_logs(&filter).await.expect("logs") {
+                let (asset, block) = (Address::from_word(log.topics()[1]), log.block_number.expect("a number"));
+                let pool = node.view_at(contracts.lending_lens, LendingLens::getPoolCall { asset }, block).await;
+                let before = self.surplus.insert(asset, surplus(&pool)).unwrap_or_default();
+                assert!(surplus(&pool) >= before, "an operation cost the pool of {} something", pool.symbol);
+            }
+        }
+        self.seen = head;
+    }
+}
+
+/// What a pool has over what it owes.
+fn surplus(pool: &PoolView) -> U256 {
+    let (has, owes) = (pool.cash + pool.totalDebt + pool.deficit, pool.totalSupplied + pool.treasury);
+    has.checked_sub(owes).unwrap_or_else(|| panic!("{} owes {owes} and has {has}", pool.symbol))
+}
+
+/// One of the node's own accounts.
+fn derived(node: &TestNode, index: u32) -> Address {
+    let mnemonic = tetrad::account::Mnemonic::from_phrase(&node.config().mnemonic).expect("a mnemonic");
+    let path = format!("m/44'/60'/1'/0/{index}").parse().expect("a path");
+    mnemonic.to_seed("").derive(&path).expect("a key").address()
+}

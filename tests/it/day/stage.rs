@@ -1,0 +1,183 @@
+//! Who acts, and what is checked afterwards.
+
+use std::collections::BTreeMap;
+
+use alloy::{
+    primitives::{Address, U256},
+    signers::local::PrivateKeySigner,
+    sol_types::SolCall,
+};
+use serde_json::{Value, json};
+use tetrad::network::Token;
+
+use super::ledger::Books;
+use crate::{
+    lending::views::assert_rest_is_the_views,
+    support::{
+        TestNode,
+        abi::{Pool, Vault},
+        chain::{VAULT, key, usd_e8},
+        node_with,
+        socket::PriceSocket,
+    },
+};
+
+/// Everybody has an account of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Actor {
+    Lender = 1,
+    Borrower,
+    Trader,
+    Liquidator,
+}
+
+impl Actor {
+    pub const ALL: [Self; 4] = [Self::Lender, Self::Borrower, Self::Trader, Self::Liquidator];
+}
+
+/// A node, a listener to its prices, and what everybody has done so far.
+pub struct Stage {
+    pub node: TestNode,
+    socket: PriceSocket,
+    /// The newest price of each token that the listener was told.
+    told: BTreeMap<String, u64>,
+    done: BTreeMap<Actor, Vec<&'static str>>,
+    books: Books,
+}
+
+impl Stage {
+    pub async fn set() -> Self {
+        let node = node_with(|config| config.exchange.rate_limit = 0).await;
+        let mut socket = PriceSocket::connect(&node.exchange_ws_url()).await;
+        assert_eq!(socket.json().await["type"], "connection");
+        let mut stage = Self { socket, node, told: BTreeMap::new(), done: BTreeMap::new(), books: Books::default() };
+        for actor in Actor::ALL {
+            let signer = stage.signer(actor);
+            stage.node.approve_all(&signer, VAULT).await;
+            stage.node.approve_all(&signer, stage.pool()).await;
+        }
+        stage.listen().await;
+        stage
+    }
+
+    pub fn signer(&self, actor: Actor) -> PrivateKeySigner {
+        self.node.signer(actor as usize)
+    }
+
+    pub fn address(&self, actor: Actor) -> Address {
+        self.node.account(actor as usize)
+    }
+
+    pub fn pool(&self) -> Address {
+        self.node.config().network.contracts.lending_pool
+    }
+
+    pub fn lens(&self) -> Address {
+        self.node.config().network.contracts.lending_lens
+    }
+
+    /// Calls a contract, which must succeed.
+    pub async fn call(&self, actor: Actor, to: Address, call: impl SolCall) {
+        let receipt = self.node.send(&self.signer(actor), to, call).await;
+        assert!(receipt.status(), "{actor:?}");
+    }
+
+    /// Calls the lending pool.
+    pub async fn act(&self, actor: Actor, call: impl SolCall) {
+        self.call(actor, self.pool(), call).await;
+    }
+
+    /// Remembers what somebody did, as it should stand in the history.
+    pub fn did(&mut self, actor: Actor, what: &'static str) {
+        self.done.entry(actor).or_default().push(what);
+    }
+
+    pub async fn lend(&mut self, actor: Actor, token: &Token, amount: U256) {
+        self.act(actor, Pool::depositCall { asset: token.address, amount }).await;
+        self.did(actor, "deposit");
+        self.check().await;
+    }
+
+    pub async fn borrow(&mut self, actor: Actor, token: &Token, amount: U256) {
+        self.act(actor, Pool::borrowCall { asset: token.address, amount }).await;
+        self.did(actor, "borrow");
+        self.check().await;
+    }
+
+    /// Swaps for exactly what was quoted in the block before, whose prices hold in this one, too.
+    pub async fn swap(&mut self, actor: Actor, from: &Token, to: &Token, amount: U256) {
+        let path = format!("/api/quote?tokenIn={}&tokenOut={}&amountIn={amount}", from.symbol, to.symbol);
+        let quote = self.node.get_json(&path).await["data"].clone();
+        let expected: U256 = quote["amountOut"].as_str().expect("text").parse().expect("a number");
+        let before = self.node.balance(to, self.address(actor)).await;
+        let call = Vault::swapExactTokensForTokensCall {
+            _tokenIn: from.address,
+            _tokenOut: to.address,
+            _amountIn: amount,
+            _minAmountOut: expected,
+        };
+        self.call(actor, VAULT, call).await;
+        assert_eq!(self.node.balance(to, self.address(actor)).await - before, expected);
+        self.did(actor, "swap");
+        self.check().await;
+    }
+
+    /// Lets time pass, and a block that knows of it be sealed.
+    pub async fn pass(&mut self, seconds: u64) {
+        self.node.increase_time(seconds).await;
+        self.node.mine().await;
+        self.check().await;
+    }
+
+    /// Sets a price, in US dollars × 10^8.
+    pub async fn price(&mut self, token: &Token, price: u64) {
+        let url = format!("{}/api/admin/prices/{}", self.node.rest_url(), key(token));
+        let body = json!({ "price": tetrad::decimal::shortest(U256::from(price), 8) });
+        let response = self.node.http.post(url).json(&body).send().await.expect("an answer");
+        assert_eq!(response.status(), 200);
+        assert_eq!(self.node.oracle_price(token).await.0, price);
+        self.check().await;
+    }
+
+    /// Takes in frames until the listener knows what the oracle says.
+    async fn listen(&mut self) {
+        for token in self.node.config().network.tokens.clone() {
+            let (price, _) = self.node.oracle_price(&token).await;
+            while self.told.get(&key(&token)) != Some(&price) {
+                let frame = self.socket.prices().await;
+                let entries = frame["data"].as_object().expect("an object");
+                self.told.extend(entries.iter().map(|(address, entry)| (address.clone(), usd_e8(&entry["price"]))));
+            }
+        }
+        let listed = self.node.get_json("/api/prices").await;
+        for (address, price) in &self.told {
+            assert_eq!(usd_e8(&listed["data"][address]["price"]), *price, "{address}");
+        }
+    }
+
+    /// Holds everything against everything else.
+    pub async fn check(&mut self) {
+        self.listen().await;
+        for actor in Actor::ALL {
+            assert_rest_is_the_views(&self.node, self.address(actor)).await;
+        }
+        self.books.balance(&self.node).await;
+    }
+
+    /// Everybody's history is what they did, newest first.
+    pub async fn check_histories(&self) {
+        for actor in Actor::ALL {
+            let page = self.node.get_json(&format!("/api/user/{}/history", self.address(actor))).await;
+            let entries = page["data"].as_array().expect("a list").iter();
+            let kinds: Vec<_> = entries.map(|entry| entry["type"].as_str().unwrap_or_default().to_owned()).collect();
+            let mut expected = self.done.get(&actor).cloned().unwrap_or_default();
+            expected.reverse();
+            assert_eq!(kinds, expected, "{actor:?}");
+            assert_eq!(page["next"], Value::Null);
+        }
+    }
+
+    pub async fn end(self) {
+        self.node.end().await;
+    }
+}

@@ -1,0 +1,87 @@
+//! Development methods: what clients of anvil and Hardhat rely on.
+
+mod accounts;
+mod concurrency;
+mod impersonation;
+mod mining;
+mod rewinding;
+mod terminal;
+mod time;
+mod tokens;
+
+use serde_json::{Value, json};
+use tetrad::config::Profile;
+
+use crate::support::{TestNode, node, node_with, number};
+
+/// An address that nobody has used.
+pub const NOBODY: &str = "0x00000000000000000000000000000000000000aa";
+
+impl TestNode {
+    /// Sends a wei from one development account to another, and returns the hash.
+    pub async fn send_wei(&self, from: usize) -> Value {
+        let request = json!([{"from": self.account(from), "to": self.account(9), "value": "0x1", "gas": "0x5208"}]);
+        self.rpc("eth_sendTransaction", request).await
+    }
+
+    pub async fn height(&self) -> u128 {
+        number(&self.rpc("eth_blockNumber", json!([])).await)
+    }
+
+    pub async fn latest(&self) -> Value {
+        self.rpc("eth_getBlockByNumber", json!(["latest", false])).await
+    }
+}
+
+#[tokio::test]
+async fn they_exist_in_the_development_profile_only() {
+    let production = node_with(|config| {
+        *config = tetrad::Config {
+            listen: config.listen,
+            ws_listen: None,
+            quiet: true,
+            ..tetrad::Config::of(Profile::Production)
+        };
+    });
+    let (development, production) = tokio::join!(node(), production);
+    let methods = [
+        "evm_mine",
+        "evm_snapshot",
+        "anvil_setBalance",
+        "hardhat_setCode",
+        "anvil_impersonateAccount",
+        "anvil_reset",
+        "eth_sendUnsignedTransaction",
+        "anvil_nodeInfo",
+        "tenderly_setBalance",
+    ];
+    for method in methods {
+        assert_eq!(production.rpc_error(method, json!([])).await["code"], -32601, "{method}");
+        let response = development.request(method, json!([])).await;
+        assert_ne!(response["error"]["code"], -32601, "{method}: {response}");
+    }
+    let version = |node| async move { TestNode::rpc(node, "web3_clientVersion", json!([])).await };
+    assert!(version(&development).await.as_str().unwrap().starts_with("anvil/tetrad/"));
+    assert!(version(&production).await.as_str().unwrap().starts_with("tetrad/"));
+}
+
+#[tokio::test]
+async fn the_node_tells_what_it_is() {
+    let node = node().await;
+    node.rpc("evm_snapshot", json!([])).await;
+    node.send_wei(0).await;
+    let info = node.rpc("anvil_nodeInfo", json!([])).await;
+    let latest = node.latest().await;
+    assert_eq!(info["currentBlockHash"], latest["hash"]);
+    assert_eq!(info["currentBlockNumber"], "0x1");
+    assert_eq!(info["environment"]["chainId"], 125);
+    assert_eq!(info["hardFork"], "Bpo2");
+    let metadata = node.rpc("hardhat_metadata", json!([])).await;
+    assert_eq!(metadata["latestBlockHash"], latest["hash"]);
+    assert_eq!(metadata["snapshots"]["0x0"][0], 0);
+    let first = node.rpc("eth_getBlockByNumber", json!(["earliest", false])).await;
+    assert_eq!(
+        u128::from(node.rpc("anvil_getGenesisTime", json!([])).await.as_u64().unwrap()),
+        number(&first["timestamp"])
+    );
+}

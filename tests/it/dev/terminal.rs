@@ -1,0 +1,126 @@
+//! What the terminal shows.
+
+use std::sync::{Arc, atomic::AtomicBool};
+
+use alloy::{primitives::Bytes, sol, sol_types::SolCall};
+use alloy_primitives::{Address, U256};
+use serde_json::json;
+use tetrad::console::{Console, ConsoleConfig};
+
+use crate::support::{TestNode, abi, chain::token, node};
+
+/// Runs this: sends what follows the first 32 bytes of its input to the console, then reverts with nothing.
+const SPEAKER: &str = "60203603602060003760006000602036036000\
+    6a636f6e736f6c652e6c6f675afa5060006000fd";
+
+fn console(verbosity: u8) -> Console {
+    let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
+    let network = tetrad::network::Network::default();
+    Console::new(&config, &network, [], Arc::new(AtomicBool::new(true)), false).expect("a console")
+}
+
+/// What is shown of the newest block.
+fn shown(node: &TestNode, verbosity: u8) -> String {
+    let head = node.chain().head();
+    console(verbosity).render(&head, std::slice::from_ref(&head.block), &[])
+}
+
+#[tokio::test]
+async fn every_transaction_has_a_line() {
+    let node = node().await;
+    node.send_wei(0).await;
+    let hash = node.chain().head().block.transactions[0].hash().to_string();
+    let expected =
+        format!("#1 {}…{}  0xf39F…2266 → 0xa0Ee…9720  0.000000000000000001 HPX  21000 gas\n", &hash[..8], &hash[62..]);
+    assert_eq!(shown(&node, 0), expected);
+    assert!(shown(&node, 1).contains(&hash));
+}
+
+#[tokio::test]
+async fn known_contracts_have_names_arguments_events_and_calls() {
+    let node = node().await;
+    let usdc = token("USDC");
+    let to = Address::with_last_byte(9);
+    node.send(&node.signer(0), usdc.address, abi::Erc20::transferCall { to, value: U256::from(5) }).await;
+    assert!(shown(&node, 0).contains("→ USDC.transfer  "), "{}", shown(&node, 0));
+    let call = format!("USDC.transfer(to: {to}, value: 5)");
+    assert!(shown(&node, 1).contains(&call), "{}", shown(&node, 1));
+    let event = format!("Transfer(from: {}, to: {to}, value: 5)", node.account(0));
+    for (verbosity, has_event, has_calls) in [(1, false, false), (2, true, false), (3, true, false), (4, true, true)] {
+        let text = shown(&node, verbosity);
+        assert_eq!(text.contains(&event), has_event, "{verbosity}: {text}");
+        assert_eq!(text.contains("returns true"), has_calls, "{verbosity}: {text}");
+    }
+}
+
+#[tokio::test]
+async fn failures_say_why() {
+    let node = node().await;
+    let usdc = token("USDC");
+    let too_much = abi::Erc20::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
+    node.send_anyway(&node.signer(0), usdc.address, too_much).await;
+    let text = shown(&node, 0);
+    assert!(text.contains("reverted: ERC20InsufficientBalance(sender: 0xf39F"), "{text}");
+    assert!(shown(&node, 3).contains("reverts: ERC20InsufficientBalance"), "{}", shown(&node, 3));
+    // Out of gas is no revert.
+    node.rpc("anvil_setCode", json!([Address::with_last_byte(0x77), "0x5b600056"])).await;
+    let request = json!([{"from": node.account(0), "to": Address::with_last_byte(0x77), "gas": "0xc350"}]);
+    node.rpc("eth_sendTransaction", request).await;
+    assert!(shown(&node, 0).contains("failed: out of gas"), "{}", shown(&node, 0));
+}
+
+#[tokio::test]
+async fn contracts_speak() {
+    sol! {
+        function log(string text, uint256 number) external;
+    }
+    let node = node().await;
+    let speaker = Address::with_last_byte(0x99);
+    node.rpc("anvil_setCode", json!([speaker, format!("0x{SPEAKER}")])).await;
+    let message = logCall { text: "it is %d\n\u{1b}[2Jnow".to_owned(), number: U256::from(7) }.abi_encode();
+    let data = Bytes::from([[0; 32].as_slice(), &message].concat());
+    let request = json!([{"from": node.account(0), "to": speaker, "data": data, "gas": "0x186a0"}]);
+    node.rpc("eth_sendTransaction", request).await;
+    let text = shown(&node, 0);
+    assert!(text.contains("reverted: without a reason\n      it is 7\n      \u{fffd}[2Jnow\n"), "{text}");
+    assert!(shown(&node, 4).contains("console.log: it is 7"), "{}", shown(&node, 4));
+}
+
+#[tokio::test]
+async fn abis_of_other_contracts_can_be_named() {
+    let node = node().await;
+    let folder = tempfile::tempdir().unwrap();
+    let artifact = json!({"abi": [{"type": "function", "name": "greet", "inputs": [{"name": "whom", "type": "string"}],
+        "outputs": [], "stateMutability": "nonpayable"}]});
+    std::fs::create_dir(folder.path().join("Greeter.sol")).unwrap();
+    std::fs::write(folder.path().join("Greeter.sol/Greeter.json"), artifact.to_string()).unwrap();
+    std::fs::write(folder.path().join("other.json"), "[1, 2]").unwrap();
+    sol! {
+        function greet(string whom) external;
+    }
+    let greeter = Address::with_last_byte(0x99);
+    node.send(&node.signer(0), greeter, greetCall { whom: "you".to_owned() }).await;
+    let config = |path| ConsoleConfig { verbosity: 1, abi: vec![path] };
+    let telling = Arc::new(AtomicBool::new(true));
+    let network = tetrad::network::Network::default();
+    let console = Console::new(&config(folder.path().to_owned()), &network, [], telling.clone(), false).unwrap();
+    let head = node.chain().head();
+    let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
+    assert!(text.contains("greet(whom: \"you\")"), "{text}");
+    let missing = Console::new(&config(folder.path().join("none")), &network, [], telling, false);
+    assert!(missing.err().unwrap().to_string().contains("--abi"));
+}
+
+#[tokio::test]
+async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
+    let node = node().await;
+    node.send_wei(0).await;
+    let head = node.chain().head();
+    for (verbosity, lines) in [(0, 0), (1, 1)] {
+        let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
+        let network = tetrad::network::Network::default();
+        let telling = Arc::new(AtomicBool::new(true));
+        let console = Console::new(&config, &network, [node.account(0)], telling, false).unwrap();
+        assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);
+    }
+}

@@ -1,0 +1,96 @@
+//! Development methods: mining, snapshots and time.
+
+use serde_json::{Value, json};
+
+use crate::support::{TestNode, node, number};
+
+async fn head(node: &TestNode) -> (u128, u128) {
+    let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    (number(&block["number"]), number(&block["timestamp"]))
+}
+
+async fn send(node: &TestNode) -> Value {
+    node.rpc(
+        "eth_sendTransaction",
+        json!([{"from": node.account(0), "to": node.account(1), "value": "0x1", "gas": "0x5208"}]),
+    )
+    .await
+}
+
+#[tokio::test]
+async fn mining_makes_blocks_of_rising_time() {
+    let node = node().await;
+    let (_, start) = head(&node).await;
+    for params in [json!([]), json!([{}]), json!([{"blocks": 3}]), json!([{"blocks": "0x2"}])] {
+        assert_eq!(node.rpc("evm_mine", params).await, "0x0");
+    }
+    let (height, time) = head(&node).await;
+    assert_eq!(height, 7);
+    assert!(time >= start + 7, "{time} after {start}");
+    let at = time + 1_000;
+    node.rpc("evm_mine", json!([at as u64])).await;
+    assert_eq!(head(&node).await, (8, at));
+    let error = node.rpc_error("evm_mine", json!([1])).await;
+    assert_eq!(error["code"], -32602, "{error}");
+    assert_eq!(node.rpc_error("evm_mine", json!([{"blocks": 1_000_000_000}])).await["code"], -32602);
+}
+
+#[tokio::test]
+async fn time_can_be_moved() {
+    let node = node().await;
+    let (_, start) = head(&node).await;
+    assert_eq!(node.rpc("evm_increaseTime", json!([86_400])).await, 86_400);
+    assert_eq!(node.rpc("evm_increaseTime", json!(["0x10"])).await, 86_416);
+    send(&node).await;
+    let (_, after) = head(&node).await;
+    assert!((start + 86_416..start + 86_416 + 600).contains(&after), "{after} after {start}");
+
+    let promised = after + 5_000;
+    assert_eq!(node.rpc("evm_setNextBlockTimestamp", json!([promised as u64])).await, Value::Null);
+    send(&node).await;
+    assert_eq!(head(&node).await.1, promised);
+    // Time goes on from there.
+    send(&node).await;
+    assert!((promised..promised + 600).contains(&head(&node).await.1));
+    let error = node.rpc_error("evm_setNextBlockTimestamp", json!([1])).await;
+    assert!(error["data"].as_str().unwrap().contains("lower than previous block's timestamp"), "{error}");
+}
+
+#[tokio::test]
+async fn a_snapshot_brings_everything_back() {
+    let node = node().await;
+    let kept = send(&node).await;
+    let (height, _) = head(&node).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    node.rpc("evm_increaseTime", json!([1_000_000])).await;
+    let undone = send(&node).await;
+    let later = node.rpc("evm_snapshot", json!([])).await;
+    let (_, far) = head(&node).await;
+
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    assert_eq!(head(&node).await.0, height);
+    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([undone])).await, Value::Null);
+    assert_eq!(node.rpc("eth_getTransactionByHash", json!([undone])).await, Value::Null);
+    assert_eq!(node.rpc("eth_getTransactionReceipt", json!([kept])).await["status"], "0x1");
+    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(0), "latest"])).await, "0x1");
+    // The clock is back, too, and both snapshots are used up.
+    send(&node).await;
+    assert!(head(&node).await.1 < far - 500_000);
+    for used in [&snapshot, &later] {
+        assert_eq!(node.rpc("evm_revert", json!([used])).await, false);
+    }
+}
+
+#[tokio::test]
+async fn snapshots_nest() {
+    let node = node().await;
+    let mut snapshots = Vec::new();
+    for _ in 0..5 {
+        snapshots.push(node.rpc("evm_snapshot", json!([])).await);
+        send(&node).await;
+    }
+    for (height, snapshot) in snapshots.iter().enumerate().rev() {
+        assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+        assert_eq!(head(&node).await.0, height as u128);
+    }
+}

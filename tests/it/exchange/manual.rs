@@ -1,0 +1,84 @@
+//! Prices that are set by hand.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tetrad::{Config, Node, config::Profile};
+
+use crate::support::{
+    TestNode,
+    chain::{key, token, usd_e8},
+    manual_clock, node_at, node_with,
+};
+
+async fn ask(node: &TestNode, method: reqwest::Method, symbol: &str, body: Value) -> (u16, Value) {
+    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token(symbol)));
+    let response = node.http.request(method, url).json(&body).send().await.expect("an answer");
+    (response.status().as_u16(), response.json().await.expect("JSON"))
+}
+
+#[tokio::test]
+async fn a_price_goes_where_it_is_put_and_stays() {
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.exchange.rate_limit = 0;
+    });
+    let node = node.await;
+    let mut socket = node.price_socket().await;
+    let (weth, address) = (token("WETH"), key(&token("WETH")));
+    // Further than any update of the feed may go.
+    let (status, body) = ask(&node, reqwest::Method::POST, "WETH", json!({ "price": 1000.5 })).await;
+    assert_eq!(status, 200, "{body}");
+    assert_eq!(node.oracle_price(&weth).await.0, 100_050_000_000);
+    let receipt = node.rpc("eth_getTransactionReceipt", json!([body["data"]["transactionHash"]])).await;
+    assert_eq!(receipt["status"], "0x1");
+    while usd_e8(&socket.prices().await["data"][&address]["price"]) != 100_050_000_000 {}
+    for _ in 0..5 {
+        clock.advance(400_000);
+        node.wake().await;
+        assert_eq!(node.oracle_price(&weth).await.0, 100_050_000_000, "it is held");
+        assert!(node.is_fresh(&weth).await, "and kept from growing old");
+    }
+    let moved = node.price_entry(&token("WBTC")).await;
+    assert_ne!(usd_e8(&moved["price"]), token("WBTC").reference_price, "others move on");
+
+    let (status, body) = ask(&node, reqwest::Method::DELETE, "WETH", json!(null)).await;
+    assert_eq!((status, &body["data"]["released"]), (200, &true.into()));
+    clock.advance(400_000);
+    node.wake().await;
+    let price = node.oracle_price(&weth).await.0;
+    assert!(price != 100_050_000_000 && price.abs_diff(100_050_000_000) < 5_000_000_000, "it goes on from there");
+    assert_eq!(ask(&node, reqwest::Method::DELETE, "WETH", json!(null)).await.1["data"]["released"], false);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn prices_that_are_none_are_refused() {
+    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    for body in [
+        json!({}),
+        json!({ "price": 0 }),
+        json!({ "price": -1 }),
+        json!({ "price": "x" }),
+        json!([1]),
+        json!({ "price": 1e30 }),
+    ] {
+        let (status, answer) = ask(&node, reqwest::Method::POST, "WETH", body.clone()).await;
+        assert_eq!((status, &answer["error"]), (400, &"invalid_parameter".into()), "{body}");
+    }
+    let (_, answer) = ask(&node, reqwest::Method::POST, "DOT", json!({ "price": "7.25" })).await;
+    assert_eq!(answer["data"]["price"], 7.25);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn nobody_sets_prices_in_production() {
+    let mut config = Config::of(Profile::Production);
+    (config.listen, config.ws_listen) = (Config::test().listen, None);
+    let node = Node::spawn(config).await.expect("the node starts");
+    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
+    let response = reqwest::Client::new().post(url).json(&json!({ "price": 1 })).send().await.expect("an answer");
+    assert_eq!(response.status(), 404);
+    node.shut_down().await;
+}

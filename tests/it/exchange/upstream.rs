@@ -1,0 +1,273 @@
+//! Prices from services, which may be down, slow, wrong or worse.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{State, ws::WebSocketUpgrade},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use parking_lot::Mutex;
+use tetrad::{
+    chain::{Clock, ManualClock},
+    exchange::{
+        Feed,
+        feed::{Health, Moment, Source, Upstream, UpstreamConfig},
+    },
+    network::Network,
+    web::ShutdownHandle,
+};
+use tokio::net::TcpListener;
+
+use crate::support::{
+    chain::{token, usd_e8},
+    manual_clock, node, node_at, node_with,
+};
+
+/// What the server does with a request.
+#[derive(Clone, Debug)]
+enum Mood {
+    Answers(String),
+    Fails(StatusCode),
+    SendsTooMuch,
+    SendsGarbage,
+    Hangs,
+    BreaksOff,
+    RedirectsForEver,
+}
+
+/// A server that does as it is told, over HTTP and as a WebSocket.
+async fn server(mood: Mood) -> (String, Arc<Mutex<Mood>>) {
+    let mood = Arc::new(Mutex::new(mood));
+    let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let router = Router::new().route("/ws", any(tell)).fallback(any(misbehave)).with_state(mood.clone());
+    tokio::spawn(async move { axum::serve(listener, router).await });
+    (address.to_string(), mood)
+}
+
+async fn misbehave(State(mood): State<Arc<Mutex<Mood>>>) -> Response {
+    let mood = mood.lock().clone();
+    match mood {
+        Mood::Answers(body) => body.into_response(),
+        Mood::Fails(status) => (status, "no").into_response(),
+        Mood::SendsTooMuch => "7".repeat(5 << 20).into_response(),
+        Mood::SendsGarbage => vec![0xff, 0xfe, b'{', b'"'].into_response(),
+        Mood::Hangs => std::future::pending().await,
+        Mood::BreaksOff => {
+            let pieces = [Ok("{\"WETH\":"), Err(std::io::Error::other("gone"))];
+            Body::from_stream(futures_util::stream::iter(pieces)).into_response()
+        }
+        Mood::RedirectsForEver => (StatusCode::FOUND, [("location", "/again")]).into_response(),
+    }
+}
+
+async fn tell(State(mood): State<Arc<Mutex<Mood>>>, upgrade: WebSocketUpgrade) -> Response {
+    upgrade.on_upgrade(async move |mut socket| {
+        let mood = mood.lock().clone();
+        let _ = match mood {
+            Mood::Answers(body) => socket.send(body.into()).await,
+            Mood::SendsGarbage => socket.send(vec![0xff, 0xfe].into()).await,
+            _ => return,
+        };
+        // Until the client goes.
+        while let Some(Ok(_)) = socket.recv().await {}
+    })
+}
+
+/// Quick, so that nothing takes long.
+fn hasty() -> UpstreamConfig {
+    UpstreamConfig {
+        interval: Duration::from_millis(5),
+        timeout: Duration::from_millis(200),
+        retries: 1,
+        max_age: Duration::from_secs(60),
+        subscribe: None,
+        backoff: Duration::from_millis(1),
+        threshold: 3,
+        cooldown: Duration::from_millis(20),
+    }
+}
+
+struct Tested {
+    upstream: Upstream,
+    clock: Arc<ManualClock>,
+    shutdown: ShutdownHandle,
+}
+
+impl Tested {
+    fn start(spec: &str, config: UpstreamConfig) -> Self {
+        let clock = manual_clock();
+        let shared: Arc<dyn Clock> = clock.clone();
+        let network = Arc::new(Network::default());
+        let upstream = Upstream::new(spec.parse().expect("a source"), config, network, shared).expect("an upstream");
+        let (handle, shutdown) = ShutdownHandle::new();
+        tokio::spawn(upstream.clone().run(shutdown));
+        Self { upstream, clock, shutdown: handle }
+    }
+
+    /// The price of a token, and how the upstream does.
+    fn price(&self, symbol: &str) -> Option<u64> {
+        let network = Network::default();
+        let position = network.tokens.iter().position(|token| token.symbol == symbol).expect("a token");
+        let current = [Feed::default(); 12];
+        self.upstream.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })[position]
+    }
+
+    /// Waits until the upstream is in this state.
+    async fn until(&self, wanted: Health) {
+        let mut attempts = self.upstream.attempts();
+        let reached = async {
+            while self.upstream.condition().status != wanted {
+                attempts.changed().await.expect("it goes on");
+            }
+        };
+        let patience = Duration::from_secs(20);
+        tokio::time::timeout(patience, reached).await.unwrap_or_else(|_| panic!("{:?}", self.upstream.condition()));
+    }
+
+    async fn end(self) {
+        assert!(self.shutdown.shut_down(Duration::from_secs(10)).await, "it ends when the node does");
+    }
+}
+
+const GOOD: &str = r#"{"WETH":3500.25,"USDC":"0.9999","WBTC":null,"SOL":-5,"DOT":0}"#;
+
+#[tokio::test]
+async fn prices_are_what_the_service_says_and_no_more() {
+    let (address, _) = server(Mood::Answers(GOOD.to_owned())).await;
+    for place in ["http://ADDRESS/prices", "http://ADDRESS/prices/{symbol}", "ws://ADDRESS/ws"] {
+        let spec = format!("{}#{{symbol}}", place.replace("ADDRESS", &address));
+        let tested = Tested::start(&spec, hasty());
+        tested.until(Health::Ok).await;
+        assert_eq!(tested.price("WETH"), Some(350_025_000_000));
+        assert_eq!(tested.price("USDC"), Some(99_990_000));
+        for symbol in ["WBTC", "SOL", "DOT", "UNI"] {
+            assert_eq!(tested.price(symbol), None, "{symbol} from {place}");
+        }
+        tested.end().await;
+    }
+}
+
+#[tokio::test]
+async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
+    for (mood, expected) in [
+        (Mood::Fails(StatusCode::INTERNAL_SERVER_ERROR), "500"),
+        (Mood::Fails(StatusCode::TOO_MANY_REQUESTS), "429"),
+        (Mood::Answers("{}".to_owned()), "no price at {symbol}"),
+        (Mood::Answers("[".to_owned()), "no price at {symbol}"),
+        (Mood::SendsTooMuch, "more than"),
+        (Mood::SendsGarbage, "UTF-8"),
+        (Mood::Hangs, "timed out"),
+        (Mood::BreaksOff, "error"),
+        (Mood::RedirectsForEver, "redirect"),
+    ] {
+        let (address, current) = server(mood.clone()).await;
+        let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
+        tested.until(Health::Broken).await;
+        let condition = tested.upstream.condition();
+        let error = condition.error.expect("a reason");
+        assert!(error.contains(expected), "{mood:?}: {error}");
+        assert!(condition.failures >= 3 && tested.price("WETH").is_none());
+        // It comes back by itself.
+        *current.lock() = Mood::Answers(GOOD.to_owned());
+        tested.until(Health::Ok).await;
+        assert_eq!((tested.price("WETH"), tested.upstream.condition().failures), (Some(350_025_000_000), 0));
+        tested.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_service_that_is_not_there_is_tried_again() {
+    let address = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
+    for scheme in ["http", "ws"] {
+        let tested = Tested::start(&format!("{scheme}://{address}/x#{{symbol}}"), hasty());
+        tested.until(Health::Broken).await;
+        tested.end().await;
+    }
+}
+
+#[tokio::test]
+async fn a_socket_that_closes_or_says_nothing_of_use_fails() {
+    for mood in [Mood::Hangs, Mood::SendsGarbage, Mood::Answers("{\"x\":1}".to_owned())] {
+        let (address, current) = server(mood).await;
+        let config = UpstreamConfig { max_age: Duration::from_millis(50), ..hasty() };
+        let tested = Tested::start(&format!("ws://{address}/ws#{{symbol}}"), config);
+        tested.until(Health::Broken).await;
+        *current.lock() = Mood::Answers(GOOD.to_owned());
+        tested.until(Health::Ok).await;
+        tested.end().await;
+    }
+}
+
+#[tokio::test]
+async fn an_old_price_is_no_price() {
+    let (address, mood) = server(Mood::Answers(GOOD.to_owned())).await;
+    let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
+    tested.until(Health::Ok).await;
+    *mood.lock() = Mood::Fails(StatusCode::BAD_GATEWAY);
+    tested.until(Health::Broken).await;
+    assert!(tested.price("WETH").is_some(), "what it heard before still holds");
+    tested.clock.advance(60_000);
+    assert!(tested.price("WETH").is_some());
+    tested.clock.advance(1);
+    assert_eq!((tested.price("WETH"), tested.upstream.condition().age_ms), (None, Some(60_001)));
+    tested.end().await;
+}
+
+#[tokio::test]
+async fn prices_that_no_source_stands_by_grow_old() {
+    let (address, _) = server(Mood::Fails(StatusCode::NOT_FOUND)).await;
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.exchange.price_sources = vec![format!("http://{address}/#{{symbol}}").parse().expect("a source")];
+    });
+    let node = node.await;
+    for _ in 0..7 {
+        clock.advance(100_000);
+        node.wake().await;
+    }
+    assert_eq!(node.block_number().await, 0, "nobody seals blocks with nothing in them");
+    node.mine().await;
+    assert!(!node.is_fresh(&token("WETH")).await);
+    let response = node.get("/api/health").await;
+    assert_eq!(response.status(), 503);
+    let body: serde_json::Value = response.json().await.expect("JSON");
+    let staleness = &body["services"]["guards"]["staleness"];
+    assert_eq!((&staleness["maxAge"], &staleness["oldestAge"]), (&600.into(), &700.into()));
+    assert_eq!(staleness["stale"].as_array().map(Vec::len), Some(12));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_node_follows_another_node() {
+    let leader = node().await;
+    let weth = token("WETH");
+    let price = alloy::primitives::U256::from(355_000_000_000u64);
+    let call = crate::support::abi::Oracle::setPriceCall { token: weth.address, price };
+    assert!(leader.send(&leader.treasury(), crate::support::chain::ORACLE, call).await.status());
+    for source in [
+        format!("{}/api/prices#data.{{address}}.price", leader.rest_url()),
+        format!("{}/#data.{{address}}.price", leader.exchange_ws_url()),
+    ] {
+        let follower = node_with(|config| {
+            config.exchange.price_tick = Some(Duration::from_secs(1));
+            config.exchange.price_sources = vec![source.parse().expect("a source")];
+        });
+        let follower = follower.await;
+        let mut socket = follower.price_socket().await;
+        // The first update has the leader's price.
+        while follower.oracle_price(&weth).await.0 != 355_000_000_000 {
+            socket.prices().await;
+        }
+        assert_eq!(usd_e8(&follower.price_entry(&weth).await["price"]), 355_000_000_000);
+        let status = follower.get_json("/api/status").await;
+        assert_eq!(status["data"]["services"]["guards"]["sources"][0]["status"], "ok", "{source}");
+        follower.end().await;
+    }
+    leader.end().await;
+}

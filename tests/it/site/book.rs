@@ -1,0 +1,163 @@
+//! The book in `docs/`: its examples run against a node, its links lead somewhere, and it names what there is.
+
+use std::{
+    collections::BTreeSet,
+    fs,
+    path::{Path, PathBuf},
+    process::Command,
+};
+
+use serde_json::Value;
+
+use crate::support::{TestNode, node_with};
+
+fn book() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src")
+}
+
+/// The pages with their paths inside of the book.
+fn pages() -> Vec<(PathBuf, String)> {
+    fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.is_dir() {
+                true => walk(&path, found),
+                false => found.push(path),
+            }
+        }
+    }
+    let mut found = Vec::new();
+    walk(&book(), &mut found);
+    found.sort();
+    found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
+}
+
+/// Code blocks in a row: language and text.
+fn blocks(page: &str) -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut open: Option<(String, String)> = None;
+    for line in page.lines() {
+        match (line.strip_prefix("```"), &mut open) {
+            (Some(language), None) => open = Some((language.to_owned(), String::new())),
+            (Some(_), Some(_)) => found.extend(open.take()),
+            (None, Some((_, text))) => text.push_str(&format!("{line}\n")),
+            (None, None) => {}
+        }
+    }
+    found
+}
+
+/// Whether an answer has everything that an example shows, with values of the same kind.
+fn assert_like(example: &Value, answer: &Value, place: &str) {
+    match (example, answer) {
+        (Value::Object(example), Value::Object(answer)) => {
+            for (name, value) in example {
+                let found = answer.get(name).unwrap_or_else(|| panic!("{place}: no {name} in {answer:?}"));
+                assert_like(value, found, &format!("{place}.{name}"));
+            }
+        }
+        (Value::Array(example), Value::Array(answer)) => {
+            assert!(answer.len() >= example.len(), "{place}: {answer:?}");
+            example.iter().zip(answer).for_each(|(one, other)| assert_like(one, other, place));
+        }
+        (Value::Number(_), Value::Number(_))
+        | (Value::String(_), Value::String(_))
+        | (Value::Bool(_), Value::Bool(_)) => {}
+        _ => assert_eq!(example, answer, "{place}"),
+    }
+}
+
+async fn run(node: &TestNode, command: &str) -> Value {
+    let address = node.rest_url().replace("http://", "");
+    let command = command.replace("localhost:8545", &address);
+    let output = tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).output());
+    let output = output.await.unwrap().expect("sh runs");
+    let text = String::from_utf8(output.stdout).unwrap();
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
+}
+
+#[tokio::test]
+async fn examples_do_what_the_book_says() {
+    if Command::new("curl").arg("--version").output().is_err() {
+        eprintln!("skipped: the examples need curl");
+        return;
+    }
+    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let mut tried = 0;
+    for (path, page) in pages() {
+        let blocks = blocks(&page);
+        for (at, (language, command)) in blocks.iter().enumerate() {
+            if language != "sh" || !command.contains("curl") {
+                continue;
+            }
+            let answer = run(&node, command).await;
+            let place = path.strip_prefix(book()).unwrap().display().to_string();
+            if let Some((_, example)) = blocks.get(at + 1).filter(|(language, _)| language == "json") {
+                let example: Value = serde_json::from_str(example).unwrap_or_else(|error| panic!("{place}: {error}"));
+                assert_like(&example, &answer, &place);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried >= 12, "only {tried} examples were found");
+    node.end().await;
+}
+
+#[test]
+fn links_lead_somewhere_and_every_page_is_in_the_summary() {
+    let summary = fs::read_to_string(book().join("SUMMARY.md")).unwrap();
+    let mut listed = BTreeSet::new();
+    for (path, page) in pages() {
+        let folder = path.parent().unwrap();
+        for (at, _) in page.match_indices("](") {
+            let target = page[at + 2..].split(')').next().unwrap();
+            if target.starts_with("http") {
+                continue;
+            }
+            let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
+            let file = folder.join(file);
+            let text = fs::read_to_string(&file).unwrap_or_else(|_| panic!("{}: {target}", path.display()));
+            let headings = text.lines().filter(|line| line.starts_with('#'));
+            let slug = |line: &str| {
+                let words = line.trim_start_matches('#').trim().to_lowercase();
+                words.chars().filter(|letter| letter.is_alphanumeric() || " -_".contains(*letter)).collect::<String>()
+            };
+            assert!(
+                anchor.is_empty() || headings.map(slug).any(|slug| slug.replace(' ', "-") == anchor),
+                "{}: {target}",
+                path.display()
+            );
+            if path.ends_with("SUMMARY.md") {
+                listed.insert(file.canonicalize().unwrap());
+            }
+        }
+    }
+    for (path, _) in pages() {
+        let listed = path.ends_with("SUMMARY.md") || listed.contains(&path.canonicalize().unwrap());
+        assert!(listed, "{} is not in the summary:\n{summary}", path.display());
+    }
+}
+
+/// Metrics that the book names exist, and the dashboard asks for no others.
+#[tokio::test]
+async fn metrics_have_the_names_that_the_book_and_the_dashboard_use() {
+    let node = node_with(|_| {}).await;
+    node.rpc_error("eth_nothing", serde_json::json!([])).await;
+    node.get("/api/prices").await;
+    let text = node.get("/metrics").await.text().await.unwrap();
+    let known: BTreeSet<&str> =
+        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let texts = ["docs/src/interfaces/metrics.md", "docs/src/operations/monitoring.md", "config/grafana.json"];
+    for file in texts {
+        let text = fs::read_to_string(root.join(file)).unwrap();
+        for (at, _) in text.match_indices("tetrad_") {
+            let name: String =
+                text[at..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
+            let base =
+                ["_bucket", "_count", "_sum"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
+            assert!(known.contains(name.as_str()) || known.contains(base), "{file} names {name}");
+        }
+    }
+    node.end().await;
+}

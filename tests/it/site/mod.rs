@@ -1,0 +1,148 @@
+//! The page, as a browser asks for it. What it does is tested in a browser: `tests/browser`.
+
+mod book;
+
+use std::{collections::BTreeSet, fs, path::Path};
+
+use reqwest::StatusCode;
+
+use crate::support::{TestNode, node, node_with};
+
+/// Bytes that the page and everything it loads for its first view may have.
+const FIRST_VIEW: usize = 250_000;
+
+async fn text(node: &TestNode, path: &str) -> String {
+    let response = node.get(path).await;
+    assert_eq!(response.status(), StatusCode::OK, "{path}");
+    response.text().await.expect("text")
+}
+
+/// Paths that a module imports at once, relative to its own.
+fn imports(path: &str, module: &str) -> Vec<String> {
+    let folder = path.rsplit_once('/').map_or("", |(folder, _)| folder);
+    let statements = module.lines().filter(|line| line.starts_with("import ") || line.starts_with("} from "));
+    let quoted = statements.filter_map(|line| line.split('\'').nth(1));
+    quoted
+        .map(|target| {
+            let mut parts: Vec<&str> = folder.split('/').collect();
+            for step in target.split('/') {
+                match step {
+                    "." => {}
+                    ".." => drop(parts.pop()),
+                    name => parts.push(name),
+                }
+            }
+            parts.join("/")
+        })
+        .collect()
+}
+
+#[tokio::test]
+async fn a_browser_gets_the_page_and_programs_get_json_rpc() {
+    let node = node().await;
+    let page = node.get("/").await;
+    assert_eq!(page.status(), StatusCode::OK);
+    assert_eq!(page.headers()["content-type"], "text/html; charset=utf-8");
+    assert_eq!(page.headers()["x-content-type-options"], "nosniff");
+    assert!(page.text().await.expect("text").starts_with("<!doctype html>"));
+    let head = node.http.head(node.rest_url()).send().await.expect("an answer");
+    assert_eq!(head.status(), StatusCode::OK);
+
+    let request = node.http.post(node.rest_url()).header("content-type", "application/json");
+    let answer = request.body(r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#).send().await.expect("an answer");
+    assert_eq!(answer.text().await.expect("text"), r#"{"jsonrpc":"2.0","id":1,"result":"0x7d"}"#);
+    let url = node.rest_url().replace("http", "ws");
+    tokio_tungstenite::connect_async(url).await.expect("an upgrade at the same path");
+    let refused = node.http.put(node.rest_url()).send().await.expect("an answer");
+    assert_eq!(refused.status(), StatusCode::METHOD_NOT_ALLOWED);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_policy_lets_the_page_run_its_own_scripts_only() {
+    let node = node().await;
+    for path in ["/", "/site/app.js"] {
+        let response = node.get(path).await;
+        let policy = response.headers()["content-security-policy"].to_str().expect("text");
+        for directive in ["default-src 'none'", "script-src 'self'", "frame-ancestors 'none'", "trusted-types"] {
+            assert!(policy.contains(directive), "{path}: {policy}");
+        }
+        assert!(!policy.contains("unsafe"), "{path}: {policy}");
+    }
+    // What the policy refuses must not be there: scripts and styles inside of the page.
+    let page = text(&node, "/").await;
+    assert!(!page.contains("<style") && !page.contains(" style=") && !page.contains(" onclick="));
+    assert!(page.match_indices("<script").all(
+        |(at, _)| page[at..].starts_with("<script src=") || page[at..].starts_with("<script type=\"module\" src=")
+    ));
+    node.end().await;
+}
+
+#[tokio::test]
+async fn what_the_browser_has_is_not_sent_again() {
+    let node = node().await;
+    for path in ["/", "/site/app.js", "/site/css/base.css", "/site/icon.svg", "/site/interfaces.json"] {
+        let first = node.get(path).await;
+        let etag = first.headers()["etag"].clone();
+        assert_eq!(first.headers()["cache-control"], "no-cache");
+        let again = node.http.get(format!("{}{path}", node.rest_url())).header("if-none-match", etag).send().await;
+        let again = again.expect("an answer");
+        assert_eq!(again.status(), StatusCode::NOT_MODIFIED, "{path}");
+        assert_eq!(again.bytes().await.expect("a body").len(), 0);
+    }
+    for path in ["/site/nothing.js", "/site/../Cargo.toml", "/site/", "/site/app.js/"] {
+        assert_eq!(node.get(path).await.status(), StatusCode::NOT_FOUND, "{path}");
+    }
+    node.end().await;
+}
+
+/// Every import leads somewhere, every file of the page is in the program, and nothing comes from elsewhere.
+#[tokio::test]
+async fn the_page_is_complete_and_small() {
+    let node = node().await;
+    let page = text(&node, "/").await;
+    let quoted = page.split('"').filter(|part| part.starts_with("site/")).map(|path| format!("/{path}"));
+    let mut waiting: Vec<String> = quoted.collect();
+    assert!(waiting.iter().any(|path| path == "/site/app.js"));
+    let (mut seen, mut size) = (BTreeSet::new(), page.len());
+    while let Some(path) = waiting.pop() {
+        if seen.insert(path.clone()) {
+            let file = text(&node, &path).await;
+            size += file.len();
+            assert!(!file.contains("innerHTML") && !file.contains("eval("), "{path}");
+            waiting.extend(imports(&path, &file));
+        }
+    }
+    assert!(size < FIRST_VIEW, "the first view takes {size} bytes");
+
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/site/page");
+    for folder in ["", "css", "lib", "views"] {
+        for entry in fs::read_dir(root.join(folder)).expect("a folder") {
+            let path = entry.expect("an entry").path();
+            let name = path.strip_prefix(&root).expect("inside").to_str().expect("text");
+            if !path.is_file() || name == "index.html" {
+                continue;
+            }
+            let file = text(&node, &format!("/site/{name}")).await;
+            assert!(file == fs::read_to_string(&path).expect("a file"), "{name} in the program is another one");
+            let lines = file.lines().count();
+            assert!(lines <= 450, "{name} has {lines} lines: split it");
+            for import in imports(&format!("/site/{name}"), &file) {
+                text(&node, &import).await;
+            }
+        }
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn another_chain_has_a_page_too() {
+    let genesis = tempfile::NamedTempFile::new().expect("a file");
+    let json = r#"{"config":{"chainId":7,"londonBlock":0},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    fs::write(genesis.path(), json).expect("written");
+    let file = genesis.path().to_owned();
+    let node = node_with(|config| config.genesis = Some(file)).await;
+    assert_eq!(node.get("/").await.status(), StatusCode::OK);
+    assert_eq!(node.get("/api/network").await.status(), StatusCode::NOT_FOUND);
+    node.end().await;
+}

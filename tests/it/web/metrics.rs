@@ -1,0 +1,133 @@
+//! `GET /metrics`, read the way Prometheus reads it.
+
+use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+
+use serde_json::json;
+use tetrad::config::MetricsAt;
+use tokio_tungstenite::connect_async;
+
+use crate::support::{TestNode, node, node_with, ticking_node};
+
+/// Samples by name and labels, as they stand in the text. Fails on what Prometheus would refuse.
+async fn scrape(node: &TestNode) -> BTreeMap<String, f64> {
+    let response = node.get("/metrics").await;
+    assert_eq!(response.headers()["content-type"], "text/plain; version=0.0.4; charset=utf-8");
+    let text = response.text().await.expect("text");
+    let (mut samples, mut kinds) = (BTreeMap::new(), BTreeMap::new());
+    for line in text.lines() {
+        if let Some(kind) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = kind.split_once(' ').expect("a name and a kind");
+            assert!(kinds.insert(name.to_owned(), kind.to_owned()).is_none(), "{name} comes twice");
+        } else if !line.starts_with("# HELP ") {
+            let (name, value) = line.rsplit_once(' ').expect("a name and a value");
+            let family = name.split('{').next().expect("a name");
+            let base = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| {
+                family.strip_suffix(suffix).filter(|base| kinds.get(*base).is_some_and(|kind| kind == "histogram"))
+            });
+            let kind = kinds.get(base.unwrap_or(family)).unwrap_or_else(|| panic!("{line} has no type"));
+            assert_eq!(kind == "counter", family.ends_with("_total"), "{line}");
+            let before = samples.insert(name.to_owned(), value.parse().expect("a number"));
+            assert!(before.is_none(), "{name} comes twice");
+        }
+    }
+    samples
+}
+
+#[tokio::test]
+async fn requests_and_errors_are_counted_by_method_and_code() {
+    let node = node().await;
+    for _ in 0..3 {
+        node.rpc("eth_blockNumber", json!([])).await;
+    }
+    node.rpc("evm_mine", json!([])).await;
+    node.rpc_error("eth_nothing", json!([])).await;
+    node.rpc_error("eth_getBalance", json!(["nonsense", "latest"])).await;
+    let batch = json!([1, 2].map(|id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"})));
+    node.post(batch.to_string()).await;
+
+    let samples = scrape(&node).await;
+    let requests = |method: &str| samples[&format!("tetrad_rpc_request_duration_seconds_count{{method=\"{method}\"}}")];
+    assert_eq!([requests("eth_blockNumber"), requests("evm_mine"), requests("eth_chainId")], [3.0, 1.0, 2.0]);
+    assert_eq!(requests("eth_getBalance"), 1.0);
+    assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32601\"}"], 1.0);
+    assert_eq!(samples["tetrad_rpc_errors_total{code=\"-32602\"}"], 1.0);
+    assert!(!samples.keys().any(|name| name.contains("eth_nothing")), "names that clients make up are no labels");
+    let endless = samples["tetrad_rpc_request_duration_seconds_bucket{method=\"eth_blockNumber\",le=\"+Inf\"}"];
+    assert_eq!(endless, 3.0);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_chain_and_the_process_are_described() {
+    let node = node().await;
+    let before = scrape(&node).await;
+    node.rpc("evm_mine", json!([{ "blocks": 4 }])).await;
+    // The counters follow the chain's events.
+    let after = loop {
+        let samples = scrape(&node).await;
+        if samples["tetrad_blocks_total"] >= 4.0 {
+            break samples;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    assert_eq!(after["tetrad_head_block"] - before["tetrad_head_block"], 4.0);
+    assert_eq!(after["tetrad_head_gas_limit"], 60_000_000.0);
+    assert_eq!(after["tetrad_pool_transactions"], 0.0);
+    assert!(after["process_start_time_seconds"] > 1.6e9);
+    if cfg!(target_os = "linux") {
+        assert!(after["process_resident_memory_bytes"] > 1e6 && after["process_open_fds"] > 3.0);
+        assert!(after["process_cpu_seconds_total"] >= before["process_cpu_seconds_total"]);
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn rest_requests_count_by_status_and_prices_by_age() {
+    let (node, clock) = ticking_node().await;
+    node.get("/api/prices").await;
+    node.get("/api/nothing").await;
+    node.get("/api/pools").await;
+    let samples = scrape(&node).await;
+    assert_eq!(samples["tetrad_http_requests_total{interface=\"exchange\",status=\"200\"}"], 1.0);
+    assert_eq!(samples["tetrad_http_requests_total{interface=\"exchange\",status=\"404\"}"], 1.0);
+    assert_eq!(samples["tetrad_http_request_duration_seconds_count{interface=\"lending\"}"], 1.0);
+    assert_eq!(samples["tetrad_prices_fresh"], 1.0);
+    assert_eq!(samples["tetrad_price_usd{token=\"USDC\"}"].round(), 1.0);
+    clock.advance(1_000);
+    let later = scrape(&node).await;
+    let age = |samples: &BTreeMap<String, f64>| samples["tetrad_price_age_seconds{token=\"WBTC\"}"];
+    assert_eq!(age(&later) - age(&samples), 1.0);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn sockets_count_while_they_are_open() {
+    let node = node().await;
+    let (rpc, _) = connect_async(node.ws_url()).await.expect("a socket");
+    let prices = node.price_socket().await;
+    let open = scrape(&node).await;
+    assert_eq!((open["tetrad_rpc_sockets"], open["tetrad_price_sockets"]), (1.0, 1.0));
+    drop((rpc, prices));
+    while scrape(&node).await["tetrad_rpc_sockets"] > 0.0 || scrape(&node).await["tetrad_price_sockets"] > 0.0 {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn metrics_may_have_a_listener_of_their_own_or_none() {
+    // A port that was free a moment ago.
+    let address: SocketAddr =
+        std::net::TcpListener::bind("127.0.0.1:0").and_then(|one| one.local_addr()).expect("a port");
+    let own = node_with(|config| config.metrics = MetricsAt::Own(address)).await;
+    assert_eq!(own.get("/metrics").await.status(), 404);
+    let text = own.http.get(format!("http://{address}/metrics")).send().await.expect("an answer");
+    assert!(text.text().await.expect("text").contains("tetrad_head_block 0\n"));
+    let other = own.http.get(format!("http://{address}/api/prices")).send().await.expect("an answer");
+    assert_eq!(other.status(), 404);
+    own.end().await;
+
+    let off = node_with(|config| config.metrics = MetricsAt::Off).await;
+    assert_eq!(off.get("/metrics").await.status(), 404);
+    off.end().await;
+}

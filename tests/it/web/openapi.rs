@@ -1,0 +1,164 @@
+//! `GET /openapi.json`, held against the routes themselves.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::support::{TestNode, node_with};
+
+async fn quiet() -> TestNode {
+    node_with(|config| config.exchange.rate_limit = 0).await
+}
+
+/// Every operation: method, path with its examples filled in, and what is said of it.
+fn operations(document: &Value) -> Vec<(String, String, Value)> {
+    let mut found = Vec::new();
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        for (method, operation) in methods.as_object().expect("methods") {
+            let mut filled = path.clone();
+            let mut query = Vec::new();
+            for parameter in operation["parameters"].as_array().into_iter().flatten() {
+                let (name, example) = (parameter["name"].as_str().expect("a name"), &parameter["example"]);
+                let example = example.as_str().expect("an example");
+                match parameter["in"].as_str() {
+                    Some("path") => filled = filled.replace(&format!("{{{name}}}"), example),
+                    _ => query.push(format!("{name}={example}")),
+                }
+            }
+            assert!(!filled.contains('{'), "{path}: a part of the path is not described");
+            let query = if query.is_empty() { String::new() } else { format!("?{}", query.join("&")) };
+            found.push((method.clone(), filled + &query, operation.clone()));
+        }
+    }
+    found
+}
+
+/// What is wrong with a value, going by a schema of the document. Understands what the document uses.
+fn check(value: &Value, schema: &Value, document: &Value, at: &str) -> Result<(), String> {
+    if let Some(reference) = schema["$ref"].as_str() {
+        let target = document.pointer(reference.trim_start_matches('#')).ok_or(format!("{reference} is not there"))?;
+        check(value, target, document, at)?;
+    }
+    for choice in ["anyOf", "oneOf"] {
+        if let Some(schemas) = schema[choice].as_array() {
+            let fits = schemas.iter().filter(|schema| check(value, schema, document, at).is_ok()).count();
+            if fits == 0 || (choice == "oneOf" && fits != 1) {
+                return Err(format!("{at}: {fits} of {choice} fit {value}"));
+            }
+        }
+    }
+    if let Some(expected) = schema.get("const")
+        && expected != value
+    {
+        return Err(format!("{at}: expected {expected}, got {value}"));
+    }
+    if let Some(words) = schema["enum"].as_array()
+        && !words.contains(value)
+    {
+        return Err(format!("{at}: {value} is none of {words:?}"));
+    }
+    let kind = match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_u64() || number.is_i64() => "integer",
+        Value::Number(_) => "number",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    };
+    let kinds: Vec<_> = match &schema["type"] {
+        Value::String(one) => vec![one.as_str()],
+        Value::Array(many) => many.iter().filter_map(Value::as_str).collect(),
+        _ => Vec::new(),
+    };
+    let is_number = kind == "integer" && kinds.contains(&"number");
+    if !kinds.is_empty() && !kinds.contains(&kind) && !is_number {
+        return Err(format!("{at}: expected {kinds:?}, got {value}"));
+    }
+    for (index, item) in value.as_array().into_iter().flatten().enumerate() {
+        check(item, &schema["items"], document, &format!("{at}[{index}]"))?;
+    }
+    let Some(members) = value.as_object() else { return Ok(()) };
+    for name in schema["required"].as_array().into_iter().flatten().filter_map(Value::as_str) {
+        if !members.contains_key(name) {
+            return Err(format!("{at}: {name} is missing"));
+        }
+    }
+    for (name, member) in members {
+        let described = schema["properties"].get(name).unwrap_or(&schema["additionalProperties"]);
+        check(member, described, document, &format!("{at}.{name}"))?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn every_answer_is_one_that_the_document_describes() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    assert_eq!(document["openapi"], "3.1.0");
+    let operations = operations(&document);
+    assert!(operations.len() >= 20, "{}", operations.len());
+    for (method, path, operation) in operations {
+        let method = reqwest::Method::from_bytes(method.to_uppercase().as_bytes()).expect("a method");
+        let mut request = node.http.request(method.clone(), format!("{}{path}", node.rest_url()));
+        if operation.get("requestBody").is_some() {
+            request = request.header("content-type", "application/json").body("{}");
+        }
+        let response = request.send().await.expect("an answer");
+        let status = response.status().as_u16().to_string();
+        let described = operation["responses"].get(&status).unwrap_or_else(|| panic!("{method} {path}: {status}"));
+        let body: Value = response.json().await.expect("JSON");
+        let schema = &described["content"]["application/json"]["schema"];
+        assert!(schema.is_object(), "{method} {path}: {status} has no schema");
+        check(&body, schema, &document, "body").unwrap_or_else(|error| panic!("{method} {path}: {error}\n{body}"));
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn bad_parameters_get_an_answer_that_is_described() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    for (path, methods) in document["paths"].as_object().expect("paths") {
+        let Some(operation) = methods.get("get") else { continue };
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let name = parameter["name"].as_str().expect("a name");
+            for bad in ["%00", "%ff", "-1", "x", "99999999999999999999999999", ""] {
+                let mut path = path.clone();
+                let mut query = String::new();
+                for other in operation["parameters"].as_array().into_iter().flatten() {
+                    let (of, example) = (other["name"].as_str().expect("a name"), other["example"].as_str());
+                    let value = if of == name { bad } else { example.expect("an example") };
+                    match other["in"].as_str() {
+                        Some("path") => path = path.replace(&format!("{{{of}}}"), value),
+                        _ => query.push_str(&format!("&{of}={value}")),
+                    }
+                }
+                // Nothing between two slashes is another path.
+                if path.contains("//") || path.ends_with('/') {
+                    continue;
+                }
+                let response = node.get(&format!("{path}?{query}")).await;
+                let status = response.status().as_u16();
+                let described = operation["responses"].get(status.to_string());
+                let described = described.unwrap_or_else(|| panic!("{path}?{query}: {status}"));
+                let body: Value = response.json().await.expect("JSON");
+                let schema = &described["content"]["application/json"]["schema"];
+                check(&body, schema, &document, "body").unwrap_or_else(|error| panic!("{path}?{query}: {error}"));
+            }
+        }
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn operations_have_names_of_their_own() {
+    let node = node_with(|config| config.exchange.rate_limit = 5).await;
+    let document = node.get_json("/openapi.json").await;
+    let operations = operations(&document);
+    let names: BTreeSet<_> = operations.iter().map(|(_, _, operation)| operation["operationId"].to_string()).collect();
+    assert_eq!(names.len(), operations.len());
+    let limited = |path: &str| document["paths"][path]["get"]["responses"].get("429").is_some();
+    assert!(limited("/api/prices") && limited("/api/swaps") && !limited("/api/pools") && !limited("/health"));
+    node.end().await;
+}
