@@ -65,7 +65,7 @@ async fn act(
         2 => {
             let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
             let edits = [Edit::Balance(address, U256::from(value)), Edit::ChainId(125)];
-            chain.change(move |executor| executor.edit(&edits)).await.unwrap().is_ok()
+            chain.change(move |executor| executor.edit(&edits)).await.is_ok_and(|done| done.is_ok())
         }
         3 => {
             let seconds = random.below(100) as i64;
@@ -74,7 +74,7 @@ async fn act(
         4 => {
             let pace = Pace { interval: Some(2), at_least: 1 };
             let count = random.below(4);
-            chain.change(move |executor| executor.mine(count, pace)).await.unwrap().is_ok()
+            chain.change(move |executor| executor.mine(count, pace)).await.is_ok_and(|done| done.is_ok())
         }
         5 => chain.change(|executor| executor.set_time(3_000)).await.is_ok(),
         6 => {
@@ -82,19 +82,19 @@ async fn act(
             sent.clear();
             let depth = random.below(4).min(chain.head().number());
             match random.chance(50) {
-                true => chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok(),
+                true => chain.change(move |executor| executor.rollback(depth)).await.is_ok_and(|done| done.is_ok()),
                 false => {
                     let blocks = vec![Vec::new(); depth as usize];
-                    chain.change(move |executor| executor.reorg(blocks)).await.unwrap().is_ok()
+                    chain.change(move |executor| executor.reorg(blocks)).await.is_ok_and(|done| done.is_ok())
                 }
             }
         }
         7 if random.chance(20) => {
             sent.clear();
             snapshots.clear();
-            chain.change(|executor| executor.reset()).await.unwrap().is_ok()
+            chain.change(|executor| executor.reset()).await.is_ok_and(|done| done.is_ok())
         }
-        8 => chain.change(|executor| executor.seal_block(1)).await.unwrap().is_ok(),
+        8 => chain.change(|executor| executor.seal_block(1)).await.is_ok_and(|done| done.is_ok()),
         _ => {
             let from = random.below(ACCOUNTS as u64) as usize;
             let to = Address::with_last_byte(random.below(250) as u8);
