@@ -33,7 +33,7 @@ fn entry(transfers: u64) -> Entry {
             public_key: None,
         }
     };
-    Entry::Edit { changes: Arc::new(Changes((0..transfers).map(change).collect())), root: B256::ZERO }
+    Entry::Edit { changes: Arc::new(Changes((0..transfers).map(change).collect())), root: B256::ZERO, parameters: None }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {
@@ -85,8 +85,14 @@ fn restart(accounts: u64) {
     drop(genesis);
     let identity = ChainIdentity { chain_id: 125, genesis: first.head.genesis.hash };
     let (genesis, block) = (first.head.genesis.clone(), first.head.block.clone());
-    let checkpoint =
-        Checkpoint { height: 0, shift: Default::default(), genesis, block, state: first.head.state.clone() };
+    let checkpoint = Checkpoint {
+        height: 0,
+        shift: Default::default(),
+        genesis,
+        block,
+        state: first.head.state.clone(),
+        parameters: Default::default(),
+    };
     let start = Instant::now();
     let bytes = checkpoint.write(&*storage, identity).unwrap();
     println!("checkpoint of {accounts} accounts: {:.2} s, {} MB", start.elapsed().as_secs_f64(), bytes >> 20);

@@ -5,8 +5,8 @@
 //! the next block is sealed; the state *at* that block, which an earlier number names later, is the one with the edits
 //! that came after it left out.
 //!
-//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and edits. The log of a data directory records what
-//! they did to the state. Another chain id and signatures that were vouched for last as long as the process.
+//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that a log of blocks and edits,
+//! applied in order, leads to the same heads again.
 
 use std::sync::Arc;
 
@@ -43,33 +43,38 @@ pub enum Edit {
 }
 
 impl Head {
-    /// The same chain after these edits, one after another, and what they did to the state, if anything.
-    pub fn edit(&self, edits: &[Edit]) -> Result<(Self, Option<Arc<Changes>>), ReadError> {
+    /// The same chain after an edit.
+    pub fn edit(&self, edit: &Edit) -> Result<Self, ReadError> {
         let mut params = self.params.clone();
-        let mut overlay = Overlay::new(&self.state, self);
-        for edit in edits {
-            match edit {
-                Edit::Balance(address, balance) => overlay.edit(*address, |info| info.balance = *balance)?,
-                Edit::Credit(address, amount) => overlay.credit(*address, *amount, false)?,
-                Edit::Nonce(address, nonce) => overlay.edit(*address, |info| info.nonce = *nonce)?,
-                Edit::Code(address, code) => overlay.set_code(*address, code.clone())?,
-                Edit::Storage(address, slot, value) => overlay.set_storage(*address, *slot, *value)?,
-                Edit::Accounts(accounts) => accounts.iter().try_for_each(|account| account.place(&mut overlay))?,
-                Edit::ChainId(id) => Arc::make_mut(&mut params).chain_id = *id,
-                Edit::Signature(signature, signer) => {
-                    Arc::make_mut(&mut Arc::make_mut(&mut params).signers).insert(*signature, *signer);
-                }
+        match edit {
+            Edit::ChainId(id) => Arc::make_mut(&mut params).chain_id = *id,
+            Edit::Signature(signature, signer) => {
+                Arc::make_mut(&mut Arc::make_mut(&mut params).signers).insert(*signature, *signer);
+            }
+            _ => {
+                let changes = Arc::new(changes(self, edit)?);
+                let mut state = self.state.clone();
+                state.apply(&changes);
+                return Ok(self.edited(changes, state));
             }
         }
-        let changes = overlay.into_changes();
-        let changes = (!changes.0.is_empty()).then(|| Arc::new(changes));
         let mut next = self.clone();
-        if let Some(changes) = &changes {
-            let mut state = self.state.clone();
-            state.apply(changes);
-            next = self.edited(changes.clone(), state);
-        }
         next.params = params;
-        Ok((next, changes))
+        Ok(next)
     }
+}
+
+/// What an edit does to the state.
+fn changes(head: &Head, edit: &Edit) -> Result<Changes, ReadError> {
+    let mut overlay = Overlay::new(&head.state, head);
+    match edit {
+        Edit::Balance(address, balance) => overlay.edit(*address, |info| info.balance = *balance)?,
+        Edit::Credit(address, amount) => overlay.credit(*address, *amount, false)?,
+        Edit::Nonce(address, nonce) => overlay.edit(*address, |info| info.nonce = *nonce)?,
+        Edit::Code(address, code) => overlay.set_code(*address, code.clone())?,
+        Edit::Storage(address, slot, value) => overlay.set_storage(*address, *slot, *value)?,
+        Edit::Accounts(accounts) => accounts.iter().try_for_each(|account| account.place(&mut overlay))?,
+        Edit::ChainId(_) | Edit::Signature(..) => {}
+    }
+    Ok(overlay.into_changes())
 }

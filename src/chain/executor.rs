@@ -18,7 +18,7 @@ use super::{
 use crate::{
     block::{Block, Transaction},
     evm::{BlockError, Environment},
-    log::{Entry, Shift},
+    log::Shift,
     state::Changes,
 };
 
@@ -64,26 +64,22 @@ pub struct Executor {
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
     pub(super) snapshots_taken: u64,
-    /// What the node started with.
-    pub(super) origin: Origin,
+    /// What the node started with, and how many entries the log had then.
+    pub(super) origin: (Arc<Head>, Sealing, u64),
 }
 
-/// The chain, what was decided about sealing, and the entries of the log when the node started.
-pub(super) struct Origin {
-    pub(super) head: Arc<Head>,
-    pub(super) sealing: Sealing,
-    pub(super) height: u64,
-}
-
-/// A block that was made on top of a head, and is neither recorded nor published.
+/// A block that was made on top of a head, and is not published.
 pub(super) struct Sealed {
     pub(super) block: Arc<Block>,
-    pub(super) changes: Arc<Changes>,
-    /// The time after it.
-    pub(super) shift: Shift,
     pub(super) next: Head,
     /// Blocks that the next head lets go of.
     pub(super) dropped: Vec<Arc<Block>>,
+    /// What it did to the state.
+    pub(super) changes: Arc<Changes>,
+    /// How the chain's time differs from the clock's after it.
+    pub(super) shift: Shift,
+    /// The time and the decisions for the next block before it.
+    pub(super) before: (Timing, Sealing),
 }
 
 /// A state of the chain to come back to.
@@ -172,9 +168,9 @@ impl Executor {
                 }
                 Err(error) => {
                     self.tell(&error);
-                    // Who waits for a block that cannot be recorded was refused already.
-                    if !matches!(error, ChangeError::Append(_)) {
-                        self.shared.pool.release_unaffordable(u64::MAX);
+                    match error {
+                        ChangeError::Append(error) => self.refuse_all(&error),
+                        _ => self.shared.pool.release_unaffordable(u64::MAX),
                     }
                     return;
                 }
@@ -189,7 +185,9 @@ impl Executor {
         let environment = self.shared.next_environment(&head, at_least);
         let first = self.shared.preamble(&head, &environment);
         let candidate = self.candidate(&head, &environment, first)?;
-        self.commit(&head, &environment, candidate)
+        let sealed = self.seal(&head, &environment, candidate);
+        self.record_sealed(&sealed)?;
+        Ok(self.publish_sealed(sealed))
     }
 
     /// Makes a block if there is anything to put into it. Returns whether that changed anything.
@@ -199,32 +197,10 @@ impl Executor {
         if candidate.content.transactions.is_empty() {
             return Ok(!candidate.rejected.is_empty());
         }
-        self.commit(head, environment, candidate)?;
-        Ok(true)
-    }
-
-    /// Seals, records and publishes what was executed. If it cannot be recorded the chain is as before, and whoever
-    /// waits for a block is refused.
-    fn commit(
-        &mut self,
-        head: &Head,
-        environment: &Environment,
-        candidate: Candidate,
-    ) -> Result<Arc<Block>, ChangeError> {
-        let decided = self.decided();
         let sealed = self.seal(head, environment, candidate);
-        if let Err(error) = self.record_block(&sealed) {
-            self.decide(decided);
-            let reason = || SubmitError::Storage(error.to_string());
-            let ready = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-            ready.iter().for_each(|pooled| self.shared.pool.refuse(pooled.transaction.hash(), reason));
-            return Err(error.into());
-        }
-        let Sealed { block, next, dropped, .. } = sealed;
-        self.publish(next, vec![block.clone()], Vec::new());
-        dropped.iter().for_each(|old| self.shared.index.remove(old));
-        self.settled();
-        Ok(block)
+        self.record_sealed(&sealed)?;
+        self.publish_sealed(sealed);
+        Ok(true)
     }
 
     /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
@@ -249,10 +225,19 @@ impl Executor {
         let block = Arc::new(seal(environment, candidate.content, root));
         let changes = Arc::new(candidate.changes);
         let (next, dropped) = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
-        let mut timing = self.shared.timing.lock();
+        let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
+        let before = (timing.clone(), *sealing);
         timing.sealed(environment.timestamp);
-        self.shared.sealing.lock().forget_next();
-        Sealed { block, changes, shift: timing.shift(), next, dropped }
+        sealing.forget_next();
+        Sealed { block, next, dropped, changes, shift: timing.shift(), before }
+    }
+
+    fn publish_sealed(&mut self, sealed: Sealed) -> Arc<Block> {
+        let Sealed { block, next, dropped, .. } = sealed;
+        self.publish(next, vec![block.clone()], Vec::new());
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
+        self.after_blocks();
+        block
     }
 
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
@@ -268,11 +253,9 @@ impl Executor {
 
     /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
     pub fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
-        let (next, changes) = self.head().edit(edits)?;
-        if let Some(changes) = changes {
-            let root = next.state.root();
-            self.record(|| Entry::Edit { changes, root })?;
-        }
+        let head = self.head();
+        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+        self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
         self.shared.pool.settle_all(&self.head().state);
         Ok(())

@@ -111,18 +111,18 @@ impl Head {
         Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
     }
 
-    /// A chain that goes on after `block`, with the `recent` blocks before it, oldest first. Of their states nothing is
+    /// A chain that goes on after `block`, with the newest blocks before it, oldest first. Of their states nothing is
     /// known.
     pub fn resumed(
         params: Arc<ChainParams>,
         genesis: Arc<Block>,
-        recent: Vec<Arc<Block>>,
+        before: Vec<Arc<Block>>,
         block: Arc<Block>,
         state: State,
     ) -> Self {
         let mut head = Self::genesis(params, block.clone(), state);
-        let mut trail = Spine::starting_at(recent.first().unwrap_or(&block).number());
-        recent.into_iter().chain([block]).for_each(|block| trail.push(block));
+        let mut trail = Spine::starting_at(before.first().unwrap_or(&block).number());
+        before.into_iter().chain([block]).for_each(|block| trail.push(block));
         (head.genesis, head.trail) = (genesis, Trail(trail));
         head
     }
@@ -274,6 +274,12 @@ impl Head {
         next.state = state;
         next.edits.push(changes);
         next
+    }
+
+    /// What development methods changed since `before`, a head with the same newest block.
+    pub(super) fn edits_since(&self, before: &Self) -> Changes {
+        let new = self.edits.iter().skip(before.edits.len());
+        Changes(new.flat_map(|changes| changes.0.iter().cloned()).collect())
     }
 
     /// The chain as it was when the block with this number was its newest.

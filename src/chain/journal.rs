@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use super::Head;
 use crate::{
     block::Submission,
-    log::{AppendError, BlockLog, ChainIdentity, Entry, Shift, Storage},
+    log::{AppendError, BlockLog, ChainIdentity, Entry, Parameters, Shift, Storage},
     store::{Checkpoint, DataDir, History, Keeper, KeptTransaction, PoolFile},
 };
 
@@ -13,6 +13,8 @@ use crate::{
 pub struct Journal {
     log: Box<dyn BlockLog>,
     kept: Option<Kept>,
+    /// Why nothing more can be recorded.
+    given_up: Option<String>,
     /// Held as long as anything is written.
     _directory: Option<DataDir>,
 }
@@ -38,7 +40,7 @@ pub(super) struct Parts {
 impl Journal {
     /// A journal of nothing but a log.
     pub fn new(log: Box<dyn BlockLog>) -> Self {
-        Self { log, kept: None, _directory: None }
+        Self { log, kept: None, given_up: None, _directory: None }
     }
 
     pub(super) fn with_parts(log: Box<dyn BlockLog>, parts: Parts, waiting: &[Submission]) -> io::Result<Self> {
@@ -50,7 +52,7 @@ impl Journal {
         let pool = PoolFile::create(parts.storage, parts.identity, &waiting)?;
         let told = log.written();
         let kept = Kept { history: parts.history, keeper: parts.keeper, pool, told };
-        Ok(Self { log, kept: Some(kept), _directory: parts.directory })
+        Ok(Self { log, kept: Some(kept), given_up: None, _directory: parts.directory })
     }
 
     /// Blocks that memory no longer holds.
@@ -68,23 +70,27 @@ impl Journal {
         self.log.end()
     }
 
-    /// How many entries there were when the block with this number was recorded, with it. None before it, if it is the
-    /// first one, and if what is recorded does not reach back to it.
-    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let history = self.history()?;
-        match history.height_of(number) {
-            Some(height) => Some(height + 1),
-            None => (number == 0 && history.oldest().is_none_or(|oldest| oldest <= 1)).then_some(0),
-        }
-    }
-
     /// Appends an entry to the log. When this returns it is as durable as was asked for.
     pub fn record(&mut self, entry: &Entry) -> Result<(), AppendError> {
+        if let Some(reason) = self.given_up.clone() {
+            return Err(AppendError::Unknown { file: "log".to_owned(), reason });
+        }
         let location = self.log.append(self.log.end(), entry)?;
         if let Some(kept) = &self.kept {
             kept.history.insert(location, entry);
         }
         Ok(())
+    }
+
+    /// Lets nothing more be recorded.
+    pub(super) fn give_up(&mut self, reason: String) {
+        self.given_up = Some(reason);
+    }
+
+    /// Entries that the log had when the block with this number was the newest; none if that is not known.
+    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
+        let history = &self.kept.as_ref()?.history;
+        history.height_of(number).map(|height| height + 1)
     }
 
     /// Everything that was recorded is published as `head`: a good time to have a checkpoint made.
@@ -99,6 +105,7 @@ impl Journal {
             genesis: head.genesis.clone(),
             block: head.block.clone(),
             state: head.state.clone(),
+            parameters: Parameters::of(head),
         });
     }
 

@@ -99,7 +99,11 @@ impl Opened {
             match &entry {
                 Entry::Block { block, shift, .. } => (at.block, at.shift) = (block.clone(), *shift),
                 Entry::Time(shift) | Entry::Revert { shift, .. } => at.shift = *shift,
-                Entry::Edit { .. } => {}
+                Entry::Edit { parameters, .. } => {
+                    if let Some(parameters) = parameters {
+                        at.parameters = parameters.clone();
+                    }
+                }
             }
             seen(height, &entry, &at).map_err(wrong)?;
         }

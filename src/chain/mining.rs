@@ -41,10 +41,8 @@ impl Executor {
                     break;
                 }
             };
-            let decided = self.decided();
             let sealed = self.seal(&head, &environment, candidate);
-            if let Err(error) = self.record_block(&sealed) {
-                self.decide(decided);
+            if let Err(error) = self.record_sealed(&sealed) {
                 outcome = Err(error.into());
                 break;
             }
@@ -61,7 +59,7 @@ impl Executor {
         if !blocks.is_empty() {
             self.publish(Head::clone(&head), blocks, Vec::new());
         }
-        self.settled();
+        self.after_blocks();
         outcome
     }
 

@@ -19,6 +19,7 @@ mod journal;
 mod keyring;
 mod maintain;
 mod mining;
+mod past;
 mod pool;
 mod record;
 mod recover;
@@ -59,7 +60,7 @@ pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};
-pub use rewind::ReorgError;
+pub use rewind::{ReorgError, RollbackError};
 pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
     without_signature,
@@ -67,7 +68,7 @@ pub use simulate::{
 pub use view::{BlockId, View, ViewError};
 
 use self::{
-    executor::{Answer, Command, Origin},
+    executor::{Answer, Command},
     index::Index,
     shared::{Sealing, Shared},
     timing::Timing,
@@ -193,6 +194,7 @@ impl Chain {
         let head = Arc::new(head);
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
+        let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
             index: Index::default(),
@@ -207,7 +209,6 @@ impl Chain {
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
-        let origin = Origin { head, sealing, height: journal.as_ref().map_or(0, Journal::height) };
         let executor = Executor {
             shared: shared.clone(),
             commands: receiver,
@@ -218,7 +219,7 @@ impl Chain {
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
-            origin,
+            origin: (head, sealing, origin_height),
         };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
         let chain = Self { shared, commands };
@@ -295,26 +296,6 @@ impl Chain {
     /// How much of the past is held.
     pub fn history_limits(&self) -> HistoryLimits {
         self.shared.history_limits
-    }
-
-    /// The block with this number where memory no longer holds it.
-    pub fn old_block(&self, head: &Head, number: u64) -> Option<Arc<Block>> {
-        let history = self.shared.history.as_ref().filter(|_| number < head.oldest())?;
-        history.block(number)
-    }
-
-    /// The oldest block that there is besides the first one.
-    pub fn oldest(&self, head: &Head) -> u64 {
-        let kept = self.shared.history.as_ref().and_then(|history| history.oldest());
-        kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
-    }
-
-    /// Numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under at least one
-    /// key of each of `wanted`, oldest first.
-    pub fn old_candidates(&self, head: &Head, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
-        let Some(last) = head.oldest().checked_sub(1) else { return Vec::new() };
-        let history = self.shared.history.as_ref();
-        history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
     }
 
     /// Tells the writer that there may be something to put into a block.

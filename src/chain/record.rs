@@ -1,17 +1,12 @@
-//! What the writer records, and what becomes of a change that cannot be recorded.
+//! Recording what the writer does before anybody sees it, and what follows from failing to.
+
+use std::sync::Arc;
 
 use super::{
-    ChangeError, Executor, Sealing, SubmitError,
+    ChangeError, Executor, Head, SubmitError,
     executor::{Command, Sealed, Waiting},
-    timing::Timing,
 };
-use crate::log::{AppendError, Entry};
-
-/// What a block uses up of what was decided for it, to be given back if the block cannot be recorded.
-pub(super) struct Decided {
-    timing: Timing,
-    sealing: Sealing,
-}
+use crate::log::{AppendError, Entry, Parameters};
 
 impl Executor {
     /// Records a change before anybody sees it.
@@ -25,27 +20,50 @@ impl Executor {
         Ok(())
     }
 
-    /// Records a block that was made.
-    pub(super) fn record_block(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
-        let Sealed { block, changes, shift, .. } = sealed;
-        self.record(|| Entry::Block { block: block.clone(), changes: changes.clone(), shift: *shift })?;
-        self.failure = None;
+    /// Records a block. If that fails, the time and the decisions for the next block are as they were before it.
+    pub(super) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
+        let recorded = self.record(|| sealed.entry());
+        match recorded {
+            Ok(()) => self.failure = None,
+            Err(_) => {
+                *self.shared.timing.lock() = sealed.before.0.clone();
+                *self.shared.sealing.lock() = sealed.before.1;
+            }
+        }
+        recorded
+    }
+
+    /// Records what edits made of `before`, all at once.
+    pub(super) fn record_edits(&mut self, before: &Head, after: &Head) -> Result<(), AppendError> {
+        self.record(|| Entry::Edit {
+            changes: Arc::new(after.edits_since(before)),
+            root: after.state.root(),
+            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| Parameters::of(after)),
+        })
+    }
+
+    /// Records that the chain goes back to what it was when the log had `to` entries, and then on with some blocks. If
+    /// only a part of that could be recorded, nothing more can be: the log then has a way that nobody sees.
+    pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
+        let shift = blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.before.0.shift());
+        self.record(|| Entry::Revert { to, shift })?;
+        for sealed in blocks {
+            let recorded = self.record(|| sealed.entry());
+            if let (Err(error), Some(journal)) = (&recorded, &mut self.journal) {
+                journal.give_up(error.to_string());
+            }
+            recorded?;
+        }
         Ok(())
     }
 
-    /// What is decided for the next block.
-    pub(super) fn decided(&self) -> Decided {
-        Decided { timing: self.shared.timing.lock().clone(), sealing: *self.shared.sealing.lock() }
+    /// Entries that the log had when the block with this number was the newest.
+    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
+        let is_first = number == self.head().genesis.number();
+        self.journal.as_ref().map_or(Some(0), |journal| journal.height_after(number).or(is_first.then_some(0)))
     }
 
-    /// Decides it again.
-    pub(super) fn decide(&self, Decided { timing, sealing }: Decided) {
-        *self.shared.timing.lock() = timing;
-        *self.shared.sealing.lock() = sealing;
-    }
-
-    /// Records what a development method made of the time, if no block tells of it, or takes that back. Returns
-    /// whether it holds.
+    /// Records what a development method made of the time, if no block tells of it, or takes that back.
     pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
         if self.journal.is_none() || shift == self.recorded || self.record(|| Entry::Time(shift)).is_ok() {
@@ -55,11 +73,11 @@ impl Executor {
         false
     }
 
-    /// Everything that was recorded is published.
-    pub(super) fn settled(&mut self) {
-        let shift = self.recorded;
+    /// Blocks were published.
+    pub(super) fn after_blocks(&mut self) {
+        let (head, shift) = (self.head(), self.recorded);
         if let Some(journal) = &mut self.journal {
-            journal.settled(&self.shared.head.load(), shift);
+            journal.settled(&head, shift);
         }
         self.tidy_pool(false);
     }
@@ -70,6 +88,13 @@ impl Executor {
         if self.failure.as_ref() != Some(&text) {
             tracing::error!(%error, "could not seal a block");
             self.failure = Some(text);
+        }
+    }
+
+    /// Takes everything that somebody waits for out of the pool, and tells them why.
+    pub(super) fn refuse_all(&mut self, error: &AppendError) {
+        for (pooled, _) in self.shared.pool.content() {
+            self.shared.pool.refuse(pooled.transaction.hash(), || SubmitError::Storage(error.to_string()));
         }
     }
 
@@ -101,12 +126,32 @@ impl Executor {
         }
     }
 
-    /// Writes the file of transactions that wait anew, if it is worth it or `anyway`.
     pub(super) fn tidy_pool(&mut self, anyway: bool) {
         let shared = &self.shared;
         let waiting = || shared.pool.content().iter().map(|(pooled, _)| pooled.kept()).collect();
         if let Some(journal) = &mut self.journal {
             journal.tidy_pool(anyway, waiting);
         }
+    }
+}
+
+impl Parameters {
+    /// Those of a head.
+    pub(super) fn of(head: &Head) -> Self {
+        let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
+        Self { chain_id: head.params.chain_id, signers }
+    }
+
+    /// Makes them those of a head.
+    pub(super) fn restore(self, head: &mut Head) {
+        let params = Arc::make_mut(&mut head.params);
+        params.chain_id = self.chain_id;
+        params.signers = Arc::new(self.signers.into_iter().collect());
+    }
+}
+
+impl Sealed {
+    fn entry(&self) -> Entry {
+        Entry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
     }
 }

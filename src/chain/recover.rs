@@ -6,7 +6,7 @@ use super::{GenesisError, Head, HistoryLimits, Journal, journal::Parts};
 use crate::{
     block::{Block, Submission},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Shift, Storage, segments},
+    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Parameters, Shift, Storage, segments},
     state::State,
     store::{
         ChainFile, ChainFileError, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction, PoolFile,
@@ -160,6 +160,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         genesis: head.genesis.clone(),
         block: head.block.clone(),
         state: head.state.clone(),
+        parameters: Parameters::of(head),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     // What makes it one comes last.
@@ -215,7 +216,7 @@ fn replay(
     log: &LocalLog,
     history: &History,
 ) -> Result<(Head, Shift, u64), OpenError> {
-    let Checkpoint { height, mut shift, genesis, block, state } = checkpoint;
+    let Checkpoint { height, mut shift, genesis, block, state, parameters } = checkpoint;
     let first = block.number().saturating_sub(RECENT.min(opening.limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
@@ -228,6 +229,7 @@ fn replay(
     }
     recent.reverse();
     let mut head = Head::resumed(opening.params.clone(), genesis, recent, block, state);
+    parameters.restore(&mut head);
     let mut bytes = 0;
     for stored in log.stream(height)? {
         let stored = stored?;
@@ -245,7 +247,13 @@ fn step(head: Head, shift: Shift, entry: Entry, limits: HistoryLimits) -> Result
     let state = state_after(&head.block, &head.state, &entry)?;
     Ok(match entry {
         Entry::Block { block, changes, shift } => (head.extended(block, changes, state, limits).0, shift),
-        Entry::Edit { changes, .. } => (head.edited(changes, state), shift),
+        Entry::Edit { changes, parameters, .. } => {
+            let mut head = head.edited(changes, state);
+            if let Some(parameters) = parameters {
+                parameters.restore(&mut head);
+            }
+            (head, shift)
+        }
         Entry::Time(shift) | Entry::Revert { shift, .. } => (head, shift),
     })
 }
@@ -260,7 +268,7 @@ pub(super) fn state_after(parent: &Block, before: &State, entry: &Entry) -> Resu
             }
             (changes, block.header.state_root)
         }
-        Entry::Edit { changes, root } => (changes, *root),
+        Entry::Edit { changes, root, .. } => (changes, *root),
         Entry::Time(_) | Entry::Revert { .. } => return Ok(state),
     };
     match state.apply(changes) {

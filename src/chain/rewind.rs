@@ -12,18 +12,15 @@ use super::{
 use crate::{
     block::{Block, Transaction},
     evm::BlockError,
-    log::{AppendError, Entry, Shift},
+    log::{AppendError, Entry},
 };
 
 /// Snapshots that are kept; older ones are forgotten.
 const MAX_SNAPSHOTS: usize = 4_096;
 
-/// The chain could not go back, or not along another way from there.
+/// The chain could not be led along another way.
 #[derive(Debug, thiserror::Error)]
 pub enum ReorgError {
-    /// It could not be recorded.
-    #[error("the chain cannot be written: {0}")]
-    Append(#[from] AppendError),
     /// Its past is not held that far back.
     #[error(transparent)]
     Pruned(#[from] Pruned),
@@ -33,6 +30,20 @@ pub enum ReorgError {
     /// A block could not be made.
     #[error(transparent)]
     Block(#[from] BlockError),
+    /// The other way could not be recorded.
+    #[error("the chain cannot be written: {0}")]
+    Append(#[from] AppendError),
+}
+
+/// The chain could not go back.
+#[derive(Debug, thiserror::Error)]
+pub enum RollbackError {
+    /// Its past is not held that far back.
+    #[error(transparent)]
+    Pruned(#[from] Pruned),
+    /// That could not be recorded.
+    #[error("the chain cannot be written: {0}")]
+    Append(#[from] AppendError),
 }
 
 impl Executor {
@@ -67,22 +78,15 @@ impl Executor {
     }
 
     /// Goes back by so many blocks. The time goes on as it is, and what was in the blocks is gone.
-    pub fn rollback(&mut self, depth: u64) -> Result<(), ReorgError> {
+    pub fn rollback(&mut self, depth: u64) -> Result<(), RollbackError> {
         let number = self.head().number().saturating_sub(depth);
         let head = self.head().rewound(number)?;
-        self.record_rewind(number)?;
+        if number < self.head().number() {
+            let to = self.height_after(number).ok_or(Pruned(number))?;
+            self.record_replaced(to, &[])?;
+        }
         self.shared.sealing.lock().forget_next();
         self.replace(head, Vec::new());
-        Ok(())
-    }
-
-    /// Records that what came after the block with this number counts no more. Snapshots of that are gone then.
-    fn record_rewind(&mut self, number: u64) -> Result<(), ReorgError> {
-        let Some(journal) = &self.journal else { return Ok(()) };
-        let to = journal.height_after(number).ok_or(Pruned(number))?;
-        let shift = self.shared.timing.lock().shift();
-        self.record(|| Entry::Revert { to, shift })?;
-        self.snapshots.retain(|_, snapshot| snapshot.height <= to);
         Ok(())
     }
 
@@ -90,39 +94,31 @@ impl Executor {
     /// if one of the transactions cannot be executed.
     pub fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ReorgError> {
         let current = self.head();
-        let first = current.number().saturating_sub(blocks.len() as u64);
-        let mut head = current.rewound(first)?;
-        let decided = self.decided();
-        let mut made = Vec::with_capacity(blocks.len());
+        let number = current.number().saturating_sub(blocks.len() as u64);
+        let mut head = current.rewound(number)?;
+        let to = self.height_after(number).ok_or(Pruned(number))?;
+        let timing = self.shared.timing.lock().clone();
+        let mut sealed_blocks = Vec::with_capacity(blocks.len());
         // Something has to tell an empty block from the one whose place it takes.
         self.set_next_randomness(current.block.hash);
         for transactions in blocks {
-            match self.reorg_block(&head, transactions) {
-                Ok(sealed) => {
-                    head = sealed.next.clone();
-                    made.push(sealed);
-                }
-                Err(error) => {
-                    self.decide(decided);
-                    return Err(error);
-                }
-            }
+            let built = self.reorg_block(&head, transactions);
+            let sealed = built.inspect_err(|_| {
+                *self.shared.timing.lock() = timing.clone();
+                self.shared.sealing.lock().forget_next();
+            })?;
+            head = sealed.next.clone();
+            sealed_blocks.push(sealed);
         }
-        self.record_rewind(first).inspect_err(|_| self.decide(decided))?;
-        // From here on the log leads the way: what could be recorded is what is published.
-        let mut outcome = Ok(());
-        let (mut head, mut recorded) = (current.rewound(first)?, Vec::with_capacity(made.len()));
-        for sealed in made {
-            if let Err(error) = self.record_block(&sealed) {
-                outcome = Err(error.into());
-                break;
-            }
-            head = sealed.next;
-            recorded.push(sealed.block);
+        if !sealed_blocks.is_empty()
+            && let Err(error) = self.record_replaced(to, &sealed_blocks)
+        {
+            *self.shared.timing.lock() = timing;
+            self.shared.sealing.lock().forget_next();
+            return Err(error.into());
         }
-        self.replace(head, recorded);
-        self.settled();
-        outcome
+        self.replace(head, sealed_blocks.into_iter().map(|sealed| sealed.block).collect());
+        Ok(())
     }
 
     fn reorg_block(&self, head: &Head, transactions: Vec<Transaction>) -> Result<Sealed, ReorgError> {
@@ -139,13 +135,15 @@ impl Executor {
     /// Goes back to where the node started: the first block, without what development methods decided since. The pool
     /// and all snapshots are empty then.
     pub fn reset(&mut self) -> Result<(), ChangeError> {
-        let to = self.origin.height;
-        self.record(|| Entry::Revert { to, shift: Shift::default() })?;
+        let mut timing = self.shared.timing.lock().clone();
+        timing.reset();
+        let (to, shift) = (self.origin.2, timing.shift());
+        self.record(|| Entry::Revert { to, shift })?;
         self.snapshots.clear();
-        self.shared.timing.lock().reset();
-        *self.shared.sealing.lock() = self.origin.sealing;
+        *self.shared.timing.lock() = timing;
+        *self.shared.sealing.lock() = self.origin.1;
         self.shared.pool.clear(|| SubmitError::Dropped("the chain was reset".to_owned()));
-        let origin = Head::clone(&self.origin.head);
+        let origin = Head::clone(&self.origin.0);
         self.replace(origin, Vec::new());
         self.schedule();
         Ok(())

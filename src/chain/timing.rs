@@ -27,12 +27,12 @@ impl Timing {
 
     /// How the chain's time differs from the clock's.
     pub(super) fn shift(&self) -> Shift {
-        Shift { ahead: self.offset, promised: self.next }
+        Shift { ahead: self.offset, promised: self.next, interval: self.interval }
     }
 
     /// Makes the chain's time differ from the clock's in this way.
     pub(super) fn restore(&mut self, shift: Shift) {
-        (self.offset, self.next) = (shift.ahead, shift.promised);
+        (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
     }
 
     /// The chain's time now, in seconds since the Unix epoch.

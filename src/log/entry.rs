@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alloy_primitives::B256;
+use alloy_primitives::{Address, B256, FixedBytes};
 
 use crate::{
     block::Block,
@@ -17,6 +17,17 @@ pub struct Shift {
     pub ahead: i64,
     /// The time that the next block was promised.
     pub promised: Option<u64>,
+    /// Seconds from each block to the next, if they are fixed.
+    pub interval: Option<u64>,
+}
+
+/// What development methods may change of what otherwise holds for every block.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Parameters {
+    /// The chain id that transactions are signed for.
+    pub chain_id: u64,
+    /// Signatures that were given to accounts which did not make them.
+    pub signers: Vec<(FixedBytes<65>, Address)>,
 }
 
 /// One change to the chain. Outcomes are recorded with it: whoever applies an entry executes nothing, and holds what
@@ -38,6 +49,8 @@ pub enum Entry {
         changes: Arc<Changes>,
         /// The state's root afterwards.
         root: B256,
+        /// What holds for every block afterwards, if it changed.
+        parameters: Option<Parameters>,
     },
     /// A development method changed the time.
     Time(Shift),
@@ -66,9 +79,10 @@ impl Entry {
                 block.write(out);
                 changes.write(out);
             }
-            Self::Edit { changes, root } => {
+            Self::Edit { changes, root, parameters } => {
                 out.byte(EDIT);
                 out.raw(root.as_slice());
+                out.option(parameters.as_ref(), |out, parameters| parameters.write(out));
                 changes.write(out);
             }
             Self::Time(shift) => {
@@ -94,7 +108,8 @@ impl Entry {
             }
             EDIT => {
                 let root = B256::from(from.array()?);
-                Self::Edit { changes: Arc::new(Changes::read(from)?), root }
+                let parameters = from.option(Parameters::read)?;
+                Self::Edit { changes: Arc::new(Changes::read(from)?), root, parameters }
             }
             TIME => Self::Time(Shift::read(from)?),
             REVERT => Self::Revert { to: from.number()?, shift: Shift::read(from)? },
@@ -116,10 +131,35 @@ impl Shift {
     pub fn write(&self, out: &mut Writer) {
         out.signed(self.ahead);
         out.option(self.promised, Writer::number);
+        out.option(self.interval, Writer::number);
     }
 
     /// Reads what [`write`](Self::write) wrote.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        Ok(Self { ahead: from.signed()?, promised: from.option(Reader::number)? })
+        Ok(Self {
+            ahead: from.signed()?,
+            promised: from.option(Reader::number)?,
+            interval: from.option(Reader::number)?,
+        })
+    }
+}
+
+impl Parameters {
+    /// Appends the parameters.
+    pub fn write(&self, out: &mut Writer) {
+        out.number(self.chain_id);
+        out.number(self.signers.len() as u64);
+        for (signature, signer) in &self.signers {
+            out.raw(signature.as_slice());
+            out.raw(signer.as_slice());
+        }
+    }
+
+    /// Reads what [`write`](Self::write) wrote.
+    pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        let chain_id = from.number()?;
+        let count = from.count(85)?;
+        let signers = (0..count).map(|_| Ok((from.array()?.into(), from.array()?.into()))).collect::<Result<_, _>>()?;
+        Ok(Self { chain_id, signers })
     }
 }

@@ -13,7 +13,7 @@ mod storage;
 
 use alloy_primitives::B256;
 
-pub use entry::{Entry, Shift};
+pub use entry::{Entry, Parameters, Shift};
 pub use error::{AppendError, LogError};
 pub use local::{LocalLog, LocalReader, SEGMENT_BYTES};
 pub use memory::{Fault, Faults, MemoryLog};

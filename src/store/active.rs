@@ -20,8 +20,8 @@ pub struct ActiveIndex {
     pub(super) segment: u64,
     /// Height after the last entry.
     pub(super) end: u64,
-    /// Blocks by their numbers: of several with one number the last.
-    pub(super) blocks: HashMap<u64, Location, DefaultHashBuilder>,
+    /// Blocks by their numbers, those of one number in order.
+    pub(super) blocks: HashMap<u64, Vec<Location>, DefaultHashBuilder>,
     /// Places by the beginnings of hashes.
     pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
     /// Each key that a block's logs have, and the block.
@@ -53,7 +53,7 @@ impl ActiveIndex {
         match entry {
             Entry::Block { block, .. } => {
                 let number = block.number();
-                self.blocks.insert(number, location);
+                self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(location);
                 self.place(&block.hash, Place { number, index: BLOCK });
                 for (index, transaction) in block.transactions.iter().enumerate() {
                     self.place(&transaction.hash(), Place { number, index: index as u32 });

@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Records, Shift, Storage, StoredFile, Tail, write_record},
+    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, write_record},
     state::{State, StateBuilder, StateError},
 };
 
@@ -33,6 +33,8 @@ pub struct Checkpoint {
     pub block: Arc<Block>,
     /// The state after it, and after what development methods changed since.
     pub state: State,
+    /// What otherwise holds for every block.
+    pub parameters: Parameters,
 }
 
 /// A checkpoint cannot be read.
@@ -110,6 +112,7 @@ impl Checkpoint {
             out.raw(identity.genesis.as_slice());
             out.number(self.height);
             self.shift.write(out);
+            self.parameters.write(out);
             self.genesis.write(out);
             self.block.write(out);
             out.number(self.state.next_number().into());
@@ -154,13 +157,15 @@ impl Checkpoint {
         }
         let state =
             builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
-        Ok(Self { height, shift: head.shift, genesis: head.genesis, block: head.block, state })
+        let Head { shift, parameters, genesis, block, .. } = head;
+        Ok(Self { height, shift, genesis, block, state, parameters })
     }
 }
 
 /// Everything but the state.
 struct Head {
     shift: Shift,
+    parameters: Parameters,
     genesis: Arc<Block>,
     block: Arc<Block>,
     next_number: u32,
@@ -187,9 +192,9 @@ impl Head {
     }
 
     fn rest(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let shift = Shift::read(from)?;
+        let (shift, parameters) = (Shift::read(from)?, Parameters::read(from)?);
         let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
-        Ok(Self { shift, genesis, block, next_number, root: from.array()?.into() })
+        Ok(Self { shift, parameters, genesis, block, next_number, root: from.array()?.into() })
     }
 }

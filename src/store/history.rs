@@ -46,9 +46,7 @@ struct Tables {
     sealed: Vec<Arc<SegmentIndex>>,
     /// Of the newest segment.
     active: ActiveIndex,
-    /// Heights whose entries were taken back: from the first to before the second, in order.
-    void: Vec<(u64, u64)>,
-    /// Heights of all reverts, and what they go back to.
+    /// Heights of all reverts that were not undone, and what they go back to.
     reverts: Vec<(u64, u64)>,
 }
 
@@ -140,7 +138,7 @@ impl History {
         }
     }
 
-    /// Heights of all reverts, and what they go back to, oldest first.
+    /// Heights of all reverts that were not undone, and what they go back to, oldest first.
     pub fn reverts(&self) -> Vec<(u64, u64)> {
         self.tables.read().reverts.clone()
     }
@@ -222,16 +220,17 @@ impl History {
     fn location(&self, number: u64) -> Option<Location> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            (tables.active.blocks.get(&number).copied(), tables.sealed.clone())
+            (tables.active.blocks.get(&number).cloned().unwrap_or_default(), tables.sealed.clone())
         };
-        let older = || {
-            sealed.iter().rev().find_map(|index| match &**index {
-                SegmentIndex::Memory(index) => index.blocks.get(&number).copied(),
-                SegmentIndex::File(index) => logged(index.block(number)).flatten(),
-            })
-        };
-        // Of several blocks with one number the last counts, unless it was taken back, too.
-        newest.or_else(older).filter(|location| !self.is_void(location.height))
+        let older = sealed.iter().rev().flat_map(|index| {
+            let found = match &**index {
+                SegmentIndex::Memory(index) => index.blocks.get(&number).cloned().unwrap_or_default(),
+                SegmentIndex::File(index) => logged(index.block(number)).unwrap_or_default(),
+            };
+            found.into_iter().rev()
+        });
+        // Of several blocks with one number one counts at most: the others were taken back.
+        newest.into_iter().rev().chain(older).find(|location| !self.is_void(location.height))
     }
 
     /// The oldest block in the log.
@@ -250,18 +249,13 @@ fn logged<T>(result: io::Result<T>) -> Option<T> {
 }
 
 impl Tables {
+    /// Going back to before an earlier revert undoes that one, too.
     fn revert(&mut self, at: u64, to: u64) {
+        self.reverts.retain(|(earlier, _)| *earlier < to);
         self.reverts.push((at, to));
-        // What lies between is void, whatever of it was void before.
-        self.void.retain(|(first, _)| *first < to);
-        match self.void.last_mut() {
-            Some((_, end)) if *end >= to => *end = at,
-            _ => self.void.push((to, at)),
-        }
     }
 
     fn is_void(&self, height: u64) -> bool {
-        let after = self.void.partition_point(|(first, _)| *first <= height);
-        after.checked_sub(1).is_some_and(|at| height < self.void[at].1)
+        self.reverts.iter().any(|(at, to)| (*to..*at).contains(&height))
     }
 }

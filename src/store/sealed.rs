@@ -42,7 +42,8 @@ impl SealedIndex {
     /// Writes the index of a segment, and opens it.
     pub fn write(storage: &dyn Storage, index: &ActiveIndex) -> io::Result<Self> {
         let mut words: Vec<u64> = Vec::new();
-        let mut blocks: Vec<_> = index.blocks.iter().map(|(number, at)| [*number, at.height, at.offset]).collect();
+        let each = index.blocks.iter().flat_map(|(number, all)| all.iter().map(move |at| (*number, at)));
+        let mut blocks: Vec<_> = each.map(|(number, at)| [number, at.height, at.offset]).collect();
         blocks.sort_unstable();
         let places = index.hashes.iter().flat_map(|(key, places)| places.iter().map(move |place| (*key, place)));
         let mut hashes: Vec<_> = places.map(|(key, place)| [key, place.number, place.index.into()]).collect();
@@ -101,9 +102,9 @@ impl SealedIndex {
         Ok(Some((self.row(self.blocks, 0)?[0], self.row(self.blocks, last)?[0])))
     }
 
-    pub(super) fn block(&self, number: u64) -> io::Result<Option<Location>> {
+    pub(super) fn block(&self, number: u64) -> io::Result<Vec<Location>> {
         let rows = self.rows_from(self.blocks, &[number], |row| row[0] == number)?;
-        Ok(rows.last().map(|row| Location { height: row[1], segment: self.segment, offset: row[2] }))
+        Ok(rows.iter().map(|row| Location { height: row[1], segment: self.segment, offset: row[2] }).collect())
     }
 
     pub(super) fn places(&self, key: u64) -> io::Result<Vec<Place>> {

@@ -90,7 +90,7 @@ impl Dump {
             return Ok((own.restore(head, blocks, limits)?, Some(ahead)));
         }
         let accounts: Vec<GenesisAccount> = self.accounts.into_iter().map(DumpedAccount::place).collect();
-        let (edited, _) = head.edit(&[Edit::Accounts(accounts)])?;
+        let edited = head.edit(&Edit::Accounts(accounts))?;
         let Some((newest, recent)) = blocks.split_last() else { return Ok((edited, None)) };
         let genesis = recent.first().unwrap_or(newest).clone();
         Ok((Head::resumed(edited.params, genesis, recent.to_vec(), newest.clone(), edited.state), None))

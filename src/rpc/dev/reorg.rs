@@ -41,7 +41,7 @@ async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Re
     let depth = depth.map_or(1, |depth| depth.0);
     check_depth(&context, "Rollback", depth)?;
     let gone = context.chain.change(move |executor| executor.rollback(depth)).await?;
-    gone.map_err(|pruned| RpcError::server(pruned.to_string()))
+    gone.map_err(|error| RpcError::server(error.to_string()))
 }
 
 /// How many blocks to replace, and what the new ones hold: each transaction with the position of its block.
@@ -128,7 +128,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
     let done = context.chain.change(move |executor| executor.reorg(blocks)).await?;
     done.map_err(|error| match error {
         ReorgError::Block(error) => error.into(),
-        error @ (ReorgError::Append(_) | ReorgError::Pruned(_) | ReorgError::Transaction(_)) => {
+        error @ (ReorgError::Pruned(_) | ReorgError::Transaction(_) | ReorgError::Append(_)) => {
             RpcError::server(error.to_string())
         }
     })

@@ -1,4 +1,4 @@
-//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their reverts, rollbacks, edits and time.
+//! A whole chain on disks that fail, against what was acknowledged: blocks, snapshots and their reverts, edits and time.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -39,7 +39,7 @@ async fn act(
     snapshots: &mut Vec<(u64, BTreeSet<B256>)>,
     sent: &mut BTreeSet<B256>,
 ) -> bool {
-    match random.below(14) {
+    match random.below(16) {
         0 => {
             snapshots.push((chain.change(|executor| executor.snapshot()).await.unwrap(), sent.clone()));
             true
@@ -64,29 +64,37 @@ async fn act(
         }
         2 => {
             let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
-            let edit = chain.change(move |executor| executor.edit(&[Edit::Balance(address, U256::from(value))]));
-            edit.await.unwrap().is_ok()
+            let edits = [Edit::Balance(address, U256::from(value)), Edit::ChainId(125)];
+            chain.change(move |executor| executor.edit(&edits)).await.is_ok_and(|done| done.is_ok())
         }
         3 => {
             let seconds = random.below(100) as i64;
             chain.change(move |executor| executor.increase_time(seconds)).await.is_ok()
         }
-        4 => chain.change(|executor| executor.seal_block(1)).await.unwrap().is_ok(),
-        5 => {
+        4 => {
+            let pace = Pace { interval: Some(2), at_least: 1 };
             let count = random.below(4);
-            chain.change(move |executor| executor.mine(count, Pace::default())).await.unwrap().is_ok()
+            chain.change(move |executor| executor.mine(count, pace)).await.is_ok_and(|done| done.is_ok())
         }
+        5 => chain.change(|executor| executor.set_time(3_000)).await.is_ok(),
         6 => {
-            let head = chain.head();
-            let depth = random.below(3).min(head.number());
-            for block in head.blocks_from(head.number() - depth + 1) {
-                block.transactions.iter().for_each(|transaction| {
-                    sent.remove(&transaction.hash());
-                });
+            // Going back or elsewhere takes along whatever was in those blocks.
+            sent.clear();
+            let depth = random.below(4).min(chain.head().number());
+            match random.chance(50) {
+                true => chain.change(move |executor| executor.rollback(depth)).await.is_ok_and(|done| done.is_ok()),
+                false => {
+                    let blocks = vec![Vec::new(); depth as usize];
+                    chain.change(move |executor| executor.reorg(blocks)).await.is_ok_and(|done| done.is_ok())
+                }
             }
-            snapshots.clear();
-            chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok()
         }
+        7 if random.chance(20) => {
+            sent.clear();
+            snapshots.clear();
+            chain.change(|executor| executor.reset()).await.is_ok_and(|done| done.is_ok())
+        }
+        8 => chain.change(|executor| executor.seal_block(1)).await.is_ok_and(|done| done.is_ok()),
         _ => {
             let from = random.below(ACCOUNTS as u64) as usize;
             let to = Address::with_last_byte(random.below(250) as u8);

@@ -1,7 +1,7 @@
 //! What a client sees when the chain cannot be written.
 
 use tetrad::{
-    chain::{Edit, Mining, Recovered},
+    chain::{Mining, Recovered},
     log::{Fault, MemoryLog},
 };
 
@@ -33,7 +33,7 @@ async fn changes_of_development_methods_are_refused_as_well() {
     let id = chain.change(|executor| executor.snapshot()).await.unwrap();
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     faults.lock().extend([Fault::Unknown, Fault::Conflict, Fault::Full]);
-    let edit = |executor: &mut tetrad::chain::Executor| executor.edit(&[Edit::Balance(TO, Default::default())]);
+    let edit = |executor: &mut tetrad::chain::Executor| executor.edit(&[tetrad::chain::Edit::Nonce(TO, 5)]);
     assert!(chain.change(edit).await.unwrap().is_err());
     assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().is_err());
     assert!(chain.change(|executor| executor.seal_block(0)).await.unwrap().is_err());

@@ -27,7 +27,11 @@ fn entry(random: &mut Random) -> Entry {
         storage,
         public_key: None,
     };
-    Entry::Edit { changes: Arc::new(Changes(vec![change])), root: B256::with_last_byte(random.below(2) as u8) }
+    Entry::Edit {
+        changes: Arc::new(Changes(vec![change])),
+        root: B256::with_last_byte(random.below(2) as u8),
+        parameters: None,
+    }
 }
 
 fn bytes(entry: &Entry) -> Vec<u8> {

@@ -1,0 +1,46 @@
+//! What a chain in a directory knows besides what memory holds: old blocks, and transactions that waited.
+
+use std::sync::Arc;
+
+use super::{Chain, Head, LogKey, executor::Command};
+use crate::block::{Block, Submission};
+
+impl Chain {
+    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
+    pub(super) fn wait_again(&self, waiting: Vec<Submission>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let (all, mut back) = (waiting.len(), 0);
+        for submission in waiting {
+            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+                Ok(_) => back += 1,
+                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+            }
+        }
+        tracing::info!(all, back, "transactions wait again");
+        let _ = self.commands.send(Command::TidyPool);
+        self.wake();
+    }
+
+    /// The block with this number where memory no longer holds it.
+    pub fn old_block(&self, head: &Head, number: u64) -> Option<Arc<Block>> {
+        let history = self.shared.history.as_ref().filter(|_| number < head.oldest())?;
+        history.block(number)
+    }
+
+    /// The oldest block that there is besides the first one.
+    pub fn oldest(&self, head: &Head) -> u64 {
+        let kept = self.shared.history.as_ref().and_then(|history| history.oldest());
+        kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
+    }
+
+    /// Numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under at least one
+    /// key of each of `wanted`, oldest first.
+    pub fn old_candidates(&self, head: &Head, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+        let Some(last) = head.oldest().checked_sub(1) else { return Vec::new() };
+        let history = self.shared.history.as_ref();
+        history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
+    }
+}
