@@ -5,12 +5,19 @@ use std::{
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
     sync::Arc,
+    thread,
+    time::Duration,
 };
 
 use crate::log::{Directory, Storage};
 
 /// The file that is locked.
 const LOCK: &str = "lock";
+
+/// How often, and with which pause, the lock is tried again: whoever had it may be ending, and a program that it starts
+/// at that moment holds on to it until it runs.
+const ATTEMPTS: u32 = 20;
+const PAUSE: Duration = Duration::from_millis(10);
 
 /// A directory that this process has for itself, until it ends or drops this.
 #[derive(Debug)]
@@ -50,7 +57,15 @@ impl DataDir {
         let file = path.join(LOCK);
         let mut lock =
             OpenOptions::new().read(true).write(true).create(true).truncate(false).open(file).map_err(failed)?;
-        match lock.try_lock() {
+        let mut attempt = lock.try_lock();
+        for _ in 0..ATTEMPTS {
+            if !matches!(attempt, Err(TryLockError::WouldBlock)) {
+                break;
+            }
+            thread::sleep(PAUSE);
+            attempt = lock.try_lock();
+        }
+        match attempt {
             Ok(()) => {}
             Err(TryLockError::WouldBlock) => {
                 let mut id = String::new();

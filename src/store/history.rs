@@ -46,7 +46,9 @@ struct Tables {
     sealed: Vec<Arc<SegmentIndex>>,
     /// Of the newest segment.
     active: ActiveIndex,
-    /// Heights of all reverts that were not undone, and what they go back to.
+    /// Heights of all reverts, and what they go back to.
+    every_revert: Vec<(u64, u64)>,
+    /// Those that were not undone.
     reverts: Vec<(u64, u64)>,
 }
 
@@ -249,10 +251,17 @@ fn logged<T>(result: io::Result<T>) -> Option<T> {
 }
 
 impl Tables {
-    /// Going back to before an earlier revert undoes that one, too.
+    /// Going back to before an earlier revert undoes that one, and what that one had undone counts again. So which of them
+    /// hold is found from the newest on.
     fn revert(&mut self, at: u64, to: u64) {
-        self.reverts.retain(|(earlier, _)| *earlier < to);
-        self.reverts.push((at, to));
+        self.every_revert.push((at, to));
+        self.reverts.clear();
+        for &(at, to) in self.every_revert.iter().rev() {
+            if !self.is_void(at) {
+                self.reverts.push((at, to));
+            }
+        }
+        self.reverts.reverse();
     }
 
     fn is_void(&self, height: u64) -> bool {
