@@ -31,6 +31,10 @@ fn essence(method: &str, mut response: Value) -> Value {
         // Its answer is all of this.
         response["result"]["methods"] = json!([]);
     }
+    if method == "anvil_dumpState" {
+        // A whole chain is long, and the dump's length differs with the time.
+        response["result"] = json!(response["result"].as_str().unwrap()[..6]);
+    }
     response
 }
 
@@ -44,8 +48,9 @@ async fn every_example_gets_the_answer_that_it_shows() {
             let filled_in = answers.fill_in(request);
             let parsed: Value = serde_json::from_str(&filled_in).unwrap_or_else(|error| panic!("{names:?}: {error}"));
             let method = parsed["method"].as_str().unwrap();
-            let answer = essence(method, node.request(method, parsed["params"].clone()).await);
-            answers.remember(method, answer["result"].clone());
+            let whole = node.request(method, parsed["params"].clone()).await;
+            answers.remember(method, whole["result"].clone());
+            let answer = essence(method, whole);
             if write {
                 edits.push((file, format!("{request}\n{response}\n"), format!("{request}\n{answer}\n")));
                 continue;
