@@ -139,7 +139,7 @@ fn what_is_wrong_is_said_on_standard_error() {
             "error: config /nonexistent.toml: cannot be read: No such file or directory (os error 2)\n",
         ),
         (
-            &["--genesis", "/nonexistent.json"],
+            &["--listen", "127.0.0.1:0", "--ws-listen", "off", "--genesis", "/nonexistent.json"],
             "error: --genesis /nonexistent.json: No such file or directory (os error 2)\n",
         ),
         (&["--listen", "192.0.2.1:1"], "error: --listen: cannot listen on 192.0.2.1:1: "),

@@ -25,7 +25,7 @@ async fn a_new_node_is_well() {
 
 #[tokio::test]
 async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
-    let node = node().await;
+    let node = node_at(manual_clock(), |_| {}).await;
     node.increase_time(600).await;
     assert_eq!(health(&node).await.0, 200);
     node.increase_time(1_000).await;
