@@ -14,6 +14,7 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let params = node.chain().params();
     writeln!(out, "tetrad {}, chain id {}, {}", env!("CARGO_PKG_VERSION"), params.chain_id, network.cosmos_chain_id)?;
     writeln!(out, "\nEndpoints")?;
+    writeln!(out, "  Page             {}", node.rest_url())?;
     writeln!(out, "  JSON-RPC         {}   {}", node.rpc_url(), node.ws_url())?;
     writeln!(
         out,
