@@ -2,7 +2,7 @@
 //!
 //! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [growth] [services] [--seconds N] [--rounds N]
 //! [--accounts N]`. Without names everything but `growth` runs. anvil takes part if the variable `ANVIL` names its
-//! program, or if `npm ci --prefix benches/peers` put it where it is looked for.
+//! program, or if `npm install --prefix benches/peers` put it where it is looked for.
 //!
 //! The figure that counts is processor time of the server per operation, from `/proc`: other work on the machine
 //! disturbs it least. Nodes take turns round by round, and the tables show medians.

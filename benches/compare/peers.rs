@@ -18,13 +18,14 @@ fn words(program: &str, arguments: &str) -> Vec<String> {
 
 /// tetrad as it comes, but without prices that move by themselves.
 pub fn tetrad() -> Peer {
-    tetrad_with("tetrad", "")
+    tetrad_ticking("0")
 }
 
-/// tetrad with further flags.
-pub fn tetrad_with(name: &'static str, flags: &str) -> Peer {
-    let common = "--quiet --ws-listen off --exchange-price-tick 0 --exchange-rate-limit 0 --listen 127.0.0.1:{port}";
-    Peer { name, command: words(env!("CARGO_BIN_EXE_tetrad"), &format!("{common} {flags}")), manual: false }
+/// tetrad with prices that move every so many seconds.
+pub fn tetrad_ticking(seconds: &str) -> Peer {
+    let common = "--quiet --ws-listen off --exchange-rate-limit 0 --listen 127.0.0.1:{port} --exchange-price-tick";
+    let command = words(env!("CARGO_BIN_EXE_tetrad"), &format!("{common} {seconds}"));
+    Peer { name: "tetrad", command, manual: false }
 }
 
 /// The bare limit: axum and serde_json with a fixed answer.
@@ -37,12 +38,16 @@ fn anvil_program() -> Option<String> {
     if let Ok(program) = std::env::var("ANVIL") {
         return Some(program);
     }
-    let installed =
-        concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/node_modules/@foundry-rs/anvil-linux-amd64/bin/anvil");
-    if Path::new(installed).exists() {
-        return Some(installed.to_owned());
+    let platform = match std::env::consts::ARCH {
+        "aarch64" => "linux-arm64",
+        _ => "linux-amd64",
+    };
+    let packages = concat!(env!("CARGO_MANIFEST_DIR"), "/benches/peers/node_modules/@foundry-rs");
+    let installed = format!("{packages}/anvil-{platform}/bin/anvil");
+    if Path::new(&installed).exists() {
+        return Some(installed);
     }
-    println!("anvil is not there (ANVIL=…, or npm ci --prefix benches/peers), so it is left out.\n");
+    eprintln!("anvil is not there (ANVIL=…, or npm install --prefix benches/peers), so it is left out");
     None
 }
 

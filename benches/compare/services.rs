@@ -71,7 +71,7 @@ fn swaps(server: &Server) -> Measured {
 
 /// Ticks at the fastest pace that can be set, counted in blocks.
 fn ticks(effort: Effort) -> Measured {
-    let server = Server::start(&peers::tetrad_with("tetrad", "--exchange-price-tick 0.01").command);
+    let server = Server::start(&peers::tetrad_ticking("0.01").command);
     let mut client = server.client();
     let first = client.number("eth_blockNumber", json!([]));
     let (cpu, began) = (server.cpu(), std::time::Instant::now());
