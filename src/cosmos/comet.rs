@@ -1,10 +1,8 @@
 //! CometBFT's own interface, as far as wallets ask for it: `/status`, and `/websocket` for new blocks.
 
-use std::net::{Ipv4Addr, SocketAddr};
-
 use axum::{
     Json, Router,
-    extract::{ConnectInfo, FromRequestParts, Request, State, ws::WebSocketUpgrade},
+    extract::{Request, State},
     http::header,
     response::{IntoResponse, Response},
     routing::get,
@@ -16,7 +14,7 @@ use super::{
     comet_socket::{Conversation, MAX_MESSAGE},
     rest::Object,
 };
-use crate::web::{Api, ClientKey, ConnectionSlot, Operation, RestError, method_not_allowed};
+use crate::web::{Api, Operation, admit_socket, method_not_allowed};
 
 /// Buffer of each connection for reading.
 const READ_BUFFER: usize = 4 << 10;
@@ -41,22 +39,13 @@ pub(super) fn result(id: &Value, result: Value) -> Value {
 }
 
 async fn upgrade(State(gateway): State<Gateway>, request: Request) -> Response {
-    let (mut parts, _) = request.into_parts();
-    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-        Ok(upgrade) => upgrade,
-        Err(rejection) => return rejection.into_response(),
+    let (upgrade, held) = match admit_socket(request, &gateway.addresses, &gateway.sockets).await {
+        Ok(admitted) => admitted,
+        Err(answer) => return answer,
     };
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
-    let client = ClientKey::from(gateway.addresses.client(peer, &parts.headers));
-    let Some(slot) = gateway.sockets.take(client) else {
-        return RestError::TooManyConnections(gateway.sockets.max()).into_response();
-    };
-    // The listener counts the connection for as long as it exists, not only until the upgrade.
-    let connection = parts.extensions.get::<ConnectionSlot>().cloned();
     upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).read_buffer_size(READ_BUFFER).on_upgrade(
         move |socket| async move {
-            let _held = (slot, connection);
+            let _held = held;
             Conversation::new(socket, gateway).run().await;
         },
     )

@@ -1,14 +1,11 @@
 //! From an HTTP request to a price WebSocket, if the client may have another one.
 
-use std::{
-    net::{Ipv4Addr, SocketAddr},
-    sync::atomic::{AtomicU64, Ordering},
-};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use axum::{
     Router,
-    extract::{ConnectInfo, FromRequestParts, Request, State, ws::WebSocketUpgrade},
-    response::{IntoResponse, Response},
+    extract::{Request, State},
+    response::Response,
     routing::get,
 };
 
@@ -16,7 +13,7 @@ use super::{
     Exchange,
     socket::{Conversation, MAX_MESSAGE},
 };
-use crate::web::{ClientKey, ConnectionSlot, RestError};
+use crate::web::admit_socket;
 
 /// Buffer of each connection for reading. Nearly all of them only listen, and there may be thousands.
 const READ_BUFFER: usize = 4 << 10;
@@ -32,26 +29,17 @@ pub(super) fn any_path(exchange: Exchange) -> Router {
 }
 
 async fn upgrade(State(exchange): State<Exchange>, request: Request) -> Response {
-    let (mut parts, _) = request.into_parts();
-    let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-        Ok(upgrade) => upgrade,
-        Err(rejection) => return rejection.into_response(),
+    let (upgrade, held) = match admit_socket(request, &exchange.addresses, &exchange.sockets).await {
+        Ok(admitted) => admitted,
+        Err(answer) => return answer,
     };
-    let peer = parts.extensions.get::<ConnectInfo<SocketAddr>>();
-    let peer = peer.map_or(Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
-    let client = ClientKey::from(exchange.addresses.client(peer, &parts.headers));
-    let Some(slot) = exchange.sockets.take(client) else {
-        return RestError::TooManyConnections(exchange.sockets.max()).into_response();
-    };
-    // The listener counts the connection for as long as it exists, not only until the upgrade.
-    let connection = parts.extensions.get::<ConnectionSlot>().cloned();
     upgrade
         .max_message_size(MAX_MESSAGE)
         .max_frame_size(MAX_MESSAGE)
         .read_buffer_size(READ_BUFFER)
         .write_buffer_size(0)
         .on_upgrade(move |socket| async move {
-            let _held = (slot, connection);
+            let _held = held;
             let id = exchange.next_client_id();
             let Exchange { market, clock, shutdown, .. } = exchange;
             Conversation::new(socket, market, clock, shutdown).run(&id).await;

@@ -1,5 +1,6 @@
 //! What all interfaces share of the web: listeners, limits, caching, errors and the end.
 
+mod admission;
 mod api;
 mod cache;
 mod client_address;
@@ -21,6 +22,7 @@ mod traffic;
 mod unix_socket;
 mod user_address;
 
+pub use admission::{HeldSlots, admit_socket};
 pub use api::{Api, Operation};
 pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};
