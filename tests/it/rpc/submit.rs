@@ -1,7 +1,7 @@
 //! Sending transactions: every type, every refusal, waiting and replacing.
 
 use alloy::{
-    consensus::{TxEip2930, TxEip7702, TxLegacy},
+    consensus::{TxEip1559, TxEip2930, TxEip7702, TxLegacy},
     eips::{
         eip2930::{AccessList, AccessListItem},
         eip7702::Authorization,
@@ -106,6 +106,13 @@ async fn every_type_of_transaction_is_executed() {
     assert_eq!(code, "0xef010000000000000000000000000000000000000000bb");
 }
 
+/// The transfer of the next nonce after something was done to it, signed.
+fn altered(alter: impl FnOnce(&mut TxEip1559)) -> Bytes {
+    let mut tx = transfer(1);
+    alter(&mut tx);
+    raw(tx, 0)
+}
+
 #[tokio::test]
 async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
     let node = node().await;
@@ -126,84 +133,49 @@ async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
             "insufficient funds for gas * price + value: balance 0, tx cost 210000000000001, overshot 210000000000001",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.gas_limit = 20_999;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.gas_limit = 20_999;
+            }),
             "intrinsic gas too low: gas 20999, minimum needed 21000",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.input = vec![1; 100].into();
-                    tx.gas_limit = 22_600;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.input = vec![1; 100].into();
+                tx.gas_limit = 22_600;
+            }),
             "insufficient gas for floor data gas cost: gas 22600, minimum needed 25000",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.gas_limit = 20_000_000;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.gas_limit = 20_000_000;
+            }),
             "transaction gas limit too high (cap: 16777216, tx: 20000000)",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.chain_id = 1;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.chain_id = 1;
+            }),
             "invalid sender: invalid chain id for signer: have 1 want 125",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.max_priority_fee_per_gas = 20_000_000_000;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.max_priority_fee_per_gas = 20_000_000_000;
+            }),
             "max priority fee per gas higher than max fee per gas: maxPriorityFeePerGas: 20000000000, maxFeePerGas: 10000000000",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.to = TxKind::Create;
-                    tx.input = vec![0; 49_153].into();
-                    tx.gas_limit = 10_000_000;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.to = TxKind::Create;
+                tx.input = vec![0; 49_153].into();
+                tx.gas_limit = 10_000_000;
+            }),
             "max initcode size exceeded: code size 49153, limit 49152",
         ),
         (
-            raw(
-                {
-                    let mut tx = transfer(1);
-                    tx.input = vec![0; 131_072].into();
-                    tx.gas_limit = 10_000_000;
-                    tx
-                },
-                0,
-            ),
+            altered(|tx| {
+                tx.input = vec![0; 131_072].into();
+                tx.gas_limit = 10_000_000;
+            }),
             "oversized data: transaction size 131188, limit 131072",
         ),
         (
