@@ -132,6 +132,7 @@ impl Journal {
         }
         if let Some(kept) = self.kept {
             kept.keeper.stop();
+            kept.history.finish();
         }
     }
 }

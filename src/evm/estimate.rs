@@ -5,7 +5,7 @@ use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{Bytes, U256};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
-use super::{Call, CallContext, Fork, TransactionError};
+use super::{Call, CallContext, Environment, Fork, TransactionError};
 
 /// The gas of a transaction that does nothing else.
 const TRANSFER_GAS: u64 = 21_000;
@@ -67,6 +67,21 @@ impl CallContext<'_> {
             self.narrow(call, ((high + low) / 2).min(low * 2), &mut low, &mut high)?;
         }
         Ok(high)
+    }
+
+    /// Estimates the gas that `call` needs now and a second later. A block may have the time of the one before it, and
+    /// what a contract does once time has passed (charge interest, extend a record) costs nothing until then; the
+    /// transaction that follows the estimate may meet the next second.
+    pub fn lasting_estimate(&self, call: &Call) -> Result<u64, EstimateError> {
+        let gas = self.estimate(call)?;
+        let environment =
+            Environment { timestamp: self.environment.timestamp.saturating_add(1), ..self.environment.clone() };
+        let later = CallContext { environment: &environment, ..*self };
+        if later.attempt(call, gas).is_ok_and(|attempt| succeeded(&attempt)) {
+            return Ok(gas);
+        }
+        // What fails then whatever it is given, such as a deadline that passes, is still worth sending now.
+        Ok(later.estimate(call).map_or(gas, |more| more.max(gas)))
     }
 
     /// The most gas worth trying.

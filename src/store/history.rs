@@ -1,9 +1,13 @@
 //! Blocks that memory no longer holds: found through the index of each segment, read from the log.
 
-use std::{io, sync::Arc, thread};
+use std::{
+    io,
+    sync::Arc,
+    thread::{self, JoinHandle},
+};
 
 use alloy_primitives::B256;
-use parking_lot::RwLock;
+use parking_lot::{Mutex, RwLock};
 
 use super::{
     active::{ActiveIndex, BLOCK},
@@ -38,6 +42,8 @@ pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
     tables: RwLock<Tables>,
+    /// The threads that write indexes.
+    sealing: Mutex<Vec<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
@@ -98,7 +104,7 @@ impl History {
             };
             reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
         }
-        Ok(Arc::new(Self { storage, log, tables: RwLock::new(tables) }))
+        Ok(Arc::new(Self { storage, log, tables: RwLock::new(tables), sealing: Mutex::default() }))
     }
 
     /// Takes in an entry that was appended to the log.
@@ -135,8 +141,22 @@ impl History {
                 Err(error) => tracing::error!(%error, "could not write an index"),
             }
         };
-        if let Err(error) = thread::Builder::new().name("index".to_owned()).spawn(work) {
-            tracing::error!(%error, "could not write an index");
+        match thread::Builder::new().name("index".to_owned()).spawn(work) {
+            Ok(thread) => {
+                let mut sealing = self.sealing.lock();
+                sealing.retain(|thread| !thread.is_finished());
+                sealing.push(thread);
+            }
+            Err(error) => tracing::error!(%error, "could not write an index"),
+        }
+    }
+
+    /// Waits until all indexes that were begun are written: before somebody else opens the same directory.
+    pub fn finish(&self) {
+        for thread in std::mem::take(&mut *self.sealing.lock()) {
+            if thread.join().is_err() {
+                tracing::error!("a thread that writes an index ended with a panic");
+            }
         }
     }
 

@@ -13,7 +13,7 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
-        eth::{TransactionRequest, estimate_at, fill},
+        eth::{TransactionRequest, estimate_apart, fill},
         params::{self, Param, Params, Shape},
     },
 };
@@ -149,7 +149,7 @@ async fn sign(
     *next = request.nonce.map_or(0, |nonce| nonce.saturating_add(1));
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_at(context.clone(), request.clone(), block).await?,
+        None => estimate_apart(context.clone(), request.clone(), Some(block)).await?,
     };
     Ok(context.keyring.sign(from, fill(context, request, from, gas)?)?)
 }

@@ -25,23 +25,33 @@ fn call(context: &Context, (request, block, overrides, in_block): CallParams) ->
     call_output(view.call_context(&overrides, context.config.gas_cap).until(&is_over).call(&call)?)
 }
 
-/// The block that an estimate is for where a client names none: the next one, whose time a contract may look at. So
-/// what reckons interest up to now costs as much in the estimate as it will. Clients of go-ethereum get the newest.
-pub(super) fn estimate_block(context: &Context) -> BlockId {
-    match context.dialect {
-        Dialect::Network => BlockId::Pending,
-        Dialect::Ethereum => BlockId::Latest,
-    }
-}
-
 /// The least gas with which the transaction succeeds.
 fn estimate_gas(
     context: &Context,
     (request, block, overrides, in_block): CallParams,
 ) -> Result<Quantity<u64>, RpcError> {
-    let mut view = context.chain.view(block.unwrap_or_else(|| estimate_block(context)))?;
+    estimate(context, request, block, &overrides, &in_block).map(Quantity)
+}
+
+/// The gas that a transaction needs. Where a client names no block, that is in the next one, whose time a contract may
+/// look at, and also if a second passes until then: so what reckons interest up to now costs no more than estimated.
+/// Clients of go-ethereum get the estimate in the newest block.
+pub(super) fn estimate(
+    context: &Context,
+    request: TransactionRequest,
+    block: Option<BlockId>,
+    overrides: &StateOverrides,
+    in_block: &BlockOverrides,
+) -> Result<u64, RpcError> {
+    let (block, lasting) = match (block, context.dialect) {
+        (Some(block), _) => (block, false),
+        (None, Dialect::Network) => (BlockId::Pending, true),
+        (None, Dialect::Ethereum) => (BlockId::Latest, false),
+    };
+    let mut view = context.chain.view(block)?;
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    Ok(Quantity(view.call_context(&overrides, context.config.gas_cap).until(&is_over).estimate(&call)?))
+    let calls = view.call_context(overrides, context.config.gas_cap).until(&is_over);
+    Ok(if lasting { calls.lasting_estimate(&call)? } else { calls.estimate(&call)? })
 }

@@ -26,7 +26,7 @@ pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_w
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message, typed_data_is_readable};
 pub(super) use simulate::simulation_is_readable;
-pub(super) use submit::{estimate_at, fill, send_impersonated};
+pub(super) use submit::{estimate_apart, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};
 

@@ -8,10 +8,9 @@ use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
 use serde_json::{Value, json};
 
 use super::{
-    call::estimate_block,
     render::RpcTransaction,
     request::TransactionRequest,
-    submit::{estimate_at, fill},
+    submit::{estimate_apart, fill},
 };
 use crate::{
     block::{Transaction, recover},
@@ -105,7 +104,7 @@ async fn filled(
 ) -> Result<UnsignedTransaction, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_at(context.clone(), request.clone(), estimate_block(context)).await?,
+        None => estimate_apart(context.clone(), request.clone(), None).await?,
     };
     fill(context, request, from, gas)
 }

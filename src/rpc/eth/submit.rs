@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_consensus::{TxEip1559, TxEip2930, TxEip7702, TxLegacy};
 use alloy_primitives::{Address, B256, Bytes, TxKind};
 
-use super::{call::estimate_block, fee::suggested_tip, request::TransactionRequest};
+use super::{call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     block::{Submission, Transaction, UnsignedTransaction},
     chain::{BlockId, SubmitError},
@@ -55,7 +55,7 @@ async fn send(
 ) -> Result<B256, RpcError> {
     let gas = match request.gas {
         Some(gas) => gas,
-        None => estimate_at(context.clone(), request.clone(), estimate_block(&context)).await?,
+        None => estimate_apart(context.clone(), request.clone(), None).await?,
     };
     let accepted = {
         // From choosing a nonce to having the transaction in the pool nobody else may choose one.
@@ -66,20 +66,14 @@ async fn send(
     Ok(context.chain.settled(accepted).await?)
 }
 
-/// The gas that a transaction would need after a block.
-pub(in crate::rpc) async fn estimate_at(
+/// The gas that a transaction needs (after a block, if one is given), found on a thread of its own.
+pub(in crate::rpc) async fn estimate_apart(
     context: Arc<Context>,
     request: TransactionRequest,
-    block: BlockId,
+    block: Option<BlockId>,
 ) -> Result<u64, RpcError> {
     let own = context.clone();
-    let run = move || {
-        let view = own.chain.view(block)?;
-        let call = request.into_call(own.chain.params().chain_id)?;
-        let overrides = StateOverrides::new();
-        let is_over = own.time_limit();
-        Ok(view.call_context(&overrides, own.config.gas_cap).until(&is_over).estimate(&call)?)
-    };
+    let run = move || estimate(&own, request, block, &StateOverrides::new(), &BlockOverrides::default());
     context.execution.apart(run).await
 }
 

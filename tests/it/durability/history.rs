@@ -77,6 +77,7 @@ async fn through_the_indexes_of_many_segments() {
     let entry = Entry::Revert { to: 17, shift: Default::default() };
     let location = log.append(log.end(), &entry).unwrap();
     history.insert(location, &entry);
+    history.finish();
 
     for round in 0..2 {
         let reopened = History::open(storage.clone(), log.reader(), identity).unwrap();

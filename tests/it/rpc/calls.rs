@@ -193,6 +193,26 @@ async fn an_estimate_is_enough_and_not_much_more() {
 }
 
 #[tokio::test]
+async fn an_estimate_holds_in_the_next_second_too() {
+    let node = node().await;
+    // In odd seconds the first stores a one, and the second reverts.
+    let storing = deploy(&node, &bytes!("42600116600857005b60015f5500")).await;
+    let failing = deploy(&node, &bytes!("42600116600857005b5f5ffd")).await;
+    let even = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    let even = (number(&even["timestamp"]) / 2 + 50) * 2;
+    node.rpc("evm_setNextBlockTimestamp", json!([even])).await;
+    let in_block = number(&node.rpc("eth_estimateGas", json!([{"to": storing}, "pending"])).await);
+    assert!(in_block < 25_000, "{in_block}");
+    let lasting = number(&node.rpc("eth_estimateGas", json!([{"to": storing}])).await);
+    assert!(lasting > 40_000, "{lasting}");
+    let until_then = number(&node.rpc("eth_estimateGas", json!([{"to": failing}])).await);
+    assert!(until_then < 25_000, "{until_then}");
+    let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": storing}])).await;
+    let sent = node.rpc("eth_getTransactionByHash", json!([hash])).await;
+    assert!(number(&sent["gas"]) > 40_000, "{sent}");
+}
+
+#[tokio::test]
 async fn a_call_is_cut_off_at_the_gas_cap() {
     let node = crate::support::node_with(|config| config.rpc.gas_cap = 100_000).await;
     // Returns the gas that is left.
