@@ -4,6 +4,7 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod arrivals;
 mod build;
 mod candidate;
 mod clock;
@@ -34,7 +35,11 @@ mod view;
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -68,6 +73,7 @@ pub use simulate::{
 pub use view::{BlockId, View, ViewError};
 
 use self::{
+    arrivals::Arrivals,
     executor::{Answer, Command},
     index::Index,
     shared::{Sealing, Shared},
@@ -197,6 +203,8 @@ impl Chain {
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
+            arrivals: Arrivals::default(),
+            woken: AtomicBool::new(false),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
@@ -300,8 +308,10 @@ impl Chain {
 
     /// Tells the writer that there may be something to put into a block.
     pub fn wake(&self) {
-        // Without a writer the chain has ended; whoever submits learns that from the answer.
-        let _ = self.commands.send(Command::Wake);
+        if !self.shared.woken.swap(true, Ordering::AcqRel) {
+            // Without a writer the chain has ended; whoever submits learns that from the answer.
+            let _ = self.commands.send(Command::Wake);
+        }
     }
 
     /// Lets the writer make a change between blocks, and waits for the result.
