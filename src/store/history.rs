@@ -2,7 +2,7 @@
 
 use std::{
     io,
-    sync::Arc,
+    sync::{Arc, Weak},
     thread::{self, JoinHandle},
 };
 
@@ -11,12 +11,15 @@ use parking_lot::{Mutex, RwLock};
 
 use super::{
     active::{ActiveIndex, BLOCK},
-    key::{LogKey, hash_key},
+    checkpoint::{Checkpoint, CheckpointError, checkpoints},
+    key::{LogKey, StateKey, hash_key},
+    past::PastError,
     sealed::{SealedIndex, index_name},
 };
 use crate::{
     block::Block,
     log::{ChainIdentity, Entry, Location, LogError, ReadLog, Segment, Storage, segments},
+    state::State,
 };
 
 /// A block, or a transaction in it.
@@ -41,7 +44,10 @@ pub enum Found {
 pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
+    identity: ChainIdentity,
     tables: RwLock<Tables>,
+    /// The state that the log begins on, as long as somebody needs it.
+    beginning: Mutex<Weak<State>>,
     /// The threads that write indexes.
     sealing: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -104,7 +110,8 @@ impl History {
             };
             reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
         }
-        Ok(Arc::new(Self { storage, log, tables: RwLock::new(tables), sealing: Mutex::default() }))
+        let tables = RwLock::new(tables);
+        Ok(Arc::new(Self { storage, log, identity, tables, beginning: Mutex::default(), sealing: Mutex::default() }))
     }
 
     /// Takes in an entry that was appended to the log.
@@ -209,6 +216,53 @@ impl History {
                 }
             }
         })
+    }
+
+    /// The newest entry below a height that changed what has this key, or something else with the same key. One that
+    /// was taken back counts as well.
+    pub(super) fn version(&self, key: StateKey, below: u64) -> Result<Option<Location>, LogError> {
+        let (newest, sealed) = {
+            let tables = self.tables.read();
+            (tables.active.version(key, below), tables.sealed.clone())
+        };
+        if newest.is_some() {
+            return Ok(newest);
+        }
+        for index in sealed.iter().rev() {
+            let found = match &**index {
+                SegmentIndex::Memory(index) => index.version(key, below),
+                SegmentIndex::File(index) if index.segment < below => index.version(key, below).map_err(|source| {
+                    let file = self.storage.describe(&index_name(index.segment));
+                    LogError::Io { file, source }
+                })?,
+                SegmentIndex::File(_) => None,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entry that stands there.
+    pub(super) fn entry(&self, location: Location) -> Result<Entry, LogError> {
+        self.log.read(location)
+    }
+
+    /// The state that the log begins on: the oldest checkpoint's.
+    pub(super) fn beginning(&self) -> Result<Arc<State>, PastError> {
+        let mut held = self.beginning.lock();
+        if let Some(state) = held.upgrade() {
+            return Ok(state);
+        }
+        let place = || self.storage.describe("");
+        let heights = checkpoints(&*self.storage).map_err(|source| LogError::Io { file: place(), source })?;
+        let Some(&oldest) = heights.first() else {
+            return Err(CheckpointError { file: place(), what: "there is no checkpoint".to_owned() }.into());
+        };
+        let state = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?.state);
+        *held = Arc::downgrade(&state);
+        Ok(state)
     }
 
     /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
