@@ -8,7 +8,7 @@ use super::{fees, spine::Spine};
 use crate::{
     block::Block,
     evm::{BlockHashes, ChainParams, Environment, Fork, Rules},
-    state::{Changes, State},
+    state::{Changes, ReadError, State},
 };
 
 /// States of so many newest blocks are held as they are, as long as these changed no more than the second number of
@@ -352,7 +352,11 @@ fn weight(block: &Block, changed: usize) -> usize {
 }
 
 impl BlockHashes for Head {
-    fn block_hash(&self, number: u64) -> Option<B256> {
-        self.block(number).map(|block| block.hash)
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        match (self.block(number), self.state.base()) {
+            (Some(block), _) => Ok(Some(block.hash)),
+            (None, Some(base)) if number < self.genesis.number() => base.block_hash(number),
+            (None, _) => Ok(None),
+        }
     }
 }

@@ -17,7 +17,12 @@ impl Chain {
         let sealing = *self.shared.sealing.lock();
         Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip: sealing.min_tip }
             .check(&submission)?;
+        if head.state.base().is_some() {
+            // The other chain is asked now and not under the pool's lock.
+            head.state.get(submission.transaction.sender)?;
+        }
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
+        self.shared.blobs.keep(&accepted.pooled);
         let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
         if sealing.mining == Mining::Instant {
             self.wake();
