@@ -174,7 +174,8 @@ impl Executor {
                 Err(error) => {
                     self.tell(&error);
                     match error {
-                        ChangeError::Append(error) => self.refuse_all(&error),
+                        ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+                        ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
                         _ => self.shared.pool.release_unaffordable(u64::MAX),
                     }
                     return;

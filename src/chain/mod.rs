@@ -5,6 +5,7 @@
 
 mod apply;
 mod arrivals;
+mod blobs;
 mod build;
 mod candidate;
 mod clock;
@@ -51,6 +52,7 @@ use tokio::sync::{broadcast, oneshot};
 
 pub use crate::store::LogKey;
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dump::{Dump, DumpError};
@@ -65,7 +67,7 @@ pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};
-pub use rewind::{ReorgError, RollbackError};
+pub use rewind::{ReorgError, RestartError, RollbackError};
 pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
     without_signature,
@@ -200,11 +202,13 @@ impl Chain {
         let head = Arc::new(head);
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
+        timing.follow(&head);
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
             arrivals: Arrivals::default(),
             woken: AtomicBool::new(false),
+            blobs: Blobs::default(),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
@@ -248,6 +252,11 @@ impl Chain {
     /// The transactions that wait for a block.
     pub fn pool(&self) -> &Pool {
         &self.shared.pool
+    }
+
+    /// The blobs of the newest transactions that had any.
+    pub fn blobs(&self) -> &Blobs {
+        &self.shared.blobs
     }
 
     /// The block and the position in it of the transaction with this hash.

@@ -33,7 +33,12 @@ impl Chain {
         let next = self.shared.next_environment(&head, 0);
         let min_tip = self.shared.sealing.lock().min_tip;
         Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip }.check(&submission)?;
+        if head.state.base().is_some() {
+            // The other chain is asked now and not under the pool's lock.
+            head.state.get(submission.transaction.sender)?;
+        }
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
+        self.shared.blobs.keep(&accepted.pooled);
         let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
         Ok(accepted)
     }

@@ -1,7 +1,7 @@
 //! Blocks that memory no longer holds: found through the index of each segment, read from the log.
 
 use std::{
-    io,
+    fmt, io,
     sync::{Arc, Weak},
     thread::{self, JoinHandle},
 };
@@ -13,13 +13,12 @@ use super::{
     active::{ActiveIndex, BLOCK},
     checkpoint::{Checkpoint, CheckpointError, checkpoints},
     key::{LogKey, StateKey, hash_key},
-    past::PastError,
+    old_state::OldStateError,
     sealed::{SealedIndex, index_name},
 };
 use crate::{
     block::Block,
     log::{ChainIdentity, Entry, Location, LogError, ReadLog, Segment, Storage, segments},
-    state::State,
 };
 
 /// A block, or a transaction in it.
@@ -46,8 +45,8 @@ pub struct History {
     log: Arc<dyn ReadLog>,
     identity: ChainIdentity,
     tables: RwLock<Tables>,
-    /// The state that the log begins on, as long as somebody needs it.
-    beginning: Mutex<Weak<State>>,
+    /// What the log begins on, as long as somebody needs it.
+    beginning: Mutex<Weak<Checkpoint>>,
     /// The threads that write indexes.
     sealing: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -249,20 +248,20 @@ impl History {
         self.log.read(location)
     }
 
-    /// The state that the log begins on: the oldest checkpoint's.
-    pub(super) fn beginning(&self) -> Result<Arc<State>, PastError> {
+    /// What the log begins on: the oldest checkpoint.
+    pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, OldStateError> {
         let mut held = self.beginning.lock();
-        if let Some(state) = held.upgrade() {
-            return Ok(state);
+        if let Some(checkpoint) = held.upgrade() {
+            return Ok(checkpoint);
         }
         let place = || self.storage.describe("");
         let heights = checkpoints(&*self.storage).map_err(|source| LogError::Io { file: place(), source })?;
         let Some(&oldest) = heights.first() else {
             return Err(CheckpointError { file: place(), what: "there is no checkpoint".to_owned() }.into());
         };
-        let state = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?.state);
-        *held = Arc::downgrade(&state);
-        Ok(state)
+        let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
+        *held = Arc::downgrade(&checkpoint);
+        Ok(checkpoint)
     }
 
     /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
@@ -317,6 +316,12 @@ impl History {
             SegmentIndex::File(index) => logged(index.numbers()).flatten().map(|(first, _)| first),
         });
         oldest.or_else(|| tables.active.blocks.keys().min().copied())
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History").field("place", &self.storage.describe("")).finish_non_exhaustive()
     }
 }
 

@@ -12,7 +12,8 @@ mod data_dir;
 mod history;
 mod keeper;
 mod key;
-mod past;
+mod old_state;
+
 mod pool_file;
 mod sealed;
 mod versions;
@@ -27,6 +28,6 @@ pub use data_dir::{DataDir, DataDirError};
 pub use history::{Found, History};
 pub use keeper::{Keeper, Snapshot};
 pub use key::LogKey;
-pub use past::{Past, PastError};
+pub use old_state::{OldState, OldStateError};
 pub use pool_file::{KeptTransaction, PoolFile};
 pub use sealed::SealedIndex;

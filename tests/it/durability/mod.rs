@@ -8,7 +8,7 @@ mod failures;
 mod history;
 mod ledger;
 mod log_seeds;
-mod past;
+mod old_states;
 mod refusals;
 mod restart;
 mod waiting;

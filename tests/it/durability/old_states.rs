@@ -7,7 +7,7 @@ use revm::bytecode::Bytecode;
 use tetrad::{
     log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, Parameters, Shift, Storage},
     state::{AccountChange, AccountFields, Changes, State},
-    store::{Checkpoint, History, Past},
+    store::{Checkpoint, History, OldState},
 };
 
 use super::{disk::Disk, ledger::first_head, rounds};
@@ -48,17 +48,17 @@ fn change(random: &mut Random, n: u64) -> AccountChange {
     }
 }
 
-fn compare(past: &Past, state: &State, what: &str) {
+fn compare(past: &OldState, state: &State, what: &str) {
     for address in (0..ADDRESSES).map(address) {
         let told = past.account(&address).unwrap();
-        let known = state.get(address);
+        let known = state.get(address).unwrap();
         let told = told.map(|account| (account.nonce, account.balance, account.code_hash(), account.code().clone()));
         let known = known.map(|account| (account.nonce, account.balance, account.code_hash(), account.code().clone()));
         assert_eq!(told, known, "{what}, {address}");
         for index in (0..SLOTS).map(U256::from) {
             assert_eq!(
                 past.slot(&address, index).unwrap(),
-                state.storage(address, index),
+                state.storage(address, index).unwrap(),
                 "{what}, {address}, slot {index}"
             );
         }
@@ -90,7 +90,7 @@ fn every_height_is_read_as_it_was() {
             let mut state = states[step as usize].clone();
             let entry = if step > 10 && random.chance(4) {
                 let to = step - random.below(10);
-                early = Some((Past::below(history.clone(), step).unwrap(), states[step as usize].clone()));
+                early = Some((OldState::below(history.clone(), step).unwrap(), states[step as usize].clone()));
                 state = states[to as usize].clone();
                 Entry::Revert { to, shift: Shift::default() }
             } else {
@@ -111,7 +111,7 @@ fn every_height_is_read_as_it_was() {
             }
             let height = random.below(step + 2);
             if !history.is_void(height.saturating_sub(1)) || height == step + 1 {
-                let past = Past::below(history.clone(), height).unwrap();
+                let past = OldState::below(history.clone(), height).unwrap();
                 compare(&past, &states[height as usize], &format!("seed {seed}, height {height} of {step}"));
             }
         }
@@ -119,9 +119,9 @@ fn every_height_is_read_as_it_was() {
         let reopened = History::open(storage, log.reader(), identity).unwrap();
         let counts = |height: &u64| height.checked_sub(1).is_none_or(|last| !reopened.is_void(last));
         for height in (0..=300).filter(counts) {
-            let past = Past::below(reopened.clone(), height).unwrap();
+            let past = OldState::below(reopened.clone(), height).unwrap();
             compare(&past, &states[height as usize], &format!("seed {seed}, height {height} after a restart"));
         }
-        assert_eq!(Past::below(reopened, 9).unwrap().block_hash(0), None::<B256>);
+        assert_eq!(OldState::below(reopened, 9).unwrap().block_hash(0), None::<B256>);
     }
 }

@@ -1,37 +1,40 @@
 //! The state as it was at any height of the log, read piece by piece: of everything that is asked for, the newest entry
 //! that changed it, or else the oldest checkpoint.
 
-use std::sync::Arc;
+use std::{fmt, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
 use revm::bytecode::Bytecode;
 
-use super::{CheckpointError, History, key::StateKey};
+use super::{Checkpoint, CheckpointError, History, key::StateKey};
 use crate::{
     log::{Entry, LogError},
-    state::{Account, AccountChange, Contract, State},
+    state::{Account, AccountChange, Base, Contract, ReadError},
 };
 
 /// The past cannot be read.
 #[derive(Debug, thiserror::Error)]
-pub enum PastError {
+pub enum OldStateError {
     /// The log or its index.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// What lies beneath the state that the log begins on.
+    #[error(transparent)]
+    Beneath(#[from] ReadError),
     /// What the log begins on.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
 }
 
 /// A state of the past. What is taken back after it was made does not change it.
-pub struct Past {
+pub struct OldState {
     history: Arc<History>,
     /// Entries below this height count.
     below: u64,
     /// Those in between do not: heights of reverts, and what they go back to.
     reverts: Vec<(u64, u64)>,
-    /// The state that the log begins on.
-    beginning: Arc<State>,
+    /// What the log begins on.
+    beginning: Arc<Checkpoint>,
 }
 
 /// What became of an account's code, or of the account.
@@ -40,26 +43,47 @@ enum Code {
     Now(B256, Bytecode),
 }
 
-impl Past {
+impl OldState {
     /// The state that the entries below a height led to.
-    pub fn below(history: Arc<History>, height: u64) -> Result<Self, PastError> {
+    pub fn below(history: Arc<History>, height: u64) -> Result<Self, OldStateError> {
         let beginning = history.beginning()?;
         Ok(Self { reverts: history.reverts(), history, below: height, beginning })
     }
 
+    /// The state after the block with this number; none if the log does not reach back that far.
+    pub fn after(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
+        let height = match history.height_of(number) {
+            Some(height) => height + 1,
+            None => {
+                let beginning = history.beginning()?;
+                if beginning.block.number() != number {
+                    return Ok(None);
+                }
+                beginning.height
+            }
+        };
+        Self::below(history, height).map(Some)
+    }
+
+    /// The state on which the block with this number ran; none if the log does not reach back that far.
+    pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
+        history.height_of(number).map(|height| Self::below(history, height)).transpose()
+    }
+
     /// The account at `address` with its code, if it existed. Its storage is asked for slot by slot.
-    pub fn account(&self, address: &Address) -> Result<Option<Account>, PastError> {
-        let first = || self.beginning.get(*address).cloned();
+    pub fn account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
+        let first = self.beginning.state.get(*address)?;
         let changed = self.newest(StateKey::account(address), address, |change| Some(change.after.clone()))?;
         let mut account = match changed {
             Some((_, None)) => return Ok(None),
             Some((_, Some(fields))) => {
                 let (nonce, balance) = (fields.nonce, fields.balance);
-                let contract = first().and_then(|account| account.contract);
-                Account { address: *address, number: 0, nonce, balance, public_key: None, contract }
+                let contract = first.and_then(|account| account.contract.clone());
+                let number = Account::UNNUMBERED;
+                Account { address: *address, number, nonce, balance, public_key: None, contract }
             }
-            None => match first() {
-                Some(account) => account,
+            None => match first {
+                Some(account) => Account { number: Account::UNNUMBERED, ..account.into_owned() },
                 None => return Ok(None),
             },
         };
@@ -77,7 +101,7 @@ impl Past {
     }
 
     /// The value of a storage slot; zero where nothing was stored.
-    pub fn slot(&self, address: &Address, index: U256) -> Result<U256, PastError> {
+    pub fn slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
         let value = |change: &AccountChange| {
             let stored = change.storage.iter().find(|(own, _)| *own == index);
             stored.map(|(_, value)| *value)
@@ -89,7 +113,7 @@ impl Past {
             (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
             (Some((_, value)), None) => value,
             (_, Some(_)) => U256::ZERO,
-            (None, None) => self.beginning.storage(*address, index),
+            (None, None) => self.beginning.state.storage(*address, index)?,
         })
     }
 
@@ -105,7 +129,7 @@ impl Past {
         key: StateKey,
         address: &Address,
         says: impl Fn(&AccountChange) -> Option<T>,
-    ) -> Result<Option<(u64, T)>, PastError> {
+    ) -> Result<Option<(u64, T)>, OldStateError> {
         let mut below = self.below;
         while let Some(location) = self.history.version(key, below)? {
             below = location.height;
@@ -125,5 +149,25 @@ impl Past {
 
     fn is_void(&self, height: u64) -> bool {
         self.reverts.iter().any(|(at, to)| (*to..*at).contains(&height))
+    }
+}
+
+impl Base for OldState {
+    fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
+        self.account(address).map_err(|error| ReadError(error.to_string()))
+    }
+
+    fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
+        self.slot(address, index).map_err(|error| ReadError(error.to_string()))
+    }
+
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        Ok(self.block_hash(number))
+    }
+}
+
+impl fmt::Debug for OldState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OldState").field("below", &self.below).finish_non_exhaustive()
     }
 }
