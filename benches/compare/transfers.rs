@@ -29,7 +29,8 @@ pub enum Kind {
 }
 
 pub fn run(effort: Effort) {
-    let peers: Vec<Peer> = [Some(peers::tetrad()), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
+    let peers: Vec<Peer> =
+        [Some(peers::tetrad()), peers::baseline(), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
     let columns = ["Transfers, submitted one by one", "per second", "µs each", "MB idle", "MB after 20,000"];
     report::table("Transactions", &columns);
     for tokens in [false, true] {
@@ -57,7 +58,8 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
+/// Throughput on a node that was just started.
+pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
     let mut funder = Wallet::development(0, chain_id);

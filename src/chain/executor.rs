@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
+        atomic::Ordering,
         mpsc::{Receiver, RecvTimeoutError},
     },
     time::Instant,
@@ -101,7 +102,10 @@ impl Executor {
                 (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match command {
-                Ok(Command::Wake) => self.seal_ready(true),
+                Ok(Command::Wake) => {
+                    self.shared.woken.store(false, Ordering::Release);
+                    self.seal_ready(true);
+                }
                 Ok(Command::Keep(waiting)) => self.keep(waiting),
                 Ok(Command::TidyPool) => self.tidy_pool(true),
                 Ok(Command::Run(change)) => {
@@ -159,6 +163,7 @@ impl Executor {
                 self.shared.pool.release_unaffordable(base_fee);
                 return;
             }
+            self.shared.arrivals.gather();
             match self.seal_wanted(&head, &environment) {
                 Ok(true) => {}
                 Ok(false) => {

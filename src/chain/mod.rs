@@ -4,6 +4,7 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod arrivals;
 mod blobs;
 mod build;
 mod candidate;
@@ -35,7 +36,11 @@ mod view;
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -58,7 +63,7 @@ pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
-pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
+pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};
@@ -70,6 +75,7 @@ pub use simulate::{
 pub use view::{BlockId, View, ViewError};
 
 use self::{
+    arrivals::Arrivals,
     executor::{Answer, Command},
     index::Index,
     shared::{Sealing, Shared},
@@ -200,6 +206,8 @@ impl Chain {
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
+            arrivals: Arrivals::default(),
+            woken: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
@@ -309,8 +317,10 @@ impl Chain {
 
     /// Tells the writer that there may be something to put into a block.
     pub fn wake(&self) {
-        // Without a writer the chain has ended; whoever submits learns that from the answer.
-        let _ = self.commands.send(Command::Wake);
+        if !self.shared.woken.swap(true, Ordering::AcqRel) {
+            // Without a writer the chain has ended; whoever submits learns that from the answer.
+            let _ = self.commands.send(Command::Wake);
+        }
     }
 
     /// Lets the writer make a change between blocks, and waits for the result.

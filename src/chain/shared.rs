@@ -1,19 +1,25 @@
 //! What readers, submitters and the writer share, and how the next block comes about.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
-use super::{Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, index::Index, timing::Timing, view::Pending};
+use super::{
+    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, arrivals::Arrivals, index::Index, timing::Timing,
+    view::Pending,
+};
 use crate::{block::Transaction, evm::Environment, store::History};
 
 /// What readers, submitters and the writer share.
 pub(super) struct Shared {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
+    pub(super) arrivals: Arrivals,
+    /// Whether the writer was told to look at the pool and has not done so yet.
+    pub(super) woken: AtomicBool,
     pub(super) blobs: Blobs,
     pub(super) index: Index,
     pub(super) events: broadcast::Sender<Event>,

@@ -62,7 +62,9 @@ fn proof(
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
     if state.base().is_some() {
-        return Err(RpcError::server("a fork has proofs of the blocks up to the one that it forks only"));
+        let message = "there are no proofs of this block: its state is not held whole, as that of a fork, or of a block \
+                       older than the history in memory";
+        return Err(RpcError::server(message));
     }
     Ok(RpcProof { address, exists: state.get(address)?.is_some(), proof: state.prove(address, &slots), keys })
 }

@@ -21,8 +21,7 @@ pub(super) fn methods(table: &mut Table) {
 /// Submits a signed transaction. With instant sealing the answer comes when its block is published; a transaction
 /// that has to wait is answered when the pool has it.
 pub(super) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
-    let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
-    let accepted = context.chain.accept(submission)?;
+    let accepted = context.chain.accept_raw(&raw)?;
     Ok(context.chain.settled(accepted).await?)
 }
 

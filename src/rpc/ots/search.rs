@@ -141,7 +141,7 @@ fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<
         let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;
         Ok::<_, RpcError>(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
     };
-    let (mut without, mut with) = (head.oldest(), head.number());
+    let (mut without, mut with) = (context.chain.oldest(&head), head.number());
     if has_code(without)? {
         return Ok(None);
     }
