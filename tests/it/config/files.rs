@@ -48,6 +48,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "data-dir",
         "ready-file",
         "listen-unix",
+        "fork.url",
+        "fork.block",
         "tls.certificate-file",
         "tls.key-file",
         "exchange.upstream-subscribe",
