@@ -23,7 +23,7 @@ pub(super) struct PageBody {
     success: bool,
     data: Vec<Entry>,
     count: usize,
-    /// What to pass as `before` for the next page; none if this is the last.
+    /// What to pass as `before` for the next page, which may be there even if this one is short; none if this is the last.
     next: Option<String>,
 }
 

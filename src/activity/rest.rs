@@ -17,7 +17,11 @@ use super::{
 use crate::{
     chain::Chain,
     network::Network,
-    web::{Api, Operation, Queries, RestError, method_not_allowed, user_address},
+    web::{
+        Api, Operation, Queries, RestError, method_not_allowed,
+        parameters::{AccountText, Limit, PageStart, TokenText},
+        user_address,
+    },
 };
 
 /// Entries of a page, if nobody says how many, and at most.
@@ -44,8 +48,8 @@ impl Activity {
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let page = |summary| {
             Operation::new("Activity", summary)
-                .query::<u64>("limit", "Entries at most, 1 to 200.", "50")
-                .query::<String>("before", "The `next` of the page before.", "12-3")
+                .query::<Limit<MAX_LIMIT>>("limit", "Entries at most, 1 to 200.", "50")
+                .query::<PageStart>("before", "The `next` of the page before.", "12-3")
                 .returns::<PageBody>()
                 .fails(&[400, 500])
         };
@@ -55,16 +59,16 @@ impl Activity {
             .get(
                 "/api/swaps",
                 swaps,
-                page("Swaps, newest first, as far back as the node holds blocks.")
-                    .query::<String>("user", user, example)
-                    .query::<String>("token", "Address or symbol of a token on either side.", "WETH")
+                page("Swaps, newest first, as far back as the node keeps blocks.")
+                    .query::<AccountText>("user", user, example)
+                    .query::<TokenText>("token", "Address or symbol of a token on either side.", "WETH")
                     .fails(&[404]),
             )
             .get(
                 "/api/user/{address}/history",
                 history,
                 page("What a user did on the exchange and in the lending pool, newest first.")
-                    .path::<String>("address", user, example),
+                    .path::<AccountText>("address", user, example),
             )
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())
@@ -77,10 +81,11 @@ impl Activity {
         });
         let before = before.transpose()?;
         let permit = self.scans.clone().acquire_owned().await;
-        let (head, network) = (self.chain.head(), self.network.clone());
+        let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
             let _permit = permit;
-            PageBody::new(&scan(&head, &network, wanted, before, limit), &network)
+            let page = scan(&chain, &chain.head(), &network, wanted, before, limit);
+            PageBody::new(&page, &network)
         };
         let body = tokio::task::spawn_blocking(walk).await.map_err(|error| RestError::Internal(error.to_string()))?;
         Ok(([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response())

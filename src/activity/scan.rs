@@ -1,13 +1,14 @@
 //! Finding a page of records, newest first.
 
-use std::{fmt, str::FromStr};
+use std::{fmt, str::FromStr, sync::Arc};
 
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
 
 use super::record::{Deed, Record};
 use crate::{
-    chain::Head,
+    block::Block,
+    chain::{Chain, Head, LogKey},
     contracts::events::{PoolEvents, VaultEvents},
     network::Network,
 };
@@ -69,6 +70,26 @@ impl Wanted {
         }
     }
 
+    /// The same for the index of blocks that memory no longer holds: one of each of these.
+    fn keys(&self, network: &Network) -> Vec<Vec<LogKey>> {
+        let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
+        let topic = |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
+        match self {
+            Self::Swaps { user, token } => {
+                let swap = LogKey::topic(0, &VaultEvents::Swap::SIGNATURE_HASH);
+                let user = user.iter().map(|user| vec![topic(1, user)]);
+                let token = token.iter().map(|token| vec![topic(2, token), topic(3, token)]);
+                [vec![LogKey::address(&vault)], vec![swap]].into_iter().chain(user).chain(token).collect()
+            }
+            Self::User(user) => {
+                let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
+                // A liquidator is no topic of a liquidation.
+                parts.push(LogKey::topic(0, &PoolEvents::Liquidation::SIGNATURE_HASH));
+                vec![vec![LogKey::address(&vault), LogKey::address(&pool)], parts]
+            }
+        }
+    }
+
     fn includes(&self, deed: &Deed) -> bool {
         match (self, deed) {
             (Self::Swaps { user, token }, Deed::Swap(swap)) => {
@@ -81,35 +102,74 @@ impl Wanted {
     }
 }
 
+/// Blocks on disk that one page may cost.
+const MAX_READS: usize = 2_000;
+
 /// A page of records.
 pub(super) struct Page {
     pub(super) records: Vec<Record>,
-    /// Where the next page begins, if there is one.
+    /// Where the next page begins, if there may be one.
     pub(super) next: Option<Position>,
 }
 
-/// The newest `limit` records before `before`.
-pub(super) fn scan(head: &Head, network: &Network, wanted: Wanted, before: Option<Position>, limit: usize) -> Page {
-    let marks = wanted.marks(network);
-    let mut page = Page { records: Vec::new(), next: None };
-    for block in head.blocks_from(0).rev() {
-        let may_hold = marks.0.iter().any(|mark| block.header.logs_bloom.contains(mark));
-        if !may_hold || before.is_some_and(|before| block.number() > before.block) {
-            continue;
-        }
-        for record in Record::of_block(block, network).into_iter().rev() {
+/// What is being looked for, and how much of it was found.
+struct Search<'a> {
+    network: &'a Network,
+    wanted: Wanted,
+    before: Option<Position>,
+    limit: usize,
+    found: Vec<Record>,
+}
+
+impl Search<'_> {
+    /// Takes what the block has, newest first. Where the next page begins, once there is more than this one holds.
+    fn take(&mut self, block: &Block) -> Option<Position> {
+        for record in Record::of_block(block, self.network).into_iter().rev() {
             let position = Position { block: record.block, log_index: record.log_index };
-            if before.is_some_and(|before| position >= before) || !wanted.includes(&record.deed) {
+            if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.deed) {
                 continue;
             }
-            if page.records.len() == limit {
-                page.next = page.records.last().map(|last| Position { block: last.block, log_index: last.log_index });
-                return page;
+            if self.found.len() == self.limit {
+                return self.found.last().map(|last| Position { block: last.block, log_index: last.log_index });
             }
-            page.records.push(record);
+            self.found.push(record);
+        }
+        None
+    }
+}
+
+/// The newest `limit` records before `before`: of the blocks in memory, then of those on disk. A page may be short, or even
+/// empty, and yet have a next one, if too many blocks were read in vain.
+pub(super) fn scan(
+    chain: &Chain,
+    head: &Head,
+    network: &Network,
+    wanted: Wanted,
+    before: Option<Position>,
+    limit: usize,
+) -> Page {
+    let mut search = Search { network, wanted, before, limit, found: Vec::new() };
+    let marks = wanted.marks(network);
+    let worth_opening = |block: &&Arc<Block>| {
+        let in_reach = before.is_none_or(|before| block.number() <= before.block);
+        in_reach && marks.0.iter().any(|mark| block.header.logs_bloom.contains(mark))
+    };
+    let next = head.blocks_from(0).rev().filter(worth_opening).find_map(|block| search.take(block));
+    if next.is_some() {
+        return Page { records: search.found, next };
+    }
+    let end = before.map_or(u64::MAX, |before| before.block.saturating_add(1));
+    let keys = wanted.keys(network);
+    for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
+        let next = match read {
+            MAX_READS => Some(Position { block: block.number() + 1, log_index: 0 }),
+            _ => search.take(&block),
+        };
+        if next.is_some() {
+            return Page { records: search.found, next };
         }
     }
-    page
+    Page { records: search.found, next: None }
 }
 
 #[cfg(test)]

@@ -43,4 +43,17 @@ impl Chain {
         let history = self.shared.history.as_ref();
         history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
     }
+
+    /// The blocks before `before` that memory no longer holds and that may have logs under at least one key of each of
+    /// `wanted`, newest first. Each is read when it is asked for.
+    pub fn old_blocks_before<'a>(
+        &'a self,
+        head: &Head,
+        before: u64,
+        wanted: &'a [Vec<LogKey>],
+    ) -> impl Iterator<Item = Arc<Block>> + 'a {
+        let (history, before) = (self.shared.history.as_ref(), before.min(head.oldest()));
+        let numbers = history.into_iter().flat_map(move |history| history.candidates_before(before, wanted));
+        numbers.filter_map(move |number| history?.block(number))
+    }
 }

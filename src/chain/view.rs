@@ -74,7 +74,12 @@ impl View {
     /// The chain as of the block of `head` with this number.
     pub fn after(head: Arc<Head>, number: u64) -> Result<Self, ViewError> {
         let block = head.block(number).ok_or(ViewError::NotFound)?.clone();
-        let state = head.state_after(number)?;
+        Self::of(head, block)
+    }
+
+    /// The chain as of `block`, which is one of the chain of `head`, in memory or not.
+    pub fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, ViewError> {
+        let state = head.state_after(block.number())?;
         Ok(Self { environment: head.environment_of(&block), block, state, head })
     }
 

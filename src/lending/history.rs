@@ -1,4 +1,4 @@
-//! What a pool was like: its view at blocks of the past, as far back as the node holds their states.
+//! What a pool was like: its view at blocks of the past, as far back as the node holds their states or has them in its log.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,7 +7,8 @@ use parking_lot::Mutex;
 
 use super::{bodies::PoolSample, contract::LendingLens};
 use crate::{
-    chain::{Head, View},
+    block::Block,
+    chain::{Chain, Head, View},
     contracts::{ReadContractError, read},
 };
 
@@ -32,31 +33,43 @@ impl Samples {
     /// newest block at its instant; a block counts once.
     pub(super) fn take(
         &self,
+        chain: &Chain,
         head: &Arc<Head>,
         lens: Address,
         asset: Address,
         span: Span,
     ) -> Result<Vec<PoolSample>, ReadContractError> {
-        let numbers = instants(head.block.header.timestamp, span).filter_map(|instant| block_at(head, instant));
-        let mut numbers: Vec<u64> = numbers.chain([head.number()]).collect();
-        numbers.dedup();
-        let mut samples = Vec::with_capacity(numbers.len());
-        for number in numbers {
-            // The head holds its own blocks; a state that is gone all the same is left out.
-            let Ok(view) = View::after(head.clone(), number) else { continue };
-            samples.push(self.sample(&view, lens, asset)?);
+        let instants: Vec<u64> = instants(head.block.header.timestamp, span).collect();
+        let mut blocks = Vec::with_capacity(instants.len() + 1);
+        let (genesis, oldest) = (head.genesis.number(), chain.oldest(head));
+        // With every later block there, the first one is there as well.
+        let oldest = if oldest <= genesis + 1 { genesis } else { oldest };
+        Past { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
+        blocks.push(head.block.clone());
+        blocks.dedup_by_key(|block| block.number());
+        let mut samples = Vec::with_capacity(blocks.len());
+        for block in blocks {
+            samples.extend(self.sample(head, block, lens, asset)?);
         }
         Ok(samples)
     }
 
-    fn sample(&self, view: &View, lens: Address, asset: Address) -> Result<PoolSample, ReadContractError> {
-        let key = (view.block.hash, asset);
+    /// The pool after a block; none if the block's state is neither held nor in the log.
+    fn sample(
+        &self,
+        head: &Arc<Head>,
+        block: Arc<Block>,
+        lens: Address,
+        asset: Address,
+    ) -> Result<Option<PoolSample>, ReadContractError> {
+        let key = (block.hash, asset);
         // A development method may change the state after the newest block without a new block.
-        let settled = view.block.number() < view.head.number();
+        let settled = block.number() < head.number();
         if settled && let Some(sample) = self.0.lock().get(&key) {
-            return Ok(sample.clone());
+            return Ok(Some(sample.clone()));
         }
-        let sample = PoolSample::new(&read(view, lens, &LendingLens::getPoolCall { asset })?, &view.block);
+        let Ok(view) = View::of(head.clone(), block) else { return Ok(None) };
+        let sample = PoolSample::new(&read(&view, lens, &LendingLens::getPoolCall { asset })?, &view.block);
         if settled {
             let mut samples = self.0.lock();
             if samples.len() >= MAX_SAMPLES {
@@ -64,7 +77,49 @@ impl Samples {
             }
             samples.insert(key, sample.clone());
         }
-        Ok(sample)
+        Ok(Some(sample))
+    }
+}
+
+/// Blocks in memory and on disk.
+struct Past<'a> {
+    chain: &'a Chain,
+    head: &'a Head,
+}
+
+impl Past<'_> {
+    fn block(&self, number: u64) -> Option<Arc<Block>> {
+        self.head.block(number).cloned().or_else(|| self.chain.old_block(self.head, number))
+    }
+
+    /// The newest block at each of `instants`, which are in order, among those from `low` to `high`. Halves the instants,
+    /// so that each search profits from those before it.
+    fn blocks_at(&self, instants: &[u64], (low, high): (u64, u64), out: &mut Vec<Arc<Block>>) {
+        let Some(&instant) = instants.get(instants.len() / 2) else { return };
+        let (before, after) = (&instants[..instants.len() / 2], &instants[instants.len() / 2 + 1..]);
+        match self.block_at(instant, (low, high)) {
+            Some(block) => {
+                let number = block.number();
+                self.blocks_at(before, (low, number), out);
+                out.push(block);
+                self.blocks_at(after, (number, high), out);
+            }
+            // Nothing is that old.
+            None => self.blocks_at(after, (low, high), out),
+        }
+    }
+
+    fn block_at(&self, instant: u64, (mut low, mut high): (u64, u64)) -> Option<Arc<Block>> {
+        let mut found = self.block(low).filter(|block| block.header.timestamp <= instant)?;
+        // The block `low` is not later than the instant, and whatever comes after `high` is.
+        while low < high {
+            let middle = low + (high - low).div_ceil(2);
+            match self.block(middle).filter(|block| block.header.timestamp <= instant) {
+                Some(block) => (low, found) = (middle, block),
+                None => high = middle - 1,
+            }
+        }
+        Some(found)
     }
 }
 
@@ -76,21 +131,6 @@ fn instants(now: u64, span: Span) -> impl Iterator<Item = u64> {
     // The chain's first seconds are part of its past as well.
     let first = if now <= span.seconds && span.count > end { 0 } else { first };
     (first..end).map(move |n| n * step)
-}
-
-/// The newest block at an instant, if it is held.
-fn block_at(head: &Head, instant: u64) -> Option<u64> {
-    let time = |number: u64| head.block(number).map_or(u64::MAX, |block| block.header.timestamp);
-    let (mut low, mut high) = (head.oldest(), head.number());
-    if time(low) > instant {
-        return None;
-    }
-    // The block `low` is not later than the instant, and whatever comes after `high` is.
-    while low < high {
-        let middle = low + (high - low).div_ceil(2);
-        if time(middle) <= instant { low = middle } else { high = middle - 1 }
-    }
-    Some(low)
 }
 
 #[cfg(test)]

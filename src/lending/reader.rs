@@ -117,10 +117,11 @@ impl Reader {
         (timeframe, seconds): (&'static str, u64),
         count: u64,
     ) -> Result<Rendered, RestError> {
-        let (head, lens, samples) = (self.chain.head(), self.lens, self.samples.clone());
+        let (chain, lens, samples) = (self.chain.clone(), self.lens, self.samples.clone());
         self.run(move || {
+            let head = chain.head();
             let view = read(&View::newest(head.clone()), lens, &LendingLens::getPoolCall { asset })?;
-            let samples = samples.take(&head, lens, asset, Span { seconds, count })?;
+            let samples = samples.take(&chain, &head, lens, asset, Span { seconds, count })?;
             Ok(bodies::history(&view, timeframe, samples))
         })
         .await

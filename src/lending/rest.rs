@@ -17,7 +17,11 @@ use super::{
 use crate::{
     chain::{Chain, Clock},
     network::Network,
-    web::{Api, Keep, Operation, Queries, Rendered, RestError, method_not_allowed, user_address},
+    web::{
+        Api, Keep, Operation, Queries, Rendered, RestError, method_not_allowed,
+        parameters::{AccountText, Limit, Timeframe, TokenText},
+        user_address,
+    },
 };
 
 /// Samples of a pool's history, if nobody says how many, and at most.
@@ -46,12 +50,12 @@ impl Lending {
         let about = |summary| Operation::new("Lending", summary).cached();
         let pool = |summary| {
             let asset = "The asset's address in any case, or its symbol.";
-            about(summary).path::<String>("asset", asset, "WETH").fails(&[400, 404])
+            about(summary).path::<TokenText>("asset", asset, "WETH").fails(&[400, 404])
         };
         let user = |summary| {
             let address = "The user's address: hex in any case, or bech32.";
             let example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-            about(summary).path::<String>("address", address, example).fails(&[400])
+            about(summary).path::<AccountText>("address", address, example).fails(&[400])
         };
         Api::default()
             .get("/api/pools", pools, about("All pools.").returns::<Vec<PoolBody>>())
@@ -60,9 +64,9 @@ impl Lending {
                 "/api/pools/{asset}/history",
                 history,
                 pool("A pool's utilisation and rates.")
-                    .query::<String>("period", "How far back: 1h, 24h, 7d or 30d.", "24h")
-                    .query::<String>("timeframe", "Another name for `period`.", "24h")
-                    .query::<u64>("limit", "Samples at most, 1 to 500.", "100")
+                    .query::<Timeframe>("period", "How far back: 1h, 24h, 7d or 30d.", "24h")
+                    .query::<Timeframe>("timeframe", "Another name for `period`.", "24h")
+                    .query::<Limit<MAX_SAMPLES>>("limit", "Samples at most, 1 to 500.", "100")
                     .returns::<PoolHistory>(),
             )
             .get("/api/user/{address}", account, user("A user in short.").returns::<UserBody>())

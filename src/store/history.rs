@@ -69,6 +69,57 @@ enum SegmentIndex {
     File(SealedIndex),
 }
 
+impl SegmentIndex {
+    fn segment(&self) -> u64 {
+        match self {
+            Self::Memory(index) => index.segment,
+            Self::File(index) => index.segment,
+        }
+    }
+
+    /// The segment's blocks up to `last` in pieces, newest first, the first and the last block of each. The pieces grow:
+    /// whoever wants only the newest reads little, and whoever finds nothing does not search often.
+    fn windows(&self, last: u64) -> Vec<(u64, u64)> {
+        const FIRST: u64 = 512;
+        let numbers = match self {
+            Self::Memory(index) => index.blocks.keys().min().copied().zip(index.blocks.keys().max().copied()),
+            Self::File(index) => logged(index.numbers()).flatten(),
+        };
+        let Some((first, newest)) = numbers else { return Vec::new() };
+        let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
+        while to >= first {
+            let from = to.saturating_sub(width - 1).max(first);
+            windows.push((from, to));
+            let Some(next) = from.checked_sub(1) else { break };
+            (to, width) = (next, width.saturating_mul(4));
+        }
+        windows
+    }
+
+    /// Blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
+    fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+        matching(wanted, |key| match self {
+            Self::Memory(index) => index.blocks_with(key, from, to),
+            Self::File(index) => logged(index.blocks_with(key, from, to)).unwrap_or_default(),
+        })
+    }
+}
+
+/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, in order.
+fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
+    let each = wanted.iter().map(|keys| {
+        let mut numbers: Vec<u64> = keys.iter().flat_map(|key| blocks_with(*key)).collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
+    });
+    let both = |mut all: Vec<u64>, numbers: Vec<u64>| {
+        all.retain(|number| numbers.binary_search(number).is_ok());
+        all
+    };
+    each.reduce(both).unwrap_or_default()
+}
+
 impl History {
     /// The history of a log. Indexes that are missing or damaged are made again.
     pub fn open(
@@ -267,29 +318,41 @@ impl History {
     /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
     /// oldest first. Without any `wanted`: of all that there may be.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
-        let mut each = wanted.iter().map(|keys| {
-            let mut numbers: Vec<u64> = keys.iter().flat_map(|key| self.blocks_with(*key, from, to)).collect();
-            numbers.sort_unstable();
-            numbers.dedup();
-            numbers
-        });
-        let Some(first) = each.next() else { return (from..=to).collect() };
-        each.fold(first, |mut all, numbers| {
-            all.retain(|number| numbers.binary_search(number).is_ok());
-            all
-        })
-    }
-
-    fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
+        if wanted.is_empty() {
+            return (from..=to).collect();
+        }
         let (active, sealed) = {
             let tables = self.tables.read();
-            (tables.active.blocks_with(key, from, to), tables.sealed.clone())
+            (matching(wanted, |key| tables.active.blocks_with(key, from, to)), tables.sealed.clone())
         };
-        let older = sealed.iter().flat_map(|index| match &**index {
-            SegmentIndex::Memory(index) => index.blocks_with(key, from, to),
-            SegmentIndex::File(index) => logged(index.blocks_with(key, from, to)).unwrap_or_default(),
+        let mut all: Vec<u64> = sealed.iter().flat_map(|index| index.matching(from, to, wanted)).collect();
+        all.extend(active);
+        // A number that was given again after a revert is in several segments.
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The same of all blocks before `before`, newest first. Looked up piece by piece, so that whoever stops early has
+    /// not paid for the rest.
+    pub fn candidates_before<'a>(&'a self, before: u64, wanted: &'a [Vec<LogKey>]) -> impl Iterator<Item = u64> + 'a {
+        let last = before.checked_sub(1);
+        let (segment, active, sealed) = {
+            let tables = self.tables.read();
+            let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
+            (tables.active.segment, active.unwrap_or_default(), tables.sealed.clone())
+        };
+        let older = sealed.into_iter().rev().flat_map(move |index| {
+            let windows = last.map(|last| index.windows(last)).unwrap_or_default();
+            windows.into_iter().flat_map(move |(from, to)| {
+                let segment = index.segment();
+                index.matching(from, to, wanted).into_iter().rev().map(move |number| (segment, number))
+            })
         });
-        older.chain(active).collect()
+        let newest = active.into_iter().rev().map(move |number| (segment, number));
+        // Where a revert gave a number again, only one of the segments has the block that counts.
+        let counts = |(segment, number): &(u64, u64)| self.location(*number).is_some_and(|at| at.segment == *segment);
+        newest.chain(older).filter(counts).map(|(_, number)| number)
     }
 
     fn location(&self, number: u64) -> Option<Location> {

@@ -89,7 +89,7 @@ pub struct PoolHistory {
     symbol: String,
     timeframe: &'static str,
     count: usize,
-    /// Oldest first. The past begins with the oldest block that the node holds.
+    /// Oldest first. The past begins with the oldest block that the node keeps.
     history: Vec<PoolSample>,
 }
 

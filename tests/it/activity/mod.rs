@@ -8,7 +8,7 @@ use crate::support::{
     TestNode,
     abi::{Pool, Vault},
     chain::{VAULT, key, token, units},
-    node_with,
+    manual_clock, node_at, node_with,
 };
 
 async fn quiet() -> TestNode {
@@ -141,4 +141,76 @@ async fn wrong_questions_are_refused() {
     assert_eq!(node.get("/api/user/x/history").await.status(), 400);
     assert_eq!(node.get_json("/api/swaps?before=99999999999-0").await["count"], 0);
     node.end().await;
+}
+
+/// All pages of a list, from the newest entry to the oldest.
+async fn all_pages(node: &TestNode, path: &str) -> Vec<Value> {
+    let (mut found, mut before) = (Vec::new(), String::new());
+    loop {
+        let page = node.get_json(&format!("{path}{before}")).await;
+        found.extend(page["data"].as_array().expect("a list").clone());
+        match page["next"].as_str() {
+            Some(next) => before = format!("&before={next}"),
+            None => return found,
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_memory_no_longer_holds_is_listed_all_the_same() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let clock = manual_clock();
+    let start = |blocks: u64| {
+        let path = directory.path().to_owned();
+        node_at(clock.clone(), move |config| {
+            config.data_dir = Some(path);
+            config.exchange.rate_limit = 0;
+            config.history.blocks = blocks;
+        })
+    };
+    let node = start(100_000).await;
+    let users = [node.signer(0), node.signer(1)];
+    let pool = node.config().network.contracts.lending_pool;
+    for user in &users {
+        node.approve_all(user, VAULT).await;
+        node.approve_all(user, pool).await;
+    }
+    let weth = token("WETH");
+    for round in 0..9u64 {
+        let user = &users[(round % 2) as usize];
+        let snapshot = (round == 3).then_some(()).map(|()| node.rpc("evm_snapshot", json!([])));
+        let snapshot = match snapshot {
+            Some(snapshot) => Some(snapshot.await),
+            None => None,
+        };
+        swap(&node, user, "WETH", if round % 3 == 0 { "DOT" } else { "USDC" }, units(&weth, round + 1)).await;
+        let deposit = Pool::depositCall { asset: weth.address, amount: units(&weth, round + 1) };
+        assert!(node.send(user, pool, deposit).await.status());
+        if let Some(snapshot) = snapshot {
+            assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+        }
+    }
+    let user = users[0].address();
+    let paths = [
+        "/api/swaps?limit=2".to_owned(),
+        "/api/swaps?limit=2&token=DOT".to_owned(),
+        format!("/api/swaps?limit=200&user={user}"),
+        format!("/api/user/{user}/history?limit=3"),
+    ];
+    let mut before = Vec::new();
+    for path in &paths {
+        before.push(all_pages(&node, path).await);
+    }
+    assert_eq!(before.iter().map(Vec::len).collect::<Vec<_>>(), [8, 2, 5, 10]);
+    node.end().await;
+
+    for blocks in [3, 7] {
+        let node = start(blocks).await;
+        let head = node.chain().head();
+        assert!(head.oldest() + 8 > head.number(), "memory holds few blocks");
+        for (path, before) in paths.iter().zip(&before) {
+            assert_eq!(all_pages(&node, path).await, *before, "{path}");
+        }
+        node.end().await;
+    }
 }

@@ -109,6 +109,17 @@ async fn through_the_indexes_of_many_segments() {
             assert_eq!(by(&[LogKey::address(&token.address)]), numbers);
             assert_eq!(by(&[LogKey::topic(1, &holder.into_word()), recipient(5)]), [numbers[4]]);
             assert!(by(&[recipient(99)]).is_empty());
+            let newest_first =
+                |before: u64, key: LogKey| history.candidates_before(before, &[vec![key]]).collect::<Vec<_>>();
+            let standing: Vec<u64> = numbers[..17].iter().rev().copied().collect();
+            assert_eq!(
+                newest_first(u64::MAX, LogKey::address(&token.address)),
+                standing,
+                "what was reverted is left out"
+            );
+            assert_eq!(newest_first(numbers[9], LogKey::address(&token.address)), standing[8..]);
+            assert_eq!(newest_first(numbers[9], recipient(5)), [numbers[4]]);
+            assert!(newest_first(numbers[4], recipient(5)).is_empty() && newest_first(0, recipient(5)).is_empty());
             let between = history.candidates(numbers[3], numbers[6], &[vec![recipient(2), recipient(4), recipient(7)]]);
             assert_eq!(between, [numbers[3], numbers[6]]);
         }

@@ -4,7 +4,7 @@ use serde_json::Value;
 use tetrad::{decimal::with_point, lending::yearly_percent};
 
 use crate::{
-    contracts::abi_lending::LendingLens,
+    contracts::abi_lending::{LendingLens, LendingPool},
     support::{
         abi::Pool,
         chain::{token, units},
@@ -49,6 +49,63 @@ async fn each_sample_is_the_view_of_its_block() {
     // What is asked for again comes from memory, and is the same.
     let first = node.get_json("/api/pools/USDC/history").await;
     assert_eq!(node.get_json("/api/pools/USDC/history").await, first);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let clock = manual_clock();
+    let start = |blocks: u64| {
+        let path = directory.path().to_owned();
+        node_at(clock.clone(), move |config| {
+            config.data_dir = Some(path);
+            config.history.blocks = blocks;
+        })
+    };
+    let node = start(100_000).await;
+    let (pool, lens) = {
+        let contracts = &node.config().network.contracts;
+        (contracts.lending_pool, contracts.lending_lens)
+    };
+    let user = node.signer(1);
+    node.approve_all(&user, pool).await;
+    let (usdc, weth) = (token("USDC"), token("WETH"));
+    for step in 1..=8u64 {
+        node.increase_time(2_000 * step).await;
+        let deposit = Pool::depositCall { asset: usdc.address, amount: units(&usdc, step * 1_000) };
+        assert!(node.send(&user, pool, deposit).await.status());
+        node.increase_time(777).await;
+        if step % 2 == 0 {
+            let deposit = Pool::depositCall { asset: weth.address, amount: units(&weth, 1) };
+            assert!(node.send(&user, pool, deposit).await.status());
+        }
+        if step == 5 {
+            let view = node.view(lens, LendingLens::getPoolCall { asset: weth.address }).await;
+            let mut parameters = view.parameters;
+            (parameters.slope1Bps, parameters.reserveFactorBps) = (900, 2_500);
+            let change = LendingPool::setParametersCall { asset: weth.address, parameters };
+            assert!(node.send(&node.treasury(), pool, change).await.status());
+        }
+        // Interest goes on in blocks that do not touch the pool.
+        node.increase_time(1_234).await;
+        node.mine().await;
+    }
+    let paths = ["USDC", "WETH"].map(|symbol| format!("/api/pools/{symbol}/history?period=24h&limit=500"));
+    let mut before = Vec::new();
+    for path in &paths {
+        before.push(node.get_json(path).await["history"].as_array().expect("a list").clone());
+    }
+    node.end().await;
+
+    let node = start(4).await;
+    let oldest = node.chain().head().oldest();
+    for (path, before) in paths.iter().zip(&before) {
+        let after = node.get_json(path).await["history"].as_array().expect("a list").clone();
+        let gone = after.iter().filter(|sample| sample["blockNumber"].as_u64() < Some(oldest)).count();
+        assert!(gone > 10, "{gone} samples of {path} are older than memory");
+        assert_eq!(after, *before, "{path}");
+    }
     node.end().await;
 }
 
