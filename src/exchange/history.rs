@@ -1,11 +1,14 @@
 //! What prices were and how much was traded: a month by the minute.
 
+mod file;
+
 use super::{
     feed::Simulation,
     minutes::{MINUTE, Minutes},
 };
 
 pub use super::minutes::Bar;
+pub(super) use file::KeptHistory;
 
 /// Seconds in an hour and a day.
 const HOUR: u64 = 3_600;

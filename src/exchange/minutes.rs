@@ -3,6 +3,8 @@
 //! Minutes are held by the hour, and hours are shared between copies: whoever looks at an old market costs the present
 //! one no more than a list of seven hundred pointers.
 
+mod stored;
+
 use std::{collections::VecDeque, sync::Arc};
 
 /// Seconds in a minute.

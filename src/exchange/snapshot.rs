@@ -2,6 +2,8 @@
 
 use std::sync::{Arc, OnceLock, Weak};
 
+use alloy_primitives::B256;
+
 use super::{
     bodies::Bodies,
     history::History,
@@ -19,6 +21,8 @@ pub struct Snapshot {
     pub(super) network: Arc<Network>,
     /// Height of the head's newest block.
     pub number: u64,
+    /// Its hash.
+    pub hash: B256,
     /// That block's time, in seconds since the Unix epoch.
     pub time: u64,
     /// A quote for each of the network's tokens, in their order.
@@ -47,6 +51,7 @@ impl Snapshot {
             head: Arc::downgrade(head),
             network,
             number: head.number(),
+            hash: head.block.hash,
             time: head.block.header.timestamp,
             quotes,
             oracle,

@@ -23,8 +23,8 @@ pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveE
     };
     copy_checkpoints(from, &**to)?;
     for name in from.names()? {
-        // Keys that a node made for itself, and transactions that wait.
-        if name.ends_with(".key") || name == "pool" {
+        // Keys that a node made for itself, transactions that wait, and past prices.
+        if name.ends_with(".key") || name == "pool" || name == "prices" {
             copy(from, &**to, &name)?;
         }
     }

@@ -100,7 +100,7 @@ impl Shared {
         true
     }
 
-    fn replay(&self, history: &mut History, head: &Head, block: &Block) {
+    pub(super) fn replay(&self, history: &mut History, head: &Head, block: &Block) {
         if block.number() == head.genesis.number() {
             let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
             history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &[], rejections: 0 });
@@ -115,6 +115,9 @@ impl Shared {
 
     /// The history of everything that `head` holds.
     fn history_of(&self, head: &Arc<Head>) -> Result<History, MarketError> {
+        if let Some(history) = self.kept_history(head) {
+            return Ok(history);
+        }
         let genesis = &head.genesis;
         // With everything that memory no longer holds on disk nothing is missing.
         let complete = self.chain.oldest(head) <= genesis.number() + 1;
@@ -126,7 +129,7 @@ impl Shared {
         let mut first = head.oldest();
         if complete && first > genesis.number() {
             self.replay(&mut history, head, genesis);
-            self.old_news(head).for_each(|block| self.replay(&mut history, head, &block));
+            self.old_news(head, 0).for_each(|block| self.replay(&mut history, head, &block));
         } else if !complete {
             first += 1;
         }

@@ -7,17 +7,27 @@
 mod derive;
 mod old;
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicU64, Ordering::Relaxed},
+};
 
 use arc_swap::ArcSwapOption;
 use tokio::sync::{Mutex, broadcast};
 
 use self::derive::Progress;
-use super::{feed::Simulation, news::Reader, snapshot::Snapshot, tick::Tick};
+use super::{
+    feed::Simulation,
+    history::{History, KeptHistory},
+    news::Reader,
+    snapshot::Snapshot,
+    tick::Tick,
+};
 use crate::{
     block::Block,
     chain::{Chain, Mining},
     contracts::ReadContractError,
+    log::Storage,
     network::Network,
 };
 
@@ -50,12 +60,14 @@ struct Shared {
     /// Held by whoever derives; others who want the same wait for the result.
     progress: Arc<Mutex<Option<Progress>>>,
     ticks: broadcast::Sender<Arc<Tick>>,
+    /// Where the history is kept, and the height of the block that it was kept with last.
+    kept: Option<(Arc<dyn Storage>, AtomicU64)>,
 }
 
 impl Market {
     /// The market of `network` on `chain`. What was before the first block is made up from `seed`; `ticking` says
-    /// whether prices move by themselves.
-    pub fn new(chain: Chain, network: Arc<Network>, seed: u64, ticking: bool) -> Self {
+    /// whether prices move by themselves. With a place to keep the history in, it outlives blocks that are let go of.
+    pub fn new(chain: Chain, network: Arc<Network>, seed: u64, ticking: bool, kept: Option<Arc<dyn Storage>>) -> Self {
         Self(Arc::new(Shared {
             simulation: Simulation::new(seed, &network),
             reader: Reader::new(&network),
@@ -65,6 +77,7 @@ impl Market {
             latest: ArcSwapOption::empty(),
             progress: Arc::default(),
             ticks: broadcast::Sender::new(TICK_BACKLOG),
+            kept: kept.map(|storage| (storage, AtomicU64::new(u64::MAX))),
         }))
     }
 
@@ -93,6 +106,30 @@ impl Market {
         let shared = self.0.clone();
         let derived = tokio::task::spawn_blocking(move || shared.derive(&mut progress)).await;
         derived.map_err(|error| MarketError::Interrupted(error.to_string()))?
+    }
+
+    /// Keeps the history up to now, where there is a place for it. A failure is logged, and costs no more than a start that
+    /// reads more blocks.
+    pub async fn keep(&self) {
+        let Some((storage, last)) = self.0.kept.as_ref() else { return };
+        let snapshot = match self.current().await {
+            Ok(snapshot) => snapshot,
+            Err(error) => return tracing::warn!(%error, "could not keep past prices"),
+        };
+        if last.swap(snapshot.number, Relaxed) == snapshot.number {
+            return;
+        }
+        let (storage, network) = (storage.clone(), self.0.network.clone());
+        let genesis = self.0.chain.head().genesis.hash;
+        let saved = tokio::task::spawn_blocking(move || {
+            let history = History::clone(&snapshot.history);
+            KeptHistory { number: snapshot.number, hash: snapshot.hash, history }.save(&*storage, genesis, &network)
+        });
+        match saved.await {
+            Ok(Ok(())) => {}
+            Ok(Err(error)) => tracing::warn!(%error, "could not keep past prices"),
+            Err(error) => tracing::warn!(%error, "could not keep past prices"),
+        }
     }
 
     fn up_to_date(&self) -> Option<Arc<Snapshot>> {

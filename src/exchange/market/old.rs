@@ -1,4 +1,4 @@
-//! News in blocks that memory no longer holds: what a history is made of after a restart.
+//! What a history is made of after a restart: the one that was kept, and news in blocks that memory no longer holds.
 
 use std::sync::Arc;
 
@@ -6,6 +6,7 @@ use super::Shared;
 use crate::{
     block::Block,
     chain::{Head, LogKey},
+    exchange::history::{History, KeptHistory},
 };
 
 /// What is remembered by the minute, and of trades at all.
@@ -14,11 +15,30 @@ const DAY: u64 = 86_400;
 const OLDER: usize = 20_000;
 
 impl Shared {
-    /// Blocks on disk with news, oldest first: all of the last day, and of those before as many as it takes.
-    pub(super) fn old_news(&self, head: &Head) -> impl Iterator<Item = Arc<Block>> {
+    /// The history that was kept, with what came after it. None if there is none, or none of a block that still counts.
+    pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<History> {
+        let (storage, _) = self.kept.as_ref()?;
+        let KeptHistory { number, hash, mut history } =
+            KeptHistory::load(&**storage, head.genesis.hash, &self.network)?;
+        let block = head.block(number).cloned().or_else(|| self.chain.old_block(head, number));
+        let counts = match block {
+            Some(block) => block.hash == hash,
+            // Blocks that were let go of had come to stay.
+            None => number < self.chain.oldest(head),
+        };
+        if !counts {
+            return None;
+        }
+        self.old_news(head, number + 1).for_each(|block| self.replay(&mut history, head, &block));
+        head.blocks_from(number + 1).for_each(|block| self.replay(&mut history, head, block));
+        Some(history)
+    }
+
+    /// Blocks on disk from `from` on with news, oldest first: all of the last day, and of those before as many as it takes.
+    pub(super) fn old_news(&self, head: &Head, from: u64) -> impl Iterator<Item = Arc<Block>> {
         let contracts = &self.network.contracts;
         let keys = vec![LogKey::address(&contracts.oracle), LogKey::address(&contracts.vault)];
-        let numbers = self.chain.old_candidates(head, 0, head.number(), &[keys]);
+        let numbers = self.chain.old_candidates(head, from, head.number(), &[keys]);
         let since = head.block.header.timestamp.saturating_sub(DAY);
         let read = |number: &u64| self.chain.old_block(head, *number);
         let older = numbers.partition_point(|number| read(number).is_some_and(|block| block.header.timestamp < since));

@@ -81,7 +81,7 @@ fn market() -> (Market, Chain) {
         clock: Arc::new(ManualClock::at(1_700_000_000_000)),
     };
     let (chain, _writer) = Chain::spawn(head, config, None).expect("a chain");
-    (Market::new(chain.clone(), Arc::new(network), 1, false), chain)
+    (Market::new(chain.clone(), Arc::new(network), 1, false, None), chain)
 }
 
 /// What a client is sent until the connection ends, each after how many seconds. The client says `words`, one every ten

@@ -92,6 +92,87 @@ async fn blocks_accounts_prices_and_their_history_are_as_they_were() {
     assert_eq!(node.block_number().await, 17, "prices move on");
 }
 
+/// What a user sees of the past of WETH's price, and of what was traded.
+async fn past_prices(node: &TestNode) -> Vec<Value> {
+    let mut past = Vec::new();
+    let token = crate::support::chain::key(&crate::support::chain::token("WETH"));
+    for query in ["history?period=24h&limit=1440", "history?period=30d&limit=700", "candles?interval=1h&limit=500"] {
+        past.push(node.get_json(&format!("/api/prices/{token}/{query}")).await["data"].clone());
+    }
+    past.push(node.get_json("/api/tokens/swap").await["data"].clone());
+    past
+}
+
+#[tokio::test]
+async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
+    let directory = tempfile::tempdir().unwrap();
+    let clock = manual_clock();
+    let ticking = |config: &mut Config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.history.blocks = 5;
+        config.checkpoint_bytes = 8 << 10;
+    };
+    let node = node_on(directory.path(), &clock, ticking).await;
+    let user = node.signer(0);
+    node.approve_all(&user, crate::support::chain::VAULT).await;
+    let weth = crate::support::chain::token("WETH");
+    for round in 0..300u64 {
+        clock.advance(40_000);
+        node.wake().await;
+        if round % 100 == 50 {
+            let swap = crate::support::abi::Vault::swapExactTokensForTokensCall {
+                _tokenIn: weth.address,
+                _tokenOut: crate::support::chain::token("USDC").address,
+                _amountIn: crate::support::chain::units(&weth, 1),
+                _minAmountOut: alloy_primitives::U256::ZERO,
+            };
+            assert!(node.send(&user, crate::support::chain::VAULT, swap).await.status());
+        }
+    }
+    let before = past_prices(&node).await;
+    node.end().await;
+
+    // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in between.
+    let storage: Arc<dyn tetrad::log::Storage> = Arc::new(tetrad::log::Directory::new(directory.path()).unwrap());
+    assert!(tetrad::chain::compact(&storage, 1).unwrap() > 20);
+    let node = node_on(directory.path(), &clock, ticking).await;
+    assert_eq!(past_prices(&node).await, before);
+    for _ in 0..10 {
+        clock.advance(40_000);
+        node.wake().await;
+    }
+    let grown = past_prices(&node).await;
+    assert_ne!(grown, before);
+    // A node that is killed leaves the file that its start found.
+    let copy = tempfile::tempdir().unwrap();
+    for file in std::fs::read_dir(directory.path()).unwrap() {
+        let file = file.unwrap();
+        if file.file_name() != "lock" {
+            std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
+        }
+    }
+    node.end().await;
+    let node = node_on(copy.path(), &clock, ticking).await;
+    assert_eq!(past_prices(&node).await, grown);
+    node.end().await;
+
+    // Without the file, or with a damaged one, the past begins with what blocks there are.
+    let file = copy.path().join("prices");
+    let mut bytes = std::fs::read(&file).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&file, bytes).unwrap();
+    let node = node_on(copy.path(), &clock, ticking).await;
+    let shorter = past_prices(&node).await;
+    assert_ne!(shorter, grown);
+    assert_eq!(
+        shorter[0]["prices"].as_array().unwrap().last(),
+        grown[0]["prices"].as_array().unwrap().last(),
+        "the present price"
+    );
+    node.end().await;
+}
+
 #[tokio::test]
 async fn what_development_methods_did_is_as_it_was() {
     let directory = tempfile::tempdir().unwrap();

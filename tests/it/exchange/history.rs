@@ -127,7 +127,7 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     let config = node.config();
     // The node may seal a block by itself in between.
     let (followed, fresh) = loop {
-        let fresh = Market::new(node.chain().clone(), followed.network().clone(), config.seed, true);
+        let fresh = Market::new(node.chain().clone(), followed.network().clone(), config.seed, true, None);
         let known = followed.current().await.expect("a market");
         let fresh = fresh.current().await.expect("a market");
         if known.number == fresh.number && known.time == fresh.time {
@@ -152,7 +152,7 @@ async fn run(events: Vec<(Event, bool)>) {
     let approve = Erc20::approveCall { spender: VAULT, value: U256::MAX };
     node.send(&user, weth.address, approve).await;
     let network = std::sync::Arc::new(node.config().network.clone());
-    let market = Market::new(node.chain().clone(), network, node.config().seed, true);
+    let market = Market::new(node.chain().clone(), network, node.config().seed, true, None);
     let mut snapshots = Vec::new();
     for (event, looked_at) in events {
         match event {
