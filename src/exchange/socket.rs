@@ -6,7 +6,7 @@
 use std::{num::NonZeroU32, sync::Arc, time::Duration};
 
 use axum::extract::ws::{CloseCode, CloseFrame, Message, Utf8Bytes, close_code};
-use futures_util::{Sink, SinkExt, Stream, StreamExt};
+use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
 use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
 use serde_json::json;
 use tokio::{
@@ -79,13 +79,14 @@ where
 
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let mut heard = Instant::now();
+        // One for all ticks: to begin and stop listening for the end with each would take a lock that all connections share.
+        let mut shutdown = self.shutdown.clone();
+        let mut ended = std::pin::pin!(shutdown.begun());
         loop {
-            let mut shutdown = self.shutdown.clone();
             tokio::select! {
-                message = self.socket.next() => {
-                    heard = Instant::now();
-                    self.hear(message).await?;
-                }
+                // In the order in which they come about. None of them can keep the others waiting: a tick is not there
+                // twice, and who sends too many messages is sent away.
+                biased;
                 tick = ticks.recv() => match tick {
                     Ok(tick) => self.send_tick(&tick).await?,
                     Err(RecvError::Lagged(_)) => {
@@ -94,13 +95,17 @@ where
                     }
                     Err(RecvError::Closed) => return Err(AWAY),
                 },
+                message = self.socket.next() => {
+                    heard = Instant::now();
+                    self.hear(message).await?;
+                }
                 _ = ping.tick() => {
                     if heard.elapsed() >= SILENCE {
                         return Err(Some((close_code::POLICY, "no sign of life for 60 seconds")));
                     }
                     self.send(Message::Ping(Default::default())).await?;
                 }
-                () = shutdown.begun() => return Err(AWAY),
+                () = &mut ended => return Err(AWAY),
             }
         }
     }
@@ -174,13 +179,15 @@ where
     }
 
     async fn send(&mut self, message: Message) -> Result<(), End> {
+        let gone = |_| None;
+        let mut sending = std::pin::pin!(self.socket.send(message));
+        // Nearly always the system takes it at once, and there is nothing to wait for.
+        if let Some(sent) = sending.as_mut().now_or_never() {
+            return sent.map_err(gone);
+        }
         let mut shutdown = self.shutdown.clone();
         tokio::select! {
-            sent = timeout(WRITE_TIMEOUT, self.socket.send(message)) => match sent {
-                Ok(Ok(())) => Ok(()),
-                Ok(Err(_)) => Err(None),
-                Err(_) => Err(STALLED),
-            },
+            sent = timeout(WRITE_TIMEOUT, sending) => sent.map_err(|_| STALLED)?.map_err(gone),
             () = shutdown.begun() => Err(AWAY),
         }
     }
