@@ -13,7 +13,10 @@ use super::{
     error::GatewayError,
     rest::{GatewayApi, about, answer, fails, of_address},
 };
-use crate::{account::parse_account_address, web::Queries};
+use crate::{
+    account::parse_account_address,
+    web::{Operation, Queries, parameters::Denomination},
+};
 
 /// Decimals of the native coin.
 const DECIMALS: u8 = 18;
@@ -23,7 +26,7 @@ type Answer = Result<Response, GatewayError>;
 
 /// Adds the routes of the bank module.
 pub(super) fn routes(api: GatewayApi) -> GatewayApi {
-    let denom = |operation: crate::web::Operation| operation.query::<String>("denom", "The denomination.", "ahpx");
+    let denom = |operation: Operation| operation.required::<Denomination>("denom", "The denomination.", "ahpx");
     api.get("/cosmos/bank/v1beta1/balances/{address}", balances, of_address(about("What an account has.")))
         .get(
             "/cosmos/bank/v1beta1/spendable_balances/{address}",
@@ -44,7 +47,7 @@ pub(super) fn routes(api: GatewayApi) -> GatewayApi {
         .get(
             "/cosmos/bank/v1beta1/denoms_metadata/{denom}",
             metadata,
-            fails(fails(about("A coin."), 400), 404).path::<String>("denom", "The denomination.", "ahpx"),
+            fails(fails(about("A coin."), 400), 404).path::<Denomination>("denom", "The denomination.", "ahpx"),
         )
         .get("/cosmos/bank/v1beta1/params", params, about("How coins may be sent."))
 }
@@ -84,8 +87,22 @@ async fn balance(State(gateway): State<Gateway>, path: Text, query: Queries) -> 
     let amount = gateway.amount(&path?.0)?;
     let denom = query.get("denom").filter(|denom| !denom.is_empty());
     let denom = denom.ok_or_else(|| GatewayError::InvalidArgument("empty denom".to_owned()))?;
+    if !is_denomination(denom) {
+        return Err(GatewayError::InvalidArgument(format!(
+            "invalid denom: {}",
+            denom.chars().take(130).collect::<String>()
+        )));
+    }
     let amount = if denom == gateway.network.denomination { amount } else { U256::ZERO };
     Ok(answer(json!({ "balance": { "denom": denom, "amount": amount.to_string() } })))
+}
+
+/// Whether a text can be a denomination: a letter, then 2 to 127 of what the SDK allows (`types/coin.go`).
+fn is_denomination(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
+        && (2..=127).contains(&bytes.len())
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"/:._-".contains(&byte))
 }
 
 async fn all_metadata(State(gateway): State<Gateway>) -> Response {

@@ -28,7 +28,7 @@ impl Spelling {
     }
 
     /// The parts of a block are called differently, too.
-    fn block_id(self, hash: B256) -> Value {
+    pub(super) fn block_id(self, hash: B256) -> Value {
         let name = if self == Self::Gateway { "part_set_header" } else { "parts" };
         json!({ "hash": self.hash(hash), name: { "total": 1, "hash": self.hash(hash) } })
     }

@@ -3,7 +3,6 @@
 use std::{collections::BTreeMap, time::Duration};
 
 use axum::extract::ws::{CloseCode, CloseFrame, Message, Utf8Bytes, WebSocket, close_code};
-use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::{
     sync::broadcast::{Receiver, error::RecvError},
@@ -13,7 +12,8 @@ use tokio::{
 use super::{
     Gateway,
     blocks::{Spelling, block_with_id, header},
-    comet::result,
+    comet::{answer, error, result},
+    comet_methods::Request,
 };
 use crate::{block::Block, chain::Event};
 
@@ -43,22 +43,6 @@ pub(super) struct Conversation {
     gateway: Gateway,
     /// Subscriptions by their query, with the id of the request that began them.
     subscriptions: BTreeMap<String, (Topic, Value)>,
-}
-
-#[derive(Deserialize)]
-struct Request {
-    #[serde(default)]
-    id: Value,
-    method: String,
-    #[serde(default)]
-    params: Value,
-}
-
-impl Request {
-    /// The query, which clients pass by name or by position.
-    fn query(&self) -> Option<&str> {
-        self.params.get("query").or_else(|| self.params.get(0))?.as_str()
-    }
 }
 
 impl Conversation {
@@ -134,13 +118,11 @@ impl Conversation {
     fn answer(&mut self, request: &Request) -> Value {
         let id = &request.id;
         match request.method.as_str() {
-            "status" => result(id, self.gateway.node.status(&self.gateway.chain.head())),
-            "health" => result(id, json!({})),
-            "subscribe" => match request.query() {
+            "subscribe" => match query(request) {
                 None => error(id, -32602, "query: is missing"),
                 Some(query) => self.subscribe(id, query),
             },
-            "unsubscribe" => match request.query().and_then(|query| self.subscriptions.remove(query)) {
+            "unsubscribe" => match query(request).and_then(|query| self.subscriptions.remove(query)) {
                 Some(_) => result(id, json!({})),
                 None => error(id, -32603, "subscription not found"),
             },
@@ -148,7 +130,7 @@ impl Conversation {
                 self.subscriptions.clear();
                 result(id, json!({}))
             }
-            method => error(id, -32601, &format!("no method {:?}", method.chars().take(50).collect::<String>())),
+            _ => answer(&self.gateway, request),
         }
     }
 
@@ -204,20 +186,15 @@ impl Conversation {
     }
 }
 
+/// What a request is about that begins or ends a subscription.
+fn query(request: &Request) -> Option<&str> {
+    request.parameter("query", 0)?.as_str()
+}
+
 /// The next event; none ever without a subscription.
 async fn next(events: &mut Option<Receiver<Event>>) -> Result<Event, RecvError> {
     match events {
         Some(events) => events.recv().await,
         None => std::future::pending().await,
     }
-}
-
-fn error(id: &Value, code: i64, what: &str) -> Value {
-    let message = match code {
-        -32700 => "Parse error. Invalid JSON",
-        -32601 => "Method not found",
-        -32602 => "Invalid params",
-        _ => "Internal error",
-    };
-    json!({ "jsonrpc": "2.0", "id": id, "error": { "code": code, "message": message, "data": what } })
 }

@@ -5,6 +5,7 @@ use axum::{
     extract::{Path, State, rejection::PathRejection},
     response::Response,
 };
+use schemars::JsonSchema;
 use serde_json::{Value, json};
 
 use super::{
@@ -12,7 +13,10 @@ use super::{
     error::GatewayError,
     rest::{GatewayApi, about, answer, fails, of_address},
 };
-use crate::account::{Kind, address_from_bech32, address_to_bech32, parse_account_address};
+use crate::{
+    account::{Kind, address_from_bech32, address_to_bech32, parse_account_address},
+    web::{Operation, parameters::OperatorText},
+};
 
 /// Nothing, as a decimal of the SDK.
 const ZERO: &str = "0.000000000000000000";
@@ -26,6 +30,11 @@ pub(super) fn page(name: &str, items: Vec<Value>) -> Value {
     json!({ name: items, "pagination": { "next_key": null, "total": total } })
 }
 
+/// Adds which parameters of governance are meant.
+fn kind(operation: Operation) -> Operation {
+    fails(operation.path::<GovParams>("kind", "Which parameters.", "voting"), 400)
+}
+
 /// Adds the routes.
 pub(super) fn routes(api: GatewayApi) -> GatewayApi {
     let api = api
@@ -35,12 +44,14 @@ pub(super) fn routes(api: GatewayApi) -> GatewayApi {
         .get(
             "/cosmos/staking/v1beta1/validators/{address}",
             validator,
-            fails(fails(about("A validator, of which there is none."), 400), 404).path::<String>(
+            fails(fails(about("A validator, of which there is none."), 400), 404).path::<OperatorText>(
                 "address",
                 "An operator's address.",
-                "paxvaloper17w0adeg64ky0daxwd2ugyuneellmjgnxku0dvq",
+                "paxvaloper17w0adeg64ky0daxwd2ugyuneellmjgnx5lw7at",
             ),
         )
+        .get("/cosmos/gov/v1/params/{kind}", gov_params, kind(about("How proposals are decided.")))
+        .get("/cosmos/gov/v1beta1/params/{kind}", gov_params, kind(about("How proposals are decided.")))
         .get(
             "/cosmos/distribution/v1beta1/delegators/{address}/withdraw_address",
             withdraw_address,
@@ -111,6 +122,26 @@ async fn mint_params(State(gateway): State<Gateway>) -> Response {
         "goal_bonded": ZERO,
         "blocks_per_year": "0",
     } }))
+}
+
+/// The groups of parameters that governance has.
+#[derive(JsonSchema)]
+#[serde(rename_all = "lowercase")]
+#[expect(dead_code, reason = "for the schema only")]
+enum GovParams {
+    Voting,
+    Tallying,
+    Deposit,
+}
+
+async fn gov_params(path: Text) -> Answer {
+    let (name, params) = match path?.0.as_str() {
+        "voting" => ("voting_params", json!({ "voting_period": "0s" })),
+        "tallying" => ("tally_params", json!({ "quorum": ZERO, "threshold": ZERO, "veto_threshold": ZERO })),
+        "deposit" => ("deposit_params", json!({ "min_deposit": [], "max_deposit_period": "0s" })),
+        _ => return Err(GatewayError::InvalidArgument("expected voting, tallying or deposit".to_owned())),
+    };
+    Ok(answer(json!({ name: params })))
 }
 
 async fn validator(State(gateway): State<Gateway>, path: Text) -> Result<(), GatewayError> {

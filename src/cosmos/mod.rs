@@ -3,26 +3,29 @@
 //!
 //! There is one state, and it is the EVM's; these are other ways to ask for it. Nothing can be sent from here.
 
+mod abci_query;
 mod account;
 mod bank;
 mod blocks;
 mod comet;
+mod comet_methods;
 mod comet_socket;
 mod empty;
 mod error;
 mod node;
+mod proto;
 mod rest;
 mod time;
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Router, middleware::from_fn_with_state, routing::MethodRouter};
 
 use self::node::NodeIdentity;
 use crate::{
     chain::Chain,
     network::Network,
-    web::{ClientAddresses, ClientSlots, Operation, Shutdown},
+    web::{ClientAddresses, ClientSlots, Operation, Shutdown, socket_operation},
 };
 
 /// The interface. Clones share it.
@@ -54,6 +57,17 @@ impl Gateway {
         let (gateway, mut operations) = rest::router(self.clone());
         let (comet, described) = comet::router(self.clone());
         operations.extend(described);
+        operations.push(socket_operation(
+            "Accounts",
+            "/websocket",
+            "CometBFT's JSON-RPC and new blocks, over WebSocket.",
+        ));
         (gateway.merge(comet), operations)
+    }
+
+    /// Puts CometBFT's methods in front of another service of JSON-RPC at `/`, which clients of both kinds take for the
+    /// network's address. Everything else is the service's.
+    pub fn before(&self, service: MethodRouter) -> MethodRouter {
+        service.layer(from_fn_with_state(self.clone(), comet::first))
     }
 }

@@ -22,8 +22,15 @@ use super::{
 };
 use crate::{
     account::{AddressError, Kind, address_to_bech32, parse_account_address},
-    web::{Api, Operation},
+    web::{
+        Api, Operation,
+        parameters::{AccountText, HashText, Height},
+    },
 };
+
+/// Why nothing can be sent from here, and what to do instead.
+pub(super) const NO_BROADCAST: &str =
+    "Cosmos transactions are not supported: sign an Ethereum transaction and send it to /rpc (eth_sendRawTransaction)";
 
 type Text = Result<Path<String>, PathRejection>;
 type Answer = Result<Response, GatewayError>;
@@ -39,7 +46,7 @@ pub(super) fn about(summary: &'static str) -> Operation {
 /// Adds what is known of an operation that takes an address.
 pub(super) fn of_address(operation: Operation) -> Operation {
     let example = "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg";
-    fails(operation.path::<String>("address", "An account: bech32 or hex.", example), 400)
+    fails(operation.path::<AccountText>("address", "An account: bech32 or hex.", example), 400)
 }
 
 /// The operation may fail with this status.
@@ -70,7 +77,7 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
         .get(
             "/cosmos/base/tendermint/v1beta1/blocks/{height}",
             block,
-            fails(fails(about("A block.").path::<u64>("height", "Its height.", "0"), 400), 404),
+            fails(fails(about("A block.").path::<Height>("height", "Its height.", "0"), 400), 404),
         )
         .get("/cosmos/base/node/v1beta1/config", config, about("The least price of gas."))
         .get("/ethermint/feemarket/v1/base_fee", base_fee, about("The base fee of the next block."))
@@ -81,11 +88,17 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
             "/cosmos/tx/v1beta1/txs/{hash}",
             transaction,
             fails(fails(Operation::new("Accounts", "A transaction, of which there is none."), 400), 404)
-                .path::<String>("hash", "Its hash.", "00"),
+                .path::<HashText>(
+                    "hash",
+                    "Its hash.",
+                    "0000000000000000000000000000000000000000000000000000000000000000",
+                ),
         );
     let api = empty::routes(bank::routes(api));
     // What a gateway has and this one has not is not implemented, by whatever method.
     api.and(|router| {
+        let absent = ["/ibc/{*rest}", "/cosmwasm/{*rest}", "/feemarket/{*rest}", "/ethermint/{*rest}"];
+        let router = absent.into_iter().fold(router, |router, path| router.route(path, any(not_implemented)));
         router
             .method_not_allowed_fallback(not_implemented)
             // A gateway takes the empty text behind the slash for the address.
@@ -148,9 +161,9 @@ async fn block(State(gateway): State<Gateway>, path: Text) -> Answer {
         let what = format!("requested block height is bigger than the chain length: {height} > {}", head.number());
         return Err(GatewayError::InvalidArgument(what));
     }
-    let block =
-        head.block(height).ok_or_else(|| GatewayError::NotFound(format!("block {height} is not held any more")))?;
-    Ok(answer(gateway.block(block)))
+    let kept = head.block(height).cloned().or_else(|| gateway.chain.old_block(&head, height));
+    let block = kept.ok_or_else(|| GatewayError::NotFound(format!("block {height} is not kept any more")))?;
+    Ok(answer(gateway.block(&block)))
 }
 
 async fn config(State(gateway): State<Gateway>) -> Response {
@@ -166,9 +179,7 @@ async fn base_fee(State(gateway): State<Gateway>) -> Response {
 }
 
 async fn no_broadcast() -> GatewayError {
-    GatewayError::Unsupported(
-        "Cosmos transactions are not supported: sign an Ethereum transaction and send it to /rpc (eth_sendRawTransaction)",
-    )
+    GatewayError::Unsupported(NO_BROADCAST)
 }
 
 async fn transaction(path: Text) -> Result<(), GatewayError> {

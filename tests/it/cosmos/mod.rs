@@ -3,4 +3,5 @@
 mod accounts;
 mod addresses;
 mod comet;
+mod keplr;
 mod wallet;

@@ -33,7 +33,9 @@ async fn the_chain_can_be_added() {
         assert_eq!(single, json!({ "balance": coin[0] }));
         let other = node.get_json(&format!("{path}/by_denom?denom=uatom")).await;
         assert_eq!(other["balance"], json!({ "denom": "uatom", "amount": "0" }));
-        assert_eq!(status_and_body(&node, &format!("{path}/by_denom")).await.0, 400);
+        for query in ["", "?denom=", "?denom=0.5", "?denom=a", "?denom=a%20b"] {
+            assert_eq!(status_and_body(&node, &format!("{path}/by_denom{query}")).await.0, 400, "{query}");
+        }
         // What Keplr finds out with this is whether the route is there at all.
         let (status, body) = status_and_body(&node, &format!("/cosmos/bank/v1beta1/{kind}/test")).await;
         assert_eq!((status, &body["code"]), (400, &3.into()));
