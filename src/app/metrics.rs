@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::State,
-    http::header,
+    http::{StatusCode, header},
     response::{IntoResponse, Response},
     routing::get,
 };
@@ -17,7 +17,7 @@ use crate::{
     exchange::{Exchange, Market, feed::Health},
     metrics::Counter,
     rpc::Rpc,
-    web::{Exposition, METRICS_TYPE, Shutdown, Traffic, method_not_allowed},
+    web::{Exposition, METRICS_TYPE, Operation, Shutdown, Traffic, method_not_allowed},
 };
 
 /// Where the numbers come from.
@@ -61,6 +61,13 @@ impl Produced {
             }
         }
     }
+}
+
+/// What there is to say about the route.
+pub(super) fn operation() -> Operation {
+    Operation::new("Node", "Metrics, for Prometheus.")
+        .answers_in::<String>(METRICS_TYPE, StatusCode::OK, "The text exposition format 0.0.4.")
+        .at("get", "/metrics")
 }
 
 /// The route.

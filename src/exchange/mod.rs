@@ -47,7 +47,7 @@ pub use updater::{Pace, Updater};
 
 use crate::{
     chain::{Clock, Event},
-    web::{ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown},
+    web::{ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, socket_operation},
 };
 
 /// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
@@ -109,7 +109,9 @@ impl Exchange {
     /// former.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
-        let (rest, operations) = RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
+        let (rest, mut operations) =
+            RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
+        operations.push(socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket."));
         (rest.merge(upgrade::router(self.clone())), operations)
     }
 
@@ -138,6 +140,21 @@ pub async fn follow(market: Market, mut shutdown: Shutdown) {
             && let Err(error) = market.current().await
         {
             tracing::debug!(%error, "the market could not be brought up to date");
+        }
+    }
+}
+
+/// How often the history is kept while the node runs: what a crash costs when it comes to blocks that were let go of.
+const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+
+/// Keeps the market's history now and then, until the end begins.
+pub async fn keep(market: Market, mut shutdown: Shutdown) {
+    let mut timer = tokio::time::interval(KEEP_INTERVAL);
+    timer.tick().await;
+    loop {
+        tokio::select! {
+            _ = timer.tick() => market.keep().await,
+            () = shutdown.begun() => return,
         }
     }
 }

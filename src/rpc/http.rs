@@ -11,9 +11,11 @@ use axum::{
 };
 
 use futures_util::FutureExt;
+use schemars::JsonSchema;
+use serde_json::Value;
 
 use super::{Rpc, ws};
-use crate::web::Shutdown;
+use crate::web::{Operation, Shutdown};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -21,6 +23,68 @@ const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// What answers at every path that JSON-RPC is served at.
 pub fn service(rpc: Rpc, shutdown: Shutdown) -> MethodRouter {
     any(serve).with_state((rpc, shutdown))
+}
+
+/// A request of JSON-RPC, or a list of them.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[expect(dead_code, reason = "for the schema only")]
+enum JsonRpcBody {
+    One(RequestBody),
+    Batch(Vec<RequestBody>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "JsonRpcRequest")]
+#[expect(dead_code, reason = "for the schema only")]
+struct RequestBody {
+    /// `2.0`.
+    jsonrpc: String,
+    /// A number or a text.
+    id: Value,
+    /// One of those that `rpc.discover` lists.
+    method: String,
+    params: Option<Vec<Value>>,
+}
+
+/// A response of JSON-RPC, or a list of them: `result`, or `error` with `code` and `message`.
+#[derive(JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "JsonRpcAnswer")]
+#[expect(dead_code, reason = "for the schema only")]
+enum AnswerBody {
+    One(ResponseBody),
+    Batch(Vec<ResponseBody>),
+}
+
+#[derive(JsonSchema)]
+#[schemars(rename = "JsonRpcResponse")]
+#[expect(dead_code, reason = "for the schema only")]
+struct ResponseBody {
+    jsonrpc: String,
+    id: Value,
+}
+
+/// What there is to say about the routes that JSON-RPC is served at.
+pub fn operations() -> Vec<Operation> {
+    let plain = "text/plain; charset=utf-8";
+    let post = |path| {
+        Operation::new("JSON-RPC", "Ethereum's JSON-RPC. Whatever becomes of a request, the status is 200.")
+            .body::<JsonRpcBody>()
+            .returns::<AnswerBody>()
+            .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The body could not be read.")
+            .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
+            .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
+            .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON.")
+            .at("post", path)
+    };
+    let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
+        .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
+        .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(plain, StatusCode::METHOD_NOT_ALLOWED, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
+        .at("get", "/rpc");
+    vec![post("/rpc"), post("/"), upgrade]
 }
 
 async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {

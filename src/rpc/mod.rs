@@ -40,7 +40,7 @@ use futures_util::future::join_all;
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
-pub use http::service;
+pub use http::{operations, service};
 pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 

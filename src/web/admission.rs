@@ -4,16 +4,28 @@ use std::net::{Ipv4Addr, SocketAddr};
 
 use axum::{
     extract::{ConnectInfo, FromRequestParts, Request, WebSocketUpgrade},
+    http::StatusCode,
     response::{IntoResponse, Response},
 };
 
-use super::{ClientAddresses, ClientKey, ClientSlots, ConnectionSlot, RestError, Slot};
+use super::{ClientAddresses, ClientKey, ClientSlots, ConnectionSlot, Operation, RestError, Slot};
 
 /// What a WebSocket holds on to for as long as it is open: its client's slot, and the listener's count of connections,
 /// which would otherwise end with the upgrade.
 pub struct HeldSlots {
     _client: Slot,
     _connection: Option<ConnectionSlot>,
+}
+
+/// A route that upgrades to WebSocket, for the OpenAPI document.
+pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static str) -> Operation {
+    let plain = "text/plain; charset=utf-8";
+    Operation::new(tag, summary)
+        .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
+        .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
+        .fails(&[429])
+        .at("get", path)
 }
 
 /// The upgrade that a request asks for, if its client may have one more socket; what to answer otherwise.

@@ -45,6 +45,7 @@ pub(super) struct Parameter {
 pub(super) struct Answer {
     pub(super) status: StatusCode,
     pub(super) what: &'static str,
+    pub(super) media: &'static str,
     pub(super) schema: Option<SchemaOf>,
 }
 
@@ -94,14 +95,24 @@ impl Operation {
     }
 
     /// It may answer so.
-    pub fn answers<T: JsonSchema>(mut self, status: StatusCode, what: &'static str) -> Self {
-        self.answers.push(Answer { status, what, schema: Some(SchemaGenerator::subschema_for::<T>) });
+    pub fn answers<T: JsonSchema>(self, status: StatusCode, what: &'static str) -> Self {
+        self.answers_in::<T>("application/json", status, what)
+    }
+
+    /// It may answer so, with a body of another media type.
+    pub fn answers_in<T: JsonSchema>(mut self, media: &'static str, status: StatusCode, what: &'static str) -> Self {
+        self.answers.push(Answer { status, what, media, schema: Some(SchemaGenerator::subschema_for::<T>) });
         self
+    }
+
+    /// The route, for one that is not registered with an [`Api`].
+    pub fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self { method, path, ..self }
     }
 
     /// It may answer so, without a body in JSON.
     pub fn answers_bare(mut self, status: StatusCode, what: &'static str) -> Self {
-        self.answers.push(Answer { status, what, schema: None });
+        self.answers.push(Answer { status, what, media: "", schema: None });
         self
     }
 
@@ -170,7 +181,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         operation: Operation,
     ) -> Self {
         self.router = self.router.route(path, routes);
-        self.operations.push(Operation { method, path, ..operation });
+        self.operations.push(operation.at(method, path));
         self
     }
 

@@ -10,6 +10,7 @@ mod exposition;
 mod forwarded;
 mod listener;
 mod openapi;
+pub mod parameters;
 mod per_head;
 mod query;
 mod rate_limit;
@@ -22,7 +23,7 @@ mod traffic;
 mod unix_socket;
 mod user_address;
 
-pub use admission::{HeldSlots, admit_socket};
+pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
 pub use cache::{Keep, Rendered};
 pub use client_address::{ClientAddresses, ClientKey};

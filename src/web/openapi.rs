@@ -87,7 +87,7 @@ fn describe_answer(answer: &Answer, generator: &mut SchemaGenerator) -> Value {
         None => json!({ "description": answer.what }),
         Some(schema) => json!({
             "description": answer.what,
-            "content": { "application/json": { "schema": schema(generator) } },
+            "content": { answer.media: { "schema": schema(generator) } },
         }),
     }
 }

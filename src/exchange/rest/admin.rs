@@ -21,7 +21,7 @@ use crate::{
         feed::usd_e8,
         quote::{Number, key},
     },
-    web::{Api, Operation, RestError},
+    web::{Api, Operation, RestError, parameters::TokenAddress},
 };
 
 /// A price that somebody decides about.
@@ -30,6 +30,7 @@ use crate::{
 #[expect(dead_code, reason = "describes what is read by name")]
 struct Decision {
     /// US dollars for a whole token, as a number or as text.
+    #[schemars(range(min = 0.000_000_01, max = 92_233_720_368.0))]
     price: Number,
 }
 
@@ -54,7 +55,7 @@ pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
     let about = |summary| {
         let example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7";
         Operation::new("Development", summary)
-            .path::<String>("address", "The token's address in any case.", example)
+            .path::<TokenAddress>("address", "The token's address in any case.", example)
             .fails(&[400, 404, 500, 503])
     };
     api.post(

@@ -13,7 +13,10 @@ use super::{
     bodies::{Answer, Candle, Object, Points, PriceEntry, SwapTokenEntry, TokenEntry},
     query::address,
 };
-use crate::web::{Api, Keep, Operation, Rendered, RestError, method_not_allowed, not_found};
+use crate::web::{
+    Api, Keep, Operation, Rendered, RestError, method_not_allowed, not_found,
+    parameters::{Amount, BasisPoints, CandleLength, Limit, Timeframe, TokenAddress, TokenText},
+};
 
 /// Routes under `/api`, the answer to whatever else is asked for there, and what there is to say about them.
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
@@ -21,15 +24,15 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
     let token = |summary| {
         let example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7";
         about(summary)
-            .path::<String>("address", "The token's address in any case.", example)
+            .path::<TokenAddress>("address", "The token's address in any case.", example)
             .cached()
             .fails(&[400, 404])
     };
     let span = |operation: Operation| {
         operation
-            .query::<String>("period", "How far back: 1h, 24h, 7d or 30d.", "24h")
-            .query::<String>("timeframe", "Another name for `period`.", "24h")
-            .query::<u64>("limit", "Prices at most, 1 to 1440.", "100")
+            .query::<Timeframe>("period", "How far back: 1h, 24h, 7d or 30d.", "24h")
+            .query::<Timeframe>("timeframe", "Another name for `period`.", "24h")
+            .query::<Limit<1_440>>("limit", "Prices at most, 1 to 1440.", "100")
     };
     let api = Api::default()
         .get("/api/health", health::health, health::health_operation())
@@ -53,8 +56,8 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
             "/api/prices/{address}/candles",
             prices::candles,
             token("Opening, highest, lowest and closing prices.")
-                .query::<String>("interval", "Length of a candle: 1m, 5m, 1h or 1d.", "1m")
-                .query::<u64>("limit", "Candles at most, 1 to 1440; the newest.", "100")
+                .query::<CandleLength>("interval", "Length of a candle: 1m, 5m, 1h or 1d.", "1m")
+                .query::<Limit<1_440>>("limit", "Candles at most, 1 to 1440; the newest.", "100")
                 .returns::<Answer<Vec<Candle>>>(),
         )
         .get("/api/tokens", prices::tokens, about("All tokens.").cached().returns::<Answer<Vec<TokenEntry<'_>>>>())
@@ -67,10 +70,10 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
             "/api/quote",
             quote::quote,
             about("What a swap would bring: the vault's own answer at the newest block.")
-                .required::<String>("tokenIn", "Address or symbol of the token to pay with.", "WETH")
-                .required::<String>("tokenOut", "Address or symbol of the token to receive.", "USDC")
-                .required::<String>("amountIn", "How much to pay, in the token's smallest unit.", "1000000000000000000")
-                .query::<u64>("slippageBps", "How much less to accept, in basis points, 0 to 10000.", "50")
+                .required::<TokenText>("tokenIn", "Address or symbol of the token to pay with.", "WETH")
+                .required::<TokenText>("tokenOut", "Address or symbol of the token to receive.", "USDC")
+                .required::<Amount>("amountIn", "How much to pay, in the token's smallest unit.", "1000000000000000000")
+                .query::<BasisPoints>("slippageBps", "How much less to accept, in basis points, 0 to 10000.", "50")
                 .fails(&[400, 404])
                 .returns::<Answer<SwapQuote>>(),
         );
