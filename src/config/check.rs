@@ -105,6 +105,8 @@ impl Config {
         config.read_services(&read)?;
         config.read_limits(&read)?;
         read.path("keys.treasury-file", &mut config.treasury_file);
+        read.path("keys.keystore", &mut config.keystore);
+        read.path("keys.password-file", &mut config.password_file);
         read.path("keys.updater-file", &mut config.updater_file);
         config.check()?;
         Ok(config)
@@ -174,6 +176,7 @@ impl Config {
         if let Some((text, _)) = read.text("exchange.upstream-subscribe") {
             upstream.subscribe = Some(text);
         }
+        read.path("exchange.upstream-ca-file", &mut upstream.ca_file);
         read.integer("exchange.rate-limit", 0..=1_000_000, &mut exchange.rate_limit)?;
         if let Some((items, origin)) = read.list("exchange.trusted-proxies") {
             let network = |text: &str| {

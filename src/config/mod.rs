@@ -148,6 +148,10 @@ pub struct Config {
     pub history: HistoryLimits,
     /// Private key of the account that owns the contracts.
     pub treasury_file: Option<PathBuf>,
+    /// Directory of keystore files whose accounts the node signs for.
+    pub keystore: Option<PathBuf>,
+    /// Their password.
+    pub password_file: Option<PathBuf>,
     /// Private key of the account that updates prices.
     pub updater_file: Option<PathBuf>,
 }
@@ -190,6 +194,8 @@ impl Default for Config {
             pool: PoolLimits::default(),
             history: HistoryLimits::default(),
             treasury_file: None,
+            keystore: None,
+            password_file: None,
             updater_file: None,
         }
     }

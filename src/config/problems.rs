@@ -7,8 +7,17 @@ use toml::{Table, Value};
 use super::{Config, ConfigError, Values};
 
 /// Settings that name files which have to be there before the node starts.
-const FILES: [&str; 6] =
-    ["genesis", "import", "tls.certificate-file", "tls.key-file", "keys.treasury-file", "keys.updater-file"];
+const FILES: [&str; 9] = [
+    "genesis",
+    "import",
+    "exchange.upstream-ca-file",
+    "tls.certificate-file",
+    "tls.key-file",
+    "keys.treasury-file",
+    "keys.updater-file",
+    "keys.keystore",
+    "keys.password-file",
+];
 
 /// Tables whose settings mean nothing one by one.
 const TOGETHER: [&str; 2] = ["tls", "fork"];

@@ -205,6 +205,12 @@ pub const SETTINGS: &[Setting] = &[
         "TEXT",
         "What is sent to an upstream's WebSocket once it is open",
     ),
+    setting(
+        "exchange.upstream-ca-file",
+        Kind::Text,
+        "FILE",
+        "Certificates (PEM) of authorities that upstreams may have besides the system's",
+    ),
     setting("exchange.rate-limit", Kind::Integer, "N", "REST requests per minute and client address; 0 for no limit"),
     setting(
         "exchange.trusted-proxies",
@@ -250,4 +256,11 @@ pub const SETTINGS: &[Setting] = &[
         "FILE",
         "Private key, in hex, of the account that updates prices; likewise",
     ),
+    setting(
+        "keys.keystore",
+        Kind::Text,
+        "DIR",
+        "Directory of V3 keystore files whose accounts the node signs for when it is asked to",
+    ),
+    setting("keys.password-file", Kind::Text, "FILE", "The password of all of them"),
 ];

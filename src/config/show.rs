@@ -89,6 +89,7 @@ impl Config {
             "exchange.upstream-retries" => integer(self.exchange.upstream.retries.into()),
             "exchange.upstream-max-age" => seconds(self.exchange.upstream.max_age),
             "exchange.upstream-subscribe" => self.exchange.upstream.subscribe.clone().map(Value::String),
+            "exchange.upstream-ca-file" => path(&self.exchange.upstream.ca_file),
             "exchange.rate-limit" => integer(self.exchange.rate_limit.into()),
             "exchange.trusted-proxies" => {
                 let proxies = self.exchange.trusted_proxies.iter();
@@ -105,6 +106,8 @@ impl Config {
             "limits.checkpoint-kilobytes" => integer(self.checkpoint_bytes >> 10),
             "tls.certificate-file" => path(&self.tls.as_ref().map(|(certificate, _)| certificate.clone())),
             "tls.key-file" => path(&self.tls.as_ref().map(|(_, key)| key.clone())),
+            "keys.keystore" => path(&self.keystore),
+            "keys.password-file" => path(&self.password_file),
             "keys.treasury-file" => path(&self.treasury_file),
             "keys.updater-file" => path(&self.updater_file),
             _ => None,

@@ -24,6 +24,14 @@ pub enum FeedError {
     /// A recording cannot be played.
     #[error("exchange.price-sources: {0}")]
     Replay(#[from] ReplayError),
+    /// A file of authorities cannot be used.
+    #[error("exchange.upstream-ca-file: {file}: {what}")]
+    Authorities {
+        /// The file.
+        file: String,
+        /// What is wrong with it.
+        what: String,
+    },
     /// A client for an upstream cannot be made.
     #[error("exchange.price-sources: {url}: {what}")]
     Client {

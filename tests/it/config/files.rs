@@ -53,7 +53,10 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "tls.certificate-file",
         "tls.key-file",
         "exchange.upstream-subscribe",
+        "exchange.upstream-ca-file",
         "keys.treasury-file",
+        "keys.keystore",
+        "keys.password-file",
         "keys.updater-file",
     ];
     for setting in SETTINGS {

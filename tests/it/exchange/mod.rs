@@ -14,3 +14,4 @@ mod swap_failures;
 mod updater;
 mod updater_limits;
 mod upstream;
+mod upstream_tls;

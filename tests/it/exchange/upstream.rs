@@ -86,6 +86,7 @@ fn hasty() -> UpstreamConfig {
         retries: 1,
         max_age: Duration::from_secs(60),
         subscribe: None,
+        ca_file: None,
         backoff: Duration::from_millis(1),
         threshold: 3,
         cooldown: Duration::from_millis(20),

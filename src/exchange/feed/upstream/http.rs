@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use reqwest::{Client, redirect::Policy};
+use reqwest::{Certificate, Client, redirect::Policy};
+use rustls::pki_types::CertificateDer;
 
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
 use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Token};
@@ -10,11 +11,17 @@ use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Toke
 /// Redirects that are followed.
 const MAX_REDIRECTS: usize = 3;
 
-/// A client that gives up in time.
-pub(super) fn client(config: &UpstreamConfig) -> reqwest::Result<Client> {
+/// A client that gives up in time and believes these authorities besides the system's.
+pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
     let redirects = Policy::limited(MAX_REDIRECTS);
-    Client::builder().timeout(config.timeout).redirect(redirects).user_agent(agent).no_proxy().build()
+    let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
+    let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| describe(&error))?;
+    let mut builder = Client::builder().timeout(config.timeout).redirect(redirects).user_agent(agent).no_proxy();
+    if !authorities.is_empty() {
+        builder = builder.tls_certs_merge(authorities);
+    }
+    builder.build().map_err(|error| describe(&error))
 }
 
 /// Asks once for all tokens, and again at once if that fails. An upstream that knows some of the tokens has answered.

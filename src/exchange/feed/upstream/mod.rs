@@ -5,10 +5,12 @@
 mod circuit;
 mod http;
 mod socket;
+mod tls;
 
-use std::{sync::Arc, time::Duration};
+use std::{path::PathBuf, sync::Arc, time::Duration};
 
 use parking_lot::Mutex;
+use rustls::ClientConfig;
 use tokio::sync::watch;
 
 use self::circuit::Circuit;
@@ -31,6 +33,8 @@ pub struct UpstreamConfig {
     pub max_age: Duration,
     /// What is said to a WebSocket once it is open.
     pub subscribe: Option<String>,
+    /// PEM file of authorities that are believed besides the system's.
+    pub ca_file: Option<PathBuf>,
     /// The least pause after a failure; it doubles with each further one.
     pub backoff: Duration,
     /// Failures in a row after which an upstream is left alone for a while, and for how long.
@@ -47,6 +51,7 @@ impl Default for UpstreamConfig {
             retries: 2,
             max_age: Duration::from_secs(60),
             subscribe: None,
+            ca_file: None,
             backoff: Duration::from_millis(250),
             threshold: 5,
             cooldown: Duration::from_secs(30),
@@ -77,7 +82,8 @@ struct Shared {
 
 enum Transport {
     Http(reqwest::Client),
-    Socket,
+    /// How to encrypt; none for a URL that does not ask for it.
+    Socket(Option<Arc<ClientConfig>>),
 }
 
 impl Upstream {
@@ -91,13 +97,24 @@ impl Upstream {
         network: Arc<Network>,
         clock: Arc<dyn Clock>,
     ) -> Result<Self, FeedError> {
+        let authorities = match &config.ca_file {
+            Some(file) => tls::authorities(file)?,
+            None => Vec::new(),
+        };
+        let failed = |url: &String| {
+            let url = origin(url);
+            move |what| FeedError::Client { url, what }
+        };
         let (url, path, transport) = match spec {
             SourceSpec::Http { url, path } => {
-                let client = http::client(&config)
-                    .map_err(|error| FeedError::Client { url: url.clone(), what: error.to_string() })?;
+                let client = http::client(&config, &authorities).map_err(failed(&url))?;
                 (url, path, Transport::Http(client))
             }
-            SourceSpec::Socket { url, path } => (url, path, Transport::Socket),
+            SourceSpec::Socket { url, path } => {
+                let encrypted = url.starts_with("wss://");
+                let tls = encrypted.then(|| tls::config(authorities)).transpose().map_err(failed(&url))?;
+                (url, path, Transport::Socket(tls))
+            }
             SourceSpec::Simulation | SourceSpec::Replay(_) => {
                 return Err(FeedError::Client { url: spec.to_string(), what: "this is no upstream".to_owned() });
             }
@@ -115,7 +132,7 @@ impl Upstream {
             loop {
                 let outcome = match &upstream.transport {
                     Transport::Http(client) => http::poll(upstream, client).await,
-                    Transport::Socket => socket::listen(upstream).await,
+                    Transport::Socket(tls) => socket::listen(upstream, tls.clone()).await,
                 };
                 if let Err(error) = outcome {
                     upstream.fail(error);

@@ -3,8 +3,7 @@
 use std::sync::Arc;
 
 use futures_util::{SinkExt, StreamExt};
-use rustls::{ClientConfig, crypto::aws_lc_rs};
-use rustls_platform_verifier::BuilderVerifierExt;
+use rustls::ClientConfig;
 use tokio::time::{Instant, timeout, timeout_at};
 use tokio_tungstenite::{
     Connector, connect_async_tls_with_config,
@@ -15,10 +14,11 @@ use super::{MAX_ANSWER, Shared};
 
 /// Connects and listens, until the connection ends or nothing is heard of any token for too long. Each message may be
 /// about all tokens or some.
-pub(super) async fn listen(upstream: &Shared) -> Result<(), String> {
+pub(super) async fn listen(upstream: &Shared, tls: Option<Arc<ClientConfig>>) -> Result<(), String> {
     let config = &upstream.config;
+    let connector = tls.map_or(Connector::Plain, Connector::Rustls);
     let limits = WebSocketConfig::default().max_message_size(Some(MAX_ANSWER)).max_frame_size(Some(MAX_ANSWER));
-    let connecting = connect_async_tls_with_config(&upstream.url, Some(limits), true, connector(&upstream.url)?);
+    let connecting = connect_async_tls_with_config(&upstream.url, Some(limits), true, Some(connector));
     let connected = timeout(config.timeout, connecting).await.map_err(|_| "connecting takes too long".to_owned())?;
     let (mut socket, _) = connected.map_err(|error| error.to_string())?;
     if let Some(text) = &config.subscribe {
@@ -41,17 +41,4 @@ pub(super) async fn listen(upstream: &Shared) -> Result<(), String> {
             upstream.succeed();
         }
     }
-}
-
-/// How to encrypt, for a URL that asks for it: with the machine's own list of authorities.
-fn connector(url: &str) -> Result<Option<Connector>, String> {
-    if !url.starts_with("wss://") {
-        return Ok(Some(Connector::Plain));
-    }
-    let provider = Arc::new(aws_lc_rs::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .and_then(|builder| builder.with_platform_verifier())
-        .map_err(|error| error.to_string())?;
-    Ok(Some(Connector::Rustls(Arc::new(config.with_no_client_auth()))))
 }

@@ -1,0 +1,105 @@
+//! Upstreams that speak TLS: another node, over HTTP and WebSocket, with a certificate that no system knows.
+
+use std::{path::Path, sync::Arc, time::Duration};
+
+use rcgen::{CertifiedKey, generate_simple_self_signed};
+use tetrad::{
+    Config, Node,
+    exchange::feed::{Health, Source, Upstream, UpstreamConfig},
+    network::Network,
+    web::ShutdownHandle,
+};
+
+use crate::support::{
+    TestNode,
+    abi::Oracle,
+    chain::{ORACLE, token},
+    manual_clock, node_with,
+};
+
+/// A node with a certificate for `localhost`, and the price of WETH that it tells.
+async fn leader(folder: &Path) -> TestNode {
+    let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    let files = (folder.join("cert.pem"), folder.join("key.pem"));
+    std::fs::write(&files.0, cert.pem()).unwrap();
+    std::fs::write(&files.1, signing_key.serialize_pem()).unwrap();
+    node_with(|config| config.tls = Some(files)).await
+}
+
+/// Where both kinds of upstream find it.
+fn sources(leader: &TestNode) -> [String; 2] {
+    let named = |url: String| url.replace("127.0.0.1", "localhost");
+    [
+        format!("{}/api/prices#data.{{address}}.price", named(leader.rest_url())),
+        format!("{}/#data.{{address}}.price", named(leader.exchange_ws_url())),
+    ]
+}
+
+#[tokio::test]
+async fn prices_come_over_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let leader = leader(folder.path()).await;
+    let weth = token("WETH");
+    let price = alloy::primitives::U256::from(355_000_000_000u64);
+    let call = Oracle::setPriceCall { token: weth.address, price };
+    assert!(leader.send(&leader.treasury(), ORACLE, call).await.status());
+    for source in sources(&leader) {
+        assert!(source.starts_with("https://") || source.starts_with("wss://"));
+        let follower = node_with(|config| {
+            config.exchange.price_tick = Some(Duration::from_secs(1));
+            config.exchange.price_sources = vec![source.parse().unwrap()];
+            config.exchange.upstream.ca_file = Some(folder.path().join("cert.pem"));
+        });
+        let follower = follower.await;
+        let mut socket = follower.price_socket().await;
+        // The first update has the leader's price.
+        while follower.oracle_price(&weth).await.0 != 355_000_000_000 {
+            socket.prices().await;
+        }
+        let status = follower.get_json("/api/status").await;
+        assert_eq!(status["data"]["services"]["guards"]["sources"][0]["status"], "ok", "{source}");
+        follower.end().await;
+    }
+    leader.end().await;
+}
+
+#[tokio::test]
+async fn a_certificate_that_nobody_vouches_for_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let leader = leader(folder.path()).await;
+    for source in sources(&leader) {
+        let config = UpstreamConfig {
+            interval: Duration::from_millis(5),
+            backoff: Duration::from_millis(1),
+            retries: 0,
+            threshold: 1,
+            ..UpstreamConfig::default()
+        };
+        let network = Arc::new(Network::default());
+        let upstream = Upstream::new(source.parse().unwrap(), config, network, manual_clock()).unwrap();
+        let (handle, shutdown) = ShutdownHandle::new();
+        let mut attempts = upstream.attempts();
+        tokio::spawn(upstream.clone().run(shutdown));
+        attempts.changed().await.unwrap();
+        let condition = upstream.condition();
+        assert_eq!(condition.status, Health::Broken);
+        let error = condition.error.unwrap();
+        assert!(error.contains("certificate"), "{source}: {error}");
+        assert!(handle.shut_down(Duration::from_secs(10)).await);
+    }
+    leader.end().await;
+}
+
+#[tokio::test]
+async fn a_file_of_authorities_that_is_none_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    let empty = folder.path().join("ca.pem");
+    std::fs::write(&empty, "nothing here").unwrap();
+    for (file, expected) in [(empty, "no certificate"), (folder.path().join("gone.pem"), "gone.pem")] {
+        let mut config = Config::test();
+        config.exchange.price_sources = vec!["https://localhost:1/#{symbol}".parse().unwrap()];
+        config.exchange.upstream.ca_file = Some(file);
+        let error = Node::spawn(config).await.err().unwrap().to_string();
+        assert!(error.contains("upstream-ca-file") && error.contains(expected), "{error}");
+    }
+}
