@@ -4,6 +4,7 @@ mod forks;
 mod genesis_file;
 mod identity;
 mod import;
+mod keystore;
 mod listeners;
 mod metrics;
 mod network_info;
@@ -32,7 +33,7 @@ use crate::{
     chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, Writer},
     config::{Config, ConfigError, Profile},
     exchange::{
-        Exchange, Pace, Updater,
+        Exchange, Market, Pace, Updater,
         feed::{FeedError, Panel, PanelConfig},
     },
     fork::ForkError,
@@ -65,6 +66,7 @@ const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d
 pub struct Node {
     addresses: Addresses,
     chain: Chain,
+    market: Option<Market>,
     writer: Writer,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
@@ -145,7 +147,9 @@ impl Node {
         let addresses = listeners.addresses()?;
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
+        let storage = directory.as_ref().map(DataDir::storage);
         let mut identity = Identity::load(&config)?;
+        let stored = keystore::keys(&config)?;
         let network = Arc::new(config.network.clone());
         let forks = Arc::new(forks::forks(&config, &identity, &clock));
         let mut recovered = match config.fork.url {
@@ -162,14 +166,16 @@ impl Node {
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
         let (handle, shutdown) = ShutdownHandle::new();
-        let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
-        let services = Services { chain: chain.clone(), network, clock, forks, shutdown: shutdown.clone() };
+        let keys = std::mem::take(&mut identity.development).into_iter().chain(stored);
+        let keyring = Arc::new(Keyring::new(keys));
+        let services = Services { chain: chain.clone(), network, storage, clock, forks, shutdown: shutdown.clone() };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
         let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
         listeners.serve(routers, prices, config.listener, &shutdown);
-        let node = Self { addresses, chain, writer, shutdown: handle, keyring, updater, config };
+        let market = exchange.map(|exchange| exchange.market().clone());
+        let node = Self { addresses, chain, market, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -194,10 +200,11 @@ impl Node {
         &self.chain
     }
 
-    /// The accounts whose keys the node holds, with their private keys in hex.
+    /// The development accounts with their private keys in hex, which are no secret. Those of a keystore are not among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
-        self.keyring.addresses().into_iter().filter_map(key).collect()
+        let own = self.keyring.addresses().into_iter().take(self.config.accounts as usize);
+        own.filter_map(key).collect()
     }
 
     /// The account that updates prices, of which the chain sees most and people want to see least.
@@ -238,6 +245,9 @@ impl Node {
     pub async fn shut_down(self) {
         if !self.shutdown.shut_down(PATIENCE).await {
             tracing::warn!("some connections did not end in time");
+        }
+        if let Some(market) = &self.market {
+            market.keep().await;
         }
         self.chain.stop();
         // Ending takes the writer no longer than a block.

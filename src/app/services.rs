@@ -18,6 +18,7 @@ use crate::{
     exchange::{self, Desk, Exchange, Market, feed::Panel},
     fork::Forks,
     lending::Lending,
+    log::Storage,
     network::Network,
     rpc::{self, Rpc, RpcConfig},
     site::Site,
@@ -36,6 +37,8 @@ pub(super) struct Routers {
 pub(super) struct Services {
     pub(super) chain: Chain,
     pub(super) network: Arc<Network>,
+    /// The chain's directory.
+    pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forks: Arc<Forks>,
     pub(super) shutdown: Shutdown,
@@ -45,8 +48,12 @@ impl Services {
     /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
     pub(super) fn exchange(&self, config: &Config, panel: Arc<Panel>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
-        let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some());
+        let kept = self.storage.clone();
+        let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some(), kept);
         tokio::spawn(exchange::follow(market.clone(), self.shutdown.clone()));
+        if self.storage.is_some() {
+            tokio::spawn(exchange::keep(market.clone(), self.shutdown.clone()));
+        }
         if let Some(tick) = tick {
             tokio::spawn(price_timer::run(self.chain.clone(), tick, self.shutdown.clone()));
             panel.start(&self.shutdown);
@@ -78,7 +85,7 @@ impl Services {
         let (json_rpc, site) = (rpc::service(rpc.clone(), self.shutdown.clone()), Site::default());
         let mut router = Router::new()
             .route("/rpc", json_rpc.clone())
-            .route("/", site.before(json_rpc))
+            .route("/", site.before(gateway.before(json_rpc)))
             .merge(counted("site", site.router()))
             .merge(counted("cosmos", described(gateway.router())))
             .merge(described(probes::router(chain.clone(), market)));
@@ -91,6 +98,10 @@ impl Services {
                 .merge(counted("activity", described(limited(config.exchange.rate_limit, activity))))
                 .merge(counted("lending", described(limited(config.lending_rate_limit, lending))))
                 .merge(described(network_info::router(network, chain.clone())));
+        }
+        operations.extend(rpc::operations());
+        if config.metrics == MetricsAt::Beside {
+            operations.push(metrics::operation());
         }
         router = router.merge(web::openapi_router("tetrad", operations));
         let produced = Arc::<Produced>::default();

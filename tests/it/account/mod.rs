@@ -11,6 +11,7 @@ mod hd;
 mod key;
 mod keystore;
 mod mnemonic;
+mod node_keystore;
 mod property;
 mod public_key;
 mod vectors;
