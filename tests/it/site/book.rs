@@ -103,6 +103,51 @@ async fn examples_do_what_the_book_says() {
     node.end().await;
 }
 
+/// Paths that the book's commands ask for.
+fn asked() -> BTreeSet<(String, String)> {
+    let mut found = BTreeSet::new();
+    for (_, page) in pages() {
+        for (language, text) in blocks(&page) {
+            if language != "sh" {
+                continue;
+            }
+            for command in text.split("curl").skip(1) {
+                let Some((_, path)) = command.split_once("localhost:8545") else { continue };
+                let path = path.split(['?', '\'', '"', ' ', '\n']).next().unwrap_or_default();
+                let method =
+                    command.split_once("-X ").map_or("GET", |(_, rest)| rest.split(' ').next().unwrap_or("GET"));
+                let method = if method == "GET" && command.contains(" -d ") { "POST" } else { method };
+                found.insert((method.to_lowercase(), path.to_owned()));
+            }
+        }
+    }
+    found
+}
+
+#[tokio::test]
+async fn every_route_has_an_example() {
+    let node = node_with(|_| {}).await;
+    let document = node.get_json("/openapi.json").await;
+    let asked = asked();
+    for (path, methods) in document["paths"].as_object().unwrap() {
+        // What answers with a WebSocket or with text is no example to compare with.
+        if ["/", "/ws", "/websocket", "/metrics"].contains(&path.as_str()) {
+            continue;
+        }
+        let fits = |asked: &str| {
+            let (described, asked): (Vec<_>, Vec<_>) = (path.split('/').collect(), asked.split('/').collect());
+            described.len() == asked.len()
+                && described.iter().zip(&asked).all(|(part, given)| part.starts_with('{') || part == given)
+        };
+        for method in
+            methods.as_object().unwrap().keys().filter(|method| (path.as_str(), method.as_str()) != ("/rpc", "get"))
+        {
+            assert!(asked.iter().any(|(verb, path)| verb == method && fits(path)), "no example of {method} {path}");
+        }
+    }
+    node.end().await;
+}
+
 #[test]
 fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     let summary = fs::read_to_string(book().join("SUMMARY.md")).unwrap();
