@@ -10,20 +10,19 @@ use tetrad::{
     web::ShutdownHandle,
 };
 
-use crate::support::{
-    TestNode,
-    abi::Oracle,
-    chain::{ORACLE, token},
-    manual_clock, node_with,
-};
+use crate::support::{TestNode, chain::token, manual_clock, node_with};
 
-/// A node with a certificate for `localhost`, and the price of WETH that it tells.
+/// A node with a certificate for `localhost`, whose prices move.
 async fn leader(folder: &Path) -> TestNode {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
     let files = (folder.join("cert.pem"), folder.join("key.pem"));
     std::fs::write(&files.0, cert.pem()).unwrap();
     std::fs::write(&files.1, signing_key.serialize_pem()).unwrap();
-    node_with(|config| config.tls = Some(files)).await
+    let moving = |config: &mut Config| {
+        config.tls = Some(files);
+        config.exchange.price_tick = Some(Duration::from_secs(1));
+    };
+    node_with(moving).await
 }
 
 /// Where both kinds of upstream find it.
@@ -40,9 +39,6 @@ async fn prices_come_over_tls() {
     let folder = tempfile::tempdir().unwrap();
     let leader = leader(folder.path()).await;
     let weth = token("WETH");
-    let price = alloy::primitives::U256::from(355_000_000_000u64);
-    let call = Oracle::setPriceCall { token: weth.address, price };
-    assert!(leader.send(&leader.treasury(), ORACLE, call).await.status());
     for source in sources(&leader) {
         assert!(source.starts_with("https://") || source.starts_with("wss://"));
         let follower = node_with(|config| {
@@ -52,8 +48,8 @@ async fn prices_come_over_tls() {
         });
         let follower = follower.await;
         let mut socket = follower.price_socket().await;
-        // The first update has the leader's price.
-        while follower.oracle_price(&weth).await.0 != 355_000_000_000 {
+        // Nothing but the leader moves it.
+        while follower.oracle_price(&weth).await.0 == weth.reference_price {
             socket.prices().await;
         }
         let status = follower.get_json("/api/status").await;
