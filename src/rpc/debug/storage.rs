@@ -114,9 +114,6 @@ fn storage_range_at(
     (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),
 ) -> Result<StorageRange, RpcError> {
     let replay = Replay::find(context, block)?;
-    if replay.head.state.base().is_some() {
-        return Err(RpcError::server("a fork does not hold the whole storage of an account"));
-    }
     let index = usize::try_from(index.0).unwrap_or(usize::MAX);
     let transactions = replay.block.transactions.len();
     if index > transactions {
@@ -125,6 +122,11 @@ fn storage_range_at(
         )));
     }
     let state = replay.state_after(index)?;
+    if state.base().is_some() {
+        let message = "the whole storage of an account is not held for this block, as on a fork, or if it is older than the \
+                       history in memory";
+        return Err(RpcError::server(message));
+    }
     let account = state.get(address)?.ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
     let count = count.0.min(MAX_SLOTS) as usize;
     let contract = account.contract.iter();
