@@ -1,5 +1,6 @@
 //! The composition root: the only file that knows every module.
 
+mod directory;
 mod genesis_file;
 mod identity;
 mod import;
@@ -36,7 +37,7 @@ use crate::{
     },
     network::Network,
     store::{DataDir, DataDirError},
-    web::{ShutdownHandle, TlsError},
+    web::{Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
 /// How long requests that are under way may take when the node ends.
@@ -128,15 +129,27 @@ impl Node {
         Self::spawn_with_clock(config, Arc::new(SystemClock)).await
     }
 
+    /// The same on sockets that a service manager has bound.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
+    pub(crate) async fn spawn_on(config: Config, inherited: Inherited) -> Result<Self, SpawnError> {
+        Self::begin(config, Arc::new(SystemClock), inherited).await
+    }
+
     /// The same with another source of time for blocks, rate limits and caches.
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
     pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
+        Self::begin(config, clock, Inherited::default()).await
+    }
+
+    async fn begin(config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
         // first node decides on the size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
-        let listeners = Listeners::bind(&config)?;
+        let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
@@ -158,7 +171,9 @@ impl Node {
         let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
-        listeners.serve(routers, prices, config.listener, &shutdown);
+        // Somebody will look for the names of requests if their log or traces are on.
+        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
+        listeners.serve(routers, prices, config.listener, ids, &shutdown);
         let node = Self { addresses, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;

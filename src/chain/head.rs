@@ -127,6 +127,11 @@ impl Head {
         head
     }
 
+    /// Rough size in memory of the blocks that are held, with their receipts and what they changed, in bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The newest block's height.
     pub fn number(&self) -> u64 {
         self.block.number()

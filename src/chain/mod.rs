@@ -20,6 +20,7 @@ mod keyring;
 mod maintain;
 mod mining;
 mod past;
+mod phases;
 mod pool;
 mod record;
 mod recover;
@@ -70,6 +71,7 @@ pub use view::{BlockId, View, ViewError};
 use self::{
     executor::{Answer, Command},
     index::Index,
+    phases::Phases,
     shared::{Sealing, Shared},
     timing::Timing,
 };
@@ -206,6 +208,7 @@ impl Chain {
             history: journal.as_ref().and_then(Journal::history),
             keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
             pending: Mutex::default(),
+            phases: Phases::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));

@@ -7,7 +7,9 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
-use super::{Event, Head, HistoryLimits, Mining, Pool, Preamble, index::Index, timing::Timing, view::Pending};
+use super::{
+    Event, Head, HistoryLimits, Mining, Pool, Preamble, index::Index, phases::Phases, timing::Timing, view::Pending,
+};
 use crate::{block::Transaction, evm::Environment, store::History};
 
 /// What readers, submitters and the writer share.
@@ -25,6 +27,7 @@ pub(super) struct Shared {
     /// Whether transactions that wait are kept on disk.
     pub(super) keeps_pool: bool,
     pub(super) pending: Mutex<Option<Pending>>,
+    pub(super) phases: Phases,
 }
 
 /// How new blocks come about.

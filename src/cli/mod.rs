@@ -69,6 +69,12 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// The service manager passes something that there is no use for.
+    #[error(transparent)]
+    Inherited(#[from] crate::web::InheritedError),
+    /// Traces cannot be sent.
+    #[error(transparent)]
+    Traces(#[from] crate::telemetry::TracesError),
     /// An ABI cannot be read.
     #[error(transparent)]
     Abi(#[from] crate::console::AbiError),
