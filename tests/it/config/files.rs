@@ -48,6 +48,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "data-dir",
         "ready-file",
         "listen-unix",
+        "traces.endpoint",
         "tls.certificate-file",
         "tls.key-file",
         "exchange.upstream-subscribe",

@@ -37,7 +37,8 @@ fn attributes(span: &Span) -> BTreeMap<String, String> {
     span.attributes.iter().map(|one| (one.key.clone(), text(one.value.clone().and_then(|value| value.value)))).collect()
 }
 
-#[tokio::test]
+// The collector answers while the test waits for the program to end.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn requests_and_blocks_become_spans_of_their_traces() {
     let (url, mut collected) = collector().await;
     let node = Running::start(&["--traces-endpoint", &url, "--no-mining", "--exchange-price-tick", "0"]).await;
@@ -72,7 +73,7 @@ async fn requests_and_blocks_become_spans_of_their_traces() {
     }
 }
 
-#[tokio::test]
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn none_are_recorded_when_the_ratio_is_zero_and_no_collector_harms_nobody() {
     let (url, mut collected) = collector().await;
     let node = Running::start(&["--traces-endpoint", &url, "--traces-sample-ratio", "0"]).await;
