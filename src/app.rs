@@ -43,6 +43,9 @@ use crate::{
 /// How long requests that are under way may take when the node ends.
 const PATIENCE: Duration = Duration::from_secs(10);
 
+/// Seconds that the newest block may be later than the clock before the log tells of it.
+const TOLERATED_AHEAD: u64 = 5;
+
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
 
@@ -164,6 +167,8 @@ impl Node {
         let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, clock.clone()), preamble)?;
 
+        tell_of_clock(&chain);
+
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
         let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
@@ -247,6 +252,20 @@ impl Node {
         self.chain.stop();
         // Ending takes the writer no longer than a block.
         let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
+    }
+}
+
+/// A chain that ends in the future was made under another clock, or moved ahead by hand and the shift is lost.
+fn tell_of_clock(chain: &Chain) {
+    let (newest, now) = (chain.head().block.header.timestamp, chain.now());
+    if newest > now + TOLERATED_AHEAD {
+        tracing::warn!(
+            newest_block = newest,
+            clock = now,
+            seconds_ahead = newest - now,
+            "the newest block is later than this machine's clock says it is: blocks keep its time, and prices grow stale, \
+             until the clock catches up; check the clock"
+        );
     }
 }
 

@@ -8,6 +8,7 @@ pub mod address;
 mod banner;
 pub mod chain;
 mod configuration;
+mod hints;
 pub mod keys;
 mod notify;
 mod probe;
@@ -102,6 +103,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(Error::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
+            if let Some(hint) = hints::hint(&error) {
+                eprintln!("hint: {hint}");
+            }
             ExitCode::FAILURE
         }
     }

@@ -191,3 +191,40 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
         assert!(child.wait().unwrap().success());
     }
 }
+
+/// What goes wrong at a start says what to do about it.
+#[test]
+fn errors_come_with_what_to_do_about_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "listen = 7\n").unwrap();
+    let file = file.to_str().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let quiet = ["--quiet", "--ws-listen", "off"];
+    for (arguments, what, hint) in [
+        (["--listen", &taken], "--listen: cannot listen on 127.0.0.1:", "port 0 picks a free one"),
+        (["--listen", "203.0.113.9:0"], "cannot listen on 203.0.113.9:0", "no interface of this machine"),
+        (["--data-dir", file], "--data-dir", "name a directory"),
+        (["--config", file], "expected text, got integer", "tetrad config check"),
+    ] {
+        let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
+        assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
+    }
+    let mut misspelt = tetrad(&quiet);
+    let error = misspelt.env("TETRAD_LISSTEN", "127.0.0.1:0").output().unwrap().stderr;
+    let error = String::from_utf8(error).unwrap();
+    assert!(error.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"), "{error}");
+}
+
+/// A clock that runs behind the chain is the likeliest reason for prices that look stale.
+#[tokio::test]
+async fn a_chain_that_is_ahead_of_the_clock_is_told_of() {
+    let genesis = tempfile::NamedTempFile::new().unwrap();
+    let json =
+        r#"{"config":{"chainId":7},"timestamp":"0xffffffff","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    std::fs::write(genesis.path(), json).unwrap();
+    let node = Running::start(&["--genesis", genesis.path().to_str().unwrap()]).await;
+    let log = node.log();
+    assert!(log.contains("later than this machine's clock"), "{log}");
+}

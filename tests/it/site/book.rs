@@ -161,3 +161,39 @@ async fn metrics_have_the_names_that_the_book_and_the_dashboard_use() {
     }
     node.end().await;
 }
+
+/// What troubleshooting is found by is what the program says: texts that are not in the sources lead nobody here.
+#[test]
+fn troubleshooting_is_by_texts_that_exist() {
+    fn read(folder: &Path, text: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                _ if path.is_dir() => read(&path, text),
+                Some("rs" | "js" | "sol") => text.push_str(&fs::read_to_string(path).unwrap()),
+                _ => {}
+            }
+        }
+    }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = String::new();
+    read(&root.join("src"), &mut sources);
+    read(&root.join("contracts/src"), &mut sources);
+    // Texts that go over the end of a line.
+    let joined = sources.split("\\\n").map(str::trim_start).collect::<String>();
+    let page = fs::read_to_string(book().join("troubleshooting.md")).unwrap();
+    let mut looked = 0;
+    for heading in page.lines().filter(|line| line.starts_with("## ")) {
+        for quoted in heading.split('`').skip(1).step_by(2) {
+            // What the system says, in its own words.
+            if ["Address already in use", "Permission denied"].contains(&quoted) {
+                continue;
+            }
+            for part in quoted.split('…').map(str::trim).filter(|part| part.len() > 2) {
+                assert!(joined.contains(part), "{heading}: nothing says `{part}`");
+                looked += 1;
+            }
+        }
+    }
+    assert!(looked > 40, "{looked}");
+}
