@@ -2,8 +2,6 @@
 
 use std::process::Command;
 
-use serde_json::Value;
-
 use crate::support::process::{Running, output, tetrad};
 
 #[tokio::test]
@@ -206,7 +204,7 @@ fn errors_come_with_what_to_do_about_them() {
         (["--listen", &taken], "--listen: cannot listen on 127.0.0.1:", "port 0 picks a free one"),
         (["--listen", "203.0.113.9:0"], "cannot listen on 203.0.113.9:0", "no interface of this machine"),
         (["--data-dir", file], "--data-dir", "name a directory"),
-        (["--config", file], "expected text, got integer", "tetrad config check"),
+        (["--config", file], "expected an address and port", "tetrad config check"),
     ] {
         let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
         assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
