@@ -1,6 +1,7 @@
 //! The composition root: the only file that knows every module.
 
 mod directory;
+mod forks;
 mod genesis_file;
 mod identity;
 mod import;
@@ -35,6 +36,7 @@ use crate::{
         Exchange, Pace, Updater,
         feed::{FeedError, Panel, PanelConfig},
     },
+    fork::ForkError,
     network::Network,
     store::{DataDir, DataDirError},
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
@@ -97,6 +99,9 @@ pub enum SpawnError {
     /// The genesis file cannot be used.
     #[error(transparent)]
     GenesisFile(#[from] GenesisFileError),
+    /// The other node's chain cannot be forked.
+    #[error("--fork-url: {0}")]
+    Fork(#[from] ForkError),
     /// The data directory cannot be used.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
@@ -158,20 +163,25 @@ impl Node {
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let mut identity = Identity::load(&config)?;
         let network = Arc::new(config.network.clone());
-        let mut recovered = open::chain(&config, &identity, directory, &*clock)?;
+        let forks = Arc::new(forks::forks(&config, &identity, &clock));
+        let mut recovered = match config.fork.url {
+            Some(_) => forks::begin(&forks, config.fork.block).await?,
+            None => open::chain(&config, &identity, directory, &*clock)?,
+        };
         if let Some(file) = &config.import {
             import::import(&mut recovered, file, config.history)?;
         }
         let updater = identity.updater.address();
         let panel = panel(&config, &network, &clock)?;
         let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
-        let (chain, writer) = Chain::resume(recovered, chain_config(&config, clock.clone()), preamble)?;
+        let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
+        let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
         tell_of_clock(&chain);
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
-        let services = Services { chain: chain.clone(), network, clock, shutdown: shutdown.clone() };
+        let services = Services { chain: chain.clone(), network, clock, forks, shutdown: shutdown.clone() };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
         let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
@@ -271,7 +281,7 @@ fn tell_of_clock(chain: &Chain) {
 
 /// Where prices come from; nowhere on another chain than the network's.
 fn panel(config: &Config, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Option<Arc<Panel>>, FeedError> {
-    if config.genesis.is_some() {
+    if config.genesis.is_some() || config.fork.url.is_some() {
         return Ok(None);
     }
     let exchange = &config.exchange;
@@ -290,14 +300,14 @@ fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, panel: &Arc
     Box::new(Updater::new(network.clone(), key, pace))
 }
 
-fn chain_config(config: &Config, clock: Arc<dyn Clock>) -> ChainConfig {
+fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> ChainConfig {
     ChainConfig {
         mining: match config.block_time {
             _ if config.no_mining => Mining::Manual,
             Some(interval) => Mining::Interval(interval),
             None => Mining::Instant,
         },
-        gas_limit: config.gas_limit,
+        gas_limit,
         beneficiary: Address::ZERO,
         min_tip: 0,
         pool: config.pool,

@@ -25,6 +25,7 @@
 //! | [`state`] | accounts, code and storage under one Merkle root, as a value | blocks, clocks, I/O |
 //! | [`evm`] | (state, environment, transactions) → (changes, receipts) | how blocks are ordered or stored |
 //! | [`chain`] | the ledger: one writer, readers on immutable heads | how it is asked: HTTP, wire codes |
+//! | [`fork`] | chains that begin at a block of another node's | methods that others ask of this node |
 //! | [`network`], [`contracts`], [`genesis`] | the mirrored network's facts, contracts and first block | HTTP |
 //! | [`web`] | what all interfaces share: listeners, limits, caching, shutdown | any one interface |
 //! | [`rpc`], [`exchange`], [`lending`], [`cosmos`] | the four public interfaces | each other |
@@ -53,6 +54,7 @@ pub mod cosmos;
 pub mod decimal;
 pub mod evm;
 pub mod exchange;
+pub mod fork;
 pub mod genesis;
 pub mod lending;
 pub mod log;

@@ -23,9 +23,18 @@ pub fn tetrad() -> Peer {
 
 /// tetrad with prices that move every so many seconds.
 pub fn tetrad_ticking(seconds: &str) -> Peer {
+    Peer { name: "tetrad", command: tetrad_command(env!("CARGO_BIN_EXE_tetrad"), seconds), manual: false }
+}
+
+/// Another build of tetrad, such as the one before a change, if the variable `BASELINE` names the program.
+pub fn baseline() -> Option<Peer> {
+    let program = std::env::var("BASELINE").ok()?;
+    Some(Peer { name: "tetrad, baseline", command: tetrad_command(&program, "0"), manual: false })
+}
+
+fn tetrad_command(program: &str, price_tick: &str) -> Vec<String> {
     let common = "--quiet --ws-listen off --exchange-rate-limit 0 --listen 127.0.0.1:{port} --exchange-price-tick";
-    let command = words(env!("CARGO_BIN_EXE_tetrad"), &format!("{common} {seconds}"));
-    Peer { name: "tetrad", command, manual: false }
+    words(program, &format!("{common} {price_tick}"))
 }
 
 /// The bare limit: axum and serde_json with a fixed answer.
@@ -36,7 +45,7 @@ pub fn echo() -> Peer {
 
 fn anvil_program() -> Option<String> {
     if let Ok(program) = std::env::var("ANVIL") {
-        return Some(program);
+        return Some(program).filter(|program| !program.is_empty());
     }
     let platform = match std::env::consts::ARCH {
         "aarch64" => "linux-arm64",

@@ -30,7 +30,7 @@ struct Prepared {
 }
 
 pub fn run(effort: Effort) {
-    let mut targets: Vec<_> = [Some(peers::tetrad()), peers::anvil()]
+    let mut targets: Vec<_> = [Some(peers::tetrad()), peers::baseline(), peers::anvil()]
         .into_iter()
         .flatten()
         .map(|peer| {

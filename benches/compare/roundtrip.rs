@@ -17,7 +17,7 @@ const COUNT: u64 = 1_000;
 
 pub fn run(effort: Effort) {
     report::table("Send → receipt, one after another", &["Node", "p50, µs", "p99, µs"]);
-    for peer in [Some(peers::tetrad()), peers::anvil()].into_iter().flatten() {
+    for peer in [Some(peers::tetrad()), peers::baseline(), peers::anvil()].into_iter().flatten() {
         let (mut middle, mut high) = (Vec::new(), Vec::new());
         for _ in 0..effort.rounds {
             let server = Server::start(&peer.command);

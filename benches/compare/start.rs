@@ -4,7 +4,7 @@ use super::{Effort, peers, report, server::Server};
 
 pub fn run(effort: Effort) {
     report::table("Start", &["Node", "ms to the first answer", "MB idle"]);
-    for peer in [Some(peers::tetrad()), peers::anvil()].into_iter().flatten() {
+    for peer in [Some(peers::tetrad()), peers::baseline(), peers::anvil()].into_iter().flatten() {
         let runs: Vec<(f64, f64)> = (0..effort.rounds.max(5))
             .map(|_| {
                 let server = Server::start(&peer.command);

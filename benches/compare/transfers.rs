@@ -29,7 +29,8 @@ pub enum Kind {
 }
 
 pub fn run(effort: Effort) {
-    let peers: Vec<Peer> = [Some(peers::tetrad()), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
+    let peers: Vec<Peer> =
+        [Some(peers::tetrad()), peers::baseline(), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
     let columns = ["Transfers, submitted one by one", "per second", "µs each", "MB idle", "MB after 20,000"];
     report::table("Transactions", &columns);
     for tokens in [false, true] {

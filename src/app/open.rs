@@ -9,7 +9,7 @@ use crate::{
     chain::{Clock, Genesis, Opening, Recovered, open},
     config::Config,
     evm::{ChainParams, Forks},
-    genesis::network_genesis,
+    genesis::{Cast, network_genesis},
     log::SEGMENT_BYTES,
     store::{DataDir, Settings},
 };
@@ -21,7 +21,7 @@ pub(super) fn chain(
     directory: Option<DataDir>,
     clock: &dyn Clock,
 ) -> Result<Recovered, SpawnError> {
-    let (genesis, params) = first_block(config, identity, clock)?;
+    let (genesis, params) = first_block(config, &identity.cast(config), clock)?;
     let params = Arc::new(params);
     let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
     let opening = Opening {
@@ -39,19 +39,28 @@ pub(super) fn chain(
 }
 
 /// The first block, from a file or the network's own.
-fn first_block(config: &Config, identity: &Identity, clock: &dyn Clock) -> Result<(Genesis, ChainParams), SpawnError> {
+pub(super) fn first_block(
+    config: &Config,
+    cast: &Cast,
+    clock: &dyn Clock,
+) -> Result<(Genesis, ChainParams), SpawnError> {
     if let Some(file) = &config.genesis {
         return Ok(genesis_file::load(file)?);
     }
-    let params = ChainParams {
+    let params = network_params(config);
+    let genesis = network_genesis(&config.network, cast, clock.now_ms() / 1000, config.gas_limit);
+    Ok((genesis, params))
+}
+
+/// What holds for every block of the network's chain.
+pub(super) fn network_params(config: &Config) -> ChainParams {
+    ChainParams {
         chain_id: config.chain_id,
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: DEPOSIT_CONTRACT,
         network_precompiles: true,
         signers: Default::default(),
-    };
-    let genesis = network_genesis(&config.network, &identity.cast(config), clock.now_ms() / 1000, config.gas_limit);
-    Ok((genesis, params))
+    }
 }
 
 /// What a chain was begun with and cannot be changed any more.

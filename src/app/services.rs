@@ -16,9 +16,10 @@ use crate::{
     config::{Config, MetricsAt},
     cosmos::Gateway,
     exchange::{self, Desk, Exchange, Market, feed::Panel},
+    fork::Forks,
     lending::Lending,
     network::Network,
-    rpc::{self, Rpc},
+    rpc::{self, Rpc, RpcConfig},
     site::Site,
     web::{self, ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, Traffic},
 };
@@ -36,6 +37,7 @@ pub(super) struct Services {
     pub(super) chain: Chain,
     pub(super) network: Arc<Network>,
     pub(super) clock: Arc<dyn Clock>,
+    pub(super) forks: Arc<Forks>,
     pub(super) shutdown: Shutdown,
 }
 
@@ -56,7 +58,8 @@ impl Services {
     /// All routes.
     pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
-        let rpc = Rpc::new(chain.clone(), keyring, config.rpc.clone());
+        let rpc_config = RpcConfig { gas_limit: config.gas_limit, ..config.rpc.clone() };
+        let rpc = Rpc::new(chain.clone(), keyring, rpc_config, Some(self.forks.clone()));
         let market = exchange.map(|exchange| exchange.market().clone());
         let mut traffic = Vec::new();
         let mut operations: Vec<Operation> = Vec::new();

@@ -126,6 +126,9 @@ pub enum SubmitError {
     /// Its block, or the transaction itself, could not be written to disk.
     #[error("the chain cannot be written: {0}")]
     Storage(String),
+    /// The sender's account is not known: on a fork, where the other chain did not tell.
+    #[error(transparent)]
+    Read(#[from] ReadError),
     /// The node holds no key of this account.
     #[error("unknown account")]
     UnknownAccount,

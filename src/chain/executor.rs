@@ -4,6 +4,7 @@ use std::{
     collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
+        atomic::Ordering,
         mpsc::{Receiver, RecvTimeoutError},
     },
     time::Instant,
@@ -107,7 +108,10 @@ impl Executor {
                 (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
             };
             match command {
-                Ok(Command::Wake) => self.seal_ready(true),
+                Ok(Command::Wake) => {
+                    self.shared.woken.store(false, Ordering::Release);
+                    self.seal_ready(true);
+                }
                 Ok(Command::Keep(waiting)) => self.keep(waiting),
                 Ok(Command::TidyPool) => self.tidy_pool(true),
                 Ok(Command::Run(change)) => {
@@ -165,6 +169,7 @@ impl Executor {
                 self.shared.pool.release_unaffordable(base_fee);
                 return;
             }
+            self.shared.arrivals.gather();
             match self.seal_wanted(&head, &environment) {
                 Ok(true) => {}
                 Ok(false) => {
@@ -175,7 +180,8 @@ impl Executor {
                 Err(error) => {
                     self.tell(&error);
                     match error {
-                        ChangeError::Append(error) => self.refuse_all(&error),
+                        ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+                        ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
                         _ => self.shared.pool.release_unaffordable(u64::MAX),
                     }
                     return;

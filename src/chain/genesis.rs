@@ -110,8 +110,8 @@ pub enum GenesisError {
 struct NoBlocks;
 
 impl BlockHashes for NoBlocks {
-    fn block_hash(&self, _: u64) -> Option<B256> {
-        None
+    fn block_hash(&self, _: u64) -> Result<Option<B256>, ReadError> {
+        Ok(None)
     }
 }
 

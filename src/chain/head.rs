@@ -8,7 +8,8 @@ use super::{fees, spine::Spine};
 use crate::{
     block::Block,
     evm::{BlockHashes, ChainParams, Environment, Fork, Rules},
-    state::{Changes, State},
+    state::{Changes, ReadError, State},
+    store::{History, OldState, OldStateError},
 };
 
 /// States of so many newest blocks are held as they are, as long as these changed no more than the second number of
@@ -36,6 +37,8 @@ pub struct Head {
     recent: Recent,
     /// Rough size of the history in memory.
     bytes: usize,
+    /// What is older, on a chain that is on disk.
+    archive: Option<Arc<History>>,
     /// How many heads were published before this one.
     version: u64,
 }
@@ -108,7 +111,7 @@ impl Head {
         past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, trail) = (block.clone(), Vec::new(), Trail(trail));
-        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, version: 0 }
+        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, archive: None, version: 0 }
     }
 
     /// A chain that goes on after `block`, with the newest blocks before it, oldest first. Of their states nothing is
@@ -130,6 +133,11 @@ impl Head {
     /// Rough size in memory of the blocks that are held, with their receipts and what they changed, in bytes.
     pub fn held_bytes(&self) -> usize {
         self.bytes
+    }
+
+    /// The same chain, with a history to look up what memory does not hold.
+    pub(super) fn with_archive(self, archive: Arc<History>) -> Self {
+        Self { archive: Some(archive), ..self }
     }
 
     /// The newest block's height.
@@ -180,8 +188,20 @@ impl Head {
     }
 
     /// The state after the block with this number. One that is not held is built, at the cost of a few thousand changes
-    /// beyond those of the block itself.
+    /// beyond those of the block itself; one that is older than what memory holds is read from disk piece by piece, and
+    /// has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
+        self.held_after(number).or_else(|pruned| self.archived(pruned, |archive| OldState::after(archive, number)))
+    }
+
+    /// The state on which the block with this number ran: the one after the block before, and what development
+    /// methods made of it in between. With the same costs.
+    pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
+        self.held_before(number).or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
+    }
+
+    /// The state after a block that is held in memory.
+    fn held_after(&self, number: u64) -> Result<State, Pruned> {
         if number == self.number() {
             return Ok(self.state.clone());
         }
@@ -198,18 +218,31 @@ impl Head {
         Ok(state)
     }
 
-    /// The state on which the block with this number ran: the one after the block before, and what development
-    /// methods made of it in between.
-    pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
+    fn held_before(&self, number: u64) -> Result<State, Pruned> {
         let before = number.checked_sub(1).ok_or(Pruned(number))?;
         let past = self.past.get(number).ok_or(Pruned(before))?;
-        let mut state = self.state_after(before)?;
+        let mut state = self.held_after(before)?;
         if let Some((_, edits)) = past.changes.split_last() {
             edits.iter().for_each(|changes| {
                 state.apply(changes);
             });
         }
         Ok(state)
+    }
+
+    fn archived(
+        &self,
+        pruned: Pruned,
+        find: impl FnOnce(Arc<History>) -> Result<Option<OldState>, OldStateError>,
+    ) -> Result<State, Pruned> {
+        let archive = self.archive.clone().filter(|_| pruned.0 < self.number()).ok_or(pruned)?;
+        match find(archive) {
+            Ok(past) => past.map(|past| State::forked(Arc::new(past))).ok_or(pruned),
+            Err(error) => {
+                tracing::error!(%error, block = pruned.0, "could not read an old state");
+                Err(pruned)
+            }
+        }
     }
 
     /// The rules of the block with this number and time.
@@ -293,7 +326,7 @@ impl Head {
             return Ok(self.clone());
         }
         let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
-        let state = self.state_after(number)?;
+        let state = self.held_after(number)?;
         let past = self.past.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
         next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
@@ -357,7 +390,12 @@ fn weight(block: &Block, changed: usize) -> usize {
 }
 
 impl BlockHashes for Head {
-    fn block_hash(&self, number: u64) -> Option<B256> {
-        self.block(number).map(|block| block.hash)
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        match (self.block(number), self.state.base(), &self.archive) {
+            (Some(block), ..) => Ok(Some(block.hash)),
+            (None, Some(base), _) if number < self.genesis.number() => base.block_hash(number),
+            (None, _, Some(archive)) => Ok(archive.block(number).map(|block| block.hash)),
+            (None, ..) => Ok(None),
+        }
     }
 }

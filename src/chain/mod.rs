@@ -4,6 +4,8 @@
 //! wait for the writer; changes go to the writer's thread. Knows nothing of how it is asked: no HTTP, no wire codes.
 
 mod apply;
+mod arrivals;
+mod blobs;
 mod build;
 mod candidate;
 mod clock;
@@ -35,7 +37,11 @@ mod view;
 
 use std::{
     collections::{BTreeMap, VecDeque},
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::Duration,
 };
@@ -47,6 +53,7 @@ use tokio::sync::{broadcast, oneshot};
 
 pub use crate::store::LogKey;
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
 pub use dump::{Dump, DumpError};
@@ -61,7 +68,7 @@ pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};
-pub use rewind::{ReorgError, RollbackError};
+pub use rewind::{ReorgError, RestartError, RollbackError};
 pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
     without_signature,
@@ -69,6 +76,7 @@ pub use simulate::{
 pub use view::{BlockId, View, ViewError};
 
 use self::{
+    arrivals::Arrivals,
     executor::{Answer, Command},
     index::Index,
     phases::Phases,
@@ -196,9 +204,13 @@ impl Chain {
         let head = Arc::new(head);
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
+        timing.follow(&head);
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
+            arrivals: Arrivals::default(),
+            woken: AtomicBool::new(false),
+            blobs: Blobs::default(),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
@@ -243,6 +255,11 @@ impl Chain {
     /// The transactions that wait for a block.
     pub fn pool(&self) -> &Pool {
         &self.shared.pool
+    }
+
+    /// The blobs of the newest transactions that had any.
+    pub fn blobs(&self) -> &Blobs {
+        &self.shared.blobs
     }
 
     /// The block and the position in it of the transaction with this hash.
@@ -303,8 +320,10 @@ impl Chain {
 
     /// Tells the writer that there may be something to put into a block.
     pub fn wake(&self) {
-        // Without a writer the chain has ended; whoever submits learns that from the answer.
-        let _ = self.commands.send(Command::Wake);
+        if !self.shared.woken.swap(true, Ordering::AcqRel) {
+            // Without a writer the chain has ended; whoever submits learns that from the answer.
+            let _ = self.commands.send(Command::Wake);
+        }
     }
 
     /// Lets the writer make a change between blocks, and waits for the result.

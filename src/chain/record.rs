@@ -93,9 +93,9 @@ impl Executor {
     }
 
     /// Takes everything that somebody waits for out of the pool, and tells them why.
-    pub(super) fn refuse_all(&mut self, error: &AppendError) {
+    pub(super) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
         for (pooled, _) in self.shared.pool.content() {
-            self.shared.pool.refuse(pooled.transaction.hash(), || SubmitError::Storage(error.to_string()));
+            self.shared.pool.refuse(pooled.transaction.hash(), &reason);
         }
     }
 

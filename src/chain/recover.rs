@@ -135,6 +135,7 @@ pub fn open(
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let height = checkpoint.height;
     let (head, shift, bytes) = replay(&opening, checkpoint, &log, &history)?;
+    let head = head.with_archive(history.clone());
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);

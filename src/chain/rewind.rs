@@ -46,6 +46,17 @@ pub enum RollbackError {
     Append(#[from] AppendError),
 }
 
+/// The node could not start anew with another chain.
+#[derive(Debug, thiserror::Error)]
+pub enum RestartError {
+    /// The chain is recorded in a directory, which holds one chain from its first block on.
+    #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
+    Recorded,
+    /// The chain could not begin anew.
+    #[error(transparent)]
+    Change(#[from] ChangeError),
+}
+
 impl Executor {
     /// Remembers the chain as it is; returns the number to come back with.
     pub fn snapshot(&mut self) -> u64 {
@@ -137,6 +148,7 @@ impl Executor {
     pub fn reset(&mut self) -> Result<(), ChangeError> {
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
+        timing.follow(&self.origin.0);
         let (to, shift) = (self.origin.2, timing.shift());
         self.record(|| Entry::Revert { to, shift })?;
         self.snapshots.clear();
@@ -146,6 +158,20 @@ impl Executor {
         let origin = Head::clone(&self.origin.0);
         self.replace(origin, Vec::new());
         self.schedule();
+        Ok(())
+    }
+
+    /// Starts anew with another chain, whose blocks from then on have this gas limit. The pool and all snapshots are empty
+    /// then.
+    pub fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), RestartError> {
+        if self.journal.is_some() {
+            return Err(RestartError::Recorded);
+        }
+        let removed: Vec<_> = self.head().blocks_from(0).cloned().collect();
+        removed.iter().for_each(|block| self.shared.index.remove(block));
+        self.origin.0 = Arc::new(head);
+        self.origin.1.gas_limit = gas_limit;
+        self.reset()?;
         Ok(())
     }
 

@@ -1,6 +1,6 @@
 //! What readers, submitters and the writer share, and how the next block comes about.
 
-use std::sync::Arc;
+use std::sync::{Arc, atomic::AtomicBool};
 
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
@@ -8,7 +8,8 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 use super::{
-    Event, Head, HistoryLimits, Mining, Pool, Preamble, index::Index, phases::Phases, timing::Timing, view::Pending,
+    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, arrivals::Arrivals, index::Index, phases::Phases,
+    timing::Timing, view::Pending,
 };
 use crate::{block::Transaction, evm::Environment, store::History};
 
@@ -16,6 +17,10 @@ use crate::{block::Transaction, evm::Environment, store::History};
 pub(super) struct Shared {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
+    pub(super) arrivals: Arrivals,
+    /// Whether the writer was told to look at the pool and has not done so yet.
+    pub(super) woken: AtomicBool,
+    pub(super) blobs: Blobs,
     pub(super) index: Index,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) timing: Mutex<Timing>,
@@ -67,14 +72,19 @@ impl Shared {
 
     /// What the block begins with.
     pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        let due = self.preamble.as_ref().filter(|preamble| preamble.is_due(head, environment));
+        let due = self.preamble_of(head).filter(|preamble| preamble.is_due(head, environment));
         due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
+    }
+
+    /// The preamble, but not on a fork: it belongs to the contracts of the node's own first block.
+    fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
+        self.preamble.as_deref().filter(|_| head.state.base().is_none())
     }
 
     /// Whether there should be a block even if it holds nothing but its preamble. What a development method promised
     /// the next block is for the block that its caller brings about.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
-        self.preamble.as_ref().is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
+        self.preamble_of(head).is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
             && !self.timing.lock().has_promise()
             && self.sealing.lock().next_base_fee.is_none()
     }

@@ -21,7 +21,7 @@ use crate::{
         BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
         StateOverrides, TransactionError, Watch, apply_overrides, lift_limits,
     },
-    state::State,
+    state::{ReadError, State},
 };
 
 /// The most blocks that one simulation makes.
@@ -308,10 +308,10 @@ struct Hashes<'a> {
 }
 
 impl BlockHashes for Hashes<'_> {
-    fn block_hash(&self, number: u64) -> Option<B256> {
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
         match number.checked_sub(self.view.block.number() + 1) {
             None => self.view.head.block_hash(number),
-            Some(at) => self.simulated.get(at as usize).map(|simulated| simulated.block.hash),
+            Some(at) => Ok(self.simulated.get(at as usize).map(|simulated| simulated.block.hash)),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
-use super::Clock;
+use super::{Clock, Head};
 use crate::log::Shift;
 
 /// The chain's view of time.
@@ -33,6 +33,13 @@ impl Timing {
     /// Makes the chain's time differ from the clock's in this way.
     pub(super) fn restore(&mut self, shift: Shift) {
         (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
+    }
+
+    /// A fork goes on from the time of the block that it forks.
+    pub(super) fn follow(&mut self, first: &Head) {
+        if first.state.base().is_some() {
+            self.set(first.block.header.timestamp);
+        }
     }
 
     /// The chain's time now, in seconds since the Unix epoch.

@@ -13,6 +13,10 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let network = &config.network;
     let params = node.chain().params();
     writeln!(out, "tetrad {}, chain id {}, {}", env!("CARGO_PKG_VERSION"), params.chain_id, network.cosmos_chain_id)?;
+    let head = node.chain().head();
+    if config.fork.url.is_some() {
+        writeln!(out, "Fork of block {} ({})", head.genesis.number(), head.genesis.hash)?;
+    }
     writeln!(out, "\nEndpoints")?;
     writeln!(out, "  Page             {}", node.rest_url())?;
     writeln!(out, "  JSON-RPC         {}   {}", node.rpc_url(), node.ws_url())?;
@@ -25,11 +29,13 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
 
     let accounts = node.development_accounts();
     if config.profile == Profile::Development && !accounts.is_empty() {
-        if config.genesis.is_some() {
+        let balance = alloy_primitives::utils::format_ether(config.balance);
+        let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
+        if config.fork.url.is_some() {
+            writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?;
+        } else if config.genesis.is_some() {
             writeln!(out, "\nAccounts (the genesis file decides what they have)")?;
         } else {
-            let balance = alloy_primitives::utils::format_ether(config.balance);
-            let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
             writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?;
         }
         for (index, (address, key)) in accounts.iter().enumerate() {
@@ -40,7 +46,7 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
         writeln!(out, "  Everybody knows these keys. Never send anything of value to them on another network.")?;
     }
-    if config.genesis.is_none() {
+    if config.genesis.is_none() && config.fork.url.is_none() {
         writeln!(out, "\nContracts")?;
         let contracts = &network.contracts;
         for (name, address) in [

@@ -1,6 +1,6 @@
 //! What values mean, or what is wrong with them.
 
-use std::path::PathBuf;
+use std::{path::PathBuf, time::Duration};
 
 use alloy_primitives::utils::parse_ether;
 use ipnet::IpNet;
@@ -13,6 +13,9 @@ use crate::{
     rpc::Dialect,
     web::{Origin, Origins},
 };
+
+/// How long a call may take by default where it has to wait for another node's answers.
+const FORK_EXECUTION: Duration = Duration::from_secs(60);
 
 impl Config {
     /// Checks values and puts them over the defaults of the profile they name.
@@ -97,6 +100,7 @@ impl Config {
             config.rpc.slow = Some(slow).filter(|slow| !slow.is_zero());
         }
         config.traces = read_traces(&read)?;
+        config.read_fork(&read)?;
         config.read_network(&read)?;
         config.read_rpc(&read)?;
         config.read_services(&read)?;
@@ -127,8 +131,9 @@ impl Config {
 
     fn read_rpc(&mut self, read: &Reader<'_>) -> Result<(), ConfigError> {
         let rpc = &mut self.rpc;
-        // Another chain's file means that clients of go-ethereum will be asking.
-        rpc.dialect = if self.genesis.is_some() { Dialect::Ethereum } else { Dialect::Network };
+        // Another chain means that clients of go-ethereum will be asking.
+        rpc.dialect =
+            if self.genesis.is_some() || self.fork.url.is_some() { Dialect::Ethereum } else { Dialect::Network };
         let dialects = [("network", Dialect::Network), ("ethereum", Dialect::Ethereum)];
         rpc.dialect = read.choice("rpc.errors", &dialects)?.unwrap_or(rpc.dialect);
         read.integer("rpc.max-body", 1_024..=1 << 30, &mut rpc.max_body)?;
@@ -136,6 +141,8 @@ impl Config {
         read.integer("rpc.gas-cap", 21_000..=i64::MAX, &mut rpc.gas_cap)?;
         if let Some(timeout) = read.seconds("rpc.execution-timeout", 0.001..=3_600.0)? {
             rpc.execution_timeout = timeout;
+        } else if self.fork.url.is_some() {
+            rpc.execution_timeout = self.fork.timeout.max(FORK_EXECUTION);
         }
         let mut megabytes = rpc.max_trace_bytes >> 20;
         read.integer("rpc.max-trace-megabytes", 1..=100_000, &mut megabytes)?;
@@ -202,6 +209,7 @@ impl Config {
 
     /// What no single setting can tell.
     fn check(&self) -> Result<(), ConfigError> {
+        self.check_fork()?;
         if self.profile == Profile::Production && self.accounts > 0 {
             return Err(ConfigError::new("accounts: the production profile holds no keys; leave it out"));
         }

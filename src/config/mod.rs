@@ -5,6 +5,7 @@
 //! the file, the file over the profile's defaults.
 
 mod check;
+mod check_fork;
 mod layers;
 mod problems;
 mod reader;
@@ -24,6 +25,7 @@ use crate::{
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
+    fork::ForkConfig,
     log::Durability,
     network::Network,
     rpc::RpcConfig,
@@ -144,6 +146,8 @@ pub struct Config {
     pub log_level: String,
     /// Where traces are sent, if anywhere.
     pub traces: Option<Traces>,
+    /// The chain to begin on, if it is another node's.
+    pub fork: ForkConfig,
     /// The network that is mirrored.
     pub network: Network,
     /// JSON-RPC.
@@ -194,6 +198,7 @@ impl Default for Config {
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
             traces: None,
+            fork: ForkConfig::default(),
             network: Network::default(),
             rpc: RpcConfig::default(),
             exchange: ExchangeConfig::default(),

@@ -56,6 +56,15 @@ impl Config {
             "traces.sample-ratio" => {
                 Some(Value::Float(self.traces.as_ref().map_or(Traces::ALL, |traces| traces.sample_ratio)))
             }
+            "fork.url" => self.fork.url.as_ref().and_then(|url| text(url)),
+            "fork.block" => self.fork.block.and_then(integer),
+            "fork.headers" => {
+                let headers = self.fork.headers.iter();
+                Some(Value::Array(headers.map(|(name, value)| Value::String(format!("{name}: {value}"))).collect()))
+            }
+            "fork.timeout" => seconds(self.fork.timeout),
+            "fork.retries" => integer(self.fork.retries.into()),
+            "fork.retry-backoff" => seconds(self.fork.retry_backoff),
             "network.cosmos-chain-id" => text(&self.network.cosmos_chain_id),
             "network.bech32-prefix" => text(&self.network.hrp),
             "network.coin" => text(&self.network.coin),

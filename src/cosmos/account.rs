@@ -46,7 +46,8 @@ impl BaseAccount {
         Self {
             address: address_to_bech32(&account.address, &network.hrp, Kind::Account),
             pub_key: key,
-            account_number: account.number.to_string(),
+            // Nobody knows the number of an account that a fork has only heard of.
+            account_number: if account.is_beneath() { 0 } else { account.number }.to_string(),
             sequence: account.nonce.to_string(),
         }
     }

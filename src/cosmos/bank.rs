@@ -52,7 +52,7 @@ pub(super) fn routes(api: GatewayApi) -> GatewayApi {
 impl Gateway {
     fn amount(&self, text: &str) -> Result<U256, GatewayError> {
         let address = parse_account_address(text, &self.network.hrp)?;
-        Ok(self.chain.head().state.get(address).map_or(U256::ZERO, |account| account.balance))
+        Ok(self.chain.head().state.balance(address)?)
     }
 
     fn metadata(&self) -> Value {

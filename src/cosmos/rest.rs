@@ -107,8 +107,9 @@ async fn account(State(gateway): State<Gateway>, path: Text) -> Answer {
     let network = &gateway.network;
     let address = parse_account_address(&text, &network.hrp)?;
     let head = gateway.chain.head();
-    let account = head.state.get(address).ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
-    Ok(answer(AccountResponse::new(account, network)))
+    let account = head.state.get(address)?;
+    let account = account.ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
+    Ok(answer(AccountResponse::new(&account, network)))
 }
 
 async fn account_info(State(gateway): State<Gateway>, path: Text) -> Answer {
@@ -116,8 +117,9 @@ async fn account_info(State(gateway): State<Gateway>, path: Text) -> Answer {
     let network = &gateway.network;
     let address = parse_account_address(&text, &network.hrp)?;
     let head = gateway.chain.head();
-    let account = head.state.get(address).ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
-    Ok(answer(json!({ "info": BaseAccount::new(account, network) })))
+    let account = head.state.get(address)?;
+    let account = account.ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
+    Ok(answer(json!({ "info": BaseAccount::new(&account, network) })))
 }
 
 async fn bech32(State(gateway): State<Gateway>) -> Response {

@@ -325,7 +325,10 @@ impl<'a> BlockExecutor<'a> {
     /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
     fn system_call(&mut self, contract: Address, input: Bytes) -> Result<Bytes, BlockError> {
         let failed = |reason: String| BlockError::SystemCall(contract, reason);
-        let executed = self.evm.system_call(contract, input).map_err(|error| failed(error.to_string()))?;
+        let executed = self.evm.system_call(contract, input).map_err(|error| match error {
+            EVMError::Database(error) => BlockError::Read(error),
+            error => failed(error.to_string()),
+        })?;
         self.evm.ctx.db_mut().commit(executed.state)?;
         match executed.result {
             ExecutionResult::Success { output, .. } => Ok(output.into_data()),

@@ -84,7 +84,8 @@ impl Environment {
             base_fee: header.base_fee_per_gas,
             difficulty: header.difficulty,
             mix_hash: header.mix_hash,
-            excess_blob_gas: header.excess_blob_gas,
+            // A fork may begin at a block of a chain that knows no blobs.
+            excess_blob_gas: header.excess_blob_gas.or(rules.has(Fork::Cancun).then_some(0)),
             pretended_blob_base_fee: None,
             parent_hash: header.parent_hash,
             parent_beacon_block_root: header.parent_beacon_block_root,

@@ -19,8 +19,8 @@ use crate::{
 
 /// Hashes of past blocks, for the `BLOCKHASH` instruction.
 pub trait BlockHashes: Send + Sync {
-    /// The hash of the block with this number, if it is known.
-    fn block_hash(&self, number: u64) -> Option<B256>;
+    /// The hash of the block with this number; none if there is no such block or it is no longer known.
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError>;
 }
 
 impl DBErrorMarker for ReadError {}
@@ -180,13 +180,16 @@ impl<'a> Overlay<'a> {
 
     /// Everything that has changed, ready to be applied to the state underneath.
     pub fn into_changes(self) -> Changes {
-        Changes(self.accounts.into_iter().filter(|entry| entry.changed).filter_map(Entry::into_change).collect())
+        let forked = self.base.is_forked();
+        let changed = self.accounts.into_iter().filter(|entry| entry.changed);
+        Changes(changed.filter_map(|entry| entry.into_change(forked)).collect())
     }
 
     /// The root of the state with what has changed so far: what receipts carry before Byzantium.
     pub fn root(&self) -> Result<B256, ReadError> {
         let changed = self.accounts.iter().filter(|entry| entry.changed).cloned();
-        self.base.root_with(&Changes(changed.filter_map(Entry::into_change).collect()))
+        let forked = self.base.is_forked();
+        self.base.root_with(&Changes(changed.filter_map(|entry| entry.into_change(forked)).collect()))
     }
 
     fn load(&mut self, address: Address) -> Result<usize, ReadError> {
@@ -232,16 +235,22 @@ impl Entry {
         }
     }
 
-    fn into_change(self) -> Option<AccountChange> {
+    /// The change, if it is one. On a fork it says everything about an account that was only beneath so far.
+    fn into_change(self, forked: bool) -> Option<AccountChange> {
         // Made and gone again within the same changes.
         if self.now.is_none() && self.base.is_none() {
             return None;
         }
         let code_before = self.base.as_ref().map_or(KECCAK_EMPTY, Account::code_hash);
+        let is_beneath = self.base.as_ref().is_some_and(Account::is_beneath);
         let after = self.now.map(|info| AccountFields {
             nonce: info.nonce,
             balance: info.balance,
-            code: (info.code_hash != code_before).then(|| (info.code_hash, info.code.unwrap_or_default())),
+            code: match &self.base {
+                Some(base) if is_beneath && info.code_hash == code_before => Some((code_before, base.code())),
+                _ if info.code_hash == code_before => None,
+                _ => Some((info.code_hash, info.code.unwrap_or_default())),
+            },
         });
         let mut storage: Vec<_> = self.storage.into_iter().collect();
         storage.sort_unstable();
@@ -249,7 +258,7 @@ impl Entry {
             address: self.address,
             key: self.key,
             after,
-            storage_wiped: self.wiped && self.base.is_some(),
+            storage_wiped: self.wiped && (self.base.is_some() || forked),
             storage,
             public_key: self.public_key,
         })
@@ -282,7 +291,7 @@ impl DatabaseRef for Overlay<'_> {
     }
 
     fn block_hash_ref(&self, number: u64) -> Result<B256, ReadError> {
-        Ok(self.hashes.block_hash(number).unwrap_or_default())
+        Ok(self.hashes.block_hash(number)?.unwrap_or_default())
     }
 }
 
@@ -312,6 +321,6 @@ impl Database for Overlay<'_> {
     }
 
     fn block_hash(&mut self, number: u64) -> Result<B256, ReadError> {
-        Ok(self.hashes.block_hash(number).unwrap_or_default())
+        Ok(self.hashes.block_hash(number)?.unwrap_or_default())
     }
 }

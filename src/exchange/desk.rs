@@ -81,7 +81,7 @@ impl Desk {
         let call = PriceOracle::setPriceCall { token: address, price: U256::from(price) };
         let accepted = {
             let _turn = self.turn.lock().await;
-            let transaction = sign_transaction(key, self.transaction(key, call.abi_encode()));
+            let transaction = sign_transaction(key, self.transaction(key, call.abi_encode())?);
             let transaction = transaction.map_err(|error| DeskError::Sign(error.to_string()))?;
             // First, so that no update comes in between that moves it elsewhere again.
             self.panel.manual().hold(token, Some(price));
@@ -105,13 +105,15 @@ impl Desk {
         held
     }
 
-    fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> UnsignedTransaction {
+    fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> Result<UnsignedTransaction, SubmitError> {
         let (chain_id, from) = (self.chain.params().chain_id, key.address());
         // The pool first, then the head: what has left the pool in between is in the head.
-        let state_nonce = || self.chain.head().state.get(from).map_or(0, |account| account.nonce);
-        let nonce = self.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce);
+        let nonce = match self.chain.pool().pending_nonce(from) {
+            Some(nonce) => nonce,
+            None => self.chain.head().state.nonce(from)?,
+        };
         let (to, value, input) = (TxKind::Call(self.network.contracts.oracle), U256::ZERO, input.into());
-        match self.chain.next_base_fee(&self.chain.head()) {
+        Ok(match self.chain.next_base_fee(&self.chain.head()) {
             Some(base_fee) => TxEip1559 {
                 chain_id,
                 nonce,
@@ -135,6 +137,6 @@ impl Desk {
                 input,
             }
             .into(),
-        }
+        })
     }
 }

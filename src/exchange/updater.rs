@@ -126,7 +126,8 @@ impl Updater {
     }
 
     fn nonce(&self, head: &Head) -> u64 {
-        head.state.get(self.account).map_or(0, |account| account.nonce)
+        // Only the state of a fork may not know, and on a fork no prices are pushed.
+        head.state.nonce(self.account).unwrap_or_default()
     }
 
     /// The transaction that pushes `updates`. It pays the base fee and no tip: nobody else decides about its place.

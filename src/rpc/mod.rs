@@ -10,6 +10,7 @@ pub mod error;
 mod eth;
 mod execution;
 mod filters;
+mod forked;
 pub mod fuzzing;
 mod hex;
 mod http;
@@ -36,6 +37,7 @@ use std::{
 
 use ::tracing::{Instrument, Span, field::Empty};
 use futures_util::future::join_all;
+use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
 pub use http::service;
@@ -51,7 +53,10 @@ use self::{
     reference::Methods,
     table::{Handler, Pending},
 };
-use crate::chain::{Chain, Keyring};
+use crate::{
+    chain::{Chain, Keyring},
+    fork::{Fork, Forks},
+};
 
 /// How the interface behaves.
 #[derive(Clone, Debug)]
@@ -80,6 +85,8 @@ pub struct RpcConfig {
     pub max_filters: usize,
     /// Subscriptions that one connection may have.
     pub max_subscriptions: usize,
+    /// Gas limit of the node's own blocks, for when it stops forking.
+    pub gas_limit: u64,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
     /// Whether the terminal tells of transactions; a development method switches it.
@@ -103,6 +110,7 @@ impl Default for RpcConfig {
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
+            gas_limit: 60_000_000,
             max_executions: 32,
             telling: Arc::new(AtomicBool::new(true)),
             slow: None,
@@ -120,11 +128,18 @@ pub struct Context {
     execution: Execution,
     meters: Meters,
     methods: Methods,
+    /// Which chain is forked, and how to change that.
+    forks: Option<Arc<Forks>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
 
 impl Context {
+    /// The chain that is forked now.
+    fn fork(&self) -> Option<Arc<Fork>> {
+        self.forks.as_ref()?.current()
+    }
+
     /// Tells, from now on, whether an execution takes too long.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
@@ -150,7 +165,9 @@ pub struct Rpc {
 
 impl Rpc {
     /// The interface to `chain`, signing with the keys of `keyring`.
-    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig) -> Self {
+    ///
+    /// With `forks` it answers for what is forked, too.
+    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
         let mut table = Table::default();
         eth::methods(&mut table);
         net::methods(&mut table);
@@ -172,6 +189,7 @@ impl Rpc {
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
+            forks,
             chain,
             keyring,
             config,
@@ -254,6 +272,11 @@ impl Rpc {
             rpc.method = method.name,
             rpc.jsonrpc.error_code = Empty,
         );
+        if let Some(fork) = self.context.fork() {
+            let pending = self.on_fork(fork, method.name, request.params.map(ToOwned::to_owned));
+            let (name, meter) = (method.name, method.meter.clone());
+            return Some(Started { pending, name, meter, began, span });
+        }
         let entered = span.enter();
         let outcome = match &method.handler {
             Handler::Quick(run) => {
@@ -283,6 +306,36 @@ impl Rpc {
         }
         method.meter.answered(method.name, began, self.context.config.slow);
         None
+    }
+
+    /// Answers on a fork, where everything may have to wait for the other node: on threads of its own.
+    fn on_fork(&self, fork: Arc<Fork>, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
+        let (context, table) = (self.context.clone(), self.table.clone());
+        Box::pin(async move {
+            if forked::concerns(name) {
+                let (own, given) = (context.clone(), params.clone());
+                let ask = move || forked::answer(&own, &fork, name, given.as_deref());
+                if let Some(answer) = context.execution.apart(ask).await? {
+                    return Ok(answer);
+                }
+            }
+            let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
+            if let Handler::Slow(run) = &method.handler {
+                let pending = run(context, params.as_deref())?;
+                return pending.await;
+            }
+            let own = context.clone();
+            let run = move || {
+                let mut out = Vec::new();
+                if let Some(Handler::Quick(run) | Handler::Execute(run, _)) =
+                    table.get(name).map(|method| &method.handler)
+                {
+                    run(&own, params.as_deref(), &mut out)?;
+                }
+                Ok(out)
+            };
+            context.execution.apart(run).await
+        })
     }
 
     async fn wait(&self, started: Started) -> table::Answer {

@@ -16,7 +16,7 @@ pub struct Account {
     /// The address, which the trie's key is a hash of.
     pub address: Address,
     /// Cosmos account number: the order of first appearance. It never changes, not even when the account is
-    /// destroyed and comes back.
+    /// destroyed and comes back. [`UNNUMBERED`](Self::UNNUMBERED) if the chain has only heard of the account.
     pub number: u32,
     /// Transactions sent, or, for a contract, contracts created.
     pub nonce: u64,
@@ -39,6 +39,9 @@ pub struct Contract {
     pub storage: Trie<Slot>,
     /// The root of `storage`.
     pub storage_root: B256,
+    /// On a fork: whether the storage is all there is, because it was wiped since, instead of what differs from what lies
+    /// beneath.
+    pub owns_storage: bool,
 }
 
 /// One storage slot. Zero values are not stored.
@@ -51,6 +54,19 @@ pub struct Slot {
 }
 
 impl Account {
+    /// The number of an account that lies beneath a fork and was not touched since.
+    pub const UNNUMBERED: u32 = u32::MAX;
+
+    /// Whether the account lies beneath a fork and was not touched since.
+    pub fn is_beneath(&self) -> bool {
+        self.number == Self::UNNUMBERED
+    }
+
+    /// Whether nothing beneath a fork belongs to the account's storage.
+    pub(super) fn owns_storage(&self) -> bool {
+        self.contract.as_ref().is_some_and(|contract| contract.owns_storage)
+    }
+
     /// The hash of the account's code.
     pub fn code_hash(&self) -> B256 {
         self.contract.as_ref().map_or(KECCAK_EMPTY, |contract| contract.code_hash)
@@ -74,6 +90,7 @@ impl Default for Contract {
             code_hash: KECCAK_EMPTY,
             storage: Trie::default(),
             storage_root: EMPTY_ROOT_HASH,
+            owns_storage: false,
         }
     }
 }

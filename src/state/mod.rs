@@ -4,6 +4,7 @@
 //! Knows nothing of blocks, clocks or input and output.
 
 mod account;
+mod base;
 mod builder;
 mod changes;
 mod codec;
@@ -11,12 +12,13 @@ mod node;
 mod proof;
 mod trie;
 
-use std::sync::Arc;
+use std::{borrow::Cow, sync::Arc};
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256, keccak256};
 
 pub use account::{Account, Contract, Slot};
+pub use base::Base;
 pub use builder::{Piece, StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
 pub use proof::{AccountProof, SlotProof};
@@ -28,6 +30,9 @@ use crate::block::CompressedKey;
 const _: () = assert!(size_of::<node::Node<Account>>() <= 176);
 
 /// Every account at one point of the chain.
+///
+/// A forked state holds the accounts and slots that were changed since the fork; everything else is asked for beneath it.
+/// Its roots are those of what it holds.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     accounts: Trie<Account>,
@@ -35,6 +40,7 @@ pub struct State {
     retired: Trie<Retired>,
     next_number: u32,
     root: Option<B256>,
+    base: Option<Arc<dyn Base>>,
 }
 
 /// What outlives an account.
@@ -58,6 +64,11 @@ pub trait ReadState: Send + Sync {
     /// The value of a storage slot of an account that this state returned.
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError>;
 
+    /// Whether something lies beneath the state, so that changes have to say everything about the accounts they touch.
+    fn is_forked(&self) -> bool {
+        false
+    }
+
     /// The root that the state would have with these changes. Only a state that holds everything can tell.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
         Err(ReadError("intermediate roots need the whole state".to_owned()))
@@ -70,12 +81,23 @@ pub trait ReadState: Send + Sync {
 pub struct ReadError(pub String);
 
 impl ReadState for State {
-    fn account(&self, _: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
-        Ok(self.accounts.get(key).cloned())
+    fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
+        match self.accounts.get(key) {
+            Some(account) => Ok(Some(account.clone())),
+            None => self.account_beneath(address, key),
+        }
     }
 
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError> {
-        Ok(slot(account, index))
+        match (held_slot(account, index), &self.base) {
+            (Some(value), _) => Ok(value),
+            (None, Some(base)) if !account.owns_storage() => base.slot(&account.address, index),
+            (None, _) => Ok(U256::ZERO),
+        }
+    }
+
+    fn is_forked(&self) -> bool {
+        self.base.is_some()
     }
 
     fn root_with(&self, changes: &Changes) -> Result<B256, ReadError> {
@@ -83,11 +105,9 @@ impl ReadState for State {
     }
 }
 
-fn slot(account: &Account, index: U256) -> U256 {
-    let Some(contract) = account.contract.as_ref().filter(|contract| !contract.storage.is_empty()) else {
-        return U256::ZERO;
-    };
-    contract.storage.get(&slot_key(index)).map_or(U256::ZERO, |slot| slot.value)
+fn held_slot(account: &Account, index: U256) -> Option<U256> {
+    let contract = account.contract.as_ref().filter(|contract| !contract.storage.is_empty())?;
+    contract.storage.get(&slot_key(index)).map(|slot| slot.value)
 }
 
 fn slot_key(index: U256) -> B256 {
@@ -95,27 +115,71 @@ fn slot_key(index: U256) -> B256 {
 }
 
 impl State {
+    /// A state without changes on top of another chain's.
+    pub fn forked(base: Arc<dyn Base>) -> Self {
+        Self { base: Some(base), ..Self::default() }
+    }
+
+    /// What lies beneath a forked state.
+    pub fn base(&self) -> Option<&Arc<dyn Base>> {
+        self.base.as_ref()
+    }
+
     /// The account at `address`, if it exists.
-    pub fn get(&self, address: Address) -> Option<&Account> {
-        self.accounts.get(&keccak256(address))
+    ///
+    /// # Errors
+    /// If it has to be asked for beneath a forked state, and there is no answer. Other states always know.
+    pub fn get(&self, address: Address) -> Result<Option<Cow<'_, Account>>, ReadError> {
+        let key = keccak256(address);
+        match self.accounts.get(&key) {
+            Some(account) => Ok(Some(Cow::Borrowed(account))),
+            None => self.account_beneath(&address, &key).map(|account| account.map(Cow::Owned)),
+        }
+    }
+
+    /// The balance of an account in wei.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn balance(&self, address: Address) -> Result<U256, ReadError> {
+        Ok(self.get(address)?.map_or(U256::ZERO, |account| account.balance))
+    }
+
+    /// The nonce that an account's next transaction has to have.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn nonce(&self, address: Address) -> Result<u64, ReadError> {
+        Ok(self.get(address)?.map_or(0, |account| account.nonce))
     }
 
     /// The value of a storage slot; zero where nothing is stored.
-    pub fn storage(&self, address: Address, index: U256) -> U256 {
-        self.get(address).map_or(U256::ZERO, |account| slot(account, index))
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn storage(&self, address: Address, index: U256) -> Result<U256, ReadError> {
+        self.get(address)?.map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
     }
 
-    /// How many accounts exist.
+    /// What lies beneath says of an account that is not held. One that was destroyed since the fork is no more.
+    fn account_beneath(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
+        match &self.base {
+            Some(base) if self.retired.get(key).is_none() => base.account(address),
+            _ => Ok(None),
+        }
+    }
+
+    /// How many accounts are held.
     pub fn len(&self) -> usize {
         self.accounts.len()
     }
 
-    /// Whether no account exists.
+    /// Whether no account is held.
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
 
-    /// All accounts, in the order of their hashed addresses.
+    /// All accounts that are held, in the order of their hashed addresses.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
         self.accounts.iter().map(|(_, account)| account)
     }
@@ -135,7 +199,7 @@ impl State {
         for change in all.into_iter().flat_map(|changes| &changes.0) {
             match &change.after {
                 Some(fields) => self.update(change, fields),
-                None => self.retire(&change.key),
+                None => self.retire(change.key),
             }
         }
         *self.root.insert(self.accounts.root())
@@ -152,35 +216,51 @@ impl State {
             account.public_key = Some(Arc::new(key));
         }
         if change.storage_wiped || !change.storage.is_empty() || fields.code.is_some() {
-            account.contract = changed_contract(account.contract.take(), change, fields);
+            account.contract = changed_contract(account.contract.take(), change, fields, self.base.is_some());
         }
         self.accounts.insert(change.key, account);
     }
 
     /// An account that is new, or back.
     fn appear(&mut self, change: &AccountChange) -> Account {
-        let (number, public_key) = match self.retired.remove(&change.key) {
-            Some(retired) => (retired.number, retired.public_key),
-            None => {
-                self.next_number += 1;
-                (self.next_number - 1, None)
+        let (number, public_key, contract) = match self.retired.remove(&change.key) {
+            // What lies beneath a fork may have storage of the account that was destroyed.
+            Some(Retired { number, public_key }) => {
+                let own = || Arc::new(Contract { owns_storage: true, ..Contract::default() });
+                (number, public_key, self.base.is_some().then(own))
             }
+            None => (self.take_number(), None, None),
         };
-        Account { address: change.address, number, nonce: 0, balance: U256::ZERO, public_key, contract: None }
+        Account { address: change.address, number, nonce: 0, balance: U256::ZERO, public_key, contract }
     }
 
-    fn retire(&mut self, key: &B256) {
-        if let Some(Account { number, public_key, .. }) = self.accounts.remove(key) {
-            self.retired.insert(*key, Retired { number, public_key });
+    fn retire(&mut self, key: B256) {
+        match self.accounts.remove(&key) {
+            Some(Account { number, public_key, .. }) => {
+                self.retired.insert(key, Retired { number, public_key });
+            }
+            // It was there, beneath.
+            None if self.base.is_some() && self.retired.get(&key).is_none() => {
+                let number = self.take_number();
+                self.retired.insert(key, Retired { number, public_key: None });
+            }
+            None => {}
         }
+    }
+
+    fn take_number(&mut self) -> u32 {
+        self.next_number += 1;
+        self.next_number - 1
     }
 }
 
-/// The contract after a change of code or storage; none if neither is left.
+/// The contract after a change of code or storage; none if neither is left. On a fork a slot that became zero is held,
+/// lest what lies beneath shows through.
 fn changed_contract(
     before: Option<Arc<Contract>>,
     change: &AccountChange,
     fields: &AccountFields,
+    forked: bool,
 ) -> Option<Arc<Contract>> {
     let mut contract = before.unwrap_or_default();
     let edited = Arc::make_mut(&mut contract);
@@ -190,15 +270,16 @@ fn changed_contract(
     }
     if change.storage_wiped {
         edited.storage = Trie::default();
+        edited.owns_storage = forked;
     }
     for &(index, value) in &change.storage {
         let key = slot_key(index);
-        if value.is_zero() {
+        if value.is_zero() && (!forked || edited.owns_storage) {
             edited.storage.remove(&key);
         } else {
             edited.storage.insert(key, Slot { index, value });
         }
     }
     edited.storage_root = edited.storage.root();
-    (edited.code_hash != KECCAK_EMPTY || !edited.storage.is_empty()).then_some(contract)
+    (edited.code_hash != KECCAK_EMPTY || !edited.storage.is_empty() || edited.owns_storage).then_some(contract)
 }

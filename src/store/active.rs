@@ -6,14 +6,15 @@ use alloy_primitives::{B256, map::DefaultHashBuilder};
 
 use super::{
     history::Place,
-    key::{LogKey, hash_key},
+    key::{LogKey, StateKey, hash_key},
+    versions::Versions,
 };
 use crate::log::{Entry, Location, LogError, Segment};
 
 /// Stands for a block where a transaction's index in its block is expected.
 pub(super) const BLOCK: u32 = u32::MAX;
 
-/// Where the blocks, transactions and logs of one segment are.
+/// Where the blocks, transactions, logs and changes of one segment are.
 #[derive(Debug, Default)]
 pub struct ActiveIndex {
     /// Height of the segment's first entry.
@@ -28,6 +29,7 @@ pub struct ActiveIndex {
     pub(super) logs: Vec<(LogKey, u64)>,
     /// Heights of reverts, and what they go back to.
     pub(super) reverts: Vec<(u64, u64)>,
+    pub(super) versions: Versions,
 }
 
 impl ActiveIndex {
@@ -51,7 +53,8 @@ impl ActiveIndex {
     pub fn insert(&mut self, location: Location, entry: &Entry) {
         self.end = location.height + 1;
         match entry {
-            Entry::Block { block, .. } => {
+            Entry::Block { block, changes, .. } => {
+                self.versions.insert(location, changes);
                 let number = block.number();
                 self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(location);
                 self.place(&block.hash, Place { number, index: BLOCK });
@@ -76,13 +79,20 @@ impl ActiveIndex {
                 self.logs.truncate(kept);
             }
             Entry::Revert { to, .. } => self.reverts.push((location.height, *to)),
-            Entry::Edit { .. } | Entry::Time(_) => {}
+            Entry::Edit { changes, .. } => self.versions.insert(location, changes),
+            Entry::Time(_) => {}
         }
     }
 
     fn place(&mut self, hash: &B256, place: Place) {
         // Nearly always there is one: a vector of exactly that.
         self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
+    }
+
+    /// The newest entry below a height that has this key.
+    pub(super) fn version(&self, key: StateKey, below: u64) -> Option<Location> {
+        let (height, offset) = self.versions.before(key, below)?;
+        Some(Location { height, segment: self.segment, offset })
     }
 
     pub(super) fn places(&self, key: u64) -> Vec<Place> {

@@ -1,8 +1,8 @@
 //! Blocks that memory no longer holds: found through the index of each segment, read from the log.
 
 use std::{
-    io,
-    sync::Arc,
+    fmt, io,
+    sync::{Arc, Weak},
     thread::{self, JoinHandle},
 };
 
@@ -11,7 +11,9 @@ use parking_lot::{Mutex, RwLock};
 
 use super::{
     active::{ActiveIndex, BLOCK},
-    key::{LogKey, hash_key},
+    checkpoint::{Checkpoint, CheckpointError, checkpoints},
+    key::{LogKey, StateKey, hash_key},
+    old_state::OldStateError,
     sealed::{SealedIndex, index_name},
 };
 use crate::{
@@ -41,7 +43,10 @@ pub enum Found {
 pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
+    identity: ChainIdentity,
     tables: RwLock<Tables>,
+    /// What the log begins on, as long as somebody needs it.
+    beginning: Mutex<Weak<Checkpoint>>,
     /// The threads that write indexes.
     sealing: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -104,7 +109,8 @@ impl History {
             };
             reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
         }
-        Ok(Arc::new(Self { storage, log, tables: RwLock::new(tables), sealing: Mutex::default() }))
+        let tables = RwLock::new(tables);
+        Ok(Arc::new(Self { storage, log, identity, tables, beginning: Mutex::default(), sealing: Mutex::default() }))
     }
 
     /// Takes in an entry that was appended to the log.
@@ -211,6 +217,53 @@ impl History {
         })
     }
 
+    /// The newest entry below a height that changed what has this key, or something else with the same key. One that
+    /// was taken back counts as well.
+    pub(super) fn version(&self, key: StateKey, below: u64) -> Result<Option<Location>, LogError> {
+        let (newest, sealed) = {
+            let tables = self.tables.read();
+            (tables.active.version(key, below), tables.sealed.clone())
+        };
+        if newest.is_some() {
+            return Ok(newest);
+        }
+        for index in sealed.iter().rev() {
+            let found = match &**index {
+                SegmentIndex::Memory(index) => index.version(key, below),
+                SegmentIndex::File(index) if index.segment < below => index.version(key, below).map_err(|source| {
+                    let file = self.storage.describe(&index_name(index.segment));
+                    LogError::Io { file, source }
+                })?,
+                SegmentIndex::File(_) => None,
+            };
+            if found.is_some() {
+                return Ok(found);
+            }
+        }
+        Ok(None)
+    }
+
+    /// The entry that stands there.
+    pub(super) fn entry(&self, location: Location) -> Result<Entry, LogError> {
+        self.log.read(location)
+    }
+
+    /// What the log begins on: the oldest checkpoint.
+    pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, OldStateError> {
+        let mut held = self.beginning.lock();
+        if let Some(checkpoint) = held.upgrade() {
+            return Ok(checkpoint);
+        }
+        let place = || self.storage.describe("");
+        let heights = checkpoints(&*self.storage).map_err(|source| LogError::Io { file: place(), source })?;
+        let Some(&oldest) = heights.first() else {
+            return Err(CheckpointError { file: place(), what: "there is no checkpoint".to_owned() }.into());
+        };
+        let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
+        *held = Arc::downgrade(&checkpoint);
+        Ok(checkpoint)
+    }
+
     /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
     /// oldest first. Without any `wanted`: of all that there may be.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
@@ -263,6 +316,12 @@ impl History {
             SegmentIndex::File(index) => logged(index.numbers()).flatten().map(|(first, _)| first),
         });
         oldest.or_else(|| tables.active.blocks.keys().min().copied())
+    }
+}
+
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("History").field("place", &self.storage.describe("")).finish_non_exhaustive()
     }
 }
 

@@ -1,6 +1,6 @@
-//! What the index knows addresses and topics by.
+//! What the index knows addresses, topics and pieces of the state by.
 
-use alloy_primitives::{Address, B256};
+use alloy_primitives::{Address, B256, U256};
 
 /// An address, or a topic and its position, in 64 bits. Two may share one: whoever looks something up looks at what
 /// is found.
@@ -19,6 +19,32 @@ impl LogKey {
     /// Logs with this topic in this position.
     pub fn topic(position: usize, topic: &B256) -> Self {
         Self(mix(position as u64, topic.as_slice()))
+    }
+}
+
+/// Something of the state that has a value at every height, in 64 bits. Two may share one, as above.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub(super) struct StateKey(pub(super) u64);
+
+impl StateKey {
+    /// Nonce and balance of an account, and whether there is one.
+    pub(super) fn account(address: &Address) -> Self {
+        Self(mix(5, address.as_slice()))
+    }
+
+    /// An account's code.
+    pub(super) fn code(address: &Address) -> Self {
+        Self(mix(6, address.as_slice()))
+    }
+
+    /// An account's storage as a whole, which is new when it is wiped.
+    pub(super) fn storage(address: &Address) -> Self {
+        Self(mix(7, address.as_slice()))
+    }
+
+    /// One slot of it.
+    pub(super) fn slot(address: &Address, index: U256) -> Self {
+        Self(mix(mix(8, address.as_slice()), &index.to_le_bytes::<32>()))
     }
 }
 

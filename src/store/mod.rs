@@ -12,8 +12,11 @@ mod data_dir;
 mod history;
 mod keeper;
 mod key;
+mod old_state;
+
 mod pool_file;
 mod sealed;
+mod versions;
 
 pub use active::ActiveIndex;
 pub use archive::{ArchiveError, export, import};
@@ -25,5 +28,6 @@ pub use data_dir::{DataDir, DataDirError};
 pub use history::{Found, History};
 pub use keeper::{Keeper, Snapshot};
 pub use key::LogKey;
+pub use old_state::{OldState, OldStateError};
 pub use pool_file::{KeptTransaction, PoolFile};
 pub use sealed::SealedIndex;

@@ -5,13 +5,13 @@ use std::{io, sync::Arc};
 use super::{
     active::{ActiveIndex, BLOCK},
     history::Place,
-    key::LogKey,
+    key::{LogKey, StateKey},
 };
 use crate::log::{Location, Storage, StoredFile};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"tetridx1");
-/// Words of the head: magic, segment, end, lengths of the four tables, checksum of the tables, checksum of the head.
-const HEAD: usize = 9;
+const MAGIC: u64 = u64::from_le_bytes(*b"tetridx2");
+/// Words of the head: magic, segment, end, lengths of the five tables, checksum of the tables, checksum of the head.
+const HEAD: usize = 10;
 const WORD: usize = 8;
 
 /// The index of a segment.
@@ -22,6 +22,7 @@ pub struct SealedIndex {
     blocks: Table,
     hashes: Table,
     logs: Table,
+    versions: Table,
     pub(super) reverts: Vec<(u64, u64)>,
 }
 
@@ -53,9 +54,12 @@ impl SealedIndex {
         words.extend(blocks.as_flattened());
         words.extend(hashes.as_flattened());
         words.extend(logs.as_flattened());
+        let versions = index.versions.rows();
+        words.extend(versions.as_flattened());
         words.extend(index.reverts.iter().flat_map(|(at, to)| [*at, *to]));
         let body = bytes_of(&words);
-        let lengths = [blocks.len(), hashes.len(), logs.len(), index.reverts.len()].map(|length| length as u64);
+        let lengths =
+            [blocks.len(), hashes.len(), logs.len(), versions.len(), index.reverts.len()].map(|length| length as u64);
         let mut head = vec![MAGIC, index.segment, index.end];
         head.extend(lengths);
         head.push(crc32fast::hash(&body).into());
@@ -91,9 +95,10 @@ impl SealedIndex {
             offset += rows * (width * WORD) as u64;
             table
         };
-        let (blocks, hashes, logs) = (table(words[3], 3), table(words[4], 3), table(words[5], 2));
+        let (blocks, hashes) = (table(words[3], 3), table(words[4], 3));
+        let (logs, versions) = (table(words[5], 2), table(words[6], 3));
         let reverts = words_of(&bytes[offset as usize..]).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-        Ok(Some(Self { file, segment, end: words[2], blocks, hashes, logs, reverts }))
+        Ok(Some(Self { file, segment, end: words[2], blocks, hashes, logs, versions, reverts }))
     }
 
     /// The first and the last block's number; none if there is no block.
@@ -117,10 +122,16 @@ impl SealedIndex {
         Ok(rows.iter().map(|row| row[1]).collect())
     }
 
-    /// The rows from the first that is not below `least` on, as long as they are `wanted`.
-    fn rows_from(&self, table: Table, least: &[u64], wanted: impl Fn(&[u64]) -> bool) -> io::Result<Vec<Vec<u64>>> {
-        /// Rows that are read at once.
-        const SOME: u64 = 64;
+    /// The newest entry below a height that has this key.
+    pub(super) fn version(&self, key: StateKey, below: u64) -> io::Result<Option<Location>> {
+        let Some(at) = self.position(self.versions, &[key.0, below])?.checked_sub(1) else { return Ok(None) };
+        let row = self.row(self.versions, at)?;
+        let location = Location { height: row[1], segment: self.segment, offset: row[2] };
+        Ok((row[0] == key.0).then_some(location))
+    }
+
+    /// Where the first row that is not below `least` is, or would be.
+    fn position(&self, table: Table, least: &[u64]) -> io::Result<u64> {
         let (mut low, mut high) = (0, table.rows);
         while low < high {
             let middle = low + (high - low) / 2;
@@ -130,6 +141,14 @@ impl SealedIndex {
                 high = middle;
             }
         }
+        Ok(low)
+    }
+
+    /// The rows from the first that is not below `least` on, as long as they are `wanted`.
+    fn rows_from(&self, table: Table, least: &[u64], wanted: impl Fn(&[u64]) -> bool) -> io::Result<Vec<Vec<u64>>> {
+        /// Rows that are read at once.
+        const SOME: u64 = 64;
+        let mut low = self.position(table, least)?;
         let mut rows = Vec::new();
         while low < table.rows {
             let some = SOME.min(table.rows - low);

@@ -13,6 +13,7 @@ mod day;
 mod dev;
 mod durability;
 mod exchange;
+mod fork;
 mod lending;
 mod rpc;
 mod site;

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 23] = [
+const ALLOWED: [(&str, &[&str]); 24] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -23,7 +23,8 @@ const ALLOWED: [(&str, &[&str]); 23] = [
     ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
     ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
-    ("rpc", &["account", "block", "state", "evm", "chain", "metrics", "network", "web"]),
+    ("fork", &["block", "state", "evm", "chain"]),
+    ("rpc", &["account", "block", "state", "evm", "chain", "fork", "metrics", "network", "web"]),
     ("exchange", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("lending", &["artifacts", "account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
     ("activity", &["account", "block", "decimal", "state", "evm", "chain", "network", "contracts", "web"]),
@@ -36,7 +37,7 @@ const ALLOWED: [(&str, &[&str]); 23] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "log", "chain", "network", "console", "web", "rpc", "exchange",
+            "account", "block", "state", "evm", "log", "chain", "fork", "network", "console", "web", "rpc", "exchange",
             "lending", "cosmos", "genesis",
         ],
     ),
@@ -44,7 +45,7 @@ const ALLOWED: [(&str, &[&str]); 23] = [
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 15] = [
+const WITHOUT_WEB: [&str; 16] = [
     "account",
     "artifacts",
     "block",
@@ -59,6 +60,7 @@ const WITHOUT_WEB: [&str; 15] = [
     "log",
     "store",
     "chain",
+    "fork",
     "genesis",
 ];
 

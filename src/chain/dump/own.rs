@@ -50,9 +50,10 @@ struct Fields {
 }
 
 impl Own {
-    /// The states of a head; none if the oldest is gone.
+    /// The states of a head; none if the oldest is gone, or if another chain lies beneath, without which they are not
+    /// whole.
     pub(super) fn of(head: &Head, ahead: i64) -> Option<Self> {
-        let base = head.state_after(head.oldest()).ok()?;
+        let base = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none())?;
         let mut accounts: Vec<_> = base.accounts().collect();
         accounts.sort_by_key(|account| account.number);
         let all = |changes: &[Arc<Changes>]| changes.iter().map(|changes| dumped(changes)).collect();

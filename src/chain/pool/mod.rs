@@ -116,7 +116,8 @@ impl Pool {
             return Err(SubmitError::AlreadyKnown);
         }
         let head = head();
-        let account = head.state.get(address);
+        let account = head.state.get(address)?;
+        let account = account.as_deref();
         let next = account.map_or(0, |account| account.nonce);
         if nonce < next {
             return Err(SubmitError::NonceTooLow { next, nonce });
@@ -195,7 +196,15 @@ impl Pool {
         let inner = &mut *guard;
         for address in accounts {
             let Some(sender) = inner.senders.get_mut(&address) else { continue };
-            let used = sender.advance(state.get(address).map_or(0, |account| account.nonce));
+            let nonce = match state.nonce(address) {
+                Ok(nonce) => nonce,
+                Err(error) => {
+                    // What cannot be executed any more is found out when it is tried.
+                    tracing::warn!(%error, %address, "the nonce of an account with pooled transactions is not known");
+                    continue;
+                }
+            };
+            let used = sender.advance(nonce);
             inner.version += 1;
             for slot in used {
                 inner.by_hash.remove(&slot.pooled.transaction.hash());

@@ -70,6 +70,10 @@ impl ReadState for Watched<'_> {
         self.reads.lock().push((account.address, index));
         self.state.slot(account, index)
     }
+
+    fn is_forked(&self) -> bool {
+        self.state.is_forked()
+    }
 }
 
 /// Runs the call once to see what it reads, then again with each of these slots changed, until it returns `amount`.

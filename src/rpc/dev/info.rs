@@ -32,6 +32,7 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
     let head = context.chain.head();
     let next = context.chain.next_environment(&head);
     let base_fee = next.base_fee.unwrap_or(0);
+    let fork = context.fork();
     Ok(Serialized(json!({
         "currentBlockNumber": Quantity(head.number()),
         "currentBlockTimestamp": head.block.header.timestamp,
@@ -44,7 +45,11 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
             "gasLimit": Quantity(next.gas_limit),
             "gasPrice": Quantity(u128::from(base_fee) + suggested_tip(&head)),
         },
-        "forkConfig": { "forkUrl": null, "forkBlockNumber": null, "forkRetryBackoff": null },
+        "forkConfig": {
+            "forkUrl": fork.as_ref().map(|fork| fork.client.url().to_string()),
+            "forkBlockNumber": fork.as_ref().map(|fork| fork.number),
+            "forkRetryBackoff": fork.as_ref().map(|fork| fork.client.backoff().as_millis() as u64),
+        },
     })))
 }
 
@@ -61,7 +66,9 @@ async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, Rp
         "instanceId": keccak256([head.genesis.hash.as_slice(), &std::process::id().to_be_bytes()].concat()),
         "latestBlockNumber": head.number(),
         "latestBlockHash": head.block.hash,
-        "forkedNetwork": null,
+        "forkedNetwork": context.fork().map(|fork| {
+            json!({"chainId": fork.chain_id, "forkBlockNumber": fork.number, "forkBlockHash": fork.hash})
+        }),
         "snapshots": snapshots.into_iter().map(snapshot).collect::<Map<_, _>>(),
     })))
 }

@@ -2,6 +2,7 @@
 //! results. They exist in the development profile only.
 
 mod accounts;
+mod blobs;
 mod dump;
 mod erc20;
 mod impersonate;
@@ -17,6 +18,7 @@ use super::Table;
 
 pub(super) fn methods(table: &mut Table) {
     accounts::methods(table);
+    blobs::methods(table);
     dump::methods(table);
     erc20::methods(table);
     impersonate::methods(table);

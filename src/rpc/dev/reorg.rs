@@ -4,17 +4,17 @@ use std::{collections::HashMap, sync::Arc};
 
 use alloy_primitives::{Address, Bytes};
 use serde::Deserialize;
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::number::SmallNumber;
 use crate::{
     block::{Submission, Transaction},
-    chain::{BlockId, ReorgError, SubmitError},
+    chain::{BlockId, ReorgError, RestartError, SubmitError},
     rpc::{
         Context, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, Param, Params, Shape},
+        params::{self, LooseNumber, Param, Params, Shape},
     },
 };
 
@@ -24,6 +24,7 @@ pub(super) fn methods(table: &mut Table) {
     for name in ["anvil_reset", "hardhat_reset"] {
         table.wait(name, reset);
     }
+    table.read("anvil_setRpcUrl", set_rpc_url);
 }
 
 fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError> {
@@ -143,7 +144,7 @@ async fn sign(
 ) -> Result<Transaction, RpcError> {
     let from = request.from.ok_or_else(|| RpcError::invalid_params("params[1]: from: missing"))?;
     let block = BlockId::Number(base);
-    let state_nonce = context.chain.view(block)?.state.get(from).map_or(0, |account| account.nonce);
+    let state_nonce = context.chain.view(block)?.state.nonce(from)?;
     let next = nonces.entry(from).or_insert(state_nonce);
     request.nonce.get_or_insert(*next);
     *next = request.nonce.map_or(0, |nonce| nonce.saturating_add(1));
@@ -154,10 +155,17 @@ async fn sign(
     Ok(context.keyring.sign(from, fill(context, request, from, gas)?)?)
 }
 
-/// What `anvil_reset` takes: nothing, or what to fork from.
+/// What `anvil_reset` takes: nothing, or what to fork.
 #[derive(Debug, Default)]
 struct ResetOptions {
-    forks: bool,
+    forking: Option<Forking>,
+}
+
+/// What to fork: by default what is forked already, and its newest block.
+#[derive(Debug)]
+struct Forking {
+    url: Option<reqwest::Url>,
+    block: Option<u64>,
 }
 
 impl Param for ResetOptions {
@@ -169,20 +177,103 @@ impl Param for ResetOptions {
             #[serde(borrow)]
             forking: Option<&'a RawValue>,
         }
+        #[derive(Deserialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Fork<'a> {
+            #[serde(borrow)]
+            json_rpc_url: Option<&'a RawValue>,
+            block_number: Option<&'a RawValue>,
+        }
         let object: Object<'_> = params::shape(json)?;
-        // Clients that mean no fork still send an object, with nothing in it.
-        let members: serde_json::Map<String, serde_json::Value> =
-            object.forking.map_or(Ok(None), |forking| params::shape(forking.get()))?.unwrap_or_default();
-        Ok(Self { forks: members.values().any(|value| !value.is_null()) })
+        let Some(fork) = object.forking.map(|forking| params::fields::<Fork<'_>>(forking.get())).transpose()? else {
+            return Ok(Self::default());
+        };
+        let url = fork.json_rpc_url.map(|url| read_url(url.get()));
+        let block = fork.block_number.map(|number| SmallNumber::read(number.get()));
+        Ok(Self {
+            forking: Some(Forking {
+                url: url.transpose().map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
+                block: block.transpose().map_err(|what| format!("forking.blockNumber: {what}"))?.map(|number| number.0),
+            }),
+        })
+    }
+
+    fn schema() -> Value {
+        json!({"type": "object", "properties": {"forking": {"type": ["object", "null"], "properties": {
+            "jsonRpcUrl": {"type": "string"}, "blockNumber": LooseNumber::schema(),
+        }}}})
     }
 }
 
-/// Starts anew with the first block: without transactions, snapshots, impersonation and everything that development
-/// methods decided.
-async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
-    if options.forks {
-        return Err(RpcError::server("a running node cannot begin to fork another chain; start it with --fork-url"));
+/// The URL of a node over HTTP.
+fn read_url(json: &str) -> Result<reqwest::Url, String> {
+    let url: reqwest::Url = params::string(json)?.parse().map_err(|error| format!("expected a URL ({error})"))?;
+    match url.scheme() {
+        "http" | "https" => Ok(url),
+        other => Err(format!("expected a URL that begins with http:// or https://, got {other}://")),
     }
+}
+
+/// A URL that is a parameter.
+struct RpcUrl(reqwest::Url);
+
+impl Param for RpcUrl {
+    fn read(json: &str) -> Result<Self, String> {
+        read_url(json).map(Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string"})
+    }
+}
+
+/// Asks the node that is forked at another URL from now on. Without a fork there is nothing to do.
+fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
+    if let Some(fork) = context.fork() {
+        fork.client.set_url(url.0);
+    }
+    Ok(())
+}
+
+/// Starts anew with the first block: without transactions, snapshots, impersonation and everything that development
+/// methods decided. The first block is the one that is to be forked, or else the node's own.
+async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
+    let Some(forks) = context.forks.clone() else { return start_anew(&context).await };
+    let gas_limit = context.config.gas_limit;
+    let prepare = match options.forking {
+        // Clients that mean no fork still send an object, with nothing in it.
+        Some(Forking { url: None, block: None }) | None if forks.current().is_none() => {
+            return start_anew(&context).await;
+        }
+        Some(Forking { url, block }) => {
+            let forks = forks.clone();
+            let begin = move || {
+                let (head, fork) = forks.begin(url, block).map_err(|error| RpcError::server(error.to_string()))?;
+                let gas_limit = fork.gas_limit;
+                Ok((head, gas_limit, Some(fork)))
+            };
+            context.execution.apart(begin).await
+        }
+        None => {
+            let forks = forks.clone();
+            let own = move || Ok((forks.own().map_err(RpcError::internal)?, gas_limit, None));
+            context.execution.apart(own).await
+        }
+    };
+    let (head, gas_limit, fork) = prepare?;
+    context.keyring.clear_impersonated();
+    let restarted = context.chain.change(move |executor| {
+        executor.restart(head, gas_limit)?;
+        forks.set(fork);
+        Ok::<_, RestartError>(())
+    });
+    restarted.await?.map_err(|error| match error {
+        RestartError::Recorded => RpcError::server(error.to_string()),
+        RestartError::Change(error) => error.into(),
+    })
+}
+
+async fn start_anew(context: &Context) -> Result<(), RpcError> {
     context.keyring.clear_impersonated();
     Ok(context.chain.change(|executor| executor.reset()).await??)
 }

@@ -34,10 +34,9 @@ fn balance(context: &Context, (address, block): (Address, StateBlock)) -> Result
     // By far the most frequent question, and one that needs no more than the head.
     if block.0 == BlockId::Latest {
         let head = context.chain.head();
-        return Ok(Quantity(head.state.get(address).map_or(U256::ZERO, |account| account.balance)));
+        return Ok(Quantity(head.state.balance(address)?));
     }
-    let state = context.chain.view(block.0)?.state;
-    Ok(Quantity(state.get(address).map_or(U256::ZERO, |account| account.balance)))
+    Ok(Quantity(context.chain.view(block.0)?.state.balance(address)?))
 }
 
 /// The nonce that the account's next transaction has to have. `pending` counts the pool's transactions, too.
@@ -48,17 +47,15 @@ fn transaction_count(context: &Context, (address, block): (Address, StateBlock))
         return Ok(Quantity(nonce));
     }
     let id = if block.0 == BlockId::Pending { BlockId::Latest } else { block.0 };
-    let state = context.chain.view(id)?.state;
-    Ok(Quantity(state.get(address).map_or(0, |account| account.nonce)))
+    Ok(Quantity(context.chain.view(id)?.state.nonce(address)?))
 }
 
 fn code(context: &Context, (address, block): (Address, StateBlock)) -> Result<Bytes, RpcError> {
     let state = context.chain.view(block.0)?.state;
-    Ok(state.get(address).map(|account| account.code().original_bytes()).unwrap_or_default())
+    Ok(state.get(address)?.map(|account| account.code().original_bytes()).unwrap_or_default())
 }
 
 /// A storage slot's value, as 32 bytes.
 fn storage_at(context: &Context, (address, slot, block): (Address, SlotIndex, StateBlock)) -> Result<B256, RpcError> {
-    let state = context.chain.view(block.0)?.state;
-    Ok(state.storage(address, slot.0).into())
+    Ok(context.chain.view(block.0)?.state.storage(address, slot.0)?.into())
 }

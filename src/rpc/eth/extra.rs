@@ -1,7 +1,7 @@
 //! What clients of other nodes ask for beside geth's methods: accounts in one answer, and sending that waits for the
 //! receipt (EIP-7966).
 
-use std::{sync::Arc, time::Duration};
+use std::{borrow::Cow, sync::Arc, time::Duration};
 
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, Bytes};
@@ -58,7 +58,7 @@ impl Json for RpcAccount {
 
 /// Balance, nonce, code hash and storage root.
 fn account(context: &Context, (address, block): (Address, StateBlock)) -> Result<RpcAccount, RpcError> {
-    let account = context.chain.view(block.0)?.state.get(address).cloned();
+    let account = context.chain.view(block.0)?.state.get(address)?.map(Cow::into_owned);
     Ok(RpcAccount { account, with_code: false })
 }
 
@@ -80,7 +80,7 @@ fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, Rpc
 fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, u64)) -> Result<Option<RpcTransaction>, RpcError> {
     use alloy_consensus::Transaction as _;
     let head = context.chain.head();
-    if head.state.get(sender).is_none_or(|account| account.nonce <= nonce) {
+    if head.state.nonce(sender)? <= nonce {
         return Ok(None);
     }
     let found = head.blocks_from(0).rev().find_map(|block| {

@@ -10,9 +10,11 @@ use super::render::write_log;
 use crate::{
     block::Block,
     chain::{BlockId, Head, LogKey},
+    fork::Fork,
     rpc::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
+        forked,
         json::{Written, array},
         params::{self, Param},
     },
@@ -187,12 +189,15 @@ impl LogFilter {
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
         let head = context.chain.head();
         let (mut found, limit) = (Vec::new(), context.config.max_logs);
-        let blocks = self.blocks(context, &head)?;
+        let (beneath, blocks) = match context.fork() {
+            Some(fork) => self.on_fork(context, &head, &fork)?,
+            None => (Vec::new(), self.blocks(context, &head, self.range)?),
+        };
         for block in &blocks {
             if self.may_match(block) {
                 found.extend(block.logs().filter(|at| self.matches(at.log)).map(|at| (block, at)));
             }
-            if found.len() > limit {
+            if beneath.len() + found.len() > limit {
                 let until = block.number();
                 let message =
                     format!("query returned more than {limit} results; narrow the range (up to block {until})");
@@ -201,12 +206,76 @@ impl LogFilter {
         }
         // Room for everything at once: the answer may be long, and growing it step by step costs as much as writing it.
         let mut out = Vec::with_capacity(2 + found.iter().map(|(_, at)| written_size(at.log)).sum::<usize>());
+        if !beneath.is_empty() {
+            let (beneath, own) = (beneath.into_iter().map(Ok), found.into_iter().map(Err));
+            array(&mut out, beneath.chain(own), |log: Result<Box<RawValue>, _>, out| match log {
+                Ok(log) => out.extend_from_slice(log.get().as_bytes()),
+                Err((block, at)) => write_log(block, at, false, out),
+            });
+            return Ok(Written(out));
+        }
         array(&mut out, found, |(block, at), out| write_log(block, at, false, out));
         Ok(Written(out))
     }
 
-    fn blocks(&self, context: &Context, head: &Arc<Head>) -> Result<Vec<Arc<Block>>, RpcError> {
+    /// Logs of the other chain, and the own blocks that may have others.
+    fn on_fork(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        fork: &Fork,
+    ) -> Result<(Vec<Box<RawValue>>, Vec<Arc<Block>>), RpcError> {
         let (from, to) = match self.range {
+            Range::Between(from, to) => {
+                let number = |id| match id {
+                    BlockId::Earliest => Some(0),
+                    BlockId::Hash(_) | BlockId::Pending => None,
+                    id => context.chain.number(head, id),
+                };
+                match (number(from), number(to)) {
+                    (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
+                    // Wrong in some way that is told of below.
+                    _ => return Ok((Vec::new(), self.blocks(context, head, self.range)?)),
+                }
+            }
+            Range::Block(hash) => {
+                let known = context.chain.number(head, BlockId::Hash(hash));
+                let number = known.map_or_else(|| forked::block_number(fork, hash), |number| Ok(Some(number)))?;
+                let number = number.ok_or_else(|| RpcError::server("unknown block"))?;
+                (number, number)
+            }
+        };
+        let beneath = match from <= fork.number {
+            true => forked::logs(fork, self.to_json(), from, to.min(fork.number))?,
+            false => Vec::new(),
+        };
+        if to <= fork.number {
+            return Ok((beneath, Vec::new()));
+        }
+        let from = from.max(fork.number + 1);
+        let own = self.blocks(context, head, Range::Between(BlockId::Number(from), BlockId::Number(to)))?;
+        Ok((beneath, own))
+    }
+
+    /// What is wanted, without the blocks, as another node reads it.
+    fn to_json(&self) -> Value {
+        let addresses: Vec<_> = self.addresses.0.iter().map(|(address, _)| address).collect();
+        let topics: Vec<Option<Vec<_>>> = self
+            .topics
+            .iter()
+            .map(|wanted| {
+                Some(wanted.0.iter().map(|(topic, _)| topic).collect()).filter(|all: &Vec<_>| !all.is_empty())
+            })
+            .collect();
+        let mut filter = json!({"topics": topics});
+        if !addresses.is_empty() {
+            filter["address"] = json!(addresses);
+        }
+        filter
+    }
+
+    fn blocks(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Vec<Arc<Block>>, RpcError> {
+        let (from, to) = match range {
             Range::Block(hash) => {
                 let block = context.chain.block(head, BlockId::Hash(hash))?;
                 return block.map(|block| vec![block]).ok_or_else(|| RpcError::server("unknown block"));

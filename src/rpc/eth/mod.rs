@@ -8,6 +8,7 @@ mod config;
 mod extra;
 mod fee;
 mod filter;
+mod header;
 mod logs;
 mod overrides;
 mod proof;
@@ -17,6 +18,7 @@ mod sign;
 mod simulate;
 mod submit;
 mod transaction;
+mod work;
 
 pub(super) use block::{find, found_block};
 pub(super) use fee::suggested_tip;
@@ -41,12 +43,14 @@ pub(super) fn methods(table: &mut Table) {
     extra::methods(table);
     fee::methods(table);
     filter::methods(table);
+    header::methods(table);
     logs::methods(table);
     proof::methods(table);
     sign::methods(table);
     simulate::methods(table);
     submit::methods(table);
     transaction::methods(table);
+    work::methods(table);
 }
 
 /// The chain id that transactions are signed for (EIP-155).

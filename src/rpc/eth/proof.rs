@@ -61,7 +61,12 @@ fn proof(
     }
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
-    Ok(RpcProof { address, exists: state.get(address).is_some(), proof: state.prove(address, &slots), keys })
+    if state.base().is_some() {
+        let message = "there are no proofs of this block: its state is not held whole, as that of a fork, or of a block \
+                       older than the history in memory";
+        return Err(RpcError::server(message));
+    }
+    Ok(RpcProof { address, exists: state.get(address)?.is_some(), proof: state.prove(address, &slots), keys })
 }
 
 impl Json for RpcProof {
@@ -135,7 +140,9 @@ fn storage_values(
     }
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let values = request.0.into_iter().map(|(address, slots)| {
-        (address, slots.iter().map(|slot| B256::from(state.storage(address, slot.0))).collect())
+        let values: Result<_, RpcError> =
+            slots.iter().map(|slot| Ok(B256::from(state.storage(address, slot.0)?))).collect();
+        values.map(|values| (address, values))
     });
-    Ok(StorageValues(values.collect()))
+    Ok(StorageValues(values.collect::<Result<_, RpcError>>()?))
 }

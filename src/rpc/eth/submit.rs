@@ -21,8 +21,7 @@ pub(super) fn methods(table: &mut Table) {
 /// Submits a signed transaction. With instant sealing the answer comes when its block is published; a transaction
 /// that has to wait is answered when the pool has it.
 pub(super) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
-    let submission = Submission::decode(&raw).map_err(SubmitError::from)?;
-    let accepted = context.chain.accept(submission)?;
+    let accepted = context.chain.accept_raw(&raw)?;
     Ok(context.chain.settled(accepted).await?)
 }
 
@@ -98,11 +97,11 @@ pub(in crate::rpc) fn fill(
     if request.blob_versioned_hashes.is_some() {
         return Err(RpcError::server("blob transactions have to be signed by the client"));
     }
-    let nonce = request.nonce.unwrap_or_else(|| {
-        // The pool first, then the head: what has left the pool in between is in the head.
-        let state_nonce = || context.chain.head().state.get(from).map_or(0, |account| account.nonce);
-        context.chain.pool().pending_nonce(from).unwrap_or_else(state_nonce)
-    });
+    // The pool first, then the head: what has left the pool in between is in the head.
+    let nonce = match request.nonce.or_else(|| context.chain.pool().pending_nonce(from)) {
+        Some(nonce) => nonce,
+        None => context.chain.head().state.nonce(from)?,
+    };
     let (to, value) = (request.to.map_or(TxKind::Create, TxKind::Call), request.value.unwrap_or_default());
     let (input, access_list) = (request.input.unwrap_or_default(), request.access_list);
     let base_fee = u128::from(next.base_fee.unwrap_or(0));

@@ -132,16 +132,16 @@ impl Json for Creator {
 /// Who created a contract; null if it is none, or none that a transaction created.
 fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<Creator>, RpcError> {
     let head = context.chain.head();
-    if head.state.get(address).is_none_or(|account| account.code().is_empty()) {
+    if head.state.get(address)?.is_none_or(|account| account.code().is_empty()) {
         return Ok(None);
     }
     let budget = Budget::new(context, None);
     // The block after which the code is there for the first time lies between these two.
     let has_code = |number: u64| {
         let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;
-        Ok::<_, RpcError>(state.get(address).is_some_and(|account| !account.code().is_empty()))
+        Ok::<_, RpcError>(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
     };
-    let (mut without, mut with) = (head.oldest(), head.number());
+    let (mut without, mut with) = (context.chain.oldest(&head), head.number());
     if has_code(without)? {
         return Ok(None);
     }

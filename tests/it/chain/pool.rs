@@ -158,7 +158,7 @@ proptest! {
             let expected: Vec<_> = model.executable().into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
             prop_assert_eq!(offered, expected);
             for from in 0..4 {
-                let state = chain.head().state.get(sender(from)).unwrap().nonce;
+                let state = chain.head().state.nonce(sender(from)).unwrap();
                 let pending = chain.pool().pending_nonce(sender(from)).unwrap_or(state);
                 prop_assert_eq!(pending, model.pending_nonce(from));
             }

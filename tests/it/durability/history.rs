@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, U256};
 use tetrad::{
     chain::{BlockId, Mining},
     log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, Storage},
@@ -42,7 +42,16 @@ async fn by_number_by_hash_and_by_transaction() {
                 Some((block.hash, 0))
             );
             assert_eq!(block.verify(), Ok(()));
+            let state = chain.view(BlockId::Number(number)).unwrap().state;
+            assert_eq!(state.balance(Address::repeat_byte(9)).unwrap(), U256::from(number), "after block {number}");
+            let before = head.state_before(number).unwrap();
+            assert_eq!(
+                before.balance(Address::repeat_byte(9)).unwrap(),
+                U256::from(number - 1),
+                "before block {number}"
+            );
         }
+        assert_eq!(chain.view(BlockId::Earliest).unwrap().state.nonce(super::ledger::key(0).address()).unwrap(), 0);
         assert!(chain.block(&head, BlockId::Number(41)).unwrap().is_none());
         assert_eq!(chain.oldest(&head).min(1), head.oldest().min(1));
     }
@@ -58,7 +67,7 @@ async fn through_the_indexes_of_many_segments() {
     for round in 1..20u64 {
         let call = crate::support::abi::Erc20::transferCall {
             to: Address::with_last_byte(round as u8),
-            value: alloy_primitives::U256::from(round),
+            value: U256::from(round),
         };
         let receipt = node.send(&node.signer(0), token.address, call).await;
         let head = node.chain().head();

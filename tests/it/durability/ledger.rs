@@ -98,5 +98,5 @@ pub async fn send(chain: &Chain, submission: Submission) -> Result<B256, SubmitE
 
 /// The next nonce of an account, as of the newest block.
 pub fn nonce(chain: &Chain, index: usize) -> u64 {
-    chain.head().state.get(key(index).address()).map_or(0, |account| account.nonce)
+    chain.head().state.nonce(key(index).address()).unwrap()
 }

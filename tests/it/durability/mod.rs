@@ -8,6 +8,7 @@ mod failures;
 mod history;
 mod ledger;
 mod log_seeds;
+mod old_states;
 mod refusals;
 mod restart;
 mod waiting;

@@ -20,8 +20,19 @@ async fn node_on(directory: &Path, clock: &Arc<ManualClock>, change: impl FnOnce
 async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> Vec<Value> {
     let mut seen = Vec::new();
     let newest = node.block_number().await;
+    let token = crate::support::chain::token("WETH");
     for number in 0..=newest {
-        seen.push(node.rpc("eth_getBlockByNumber", json!([format!("{number:#x}"), true])).await);
+        let block = json!(format!("{number:#x}"));
+        seen.push(node.rpc("eth_getBlockByNumber", json!([block, true])).await);
+        // The states of most are read from the log.
+        for account in accounts {
+            seen.push(node.rpc("eth_getBalance", json!([account, block])).await);
+        }
+        // totalSupply()
+        seen.push(node.rpc("eth_call", json!([{"to": token.address, "data": "0x18160ddd"}, block])).await);
+        if number > 0 {
+            seen.push(node.rpc("debug_traceBlockByNumber", json!([block, {"tracer": "callTracer"}])).await);
+        }
     }
     for hash in transactions {
         seen.push(node.rpc("eth_getTransactionReceipt", json!([hash])).await);
@@ -34,7 +45,7 @@ async fn seen(node: &TestNode, accounts: &[String], transactions: &[Value]) -> V
     }
     seen.push(node.rpc("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": "latest"}])).await);
     seen.push(node.get_json("/api/prices").await["data"].clone());
-    let token = crate::support::chain::key(&crate::support::chain::token("WETH"));
+    let token = crate::support::chain::key(&token);
     for period in ["1h", "24h", "7d"] {
         seen.push(
             node.get_json(&format!("/api/prices/{token}/history?timeframe={period}&limit=500")).await["data"].clone(),

@@ -1,4 +1,5 @@
 //! The state's tries against plain maps and `alloy_trie`.
 
+mod forked;
 mod trie;
 mod world;

@@ -1,0 +1,33 @@
+//! Beginning on another node's chain.
+
+use std::sync::Arc;
+
+use super::{SpawnError, identity::Identity, open};
+use crate::{
+    account::SecretKey,
+    chain::{Clock, Recovered},
+    config::Config,
+    fork::Forks,
+};
+
+/// How to fork, at the start and whenever a development method wants to.
+pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> Forks {
+    let accounts = identity.development.iter().map(SecretKey::address).collect();
+    let (own, cast, clock) = (config.clone(), identity.cast(config), clock.clone());
+    let first_block = move || {
+        let (genesis, params) = open::first_block(&own, &cast, &*clock).map_err(|error| error.to_string())?;
+        genesis.build(Arc::new(params)).map_err(|error| error.to_string())
+    };
+    let params = open::network_params(config);
+    Forks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block))
+}
+
+/// The chain that begins where the configuration says. It lives in memory.
+pub(super) async fn begin(forks: &Arc<Forks>, block: Option<u64>) -> Result<Recovered, SpawnError> {
+    let own = forks.clone();
+    // Asking blocks.
+    let begun = tokio::task::spawn_blocking(move || own.begin(None, block)).await;
+    let (head, fork) = begun.map_err(std::io::Error::other)??;
+    forks.set(Some(fork));
+    Ok(Recovered::in_memory(head))
+}

@@ -1,0 +1,100 @@
+//! What was heard before, within bounds.
+
+use std::hash::Hash;
+
+use alloy_primitives::map::HashMap;
+use parking_lot::Mutex;
+
+/// A map that forgets what was not asked for in a long time: entries live in two generations, what is asked for moves
+/// into the younger one, and when that is full the older one goes.
+#[derive(Debug)]
+pub(super) struct Cache<K, V>(Mutex<Generations<K, V>>);
+
+#[derive(Debug)]
+struct Generations<K, V> {
+    young: HashMap<K, (V, usize)>,
+    old: HashMap<K, (V, usize)>,
+    /// What the young ones weigh.
+    weight: usize,
+    /// What a generation may weigh.
+    limit: usize,
+}
+
+impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
+    /// An empty one, whose generations may weigh so much each.
+    pub(super) fn new(limit: usize) -> Self {
+        let (young, old) = (HashMap::default(), HashMap::default());
+        Self(Mutex::new(Generations { young, old, weight: 0, limit }))
+    }
+
+    /// The value under `key`. One that is not there is asked for, without holding up others.
+    pub(super) fn get<E>(
+        &self,
+        key: K,
+        weigh: impl FnOnce(&V) -> usize,
+        ask: impl FnOnce() -> Result<V, E>,
+    ) -> Result<V, E> {
+        if let Some(known) = self.0.lock().find(&key) {
+            return Ok(known);
+        }
+        let value = ask()?;
+        let weight = weigh(&value);
+        self.0.lock().insert(key, value.clone(), weight);
+        Ok(value)
+    }
+}
+
+impl<K: Copy + Eq + Hash, V: Clone> Generations<K, V> {
+    fn find(&mut self, key: &K) -> Option<V> {
+        if let Some((value, _)) = self.young.get(key) {
+            return Some(value.clone());
+        }
+        let (value, weight) = self.old.remove(key)?;
+        self.insert(*key, value.clone(), weight);
+        Some(value)
+    }
+
+    fn insert(&mut self, key: K, value: V, weight: usize) {
+        if self.weight + weight > self.limit {
+            self.old = std::mem::take(&mut self.young);
+            self.weight = 0;
+        }
+        if let Some((_, before)) = self.young.insert(key, (value, weight)) {
+            self.weight = self.weight.saturating_sub(before);
+        }
+        self.weight += weight;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::convert::Infallible;
+
+    use super::*;
+
+    #[test]
+    fn remembers_what_is_asked_for_and_stays_within_its_bounds() {
+        let cache = Cache::<u64, u64>::new(100);
+        let mut asked = Vec::new();
+        for round in 0..1_000u64 {
+            for key in [round, 7] {
+                let value = cache.get(
+                    key,
+                    |_| 1,
+                    || {
+                        Ok::<_, Infallible>({
+                            asked.push(key);
+                            key * 2
+                        })
+                    },
+                );
+                assert_eq!(value, Ok(key * 2));
+            }
+            let inner = cache.0.lock();
+            assert!(inner.young.len() <= 100 && inner.old.len() <= 100);
+        }
+        assert_eq!(asked.iter().filter(|key| **key == 7).count(), 1, "a value that is in use is kept");
+        assert_eq!(asked.len(), 1_000);
+        assert_eq!(cache.get(1, |_| 1, || Err("asked")), Err("asked"), "an old value is gone");
+    }
+}

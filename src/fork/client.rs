@@ -1,0 +1,270 @@
+//! Asking the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
+
+use std::{
+    io,
+    sync::{Arc, mpsc},
+    thread,
+    time::{Duration, Instant},
+};
+
+use parking_lot::RwLock;
+use reqwest::{
+    Client as Http, StatusCode, Url,
+    header::{HeaderMap, HeaderName, HeaderValue},
+    redirect::Policy,
+};
+use serde::Deserialize;
+use serde_json::{
+    Value, json,
+    value::{RawValue, to_raw_value},
+};
+use tokio::{
+    runtime::{Builder, Handle, RuntimeFlavor},
+    sync::oneshot,
+    task,
+    time::{sleep, timeout_at},
+};
+
+use super::ForkConfig;
+
+/// Bytes that an answer may have.
+const MAX_ANSWER: usize = 128 << 20;
+/// Redirects that are followed.
+const MAX_REDIRECTS: usize = 3;
+/// How much longer the asking thread waits than the question may take.
+const GRACE: Duration = Duration::from_secs(1);
+/// What providers answer in place of the status 429.
+const LIMIT_EXCEEDED: i64 = -32005;
+
+/// The other node did not answer what was asked.
+#[derive(Clone, Debug, thiserror::Error)]
+pub enum AskError {
+    /// There was no answer that can be read.
+    #[error("{method}: {what}")]
+    Silent {
+        /// What was asked.
+        method: String,
+        /// What happened. Never has the URL, which may hold a key.
+        what: String,
+    },
+    /// It answered with an error.
+    #[error("{method}: {message} (code {code})")]
+    Refused {
+        /// What was asked.
+        method: String,
+        /// The error's code.
+        code: i64,
+        /// Its text.
+        message: String,
+        /// Its data.
+        data: Option<Value>,
+    },
+}
+
+/// A connection to the other node. It has a thread of its own, so that whoever asks may block.
+#[derive(Debug)]
+pub struct Client {
+    asker: Arc<Asker>,
+    runtime: Handle,
+    /// The thread ends when this is dropped.
+    _end: oneshot::Sender<()>,
+}
+
+#[derive(Debug)]
+struct Asker {
+    http: Http,
+    url: RwLock<Url>,
+    timeout: Duration,
+    retries: u32,
+    backoff: Duration,
+}
+
+impl Client {
+    /// A connection to `url`. Nothing is asked yet.
+    pub fn new(url: Url, config: &ForkConfig) -> io::Result<Self> {
+        let mut headers = HeaderMap::new();
+        for (name, value) in &config.headers {
+            let name = HeaderName::from_bytes(name.as_bytes()).map_err(io::Error::other)?;
+            let mut value = HeaderValue::from_str(value).map_err(io::Error::other)?;
+            value.set_sensitive(true);
+            headers.insert(name, value);
+        }
+        let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
+        let http = Http::builder()
+            .connect_timeout(config.timeout)
+            .redirect(Policy::limited(MAX_REDIRECTS))
+            .default_headers(headers)
+            .user_agent(agent)
+            .build()
+            .map_err(io::Error::other)?;
+        let runtime = Builder::new_current_thread().enable_all().build()?;
+        let (end, ended) = oneshot::channel::<()>();
+        let handle = runtime.handle().clone();
+        // Whether the sender was used or dropped, the thread ends.
+        thread::Builder::new().name("fork".to_owned()).spawn(move || drop(runtime.block_on(ended)))?;
+        let asker = Asker {
+            http,
+            url: RwLock::new(url),
+            timeout: config.timeout,
+            retries: config.retries,
+            backoff: config.retry_backoff,
+        };
+        Ok(Self { asker: Arc::new(asker), runtime: handle, _end: end })
+    }
+
+    /// Where the other node is.
+    pub fn url(&self) -> Url {
+        self.asker.url.read().clone()
+    }
+
+    /// Asks somebody else from now on.
+    pub fn set_url(&self, url: Url) {
+        *self.asker.url.write() = url;
+    }
+
+    /// How long the first retry waits.
+    pub fn backoff(&self) -> Duration {
+        self.asker.backoff
+    }
+
+    /// The result of a method. Blocks until it is there.
+    pub fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, AskError> {
+        let [answer] = self.ask_all([(method, params)]);
+        answer
+    }
+
+    /// The results of several methods, which are asked at the same time.
+    pub fn ask_all<const N: usize>(&self, questions: [(&str, &Value); N]) -> [Result<Box<RawValue>, AskError>; N] {
+        let waiting = questions.map(|(method, params)| {
+            let (answer, waiting) = mpsc::sync_channel(1);
+            let (asker, own) = (self.asker.clone(), method.to_owned());
+            let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+            self.runtime.spawn(async move {
+                // Whoever asked may have given up.
+                let _ = answer.send(asker.ask(&own, body).await);
+            });
+            (method, waiting)
+        });
+        let deadline = Instant::now() + self.asker.timeout + GRACE;
+        aside(|| {
+            waiting.map(|(method, waiting)| {
+                let left = deadline.saturating_duration_since(Instant::now());
+                waiting.recv_timeout(left).unwrap_or_else(|_| Err(silent(method, "no answer in time")))
+            })
+        })
+    }
+}
+
+/// Waits without holding up other tasks, where the thread has any.
+fn aside<R>(wait: impl FnOnce() -> R) -> R {
+    match Handle::try_current() {
+        Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => task::block_in_place(wait),
+        _ => wait(),
+    }
+}
+
+fn silent(method: &str, what: impl Into<String>) -> AskError {
+    AskError::Silent { method: method.to_owned(), what: what.into() }
+}
+
+/// What one attempt came to, if not to a result.
+enum Failure {
+    /// Asking again may help.
+    Passing(AskError),
+    /// It will not.
+    Lasting(AskError),
+}
+
+impl Asker {
+    /// Asks, and again where that may help, until the time is over.
+    async fn ask(&self, method: &str, body: String) -> Result<Box<RawValue>, AskError> {
+        let deadline = tokio::time::Instant::now() + self.timeout;
+        let mut attempt = 0;
+        let mut last = silent(method, format!("no answer within {} s", self.timeout.as_secs_f64()));
+        loop {
+            match timeout_at(deadline, self.attempt(method, body.clone())).await {
+                Err(_) => return Err(last),
+                Ok(Ok(result)) => return Ok(result),
+                Ok(Err(Failure::Lasting(error))) => return Err(error),
+                Ok(Err(Failure::Passing(error))) => last = error,
+            }
+            if attempt >= self.retries {
+                return Err(last);
+            }
+            let pause = self.backoff.saturating_mul(1 << attempt.min(6));
+            if timeout_at(deadline, sleep(pause)).await.is_err() {
+                return Err(last);
+            }
+            attempt += 1;
+        }
+    }
+
+    async fn attempt(&self, method: &str, body: String) -> Result<Box<RawValue>, Failure> {
+        let url = self.url.read().clone();
+        let failed = |error: reqwest::Error| Failure::Passing(silent(method, describe(&error.without_url())));
+        let request = self.http.post(url).header("content-type", "application/json").body(body);
+        let mut response = request.send().await.map_err(failed)?;
+        let status = response.status();
+        if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
+            return Err(Failure::Passing(silent(method, format!("the answer is {status}"))));
+        }
+        let mut body = Vec::new();
+        while let Some(chunk) = response.chunk().await.map_err(failed)? {
+            if body.len() + chunk.len() > MAX_ANSWER {
+                let what = format!("the answer has more than {MAX_ANSWER} bytes");
+                return Err(Failure::Lasting(silent(method, what)));
+            }
+            body.extend_from_slice(&chunk);
+        }
+        read(method, status, &body)
+    }
+}
+
+/// The result in the body of an answer.
+fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, Failure> {
+    #[derive(Deserialize)]
+    struct Answer<'a> {
+        #[serde(borrow)]
+        result: Option<&'a RawValue>,
+        #[serde(borrow)]
+        error: Option<&'a RawValue>,
+    }
+    #[derive(Deserialize)]
+    struct Refusal {
+        code: i64,
+        message: String,
+        data: Option<Value>,
+    }
+    let lasting = |what: String| Err(Failure::Lasting(silent(method, what)));
+    let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
+        return lasting(match status.is_success() {
+            true => "the answer is not JSON-RPC".to_owned(),
+            false => format!("the answer is {status}"),
+        });
+    };
+    match (answer.result, answer.error.filter(|error| error.get() != "null")) {
+        (_, Some(error)) => {
+            let Ok(Refusal { code, message, data }) = serde_json::from_str(error.get()) else {
+                return lasting("the answer is an error without code and message".to_owned());
+            };
+            let refused = AskError::Refused { method: method.to_owned(), code, message, data };
+            Err(if code == LIMIT_EXCEEDED || code == 429 {
+                Failure::Passing(refused)
+            } else {
+                Failure::Lasting(refused)
+            })
+        }
+        (Some(result), None) => Ok(result.to_owned()),
+        // Null and nothing at all look the same here.
+        (None, None) if serde_json::from_slice::<Value>(body).is_ok_and(|all| all.get("result").is_some()) => {
+            to_raw_value(&()).map_err(|error| Failure::Lasting(silent(method, error.to_string())))
+        }
+        (None, None) => lasting("the answer has neither result nor error".to_owned()),
+    }
+}
+
+/// An error with its causes: the first alone seldom says what happened.
+fn describe(error: &dyn std::error::Error) -> String {
+    let causes = std::iter::successors(error.source(), |error| error.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
+}

@@ -1,0 +1,228 @@
+//! Forks: a chain of one's own on top of another node's, from one of its blocks on.
+//!
+//! What was changed since the fork is held here; accounts, code and storage that nobody has touched are asked for when
+//! somebody needs them (see [`Remote`]), and the other node's blocks up to the one that is forked stay its own.
+
+mod cache;
+mod client;
+mod remote;
+
+use std::{io, sync::Arc, time::Duration};
+
+use alloy_consensus::Header;
+use alloy_primitives::{Address, B256, U64, U256};
+use arc_swap::ArcSwapOption;
+use reqwest::Url;
+use serde_json::{Value, json};
+
+pub use self::{
+    client::{AskError, Client},
+    remote::Remote,
+};
+use crate::{
+    block::Block,
+    chain::Head,
+    evm::{ChainParams, Overlay},
+    state::{ReadError, State},
+};
+
+/// What to fork, and how to ask for it.
+#[derive(Clone, Debug)]
+pub struct ForkConfig {
+    /// JSON-RPC of the other node, over HTTP; none to fork nothing.
+    pub url: Option<Url>,
+    /// The block to fork; by default the newest.
+    pub block: Option<u64>,
+    /// Headers of every request.
+    pub headers: Vec<(String, String)>,
+    /// How long a question may take, with everything that is tried.
+    pub timeout: Duration,
+    /// How often a question is asked again.
+    pub retries: u32,
+    /// How long the first of these waits; each other one twice as long as the one before.
+    pub retry_backoff: Duration,
+    /// The chain id; by default the other chain's.
+    pub chain_id: Option<u64>,
+    /// Gas limit of new blocks; by default that of the block that is forked.
+    pub gas_limit: Option<u64>,
+}
+
+impl Default for ForkConfig {
+    fn default() -> Self {
+        Self {
+            url: None,
+            block: None,
+            headers: Vec::new(),
+            timeout: Duration::from_secs(30),
+            retries: 5,
+            retry_backoff: Duration::from_secs(1),
+            chain_id: None,
+            gas_limit: None,
+        }
+    }
+}
+
+/// The other chain cannot be forked.
+#[derive(Debug, thiserror::Error)]
+pub enum ForkError {
+    /// It does not answer what has to be known.
+    #[error("fork: {0}")]
+    Ask(#[from] AskError),
+    /// It answers what nobody can mean.
+    #[error("fork: {method}: {what}")]
+    Answer {
+        /// What was asked.
+        method: &'static str,
+        /// What is wrong with the answer.
+        what: String,
+    },
+    /// It has no such block.
+    #[error("fork: the other node has no block {0}")]
+    NoBlock(u64),
+    /// An account could not be read.
+    #[error("fork: {0}")]
+    Read(#[from] ReadError),
+    /// Nothing says which node to fork.
+    #[error("fork: no URL is known of the node to fork")]
+    NoUrl,
+    /// The system refused.
+    #[error("fork: {0}")]
+    System(#[from] io::Error),
+}
+
+/// Where the node's chain leaves the other one.
+#[derive(Debug)]
+pub struct Fork {
+    /// The other node.
+    pub client: Arc<Client>,
+    /// The other chain's id.
+    pub chain_id: u64,
+    /// The block that is forked.
+    pub number: u64,
+    /// Its hash.
+    pub hash: B256,
+    /// Gas limit of new blocks.
+    pub gas_limit: u64,
+}
+
+/// Makes the node's own first block again, or says why not.
+pub type OwnChain = Box<dyn Fn() -> Result<Head, String> + Send + Sync>;
+
+/// Which chain the node forks, if any, and how to change that.
+pub struct Forks {
+    config: ForkConfig,
+    /// What holds for blocks on a fork; the chain id is another one's.
+    params: ChainParams,
+    /// Accounts that have this balance in wei on every fork.
+    funded: (Vec<Address>, U256),
+    own: OwnChain,
+    current: ArcSwapOption<Fork>,
+}
+
+impl Forks {
+    /// Nothing is forked yet.
+    pub fn new(config: ForkConfig, params: ChainParams, funded: (Vec<Address>, U256), own: OwnChain) -> Self {
+        Self { config, params, funded, own, current: ArcSwapOption::empty() }
+    }
+
+    /// What is forked now.
+    pub fn current(&self) -> Option<Arc<Fork>> {
+        self.current.load_full()
+    }
+
+    /// Takes note of what is forked from now on.
+    pub fn set(&self, fork: Option<Arc<Fork>>) {
+        self.current.store(fork);
+    }
+
+    /// The node's own first block.
+    ///
+    /// # Errors
+    /// As when the node starts.
+    pub fn own(&self) -> Result<Head, String> {
+        (self.own)()
+    }
+
+    /// The chain that begins at a block of another one: the newest, if none is named. Without a URL that of the present
+    /// fork is meant. Blocks until the other node has answered.
+    ///
+    /// # Errors
+    /// See [`ForkError`].
+    pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<Fork>), ForkError> {
+        let present = || self.current().map(|fork| fork.client.url());
+        let url = url.or_else(present).or_else(|| self.config.url.clone()).ok_or(ForkError::NoUrl)?;
+        let client = Arc::new(Client::new(url, &self.config)?);
+        let id = block.map_or_else(|| json!("latest"), |number| json!(U64::from(number)));
+        let [chain_id, found] =
+            client.ask_all([("eth_chainId", &json!([])), ("eth_getBlockByNumber", &json!([id, false]))]);
+        let chain_id: U64 = serde_json::from_str(chain_id?.get()).map_err(|error| wrong("eth_chainId", error))?;
+        let chain_id = chain_id.to::<u64>();
+        let (hash, header) = match serde_json::from_str(found?.get()) {
+            Ok(Value::Null) => return Err(ForkError::NoBlock(block.unwrap_or_default())),
+            Ok(block) => read_header(block)?,
+            Err(error) => return Err(wrong("eth_getBlockByNumber", error)),
+        };
+        if let Some(number) = block.filter(|number| *number != header.number) {
+            let what = format!("asked for block {number}, got block {}", header.number);
+            return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
+        }
+        let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);
+        let fork = Fork { client: client.clone(), chain_id, number: header.number, hash, gas_limit };
+        Ok((self.head(header, &fork)?, Arc::new(fork)))
+    }
+
+    /// The chain of the forked block alone, with the accounts that are funded on every fork.
+    fn head(&self, header: Header, fork: &Fork) -> Result<Head, ForkError> {
+        let own_id = self.params.chain_id;
+        let params = ChainParams {
+            chain_id: self.config.chain_id.unwrap_or(fork.chain_id),
+            network_precompiles: fork.chain_id == own_id,
+            ..self.params.clone()
+        };
+        let remote = Arc::new(Remote::new(fork.client.clone(), fork.number));
+        let mut state = State::forked(remote);
+        let block = Block {
+            header,
+            hash: fork.hash,
+            // The other node tells what was in it.
+            transactions: Vec::new(),
+            receipts: Vec::new(),
+            ommers: Vec::new(),
+            withdrawals: None,
+        };
+        let head = Head::genesis(Arc::new(params.clone()), Arc::new(block), state.clone());
+        let mut overlay = Overlay::new(&head.state, &head);
+        let (accounts, balance) = &self.funded;
+        accounts.iter().try_for_each(|account| overlay.edit(*account, |info| info.balance = *balance))?;
+        let changes = overlay.into_changes();
+        state.apply(&changes);
+        Ok(Head::genesis(Arc::new(params), head.block.clone(), state))
+    }
+}
+
+/// Hash and header of a block. What a chain has no use for may be missing.
+fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
+    let method = "eth_getBlockByNumber";
+    let Some(fields) = block.as_object_mut() else {
+        return Err(ForkError::Answer { method, what: "the block is no object".to_owned() });
+    };
+    let hash = fields.get("hash").cloned().unwrap_or_default();
+    let hash: B256 = serde_json::from_value(hash).map_err(|error| wrong(method, format!("hash: {error}")))?;
+    for (name, absent) in [
+        ("mixHash", json!(B256::ZERO)),
+        ("nonce", json!("0x0000000000000000")),
+        ("sha3Uncles", json!(alloy_consensus::EMPTY_OMMER_ROOT_HASH)),
+        ("difficulty", json!("0x0")),
+        ("extraData", json!("0x")),
+    ] {
+        let field = fields.entry(name).or_insert(Value::Null);
+        if field.is_null() {
+            *field = absent;
+        }
+    }
+    Ok((hash, serde_json::from_value(block).map_err(|error| wrong(method, error))?))
+}
+
+fn wrong(method: &'static str, what: impl std::fmt::Display) -> ForkError {
+    ForkError::Answer { method, what: what.to_string() }
+}

@@ -1,0 +1,116 @@
+//! The other chain as of one block: what lies beneath a forked state.
+
+use std::{fmt, sync::Arc};
+
+use alloy_primitives::{Address, B256, Bytes, U64, U256};
+use revm::bytecode::Bytecode;
+use serde::de::DeserializeOwned;
+use serde_json::{Value, json, value::RawValue};
+
+use super::{
+    cache::Cache,
+    client::{AskError, Client},
+};
+use crate::state::{Account, Base, Contract, ReadError};
+
+/// Bytes that cached accounts may have, roughly, in each of two generations.
+const ACCOUNT_BYTES: usize = 64 << 20;
+/// Slots that are cached, likewise.
+const SLOTS: usize = 1 << 19;
+/// Block hashes that are cached, likewise.
+const HASHES: usize = 1 << 12;
+
+/// The other chain as of one block.
+pub struct Remote {
+    client: Arc<Client>,
+    number: u64,
+    /// The same as a block parameter.
+    block: Value,
+    accounts: Cache<Address, Option<Account>>,
+    slots: Cache<(Address, U256), U256>,
+    hashes: Cache<u64, Option<B256>>,
+}
+
+impl fmt::Debug for Remote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Remote").field("number", &self.number).finish_non_exhaustive()
+    }
+}
+
+impl Remote {
+    /// The chain that `client` knows, as of the block with this number.
+    pub(super) fn new(client: Arc<Client>, number: u64) -> Self {
+        Self {
+            client,
+            number,
+            block: json!(U64::from(number)),
+            accounts: Cache::new(ACCOUNT_BYTES),
+            slots: Cache::new(SLOTS),
+            hashes: Cache::new(HASHES),
+        }
+    }
+
+    fn ask_account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
+        let params = json!([address, self.block]);
+        let methods = ["eth_getBalance", "eth_getTransactionCount", "eth_getCode"];
+        let [balance, nonce, code] = self.client.ask_all(methods.map(|method| (method, &params)));
+        let balance: U256 = read(methods[0], balance)?;
+        let nonce: U64 = read(methods[1], nonce)?;
+        let code: Bytes = read(methods[2], code)?;
+        if balance.is_zero() && nonce.is_zero() && code.is_empty() {
+            return Ok(None);
+        }
+        let contract = (!code.is_empty()).then(|| {
+            // What begins like a delegation without being one is ordinary code.
+            let code = Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
+            Arc::new(Contract { code_hash: code.hash_slow(), code, ..Contract::default() })
+        });
+        let (number, nonce) = (Account::UNNUMBERED, nonce.to());
+        Ok(Some(Account { address: *address, number, nonce, balance, public_key: None, contract }))
+    }
+}
+
+/// About how much memory an account takes in the cache.
+fn weight(account: &Option<Account>) -> usize {
+    // Code is kept with a map of its jump targets.
+    let code = account.as_ref().and_then(|account| account.contract.as_ref()).map_or(0, |contract| contract.code.len());
+    256 + code + code / 8
+}
+
+impl Base for Remote {
+    fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
+        self.accounts.get(*address, weight, || self.ask_account(address))
+    }
+
+    fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
+        let method = "eth_getStorageAt";
+        let ask = || read(method, self.client.ask(method, &json!([address, index, self.block])));
+        self.slots.get((*address, index), |_| 1, ask)
+    }
+
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        if number > self.number {
+            return Ok(None);
+        }
+        let method = "eth_getBlockByNumber";
+        let ask = || {
+            let block: Option<Value> = read(method, self.client.ask(method, &json!([U64::from(number), false])))?;
+            let hash = |block: Value| serde_json::from_value(block["hash"].clone());
+            block.map(hash).transpose().map_err(|error| unavailable(format!("{method}: hash: {error}")))
+        };
+        self.hashes.get(number, |_| 1, ask)
+    }
+}
+
+/// A result as what it has to be.
+fn read<T: DeserializeOwned>(method: &str, answer: Result<Box<RawValue>, AskError>) -> Result<T, ReadError> {
+    let result = answer.map_err(|error| unavailable(error.to_string()))?;
+    serde_json::from_str(result.get()).map_err(|error| {
+        let shown: String = result.get().chars().take(80).collect();
+        unavailable(format!("{method}: {shown} is not what was asked for ({error})"))
+    })
+}
+
+fn unavailable(what: String) -> ReadError {
+    ReadError(format!("the node that is forked does not tell: {what}"))
+}

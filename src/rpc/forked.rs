@@ -1,0 +1,235 @@
+//! On a fork: questions about the other chain's blocks go to the other node.
+//!
+//! The blocks up to the one that is forked are the other chain's, with everything that was ever in them; this node has
+//! none of it. What is asked about them by number or hash is asked there, in the same words, and the answer is handed on
+//! as it is. What the other chain did after that block is no part of this one.
+
+use std::{cmp::Ordering, sync::Arc};
+
+use alloy_primitives::{B256, U64};
+use serde_json::{Value, json, value::RawValue};
+
+use super::{Context, RpcError, error::SERVER_ERROR, params::Param};
+use crate::{
+    chain::{BlockId, Head},
+    fork::{AskError, Fork},
+};
+
+/// What the parameter at some position names.
+#[derive(Clone, Copy, Debug)]
+enum Subject {
+    /// A block with what is in it.
+    Block(usize),
+    /// The state after a block.
+    State(usize),
+    /// A transaction, by its hash.
+    Transaction(usize),
+    /// A range of blocks, as `fromBlock` and `toBlock`.
+    Range(usize),
+}
+
+/// What a method is about, if it is about something that may be of the other chain.
+fn subject(method: &str) -> Option<Subject> {
+    use Subject::{Block, Range, State, Transaction};
+    Some(match method {
+        "eth_getBlockByNumber"
+        | "eth_getBlockByHash"
+        | "eth_getHeaderByNumber"
+        | "eth_getHeaderByHash"
+        | "eth_getBlockTransactionCountByNumber"
+        | "eth_getBlockTransactionCountByHash"
+        | "eth_getUncleCountByBlockNumber"
+        | "eth_getUncleCountByBlockHash"
+        | "eth_getUncleByBlockNumberAndIndex"
+        | "eth_getUncleByBlockHashAndIndex"
+        | "eth_getBlockReceipts"
+        | "eth_getBlockAccessList"
+        | "eth_getTransactionByBlockNumberAndIndex"
+        | "eth_getTransactionByBlockHashAndIndex"
+        | "eth_getRawTransactionByBlockNumberAndIndex"
+        | "eth_getRawTransactionByBlockHashAndIndex"
+        | "erigon_getHeaderByNumber"
+        | "debug_getRawBlock"
+        | "debug_getRawHeader"
+        | "debug_getRawReceipts"
+        | "debug_traceBlockByNumber"
+        | "debug_traceBlockByHash"
+        | "trace_block"
+        | "trace_replayBlockTransactions"
+        | "ots_getBlockDetails"
+        | "ots_getBlockDetailsByHash"
+        | "ots_getBlockTransactions" => Block(0),
+        "eth_feeHistory" => Block(1),
+        // A fork has no proofs of what comes after it.
+        "eth_getProof" => Block(2),
+        "eth_getBalance"
+        | "eth_getTransactionCount"
+        | "eth_getCode"
+        | "eth_getAccount"
+        | "eth_getAccountInfo"
+        | "eth_call"
+        | "eth_estimateGas"
+        | "eth_createAccessList"
+        | "eth_getStorageValues"
+        | "eth_simulateV1"
+        | "debug_traceCall"
+        | "trace_callMany"
+        | "ots_hasCode" => State(1),
+        "eth_getStorageAt" | "trace_call" => State(2),
+        "eth_getTransactionByHash"
+        | "eth_getTransactionReceipt"
+        | "eth_getRawTransactionByHash"
+        | "debug_getRawTransaction"
+        | "debug_traceTransaction"
+        | "trace_transaction"
+        | "trace_get"
+        | "trace_replayTransaction"
+        | "ots_getTransactionError"
+        | "ots_traceTransaction"
+        | "ots_getInternalOperations" => Transaction(0),
+        "trace_filter" => Range(0),
+        _ => return None,
+    })
+}
+
+/// Whether a method may be about the other chain.
+pub(super) fn concerns(method: &str) -> bool {
+    subject(method).is_some()
+}
+
+/// The other node's answer, if the method is about its chain. Blocks until it is there.
+pub(super) fn answer(
+    context: &Context,
+    fork: &Fork,
+    method: &str,
+    params: Option<&RawValue>,
+) -> Result<Option<Vec<u8>>, RpcError> {
+    let Some(subject) = subject(method) else { return Ok(None) };
+    // What cannot be read is refused by the method itself.
+    let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
+        return Ok(None);
+    };
+    let asker = Asker { context, fork, head: context.chain.head() };
+    let there = match subject {
+        Subject::Block(at) => asker.place_block(&mut params, at, |number| number <= fork.number)?,
+        Subject::State(at) => asker.place_block(&mut params, at, |number| number < fork.number)?,
+        Subject::Transaction(at) => asker.has_transaction(params.get(at))?,
+        Subject::Range(at) => asker.has_range(params.get_mut(at))?,
+    };
+    if !there {
+        return Ok(None);
+    }
+    ask(fork, method, &Value::Array(params)).map(|answer| Some(answer.get().as_bytes().to_vec()))
+}
+
+/// Logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
+pub(super) fn logs(fork: &Fork, mut filter: Value, from: u64, to: u64) -> Result<Vec<Box<RawValue>>, RpcError> {
+    filter["fromBlock"] = json!(U64::from(from));
+    filter["toBlock"] = json!(U64::from(to));
+    let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
+    serde_json::from_str(answer.get())
+        .map_err(|_| RpcError::server("the node that is forked answers eth_getLogs with something else than an array"))
+}
+
+/// The number of a block of the other chain, by its hash; none if this chain does not have it.
+pub(super) fn block_number(fork: &Fork, hash: B256) -> Result<Option<u64>, RpcError> {
+    number_of(fork, "eth_getBlockByHash", json!([hash, false]), "number")
+}
+
+fn ask(fork: &Fork, method: &str, params: &Value) -> Result<Box<RawValue>, RpcError> {
+    Ok(fork.client.ask(method, params)?)
+}
+
+/// The block that something of the other chain is in, if this chain has that block.
+fn number_of(fork: &Fork, method: &str, params: Value, member: &str) -> Result<Option<u64>, RpcError> {
+    let answer = ask(fork, method, &params)?;
+    let found: Option<Value> = serde_json::from_str(answer.get()).unwrap_or_default();
+    let Some(number) = found.map(|found| found[member].clone()).filter(|number| !number.is_null()) else {
+        return Ok(None);
+    };
+    let number: U64 = serde_json::from_value(number)
+        .map_err(|_| RpcError::server(format!("the node that is forked answers {method} without a {member}")))?;
+    Ok(Some(number.to()).filter(|number| *number <= fork.number))
+}
+
+struct Asker<'a> {
+    context: &'a Context,
+    fork: &'a Fork,
+    head: Arc<Head>,
+}
+
+impl Asker<'_> {
+    /// Whether the block that a parameter names is one that the other node is to be asked about. A name that would mean
+    /// another block there is replaced by the number.
+    fn place_block(&self, params: &mut [Value], at: usize, is_there: impl Fn(u64) -> bool) -> Result<bool, RpcError> {
+        let Some(param) = params.get_mut(at) else { return Ok(false) };
+        let Ok(id) = BlockId::read(&param.to_string()) else { return Ok(false) };
+        let number = match id {
+            BlockId::Pending => return Ok(false),
+            BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
+            BlockId::Earliest => 0,
+            BlockId::Number(number) => number,
+            BlockId::Hash(hash) => match self.context.chain.number(&self.head, id) {
+                Some(number) => number,
+                None => match block_number(self.fork, hash)? {
+                    Some(number) => number,
+                    None => return Ok(false),
+                },
+            },
+        };
+        if matches!(id, BlockId::Latest | BlockId::Safe | BlockId::Finalized) {
+            *param = json!(U64::from(number));
+        }
+        Ok(is_there(number))
+    }
+
+    /// Whether a transaction is in a block of the other chain.
+    fn has_transaction(&self, hash: Option<&Value>) -> Result<bool, RpcError> {
+        let Some(Ok(hash)) = hash.map(|hash| B256::read(&hash.to_string())) else { return Ok(false) };
+        let chain = &self.context.chain;
+        if chain.pool().get(hash).is_some() || chain.transaction(&self.head, hash).is_some() {
+            return Ok(false);
+        }
+        Ok(number_of(self.fork, "eth_getTransactionByHash", json!([hash]), "blockNumber")?.is_some())
+    }
+
+    /// Whether a range of blocks is the other chain's.
+    fn has_range(&self, filter: Option<&mut Value>) -> Result<bool, RpcError> {
+        let Some(filter) = filter.and_then(Value::as_object_mut) else { return Ok(false) };
+        let mut numbers = [self.head.number(); 2];
+        for (name, number) in ["fromBlock", "toBlock"].into_iter().zip(&mut numbers) {
+            let id = filter.get(name).filter(|id| !id.is_null()).map(|id| BlockId::read(&id.to_string()));
+            *number = match id {
+                Some(Ok(BlockId::Number(number))) => number,
+                Some(Ok(BlockId::Earliest)) => 0,
+                None | Some(Ok(BlockId::Latest | BlockId::Safe | BlockId::Finalized)) => self.head.number(),
+                _ => return Ok(false),
+            };
+            filter.insert(name.to_owned(), json!(U64::from(*number)));
+        }
+        let [from, to] = numbers.map(|number| number.cmp(&self.fork.number));
+        match (from, to) {
+            (_, Ordering::Less | Ordering::Equal) => Ok(true),
+            (Ordering::Greater, _) => Ok(false),
+            (Ordering::Less | Ordering::Equal, Ordering::Greater) => {
+                let number = self.fork.number;
+                let message =
+                    format!("ask about the blocks up to {number}, which is forked, apart from those after it");
+                Err(RpcError::invalid_params(message))
+            }
+        }
+    }
+}
+
+impl From<AskError> for RpcError {
+    fn from(error: AskError) -> Self {
+        match error {
+            // What the other node says about the question, in its own words.
+            AskError::Refused { code, message, data, .. } => Self {
+                data: data.and_then(|data| serde_json::from_value(data).ok()),
+                ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
+            },
+            AskError::Silent { .. } => Self::server(format!("the node that is forked does not tell: {error}")),
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The state as it was at any height of the log, read piece by piece: of everything that is asked for, the newest entry
+//! that changed it, or else the oldest checkpoint.
+
+use std::{fmt, sync::Arc};
+
+use alloy_primitives::{Address, B256, U256};
+use revm::bytecode::Bytecode;
+
+use super::{Checkpoint, CheckpointError, History, key::StateKey};
+use crate::{
+    log::{Entry, LogError},
+    state::{Account, AccountChange, Base, Contract, ReadError},
+};
+
+/// The past cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum OldStateError {
+    /// The log or its index.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// What lies beneath the state that the log begins on.
+    #[error(transparent)]
+    Beneath(#[from] ReadError),
+    /// What the log begins on.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+}
+
+/// A state of the past. What is taken back after it was made does not change it.
+pub struct OldState {
+    history: Arc<History>,
+    /// Entries below this height count.
+    below: u64,
+    /// Those in between do not: heights of reverts, and what they go back to.
+    reverts: Vec<(u64, u64)>,
+    /// What the log begins on.
+    beginning: Arc<Checkpoint>,
+}
+
+/// What became of an account's code, or of the account.
+enum Code {
+    Gone,
+    Now(B256, Bytecode),
+}
+
+impl OldState {
+    /// The state that the entries below a height led to.
+    pub fn below(history: Arc<History>, height: u64) -> Result<Self, OldStateError> {
+        let beginning = history.beginning()?;
+        Ok(Self { reverts: history.reverts(), history, below: height, beginning })
+    }
+
+    /// The state after the block with this number; none if the log does not reach back that far.
+    pub fn after(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
+        let height = match history.height_of(number) {
+            Some(height) => height + 1,
+            None => {
+                let beginning = history.beginning()?;
+                if beginning.block.number() != number {
+                    return Ok(None);
+                }
+                beginning.height
+            }
+        };
+        Self::below(history, height).map(Some)
+    }
+
+    /// The state on which the block with this number ran; none if the log does not reach back that far.
+    pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
+        history.height_of(number).map(|height| Self::below(history, height)).transpose()
+    }
+
+    /// The account at `address` with its code, if it existed. Its storage is asked for slot by slot.
+    pub fn account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
+        let first = self.beginning.state.get(*address)?;
+        let changed = self.newest(StateKey::account(address), address, |change| Some(change.after.clone()))?;
+        let mut account = match changed {
+            Some((_, None)) => return Ok(None),
+            Some((_, Some(fields))) => {
+                let (nonce, balance) = (fields.nonce, fields.balance);
+                let contract = first.and_then(|account| account.contract.clone());
+                let number = Account::UNNUMBERED;
+                Account { address: *address, number, nonce, balance, public_key: None, contract }
+            }
+            None => match first {
+                Some(account) => Account { number: Account::UNNUMBERED, ..account.into_owned() },
+                None => return Ok(None),
+            },
+        };
+        let code = self.newest(StateKey::code(address), address, |change| match &change.after {
+            None => Some(Code::Gone),
+            Some(fields) => fields.code.clone().map(|(hash, code)| Code::Now(hash, code)),
+        })?;
+        account.contract = match (code, account.contract) {
+            (Some((_, Code::Now(code_hash, code))), _) => Some((code_hash, code)),
+            (Some((_, Code::Gone)), _) | (None, None) => None,
+            (None, Some(contract)) => Some((contract.code_hash, contract.code.clone())),
+        }
+        .map(|(code_hash, code)| Arc::new(Contract { code_hash, code, ..Contract::default() }));
+        Ok(Some(account))
+    }
+
+    /// The value of a storage slot; zero where nothing was stored.
+    pub fn slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
+        let value = |change: &AccountChange| {
+            let stored = change.storage.iter().find(|(own, _)| *own == index);
+            stored.map(|(_, value)| *value)
+        };
+        let set = self.newest(StateKey::slot(address, index), address, value)?;
+        let is_new = |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
+        let wiped = self.newest(StateKey::storage(address), address, is_new)?;
+        Ok(match (set, wiped) {
+            (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
+            (Some((_, value)), None) => value,
+            (_, Some(_)) => U256::ZERO,
+            (None, None) => self.beginning.state.storage(*address, index)?,
+        })
+    }
+
+    /// The hash of a block of that time.
+    pub fn block_hash(&self, number: u64) -> Option<B256> {
+        let height = self.history.height_of(number).filter(|height| *height < self.below)?;
+        self.history.block(number).filter(|_| !self.is_void(height)).map(|block| block.hash)
+    }
+
+    /// What the newest entry that counts says under a key, and its height. Other things may have the same key.
+    fn newest<T>(
+        &self,
+        key: StateKey,
+        address: &Address,
+        says: impl Fn(&AccountChange) -> Option<T>,
+    ) -> Result<Option<(u64, T)>, OldStateError> {
+        let mut below = self.below;
+        while let Some(location) = self.history.version(key, below)? {
+            below = location.height;
+            if self.is_void(below) {
+                continue;
+            }
+            let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(location)? else {
+                continue;
+            };
+            let change = changes.0.iter().find(|change| change.address == *address);
+            if let Some(said) = change.and_then(&says) {
+                return Ok(Some((below, said)));
+            }
+        }
+        Ok(None)
+    }
+
+    fn is_void(&self, height: u64) -> bool {
+        self.reverts.iter().any(|(at, to)| (*to..*at).contains(&height))
+    }
+}
+
+impl Base for OldState {
+    fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
+        self.account(address).map_err(|error| ReadError(error.to_string()))
+    }
+
+    fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
+        self.slot(address, index).map_err(|error| ReadError(error.to_string()))
+    }
+
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        Ok(self.block_hash(number))
+    }
+}
+
+impl fmt::Debug for OldState {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("OldState").field("below", &self.below).finish_non_exhaustive()
+    }
+}

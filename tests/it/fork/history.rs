@@ -1,0 +1,97 @@
+//! The other chain's blocks, up to the one that is forked.
+
+use serde_json::{Value, json};
+
+use super::{fork_of, upstream};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn is_told_in_the_other_nodes_words() {
+    let upstream = upstream().await;
+    let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+    let latest = upstream.latest().await;
+    let (number, hash) = (latest["number"].clone(), latest["hash"].clone());
+    let transaction = latest["transactions"][0].clone();
+    let old = upstream.rpc("eth_getBlockByNumber", json!(["0x1", false])).await;
+    let (token, account) = (upstream.token(), upstream.account(0));
+    let call = json!({"to": token, "data": "0x18160ddd"});
+    let questions = |newest: &str| {
+        vec![
+            ("eth_getBlockByNumber", json!([newest, true])),
+            ("eth_getBlockByNumber", json!(["0x0", false])),
+            ("eth_getBlockByNumber", json!(["earliest", false])),
+            ("eth_getBlockByHash", json!([hash, true])),
+            ("eth_getBlockByHash", json!([old["hash"], false])),
+            ("eth_getBlockTransactionCountByNumber", json!([newest])),
+            ("eth_getBlockReceipts", json!([newest])),
+            ("eth_getBlockReceipts", json!([{"blockHash": hash}])),
+            ("eth_getTransactionByHash", json!([transaction])),
+            ("eth_getTransactionReceipt", json!([transaction])),
+            ("eth_getRawTransactionByHash", json!([transaction])),
+            ("eth_getTransactionByBlockNumberAndIndex", json!([newest, "0x0"])),
+            ("eth_feeHistory", json!(["0x3", newest, [50]])),
+            ("eth_getBalance", json!([account, "0x1"])),
+            ("eth_getTransactionCount", json!([account, "0x0"])),
+            ("eth_getStorageAt", json!([token, "0x2", old["hash"]])),
+            ("eth_call", json!([call, "0x1"])),
+            ("eth_getProof", json!([account, [], newest])),
+            ("debug_getRawBlock", json!([newest])),
+            ("debug_traceTransaction", json!([transaction, {"tracer": "callTracer"}])),
+            ("debug_traceBlockByNumber", json!(["0x1", {"tracer": "callTracer"}])),
+            ("trace_block", json!([newest])),
+            ("trace_transaction", json!([transaction])),
+            ("trace_filter", json!([{"fromBlock": "0x0", "toBlock": newest}])),
+            ("ots_getBlockDetails", json!([newest])),
+            ("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": newest, "address": token}])),
+            ("eth_getLogs", json!([{"blockHash": old["hash"]}])),
+        ]
+    };
+    let number = number.as_str().unwrap();
+    for newest in ["latest", number] {
+        for (method, params) in questions(newest) {
+            let (ours, theirs) =
+                (fork.request(method, params.clone()).await, upstream.request(method, params.clone()).await);
+            assert_eq!(ours, theirs, "{method} {params}");
+            assert!(theirs["result"] != json!(null), "{method} {params}: {theirs}");
+        }
+    }
+    fork.rpc("anvil_mine", json!(["0x2"])).await;
+    for (method, params) in questions(number) {
+        assert_eq!(
+            fork.rpc(method, params.clone()).await,
+            upstream.rpc(method, params.clone()).await,
+            "{method} {params}"
+        );
+    }
+    // What nobody has.
+    assert_eq!(fork.rpc("eth_getTransactionByHash", json!([format!("0x{}", "7".repeat(64))])).await, json!(null));
+    assert_eq!(fork.rpc("eth_getBlockByNumber", json!(["0x7777", false])).await, json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn logs_of_both_chains_come_in_order() {
+    let upstream = upstream().await;
+    let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+    let forked = fork.height().await;
+    fork.transfer_token(3, 1).await;
+    fork.transfer_token(3, 2).await;
+    // One that the fork must not see.
+    upstream.transfer_token(3, 9).await;
+    let transfer = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef";
+    let query = |range: Value| {
+        let mut filter = json!({"address": [upstream.token()], "topics": [transfer, null]});
+        filter.as_object_mut().unwrap().extend(range.as_object().unwrap().clone());
+        json!([filter])
+    };
+    let logs = fork.rpc("eth_getLogs", query(json!({"fromBlock": "0x1"}))).await;
+    let amounts: Vec<_> =
+        logs.as_array().unwrap().iter().map(|log| log["data"].as_str().unwrap()[64..].to_owned()).collect();
+    assert_eq!(amounts, ["28", "01", "02"]);
+    let filter = fork.rpc("eth_newFilter", query(json!({"fromBlock": "0x1", "toBlock": "latest"}))).await;
+    assert_eq!(fork.rpc("eth_getFilterLogs", json!([filter])).await, logs);
+    let own = fork.rpc("eth_getLogs", query(json!({"fromBlock": format!("{:#x}", forked + 1)}))).await;
+    assert_eq!(own.as_array().unwrap()[..], logs.as_array().unwrap()[1..]);
+    let reversed = fork.rpc_error("eth_getLogs", query(json!({"fromBlock": "0x3", "toBlock": "0x1"}))).await;
+    assert_eq!(reversed["code"], -32602);
+    let spanning = fork.rpc_error("trace_filter", json!([{"fromBlock": "0x1", "toBlock": "latest"}])).await;
+    assert!(spanning.to_string().contains("apart"), "{spanning}");
+}

@@ -1,0 +1,92 @@
+//! A server between a fork and the node it forks, which does as it is told.
+
+use std::sync::Arc;
+
+use axum::{
+    Router,
+    body::Bytes,
+    extract::State,
+    http::{HeaderMap, StatusCode},
+    response::{IntoResponse, Response},
+    routing::any,
+};
+use parking_lot::Mutex;
+use serde_json::{Value, json};
+use tokio::net::TcpListener;
+
+/// What the server does with a request.
+#[derive(Clone, Debug)]
+pub enum Mood {
+    /// Hands it on.
+    Well,
+    /// Answers so many times with this status, then is well.
+    Fails(usize, StatusCode),
+    /// Answers with this body.
+    Says(String),
+    /// Answers with this result.
+    Answers(Value),
+    /// Never answers.
+    Hangs,
+}
+
+#[derive(Debug)]
+struct Inner {
+    upstream: String,
+    mood: Mutex<Mood>,
+    asked: Mutex<Vec<String>>,
+    headers: Mutex<HeaderMap>,
+    http: reqwest::Client,
+}
+
+/// The server.
+#[derive(Clone, Debug)]
+pub struct Proxy {
+    pub url: String,
+    inner: Arc<Inner>,
+}
+
+impl Proxy {
+    pub async fn to(upstream: String) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let url = format!("http://{}/rpc", listener.local_addr().unwrap());
+        let (mood, asked, headers) = (Mutex::new(Mood::Well), Mutex::default(), Mutex::default());
+        let inner = Arc::new(Inner { upstream, mood, asked, headers, http: reqwest::Client::new() });
+        let router = Router::new().fallback(any(answer)).with_state(inner.clone());
+        tokio::spawn(async move { axum::serve(listener, router).await });
+        Self { url, inner }
+    }
+
+    pub fn set(&self, mood: Mood) {
+        *self.inner.mood.lock() = mood;
+    }
+
+    /// The methods that were asked since the last time.
+    pub fn asked(&self) -> Vec<String> {
+        std::mem::take(&mut self.inner.asked.lock())
+    }
+
+    /// The headers of the newest request.
+    pub fn headers(&self) -> HeaderMap {
+        self.inner.headers.lock().clone()
+    }
+}
+
+async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes) -> Response {
+    let request: Value = serde_json::from_slice(&body).unwrap();
+    inner.asked.lock().push(request["method"].as_str().unwrap().to_owned());
+    *inner.headers.lock() = headers;
+    let mood = inner.mood.lock().clone();
+    match mood {
+        Mood::Fails(left, status) if left > 0 => {
+            *inner.mood.lock() = Mood::Fails(left - 1, status);
+            (status, "no").into_response()
+        }
+        Mood::Well | Mood::Fails(..) => {
+            let answer = inner.http.post(&inner.upstream).header("content-type", "application/json").body(body);
+            answer.send().await.unwrap().bytes().await.unwrap().into_response()
+        }
+        Mood::Says(text) => text.into_response(),
+        Mood::Answers(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string().into_response(),
+        Mood::Hangs => std::future::pending().await,
+    }
+}

@@ -1,0 +1,164 @@
+//! A node to fork that fails, hangs, lies, or knows too little.
+
+use std::time::Duration;
+
+use axum::http::StatusCode;
+use serde_json::json;
+use tetrad::{Node, SpawnError};
+
+use super::{
+    fork_of,
+    proxy::{Mood, Proxy},
+    upstream,
+};
+
+const NOBODY: &str = "0x0000000000000000000000000000000000000abc";
+
+/// Why a fork cannot begin.
+async fn refusal(url: &str, block: Option<u64>) -> String {
+    let mut config = tetrad::Config::test();
+    config.fork.url = Some(url.parse().unwrap());
+    (config.fork.block, config.fork.retries) = (block, 1);
+    (config.fork.timeout, config.fork.retry_backoff) = (Duration::from_millis(300), Duration::from_millis(1));
+    match Node::spawn(config).await {
+        Err(error @ SpawnError::Fork(_)) => error.to_string(),
+        Err(error) => panic!("{error}"),
+        Ok(_) => panic!("the node started"),
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_fork_that_cannot_begin_says_why() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    for (mood, block, what) in [
+        (Mood::Well, Some(7_777), "no block 7777"),
+        (Mood::Fails(usize::MAX, StatusCode::BAD_GATEWAY), None, "502"),
+        (Mood::Fails(usize::MAX, StatusCode::UNAUTHORIZED), None, "401"),
+        (Mood::Hangs, None, "no answer within 0.3 s"),
+        (Mood::Says("<html>".to_owned()), None, "not JSON-RPC"),
+        (Mood::Says("{}".to_owned()), None, "neither result nor error"),
+        (Mood::Says(r#"{"error": "no"}"#.to_owned()), None, "without code and message"),
+        (Mood::Says(r#"{"error": {"code": -32000, "message": "no key"}}"#.to_owned()), None, "no key (code -32000)"),
+        (Mood::Answers(json!("0x1")), None, "the block is no object"),
+        (Mood::Answers(json!({})), None, "eth_chainId"),
+        (Mood::Answers(json!(null)), None, "eth_chainId"),
+    ] {
+        proxy.set(mood.clone());
+        let told = refusal(&proxy.url, block).await;
+        assert!(told.contains(what), "{mood:?}: {told}");
+        assert!(!told.contains("127.0.0.1"), "the URL may hold a key: {told}");
+    }
+    assert!(refusal("http://127.0.0.1:1", None).await.contains("eth_chainId"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_is_answered_that_is_not_known() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        config.fork.retries = 0;
+        config.fork.timeout = Duration::from_millis(300);
+    })
+    .await;
+    let (known, unknown) = (fork.account(0), NOBODY);
+    let token = fork.token();
+    let error = json!({"error": {"code": -32_000, "message": "missing trie node"}}).to_string();
+    for (mood, what) in [
+        (Mood::Fails(usize::MAX, StatusCode::INTERNAL_SERVER_ERROR), "500"),
+        (Mood::Hangs, "no answer within"),
+        (Mood::Says("7".to_owned()), "not JSON-RPC"),
+        (Mood::Says(error), "missing trie node"),
+        (Mood::Answers(json!(null)), "not what was asked for"),
+        (Mood::Answers(json!("0xzz")), "not what was asked for"),
+        (Mood::Answers(json!([])), "not what was asked for"),
+    ] {
+        proxy.set(mood.clone());
+        let call = json!({"to": token, "data": "0x18160ddd"});
+        let send = json!({"from": known, "to": NOBODY, "value": "0x1"});
+        let raw = crate::support::sign::raw(crate::support::sign::transfer(0), 2);
+        for (method, params) in [
+            ("eth_getBalance", json!([unknown, "latest"])),
+            ("eth_getTransactionCount", json!([unknown, "latest"])),
+            ("eth_getCode", json!([unknown, "latest"])),
+            ("eth_getStorageAt", json!([token, "0x77", "latest"])),
+            ("eth_call", json!([call, "latest"])),
+            ("eth_estimateGas", json!([send])),
+            ("eth_sendTransaction", json!([send])),
+            ("eth_getBlockByNumber", json!(["0x1", false])),
+            ("eth_getLogs", json!([{"fromBlock": "0x1"}])),
+            ("anvil_setCode", json!([unknown, "0x00"])),
+        ] {
+            let answer = fork.request(method, params.clone()).await;
+            let told = answer["error"].to_string();
+            // What the other node says of its own blocks is handed on, garbage or not.
+            let handed_on = matches!((&mood, method), (Mood::Answers(_), "eth_getBlockByNumber" | "eth_getLogs"));
+            assert!(handed_on || told.contains(what), "{mood:?}: {method}: {answer}");
+        }
+        let sent = fork.request("eth_sendRawTransaction", json!([raw])).await;
+        assert!(sent["error"].to_string().contains(what), "{mood:?}: {sent}");
+        // What is known is known.
+        assert_ne!(fork.rpc("eth_getBalance", json!([known, "latest"])).await, "0x0");
+        assert_eq!(fork.rpc("eth_blockNumber", json!([])).await, upstream.rpc("eth_blockNumber", json!([])).await);
+    }
+    // And when all is well again, so is everything.
+    proxy.set(Mood::Well);
+    assert_eq!(fork.rpc("eth_getBalance", json!([unknown, "latest"])).await, "0x0");
+    fork.send_wei(0).await;
+    fork.transfer_token(3, 1).await;
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn failures_that_pass_are_waited_out() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |config| {
+        config.fork.retries = 3;
+        config.fork.headers = vec![("x-key".to_owned(), "secret".to_owned())];
+    })
+    .await;
+    assert_eq!(proxy.headers()["x-key"], "secret");
+    for status in [StatusCode::TOO_MANY_REQUESTS, StatusCode::BAD_GATEWAY] {
+        proxy.set(Mood::Fails(3, status));
+        let slot = json!([fork.token(), format!("{:#x}", status.as_u16()), "latest"]);
+        assert_eq!(fork.rpc("eth_getStorageAt", slot).await.as_str().unwrap().len(), 66);
+    }
+    proxy.set(Mood::Fails(4, StatusCode::BAD_GATEWAY));
+    let error = fork.rpc_error("eth_getStorageAt", json!([fork.token(), "0x3", "latest"])).await;
+    assert!(error.to_string().contains("502"), "{error}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_is_known_is_not_asked_again() {
+    let upstream = upstream().await;
+    let proxy = Proxy::to(upstream.rpc_url()).await;
+    let fork = fork_of(&proxy.url, |_| {}).await;
+    let ask = || async {
+        fork.rpc("eth_getCode", json!([fork.token(), "latest"])).await;
+        fork.token_balance(3, "latest").await;
+        fork.rpc("eth_getBalance", json!([NOBODY, "latest"])).await;
+    };
+    proxy.asked();
+    ask().await;
+    let mut asked = proxy.asked();
+    asked.sort();
+    let count = |method: &str| asked.iter().filter(|asked| *asked == method).count();
+    assert_eq!(
+        (count("eth_getCode"), count("eth_getBalance"), count("eth_getTransactionCount")),
+        (3, 3, 3),
+        "{asked:?}"
+    );
+    ask().await;
+    assert_eq!(proxy.asked(), Vec::<String>::new());
+    // Neither is what this chain made itself: PUSH0 SLOAD over slots that nobody has used, in a contract of its own.
+    let creation = "0x6009600c60003960096000f3600035545f526020600000";
+    let request = json!([{"from": fork.account(0), "data": creation, "gas": "0x30d40"}]);
+    let hash = fork.rpc("eth_sendTransaction", request).await;
+    let receipt = fork.rpc("eth_getTransactionReceipt", json!([hash])).await;
+    proxy.asked();
+    for slot in 0..3 {
+        let params = json!([receipt["contractAddress"], format!("{slot:#x}"), "latest"]);
+        assert_eq!(fork.rpc("eth_getStorageAt", params).await, format!("0x{:064x}", 0));
+    }
+    assert_eq!(proxy.asked(), Vec::<String>::new());
+}
