@@ -22,7 +22,7 @@ use super::{
 };
 
 /// Requests that a connection may have under way at a time, with HTTP/2.
-const STREAMS: u32 = 256;
+const STREAMS: u32 = 128;
 /// Bytes that the headers of a request may have, with HTTP/2; with HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 64 << 10;
 
