@@ -1,7 +1,7 @@
 //! Measures tetrad beside other nodes, and beside the bare limit of the machine, in one run.
 //!
-//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [growth] [services] [--seconds N] [--rounds N]
-//! [--accounts N]`. Without names everything but `growth` runs. anvil takes part if the variable `ANVIL` names its
+//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [services] [disk] [growth] [blocks] [--seconds N]
+//! [--rounds N] [--accounts N] [--blocks N]`. Without names everything but `growth` and `blocks` runs. anvil takes part if the variable `ANVIL` names its
 //! program, or if `npm install --prefix benches/peers` put it where it is looked for.
 //!
 //! The figure that counts is processor time of the server per operation, from `/proc`: other work on the machine
@@ -11,6 +11,7 @@
 
 mod client;
 mod contracts;
+mod disk;
 mod echo;
 mod growth;
 mod load;
@@ -37,21 +38,25 @@ struct Effort {
     rounds: usize,
     /// Accounts that `growth` goes up to.
     accounts: u64,
+    /// Blocks that `blocks` goes up to.
+    blocks: u64,
 }
 
 type Workload = (&'static str, fn(Effort));
 
-const WORKLOADS: [Workload; 6] = [
+const WORKLOADS: [Workload; 8] = [
     ("reads", reads::run),
     ("transfers", transfers::run),
     ("roundtrip", roundtrip::run),
     ("start", start::run),
     ("services", services::run),
+    ("disk", disk::run),
     ("growth", growth::run),
+    ("blocks", disk::blocks),
 ];
 
 fn main() {
-    let mut effort = Effort { time: Duration::from_secs(2), rounds: 3, accounts: 1_000_000 };
+    let mut effort = Effort { time: Duration::from_secs(2), rounds: 3, accounts: 1_000_000, blocks: 1_000_000 };
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
@@ -62,13 +67,15 @@ fn main() {
             "--seconds" => effort.time = Duration::from_secs(number()),
             "--rounds" => effort.rounds = number() as usize,
             "--accounts" => effort.accounts = number(),
+            "--blocks" => effort.blocks = number(),
             name if WORKLOADS.iter().any(|(known, _)| *known == name) => names.push(argument),
             other => panic!("unknown argument {other}"),
         }
     }
     report::machine();
     for (name, run) in WORKLOADS {
-        let wanted = if names.is_empty() { name != "growth" } else { names.iter().any(|wanted| wanted == name) };
+        let is_long = matches!(name, "growth" | "blocks");
+        let wanted = if names.is_empty() { !is_long } else { names.iter().any(|wanted| wanted == name) };
         if wanted {
             run(effort);
         }

@@ -1,14 +1,14 @@
 //! Reading: calls over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
 
 use alloy::{
-    primitives::{Address, B256, TxKind, U256},
+    primitives::{Address, TxKind, U256},
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
 
 use super::{
     Effort,
-    client::Request,
+    client::{Client, Request},
     contracts::{Token, deploy_multicall, deploy_token, many},
     load::{Measured, repeat},
     peers, report,
@@ -90,13 +90,18 @@ fn call(method: &str, params: Value) -> Value {
     json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
 }
 
+/// A query for a token's transfers between two blocks, all of them or those to one recipient.
+pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -> Value {
+    let topics = match to {
+        Some(to) => json!([Token::Transfer::SIGNATURE_HASH, null, to.into_word()]),
+        None => json!([Token::Transfer::SIGNATURE_HASH]),
+    };
+    json!({"fromBlock": first, "toBlock": last, "address": token, "topics": topics})
+}
+
 fn bodies() -> [(&'static str, Body); 10] {
-    fn logs(on: &Prepared, third: Option<B256>) -> Value {
-        let topics = match third {
-            Some(to) => json!([Token::Transfer::SIGNATURE_HASH, null, to]),
-            None => json!([Token::Transfer::SIGNATURE_HASH]),
-        };
-        call("eth_getLogs", json!([{"fromBlock": on.first, "toBlock": on.last, "address": on.token, "topics": topics}]))
+    fn logs(on: &Prepared, to: Option<Address>) -> Value {
+        call("eth_getLogs", json!([transfers(on.token, &on.first, &on.last, to)]))
     }
     [
         ("eth_chainId", |_| call("eth_chainId", json!([]))),
@@ -109,7 +114,7 @@ fn bodies() -> [(&'static str, Body); 10] {
         ("eth_getTransactionReceipt", |on| call("eth_getTransactionReceipt", json!([on.transaction]))),
         ("block of 200, hashes", |_| call("eth_getBlockByNumber", json!(["latest", false]))),
         ("block of 200, full", |_| call("eth_getBlockByNumber", json!(["latest", true]))),
-        ("eth_getLogs, 10 of 10,000", |on| logs(on, Some(recipient(505).into_word()))),
+        ("eth_getLogs, 10 of 10,000", |on| logs(on, Some(recipient(505)))),
         ("eth_getLogs, all 10,000", |on| logs(on, None)),
         ("batch of 100 eth_getBalance", |on| {
             let balance =
@@ -120,7 +125,7 @@ fn bodies() -> [(&'static str, Body); 10] {
 }
 
 /// A thousand recipients, each of whom gets ten of the transfers.
-fn recipient(n: u64) -> Address {
+pub fn recipient(n: u64) -> Address {
     somebody(n % 1_000)
 }
 
@@ -130,13 +135,7 @@ fn prepare(server: &Server) -> Prepared {
     let mut wallet = Wallet::development(0, chain_id);
     let multicall = deploy_multicall(&mut client, &mut wallet);
     let token = deploy_token(&mut client, &mut wallet, multicall);
-    let first = client.number("eth_blockNumber", json!([])) + 1;
-    for block in 0..BLOCKS {
-        let mint = |n: u64| Token::mintCall { to: recipient(block * LOGS + n), amount: U256::from(1) }.abi_encode();
-        let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
-        client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
-    }
-    let last = client.number("eth_blockNumber", json!([]));
+    let (first, last) = mint(&mut client, &mut wallet, multicall, token);
 
     client.call("evm_setAutomine", json!([false]));
     let mut transaction = Value::Null;
@@ -147,6 +146,17 @@ fn prepare(server: &Server) -> Prepared {
     client.call("evm_mine", json!([]));
     client.call("evm_setAutomine", json!([true]));
     client.receipt(&transaction);
-    let hex = |number: u64| format!("{number:#x}");
-    Prepared { token, holder: wallet.address(), first: hex(first), last: hex(last), transaction }
+    Prepared { token, holder: wallet.address(), first, last, transaction }
+}
+
+/// A thousand blocks with ten logs each. Returns the first and the last.
+pub fn mint(client: &mut Client, wallet: &mut Wallet, multicall: Address, token: Address) -> (String, String) {
+    let first = client.number("eth_blockNumber", json!([])) + 1;
+    for block in 0..BLOCKS {
+        let mint = |n: u64| Token::mintCall { to: recipient(block * LOGS + n), amount: U256::from(1) }.abi_encode();
+        let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
+        client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
+    }
+    let last = client.number("eth_blockNumber", json!([]));
+    (format!("{first:#x}"), format!("{last:#x}"))
 }

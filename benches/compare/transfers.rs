@@ -58,7 +58,8 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
+/// Throughput on a node that was just started.
+pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
     let mut funder = Wallet::development(0, chain_id);

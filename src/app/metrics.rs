@@ -134,6 +134,8 @@ impl Sources {
             family.sample(&[("code", code)], count);
         }
         out.gauge("tetrad_rpc_sockets", "WebSockets of JSON-RPC that are open.").sample(&[], self.rpc.sockets());
+        out.counter("tetrad_rpc_sockets_cut_total", "WebSockets that were cut off because the client did not read.")
+            .sample(&[], self.rpc.sockets_cut());
     }
 
     fn http(&self, out: &mut Exposition) {

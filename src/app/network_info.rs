@@ -1,13 +1,15 @@
 //! `GET /api/network`: everything that a wallet or a script has to know about the network, in one answer.
 
-use std::borrow::Cow;
+use std::{borrow::Cow, sync::Arc};
 
 use alloy_primitives::Address;
+use arc_swap::ArcSwap;
 use axum::{Router, body::Bytes, http::header};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::{
+    chain::Chain,
     network::{Network, Token},
     web::{Api, Operation, method_not_allowed},
 };
@@ -53,8 +55,28 @@ impl Serialize for BySymbol<'_> {
     }
 }
 
-/// The route. The answer is the same for as long as the node runs.
-pub(super) fn router(network: &Network, chain_id: u64) -> (Router, Vec<Operation>) {
+/// The route. Of all that is told only the chain id can change while the node runs.
+pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operation>) {
+    let rendered = ArcSwap::from_pointee((chain.params().chain_id, render(&network, chain.params().chain_id)));
+    let answer = move || {
+        let chain_id = chain.params().chain_id;
+        if rendered.load().0 != chain_id {
+            rendered.store(Arc::new((chain_id, render(&network, chain_id))));
+        }
+        let body = rendered.load().1.clone();
+        async move { ([(header::CONTENT_TYPE, "application/json")], body) }
+    };
+    // Handlers are cloned for each connection.
+    let answer = Arc::new(answer);
+    let answer = move || answer();
+    let operation = Operation::new("Node", "What a wallet or a script has to know about the network.");
+    Api::default()
+        .get("/api/network", answer, operation.returns::<NetworkInfo<'_>>())
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(())
+}
+
+fn render(network: &Network, chain_id: u64) -> Bytes {
     let contracts = &network.contracts;
     // Addresses carry the checksum of EIP-55, as wallets want them.
     let info = NetworkInfo {
@@ -70,16 +92,7 @@ pub(super) fn router(network: &Network, chain_id: u64) -> (Router, Vec<Operation
         p_tokens: by_symbol(network, |token| token.receipt),
     };
     // Nothing in it can fail to become JSON.
-    let body = Bytes::from(serde_json::to_vec(&info).unwrap_or_default());
-    let answer = move || {
-        let body = body.clone();
-        async move { ([(header::CONTENT_TYPE, "application/json")], body) }
-    };
-    let operation = Operation::new("Node", "What a wallet or a script has to know about the network.");
-    Api::default()
-        .get("/api/network", answer, operation.returns::<NetworkInfo<'_>>())
-        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
-        .with_state(())
+    Bytes::from(serde_json::to_vec(&info).unwrap_or_default())
 }
 
 fn by_symbol(network: &Network, address: impl Fn(&Token) -> Address) -> BySymbol<'_> {

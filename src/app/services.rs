@@ -85,12 +85,12 @@ impl Services {
         if let Some(exchange) = exchange {
             let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
             let activity = Activity::new(chain.clone(), network.clone()).router();
-            let lending = Lending::new(chain.clone(), network, self.clock.clone()).router();
+            let lending = Lending::new(chain.clone(), network.clone(), self.clock.clone()).router();
             router = router
                 .merge(counted("exchange", described(exchange.router())))
                 .merge(counted("activity", described(limited(config.exchange.rate_limit, activity))))
                 .merge(counted("lending", described(limited(config.lending_rate_limit, lending))))
-                .merge(described(network_info::router(&self.network, self.chain.params().chain_id)));
+                .merge(described(network_info::router(network, chain.clone())));
         }
         router = router.merge(web::openapi_router("tetrad", operations));
         let produced = Arc::<Produced>::default();

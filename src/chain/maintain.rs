@@ -13,7 +13,7 @@ use super::{
 use crate::{
     block::Block,
     log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Storage, Stored},
-    store::{self, ChainFile, Checkpoint, History, checkpoints},
+    store::{self, ChainFile, Checkpoint, History, Repaired, checkpoints},
 };
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
@@ -137,6 +137,13 @@ pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
     report.entries = end.height - start;
     (report.last, report.accounts) = (end.block.number(), end.state.len() as u64);
     Ok(report)
+}
+
+/// Gives up what follows the first damaged entry of the log. None if there is no such entry.
+pub fn repair(storage: &Arc<dyn Storage>) -> Result<Option<Repaired>, MaintainError> {
+    let file = ChainFile::load(&**storage).map_err(OpenError::from)?;
+    let identity = file.ok_or_else(|| MaintainError::Empty(storage.describe("")))?.identity();
+    Ok(store::repair(&**storage, identity)?)
 }
 
 /// Lets go of all blocks but the newest `keep`. Returns the oldest that is left.

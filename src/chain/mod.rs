@@ -64,7 +64,7 @@ pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned, Trail};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
-pub use maintain::{MaintainError, Report, compact, export_blocks, verify};
+pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use recover::{OpenError, Opening, Recovered, open};

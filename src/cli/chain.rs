@@ -10,7 +10,7 @@ use std::{
 use clap::{Args, Subcommand};
 
 use crate::{
-    chain::{MaintainError, compact, export_blocks, verify},
+    chain::{MaintainError, compact, export_blocks, repair, verify},
     log::{Directory, Storage},
     store::{ArchiveError, DataDir, DataDirError, backup, export, import},
 };
@@ -42,6 +42,8 @@ enum ChainCommand {
     },
     /// Check every record, block, state root and checkpoint.
     Verify,
+    /// Cut the log off before its first damaged entry, and put what follows aside.
+    Repair,
     /// Let go of old blocks.
     Compact {
         /// How many of the newest blocks to keep; at least 256.
@@ -87,18 +89,8 @@ impl ChainArgs {
                 match other {
                     ChainCommand::Export { file, rlp } => self.export(&storage, file, *rlp)?,
                     ChainCommand::Compact { keep } => format!("the oldest block is now {}", compact(&storage, *keep)?),
-                    _ => {
-                        let found = verify(&storage)?;
-                        format!(
-                            "blocks {} to {}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order",
-                            found.first,
-                            found.last,
-                            found.entries,
-                            found.transactions,
-                            found.accounts,
-                            found.checkpoints
-                        )
-                    }
+                    ChainCommand::Repair => Self::repair(&storage)?,
+                    _ => Self::verify(&storage)?,
                 }
             }
         };
@@ -113,6 +105,24 @@ impl ChainArgs {
         // Only what makes chains makes directories.
         self.data_dir.metadata().map_err(|error| Error::Io(self.data_dir.display().to_string(), error))?;
         Ok(DataDir::open(&self.data_dir)?)
+    }
+
+    fn verify(storage: &Arc<dyn Storage>) -> Result<String, Error> {
+        let found = verify(storage)?;
+        Ok(format!(
+            "blocks {} to {}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order",
+            found.first, found.last, found.entries, found.transactions, found.accounts, found.checkpoints
+        ))
+    }
+
+    fn repair(storage: &Arc<dyn Storage>) -> Result<String, Error> {
+        Ok(match repair(storage)? {
+            None => "no entry is damaged".to_owned(),
+            Some(done) => {
+                let aside = done.aside.iter().map(|file| format!("\n  {file}")).collect::<String>();
+                format!("{} entries are left; of the next one: {}. Put aside:{aside}", done.end, done.what)
+            }
+        })
     }
 
     fn export(&self, storage: &Arc<dyn Storage>, file: &PathBuf, rlp: bool) -> Result<String, Error> {

@@ -10,8 +10,8 @@ use super::{Config, ConfigError, Values};
 const FILES: [&str; 6] =
     ["genesis", "import", "tls.certificate-file", "tls.key-file", "keys.treasury-file", "keys.updater-file"];
 
-/// A table whose settings mean nothing one by one.
-const TOGETHER: &str = "tls";
+/// Tables whose settings mean nothing one by one.
+const TOGETHER: [&str; 2] = ["tls", "fork"];
 
 /// What is wrong with a configuration file, each problem once, in the order of the file; nothing if it can be used.
 pub fn problems(path: &Path) -> Vec<ConfigError> {
@@ -28,7 +28,7 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
     for (key, value) in table {
         let alone = |value| Table::from_iter([(key.clone(), value)]);
         match value {
-            Value::Table(inner) if key != TOGETHER => {
+            Value::Table(inner) if !TOGETHER.contains(&key.as_str()) => {
                 for (name, value) in inner {
                     let single = alone(Value::Table(Table::from_iter([(name.clone(), value.clone())])));
                     if note(&mut found, check(single, profile.as_ref(), &file)) {

@@ -47,7 +47,8 @@ pub enum LogError {
     },
     /// Something that was written is no longer what it was.
     #[error(
-        "{file}: damaged at byte {offset} (height {height}): {what}. Restore the file from a copy; nothing was changed"
+        "{file}: damaged at byte {offset} (height {height}): {what}. Nothing was changed: restore the file \
+         from a copy, or give up what follows with `tetrad chain repair`"
     )]
     Damaged {
         /// The file.

@@ -47,32 +47,49 @@ pub struct Segment {
 impl Segment {
     /// Reads a segment and checks every record of it.
     pub fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
+        match Self::intact(storage, first, identity)? {
+            (segment, None) => Ok(segment),
+            (segment, Some(what)) => {
+                let (offset, height) = (segment.length, segment.end());
+                Err(LogError::Damaged { file: segment.place, offset, height, what })
+            }
+        }
+    }
+
+    /// The same up to the first record that is damaged, and what is wrong with that one.
+    pub fn intact(
+        storage: &dyn Storage,
+        first: u64,
+        identity: Option<ChainIdentity>,
+    ) -> Result<(Self, Option<&'static str>), LogError> {
         let name = segment_name(first);
         let place = storage.describe(&name);
         let bytes = read_all(storage, &name).map_err(|source| LogError::Io { file: place.clone(), source })?;
         let format = |what: String| LogError::Format { file: place.clone(), what };
-        let damaged = |offset, height, what| LogError::Damaged { file: place.clone(), offset, height, what };
 
         let mut records = Records::new(&bytes);
         let Some(head) = records.next().filter(|record| record.sequence == HEAD) else {
-            return Err(damaged(0, first, "the head of the file does not fit its checksum"));
+            let what = "the head of the file does not fit its checksum";
+            return Err(LogError::Damaged { file: place, offset: 0, height: first, what });
         };
         let found = read_head(head.payload, first).map_err(format)?;
         if let Some(identity) = identity.filter(|identity| *identity != found) {
             return Err(format(foreign(&identity, &found)));
         }
-        let mut offsets = Vec::new();
+        let (mut offsets, mut stray) = (Vec::new(), None);
         for record in records.by_ref() {
             if record.sequence != first + offsets.len() as u64 {
-                return Err(damaged(record.offset, first + offsets.len() as u64, "entries are not in order"));
+                stray = Some(record.offset);
+                break;
             }
             offsets.push(record.offset);
         }
-        let (length, tail) = (records.offset(), records.tail());
-        if let Tail::Damaged(what) = tail {
-            return Err(damaged(length, first + offsets.len() as u64, what));
-        }
-        Ok(Self { first, name, place, bytes, offsets, length, tail })
+        let (length, tail, damage) = match (stray, records.tail()) {
+            (Some(offset), _) => (offset, Tail::Clean, Some("entries are not in order")),
+            (None, Tail::Damaged(what)) => (records.offset(), Tail::Damaged(what), Some(what)),
+            (None, tail) => (records.offset(), tail, None),
+        };
+        Ok((Self { first, name, place, bytes, offsets, length, tail }, damage))
     }
 
     /// The height after the last entry.

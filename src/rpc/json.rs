@@ -4,13 +4,19 @@
 use alloy_primitives::{Address, B64, B256, Bloom, Bytes, U256, hex};
 
 use serde::Serialize;
+use serde_json::{Value, json};
 
-use super::hex::Quantity;
+use super::{hex::Quantity, schema};
 
 /// Something that writes itself as JSON.
 pub(crate) trait Json {
     /// Appends the JSON.
     fn write(&self, out: &mut Vec<u8>);
+
+    /// What the JSON looks like, as a JSON schema. Where the type does not say, an example does.
+    fn schema(example: Option<&Value>) -> Value {
+        schema::of_example(example)
+    }
 }
 
 /// An object under construction; its members are written in the order in which they are named.
@@ -82,17 +88,29 @@ impl<T: Json> Json for Option<T> {
             None => out.extend_from_slice(b"null"),
         }
     }
+
+    fn schema(example: Option<&Value>) -> Value {
+        schema::or_null(T::schema(example.filter(|example| !example.is_null())))
+    }
 }
 
 impl<T: Json> Json for [T] {
     fn write(&self, out: &mut Vec<u8>) {
         array(out, self, |item, out| item.write(out));
     }
+
+    fn schema(example: Option<&Value>) -> Value {
+        schema::array(T::schema(example.and_then(|example| example.get(0))))
+    }
 }
 
 impl<T: Json> Json for Vec<T> {
     fn write(&self, out: &mut Vec<u8>) {
         self.as_slice().write(out);
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        <[T]>::schema(example)
     }
 }
 
@@ -126,11 +144,19 @@ impl Json for str {
     fn write(&self, out: &mut Vec<u8>) {
         Serialized(self).write(out);
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        json!({"type": "string"})
+    }
 }
 
 impl Json for &str {
     fn write(&self, out: &mut Vec<u8>) {
         Serialized(self).write(out);
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        str::schema(example)
     }
 }
 
@@ -138,11 +164,19 @@ impl Json for String {
     fn write(&self, out: &mut Vec<u8>) {
         self.as_str().write(out);
     }
+
+    fn schema(example: Option<&Value>) -> Value {
+        str::schema(example)
+    }
 }
 
 impl Json for () {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(b"null");
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        json!({"type": "null"})
     }
 }
 
@@ -150,25 +184,37 @@ impl Json for i64 {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(self.to_string().as_bytes());
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        json!({"type": "integer"})
+    }
 }
 
 impl Json for bool {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(if *self { b"true" } else { b"false" });
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        json!({"type": "boolean"})
+    }
 }
 
 macro_rules! as_data {
-    ($($name:ty),+) => {
+    ($($name:ty: $bytes:expr),+) => {
         $(impl Json for $name {
             fn write(&self, out: &mut Vec<u8>) {
                 data(self.as_ref(), out);
+            }
+
+            fn schema(_: Option<&Value>) -> Value {
+                schema::data($bytes)
             }
         })+
     };
 }
 
-as_data!(Address, B64, B256, Bloom, Bytes);
+as_data!(Address: Some(20), B64: Some(8), B256: Some(32), Bloom: Some(256), Bytes: None);
 
 impl Json for Quantity<u128> {
     fn write(&self, out: &mut Vec<u8>) {
@@ -178,6 +224,10 @@ impl Json for Quantity<u128> {
         out.extend((0..digits).rev().map(|at| DIGITS[(self.0 >> (4 * at)) as usize & 0xf]));
         out.push(b'"');
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::quantity()
+    }
 }
 
 macro_rules! as_quantity {
@@ -185,6 +235,10 @@ macro_rules! as_quantity {
         $(impl Json for Quantity<$name> {
             fn write(&self, out: &mut Vec<u8>) {
                 Quantity(self.0 as u128).write(out);
+            }
+
+            fn schema(_: Option<&Value>) -> Value {
+                schema::quantity()
             }
         })+
     };
@@ -204,6 +258,10 @@ impl Json for Quantity<U256> {
         out.extend_from_slice(b"\"0x");
         out.extend_from_slice(&digits[zeros..]);
         out.push(b'"');
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::quantity()
     }
 }
 

@@ -27,6 +27,8 @@ pub(super) struct Meters {
     other_errors: Counter,
     /// WebSocket connections.
     pub(super) sockets: Gauge,
+    /// WebSocket connections that were cut off because the client did not read.
+    pub(super) sockets_cut: Counter,
 }
 
 impl Meters {
@@ -68,5 +70,10 @@ impl super::Rpc {
     /// WebSocket connections at the moment.
     pub fn sockets(&self) -> i64 {
         self.context.meters.sockets.get()
+    }
+
+    /// WebSocket connections that were cut off because the client did not read.
+    pub fn sockets_cut(&self) -> u64 {
+        self.context.meters.sockets_cut.get()
     }
 }

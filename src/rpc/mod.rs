@@ -21,6 +21,7 @@ mod ots;
 mod params;
 mod personal;
 mod reference;
+mod schema;
 mod subscriptions;
 mod table;
 mod testing;
@@ -87,6 +88,8 @@ pub struct RpcConfig {
     pub max_subscriptions: usize,
     /// Gas limit of the node's own blocks, for when it stops forking.
     pub gas_limit: u64,
+    /// How long a client of a WebSocket may take to accept a message before it is cut off.
+    pub write_timeout: Duration,
     /// Calls that execute at a time on threads of their own.
     pub max_executions: usize,
     /// Whether the terminal tells of transactions; a development method switches it.
@@ -111,6 +114,7 @@ impl Default for RpcConfig {
             max_filters: 10_000,
             max_subscriptions: 1_000,
             gas_limit: 60_000_000,
+            write_timeout: Duration::from_secs(10),
             max_executions: 32,
             telling: Arc::new(AtomicBool::new(true)),
             slow: None,

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value, json};
 
-use super::{Context, RpcError, Table, error::Dialect, json::Written, params::Shape};
+use super::{Context, RpcError, Table, error::Dialect, json::Written, table::Described};
 
 pub(super) fn methods(table: &mut Table) {
     table.read("rpc_modules", modules);
@@ -95,7 +95,7 @@ impl Answers {
 }
 
 /// What the table knows of the methods.
-pub(super) struct Methods(Vec<(&'static str, Vec<Shape>)>);
+pub(super) struct Methods(Vec<Described>);
 
 impl Methods {
     /// Everything in `table`.
@@ -106,7 +106,7 @@ impl Methods {
 
 /// The namespaces and their versions.
 fn modules(context: &Context, (): ()) -> Result<Written, RpcError> {
-    let names = context.methods.0.iter().filter_map(|(name, _)| name.split_once('_'));
+    let names = context.methods.0.iter().filter_map(|method| method.name.split_once('_'));
     let modules: serde_json::Map<_, _> = names.map(|(space, _)| (space.to_owned(), json!("1.0"))).collect();
     Ok(Written(Value::Object(modules).to_string().into_bytes()))
 }
@@ -133,9 +133,9 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
         .methods
         .0
         .iter()
-        .map(|(name, shapes)| match described.remove(name) {
-            Some((parameters, summary, example)) => describe(name, shapes, &parameters, summary, example),
-            None => describe(name, shapes, &[], "", None),
+        .map(|method| match described.remove(method.name) {
+            Some((parameters, summary, example)) => describe(method, &parameters, summary, example),
+            None => describe(method, &[], "", None),
         })
         .collect();
     let document = json!({
@@ -147,8 +147,7 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
 }
 
 fn describe(
-    name: &str,
-    shapes: &[Shape],
+    Described { name, shapes, result }: &Described,
     parameters: &[&str],
     summary: &str,
     example: Option<(Value, Value)>,
@@ -164,7 +163,7 @@ fn describe(
         "summary": summary,
         "paramStructure": "by-position",
         "params": params,
-        "result": {"name": "result", "schema": {}},
+        "result": {"name": "result", "schema": result(example.as_ref().map(|(_, result)| result))},
     });
     if let Some((params, result)) = example {
         let params = params.as_array().cloned().unwrap_or_default();

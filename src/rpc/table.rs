@@ -7,7 +7,7 @@
 use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
 
 use alloy_primitives::map::DefaultHashBuilder;
-use serde_json::value::RawValue;
+use serde_json::{Value, value::RawValue};
 
 use super::{
     Context,
@@ -26,6 +26,16 @@ pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 type Quick = dyn Fn(&Context, Option<&RawValue>, &mut Vec<u8>) -> Result<(), RpcError> + Send + Sync;
 type Slow = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
+/// The JSON schema of what a method answers, given an example of it.
+pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
+
+/// What the table knows of a method.
+pub(super) struct Described {
+    pub(super) name: &'static str,
+    pub(super) shapes: Vec<Shape>,
+    pub(super) result: ResultSchema,
+}
+
 /// How a method runs.
 pub(super) enum Handler {
     /// At once; appends the result.
@@ -42,6 +52,8 @@ pub(super) struct Method {
     pub(super) handler: Handler,
     /// What it takes.
     shapes: fn(Dialect) -> Vec<Shape>,
+    /// What it answers.
+    result: ResultSchema,
     pub(super) meter: Arc<Meter>,
 }
 
@@ -58,7 +70,7 @@ impl Table {
         P: Params + 'static,
         R: Json + 'static,
     {
-        self.add::<P>(
+        self.add::<P, R>(
             name,
             Handler::Quick(Box::new(move |context, params, out| {
                 handler(context, P::read(params, context.dialect)?)?.write(out);
@@ -89,7 +101,7 @@ impl Table {
                 context.execution.apart(run).await
             }))
         });
-        self.add::<P>(name, Handler::Execute(at_once, apart));
+        self.add::<P, R>(name, Handler::Execute(at_once, apart));
     }
 
     /// Adds a method that waits for something.
@@ -99,7 +111,7 @@ impl Table {
         R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        self.add::<P>(
+        self.add::<P, R>(
             name,
             Handler::Slow(Box::new(move |context, params| {
                 let params = P::read(params, context.dialect)?;
@@ -112,8 +124,8 @@ impl Table {
         );
     }
 
-    fn add<P: Params>(&mut self, name: &'static str, handler: Handler) {
-        let method = Method { name, handler, shapes: P::shapes, meter: Arc::default() };
+    fn add<P: Params, R: Json>(&mut self, name: &'static str, handler: Handler) {
+        let method = Method { name, handler, shapes: P::shapes, result: R::schema, meter: Arc::default() };
         let before = self.methods.insert(name, method);
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
@@ -122,10 +134,14 @@ impl Table {
         self.methods.get(name)
     }
 
-    /// What each method takes, sorted by name.
-    pub(super) fn describe(&self, dialect: Dialect) -> Vec<(&'static str, Vec<Shape>)> {
-        let mut all: Vec<_> = self.methods.iter().map(|(name, method)| (*name, (method.shapes)(dialect))).collect();
-        all.sort_unstable_by_key(|(name, _)| *name);
+    /// What each method takes and answers, sorted by name.
+    pub(super) fn describe(&self, dialect: Dialect) -> Vec<Described> {
+        let describe = |method: &Method| {
+            let (name, shapes, result) = (method.name, (method.shapes)(dialect), method.result);
+            Described { name, shapes, result }
+        };
+        let mut all: Vec<_> = self.methods.values().map(describe).collect();
+        all.sort_unstable_by_key(|described| described.name);
         all
     }
 

@@ -15,6 +15,7 @@ use super::{
     hex::Quantity,
     json::{Json, Object, array},
     params::{self, Param},
+    schema,
 };
 use crate::{
     block::Submission,
@@ -62,7 +63,13 @@ impl Param for PayloadAttributes {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        let others = [
+            ("prevRandao", schema::or_null(<B256 as Param>::schema())),
+            ("suggestedFeeRecipient", schema::or_null(<Address as Param>::schema())),
+            ("withdrawals", schema::or_null(json!({"type": "array"}))),
+            ("parentBeaconBlockRoot", schema::or_null(<B256 as Param>::schema())),
+        ];
+        schema::object([("timestamp", u64::schema())], others)
     }
 }
 

@@ -24,8 +24,8 @@ use crate::{
 
 /// Requests of one connection that are answered at a time.
 const MAX_IN_FLIGHT: usize = 64;
-/// How long a client may take to accept a message before it counts as stalled.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+/// How long a client that was cut off has to read again and hear why.
+const FAREWELL: Duration = Duration::from_secs(10);
 /// How often a silent connection is asked whether it is alive.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a connection may be silent.
@@ -56,6 +56,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
     let mut answers = FuturesUnordered::new();
     let mut ping = interval(PING_INTERVAL);
     let mut heard = Instant::now();
+    let patience = rpc.context.config.write_timeout;
     let close = loop {
         let mut out: Vec<String> = Vec::new();
         tokio::select! {
@@ -87,7 +88,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
             }
             event = next_event(&mut follower) => match event {
                 Some(event) => {
-                    if !write(&mut sink, subscriptions.notifications(&event)).await {
+                    if !write(&mut sink, subscriptions.notifications(&event), patience).await {
                         break Some((close_code::POLICY, "the connection reads too slowly"));
                     }
                 }
@@ -97,33 +98,46 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
                 if heard.elapsed() > SILENCE {
                     break None;
                 }
-                if !matches!(timeout(WRITE_TIMEOUT, sink.send(Message::Ping(Default::default()))).await, Ok(Ok(()))) {
+                if !matches!(timeout(patience, sink.send(Message::Ping(Default::default()))).await, Ok(Ok(()))) {
                     break None;
                 }
             }
             () = shutdown.begun() => break Some((close_code::AWAY, "the node is shutting down")),
         }
-        if !write(&mut sink, out.into_iter()).await {
+        if !write(&mut sink, out.into_iter(), patience).await {
             break Some((close_code::AGAIN, "the connection is stalled"));
         }
     };
     if let Some((code, reason)) = close {
-        let frame = CloseFrame { code, reason: reason.into() };
-        let _ = timeout(Duration::from_secs(1), sink.send(Message::Close(Some(frame)))).await;
+        let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
+        if !matches!(code, close_code::POLICY | close_code::AGAIN) {
+            let _ = timeout(Duration::from_secs(1), sink.send(frame)).await;
+            return;
+        }
+        rpc.context.meters.sockets_cut.add(1);
+        // What was written before stands in the way until the client reads again.
+        tokio::select! {
+            _ = timeout(FAREWELL, sink.send(frame)) => {}
+            () = shutdown.begun() => {}
+        }
     }
 }
 
-/// Writes messages as they are made; false if the client does not take them.
-async fn write(sink: &mut (impl SinkExt<Message> + Unpin), messages: impl Iterator<Item = String>) -> bool {
+/// Writes messages as they are made; false if the client does not take one for so long.
+async fn write(
+    sink: &mut (impl SinkExt<Message> + Unpin),
+    messages: impl Iterator<Item = String>,
+    patience: Duration,
+) -> bool {
     let mut written = false;
     for message in messages {
         written = true;
         let feed = sink.feed(Message::Text(message.into()));
-        if !matches!(timeout(WRITE_TIMEOUT, feed).await, Ok(Ok(()))) {
+        if !matches!(timeout(patience, feed).await, Ok(Ok(()))) {
             return false;
         }
     }
-    !written || matches!(timeout(WRITE_TIMEOUT, sink.flush()).await, Ok(Ok(())))
+    !written || matches!(timeout(patience, sink.flush()).await, Ok(Ok(())))
 }
 
 async fn next_event(follower: &mut Option<Follower>) -> Option<Event> {

@@ -15,6 +15,7 @@ mod key;
 mod old_state;
 
 mod pool_file;
+mod repair;
 mod sealed;
 mod versions;
 
@@ -30,4 +31,5 @@ pub use keeper::{Keeper, Snapshot};
 pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
 pub use pool_file::{KeptTransaction, PoolFile};
+pub use repair::{Repaired, repair};
 pub use sealed::SealedIndex;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{B256, Bytes};
 use alloy_rlp::Decodable;
 use serde::Deserialize;
-use serde_json::{Value, json, value::RawValue};
+use serde_json::{Value, value::RawValue};
 
 use crate::{
     block::{Block, Transaction},
@@ -16,6 +16,7 @@ use crate::{
         eth::{BlockOverrides, TransactionRequest, field},
         json::{Object, Written},
         params::{self, Param},
+        schema,
         tracing::{Budget, Place, Replay, Subject, TraceOptions, find_transaction, trace},
     },
 };
@@ -119,7 +120,11 @@ impl Param for CallOptions {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        let mut schema = TraceOptions::schema();
+        schema["properties"]["stateOverrides"] = schema::or_null(StateOverrides::schema());
+        schema["properties"]["blockOverrides"] = schema::or_null(BlockOverrides::schema());
+        schema["properties"]["txIndex"] = schema::or_null(u64::schema());
+        schema
     }
 }
 

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, B256};
-use serde_json::value::RawValue;
+use serde_json::{Value, json, value::RawValue};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
@@ -13,6 +13,7 @@ use crate::{
         Context, RpcError, Table,
         eth::RpcBlock,
         params::{self, Param},
+        schema,
     },
 };
 
@@ -85,6 +86,11 @@ impl Param for MineOptions {
             timestamp: number("timestamp", object.timestamp)?.map(|number| number.0),
             blocks: number("blocks", object.blocks)?.map_or(1, |number| number.0),
         })
+    }
+
+    fn schema() -> Value {
+        let number = SmallNumber::schema;
+        json!({"anyOf": [number(), schema::options([("timestamp", number()), ("blocks", number())])]})
     }
 }
 

@@ -2,6 +2,7 @@
 //! digits in a string.
 
 use alloy_primitives::U256;
+use serde_json::{Value, json};
 
 use crate::rpc::params::{self, Param};
 
@@ -25,6 +26,12 @@ impl Param for AnyNumber {
             false => format!("expected a number of at most 256 bits, got {}", params::kind(json)),
         })
     }
+
+    fn schema() -> Value {
+        json!({"anyOf": [
+            {"type": "string", "pattern": "^(0x[0-9a-fA-F]+|[0-9]+)$"}, {"type": "integer", "minimum": 0},
+        ]})
+    }
 }
 
 /// The same, of up to 64 bits.
@@ -35,5 +42,9 @@ impl Param for SmallNumber {
     fn read(json: &str) -> Result<Self, String> {
         let AnyNumber(number) = AnyNumber::read(json)?;
         u64::try_from(number).map(Self).map_err(|_| "expected a number of at most 64 bits".to_owned())
+    }
+
+    fn schema() -> Value {
+        AnyNumber::schema()
     }
 }

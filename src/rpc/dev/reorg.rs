@@ -14,7 +14,8 @@ use crate::{
         Context, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, LooseNumber, Param, Params, Shape},
+        params::{self, Param, Params, Shape},
+        schema,
     },
 };
 
@@ -102,6 +103,13 @@ impl Param for Pairs {
             })
         };
         pairs.into_iter().map(read).collect::<Result<_, String>>().map(Self)
+    }
+
+    fn schema() -> Value {
+        let transaction = json!({"anyOf": [Bytes::schema(), TransactionRequest::schema()]});
+        let pair = json!({"type": "array", "prefixItems": [transaction, {"type": "integer", "minimum": 0}],
+            "minItems": 2, "maxItems": 2});
+        schema::array(pair)
     }
 }
 
@@ -199,9 +207,8 @@ impl Param for ResetOptions {
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "properties": {"forking": {"type": ["object", "null"], "properties": {
-            "jsonRpcUrl": {"type": "string"}, "blockNumber": LooseNumber::schema(),
-        }}}})
+        let fork = schema::options([("jsonRpcUrl", RpcUrl::schema()), ("blockNumber", SmallNumber::schema())]);
+        schema::options([("forking", fork)])
     }
 }
 

@@ -1,8 +1,9 @@
 //! Filters that clients poll.
 
 use alloy_primitives::B256;
+use serde_json::{Value, json};
 
-use super::logs::LogFilter;
+use super::logs::{LogFilter, Logs};
 use crate::rpc::{
     Context, RpcError, Table,
     filters::{Kind, News},
@@ -46,6 +47,10 @@ impl Json for Changes {
             Self::Logs(logs) => logs.write(out),
         }
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        json!({"anyOf": [Vec::<B256>::schema(None), Logs::schema(None)]})
+    }
 }
 
 /// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
@@ -57,8 +62,8 @@ fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Changes, RpcError>
 }
 
 /// All logs that the filter selects.
-fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Written, RpcError> {
-    context.filters.log_filter(id)?.query(context)
+fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Logs, RpcError> {
+    context.filters.log_filter(id)?.query(context).map(Logs)
 }
 
 fn uninstall_filter(context: &Context, (id,): (u64,)) -> Result<bool, RpcError> {

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Bloom, BloomInput, Log, keccak256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::render::write_log;
+use super::render::{log_schema, write_log};
 use crate::{
     block::Block,
     chain::{BlockId, Head, LogKey},
@@ -15,8 +15,9 @@ use crate::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
         forked,
-        json::{Written, array},
+        json::{Json, Written, array},
         params::{self, Param},
+        schema,
     },
 };
 
@@ -92,6 +93,10 @@ impl<P: Param> Param for OneOrMany<P> {
     fn read(json: &str) -> Result<Self, String> {
         if json.starts_with('[') { Vec::read(json).map(Self) } else { P::read(json).map(|one| Self(vec![one])) }
     }
+
+    fn schema() -> Value {
+        json!({"anyOf": [P::schema(), <Vec<P> as Param>::schema()]})
+    }
 }
 
 #[derive(Deserialize)]
@@ -148,8 +153,9 @@ impl Param for LogFilter {
 
     fn schema() -> Value {
         json!({"type": "object", "properties": {
-            "fromBlock": BlockId::schema(), "toBlock": BlockId::schema(), "blockHash": B256::schema(),
-            "address": {"oneOf": [Address::schema(), Vec::<Address>::schema()]}, "topics": {"type": "array"},
+            "fromBlock": schema::or_null(BlockId::schema()), "toBlock": schema::or_null(BlockId::schema()), "blockHash": schema::or_null(<B256 as Param>::schema()),
+            "address": <OneOrMany<Address> as Param>::schema(),
+            "topics": {"type": "array", "maxItems": MAX_TOPICS, "items": schema::or_null(<OneOrMany<Option<B256>> as Param>::schema())},
         }})
     }
 }
@@ -249,6 +255,11 @@ impl LogFilter {
             true => forked::logs(fork, self.to_json(), from, to.min(fork.number))?,
             false => Vec::new(),
         };
+        let limit = context.config.max_logs;
+        if beneath.len() > limit {
+            let message = format!("query returned more than {limit} results; narrow the range");
+            return Err(RpcError::invalid_params(message));
+        }
         if to <= fork.number {
             return Ok((beneath, Vec::new()));
         }
@@ -330,7 +341,20 @@ fn written_size(log: &Log) -> usize {
     460 + 69 * log.topics().len() + 2 * log.data.data.len()
 }
 
+/// Logs, as JSON.
+pub(super) struct Logs(pub(super) Written);
+
+impl Json for Logs {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::array(log_schema())
+    }
+}
+
 /// The logs that a filter selects.
-fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Written, RpcError> {
-    filter.query(context)
+fn logs(context: &Context, (filter,): (LogFilter,)) -> Result<Logs, RpcError> {
+    filter.query(context).map(Logs)
 }

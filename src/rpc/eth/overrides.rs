@@ -14,6 +14,7 @@ use crate::{
     rpc::{
         RpcError,
         params::{self, Param},
+        schema,
     },
 };
 
@@ -44,7 +45,16 @@ impl Param for StateOverrides {
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "propertyNames": Address::schema()})
+        let words = json!({"type": "object", "additionalProperties": B256::schema()});
+        let account = schema::options([
+            ("balance", U256::schema()),
+            ("nonce", u64::schema()),
+            ("code", Bytes::schema()),
+            ("state", words.clone()),
+            ("stateDiff", words),
+            ("movePrecompileToAddress", Address::schema()),
+        ]);
+        json!({"type": "object", "propertyNames": Address::schema(), "additionalProperties": account})
     }
 }
 
@@ -121,7 +131,18 @@ impl Param for BlockOverrides {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        schema::options([
+            ("number", U256::schema()),
+            ("time", u64::schema()),
+            ("gasLimit", u64::schema()),
+            ("feeRecipient", Address::schema()),
+            ("prevRandao", B256::schema()),
+            ("baseFeePerGas", u64::schema()),
+            ("blobBaseFee", u128::schema()),
+            ("difficulty", U256::schema()),
+            ("beaconRoot", B256::schema()),
+            ("withdrawals", json!({"type": "array"})),
+        ])
     }
 }
 

@@ -109,7 +109,7 @@ impl Param for StorageRequest {
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "propertyNames": Address::schema(), "additionalProperties": {"type": "array"}})
+        json!({"type": "object", "propertyNames": <Address as Param>::schema(), "additionalProperties": {"type": "array", "items": params::SlotIndex::schema()}})
     }
 }
 

@@ -10,6 +10,7 @@ use crate::{
     rpc::{
         error::RpcError,
         params::{self, Param},
+        schema,
     },
 };
 
@@ -122,13 +123,17 @@ impl Param for TransactionRequest {
     }
 
     fn schema() -> Value {
-        json!({"type": "object", "properties": {
+        let properties = json!({
             "from": Address::schema(), "to": Address::schema(), "gas": u64::schema(), "gasPrice": u128::schema(),
             "maxFeePerGas": u128::schema(), "maxPriorityFeePerGas": u128::schema(), "value": U256::schema(),
             "data": Bytes::schema(), "input": Bytes::schema(), "nonce": u64::schema(), "accessList": {"type": "array"},
-            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": Vec::<B256>::schema(),
+            "chainId": u64::schema(), "type": u64::schema(), "blobVersionedHashes": <Vec<B256> as Param>::schema(),
             "maxFeePerBlobGas": u128::schema(), "authorizationList": {"type": "array"},
-        }})
+        });
+        let nullable = properties.as_object().into_iter().flatten();
+        let properties: serde_json::Map<_, _> =
+            nullable.map(|(name, own)| (name.clone(), schema::or_null(own.clone()))).collect();
+        json!({"type": "object", "properties": properties})
     }
 }
 

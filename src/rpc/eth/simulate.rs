@@ -20,6 +20,7 @@ use crate::{
         hex::Quantity,
         json::{Json, Object, array},
         params::{self, Param},
+        schema,
     },
 };
 
@@ -75,7 +76,7 @@ impl Param for Payload {
 
     fn schema() -> Value {
         json!({"type": "object", "required": ["blockStateCalls"], "properties": {
-            "blockStateCalls": {"type": "array", "items": {"type": "object"}}, "validation": {"type": "boolean"},
+            "blockStateCalls": <Vec<PayloadBlock> as Param>::schema(), "validation": {"type": "boolean"},
             "traceTransfers": {"type": "boolean"}, "returnFullTransactions": {"type": "boolean"},
         }})
     }
@@ -94,6 +95,14 @@ impl Param for PayloadBlock {
             state: field("stateOverrides", raw.state_overrides)?.unwrap_or_default(),
             calls: field("calls", raw.calls)?.unwrap_or_default(),
         })
+    }
+
+    fn schema() -> Value {
+        schema::options([
+            ("blockOverrides", BlockOverrides::schema()),
+            ("stateOverrides", StateOverrides::schema()),
+            ("calls", <Vec<TransactionRequest> as Param>::schema()),
+        ])
     }
 }
 

@@ -14,6 +14,7 @@ use crate::{
         eth::field,
         json::Serialized,
         params::{self, LooseNumber, Param},
+        schema,
         tracing::Budget,
     },
 };
@@ -74,7 +75,16 @@ impl Param for TraceFilter {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        let accounts = || <Vec<Address> as Param>::schema();
+        schema::options([
+            ("fromBlock", BlockId::schema()),
+            ("toBlock", BlockId::schema()),
+            ("fromAddress", accounts()),
+            ("toAddress", accounts()),
+            ("mode", json!({"enum": ["union", "intersection"]})),
+            ("after", LooseNumber::schema()),
+            ("count", LooseNumber::schema()),
+        ])
     }
 }
 

@@ -103,7 +103,8 @@ impl Param for TracedCall {
     }
 
     fn schema() -> Value {
-        json!({"type": "array", "minItems": 2, "maxItems": 2})
+        json!({"type": "array", "prefixItems": [TransactionRequest::schema(), TraceTypes::schema()],
+            "minItems": 2, "maxItems": 2})
     }
 }
 

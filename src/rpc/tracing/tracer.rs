@@ -21,6 +21,7 @@ use crate::{
         eth::field,
         json::{Json, Serialized},
         params::{self, Param},
+        schema,
     },
 };
 
@@ -78,7 +79,17 @@ impl Param for TraceOptions {
     }
 
     fn schema() -> Value {
-        json!({"type": "object"})
+        let switch = || json!({"type": "boolean"});
+        schema::options([
+            ("tracer", json!({"type": "string"})),
+            ("tracerConfig", json!({"type": "object"})),
+            ("timeout", GoDuration::schema()),
+            ("enableMemory", switch()),
+            ("disableStack", switch()),
+            ("disableStorage", switch()),
+            ("enableReturnData", switch()),
+            ("limit", json!({"type": "integer", "minimum": 0})),
+        ])
     }
 }
 
@@ -101,6 +112,10 @@ impl Param for GoDuration {
             _ => return Err(wrong_duration(&text)),
         };
         std::time::Duration::try_from_secs_f64(seconds).map(Self).map_err(|_| wrong_duration(&text))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^[0-9.]+(ns|us|µs|ms|s|m|h)$"})
     }
 }
 

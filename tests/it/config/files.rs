@@ -49,6 +49,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "ready-file",
         "listen-unix",
         "traces.endpoint",
+        "fork.url",
+        "fork.block",
         "tls.certificate-file",
         "tls.key-file",
         "exchange.upstream-subscribe",

@@ -1,5 +1,6 @@
 //! Settings from file, environment and flags; the program's command line.
 
 mod files;
+mod fork;
 mod layers;
 mod program;

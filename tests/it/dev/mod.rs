@@ -2,6 +2,7 @@
 
 mod accounts;
 mod alloy;
+mod blobs;
 mod concurrency;
 mod dumps;
 mod impersonation;

@@ -3,7 +3,10 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::chain::{Chain, ChangeError, Edit, Mining, Pace};
+use tetrad::{
+    chain::{Chain, ChangeError, Edit, Mining, Pace, repair},
+    log::Storage,
+};
 
 use super::{
     disk::Disk,
@@ -139,6 +142,54 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
             chain.stop();
             tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
             disk = next;
+        }
+    }
+}
+
+#[tokio::test]
+async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 2 {
+        let random = &mut Random::new(seed);
+        let disk = Disk::new(seed);
+        let (chain, writer) = start(recover(Arc::new(disk.clone())).unwrap(), Mining::Instant);
+        let mut blocks = vec![chain.head().block.hash];
+        for _ in 0..60 {
+            let from = random.below(ACCOUNTS as u64) as usize;
+            send(&chain, transfer(from, nonce(&chain, from), Address::with_last_byte(random.below(250) as u8)))
+                .await
+                .unwrap();
+            blocks.push(chain.head().block.hash);
+        }
+        chain.stop();
+        tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        for _ in 0..1 + random.below(2) {
+            let mut logs: Vec<_> =
+                storage.names().unwrap().into_iter().filter(|name| name.starts_with("log-")).collect();
+            logs.sort_unstable();
+            let name = &logs[random.below(logs.len() as u64) as usize];
+            if random.chance(20) && logs.len() > 1 {
+                storage.remove(name).unwrap();
+                continue;
+            }
+            let file = storage.open(name).unwrap();
+            let at = random.below(file.length().unwrap());
+            let mut byte = [0];
+            file.read_at(&mut byte, at).unwrap();
+            file.write_at(&[byte[0] ^ (1 << random.below(8))], at).unwrap();
+        }
+        match repair(&storage) {
+            Ok(done) => {
+                assert_eq!(repair(&storage).unwrap(), None, "seed {seed}: {done:?}");
+                let (chain, _writer) = start(recover(storage).unwrap(), Mining::Instant);
+                let head = chain.head();
+                assert_eq!(head.block.hash, blocks[head.number() as usize], "seed {seed}: {done:?}");
+                assert_eq!(head.state.root(), head.block.header.state_root, "seed {seed}");
+                send(&chain, transfer(0, nonce(&chain, 0), Address::ZERO)).await.unwrap();
+            }
+            // Without its very beginning nothing is left of a chain.
+            Err(error) => assert!(error.to_string().contains("are missing"), "seed {seed}: {error}"),
         }
     }
 }

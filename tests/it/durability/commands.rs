@@ -122,3 +122,37 @@ fn a_directory_that_does_not_exist_is_not_made() {
     let (ok, told) = chain(place.path(), &["verify"]);
     assert!(!ok && told.contains("there is no chain"), "{told}");
 }
+
+#[tokio::test]
+async fn a_damaged_chain_goes_on_from_what_is_left() {
+    let place = tempfile::tempdir().unwrap();
+    let node = node_on(place.path()).await;
+    let mut hashes = Vec::new();
+    for _ in 0..20 {
+        node.mine().await;
+        hashes.push(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone());
+    }
+    node.end().await;
+    assert_eq!(chain(place.path(), &["repair"]), (true, "no entry is damaged".to_owned()));
+    let log = place.path().join("log-00000000000000000000");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 1;
+    std::fs::write(&log, &bytes).unwrap();
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(!ok && told.contains("damaged at byte") && told.contains("tetrad chain repair"), "{told}");
+    let (ok, told) = chain(place.path(), &["repair"]);
+    assert!(ok && told.contains("entries are left; of the next one: "), "{told}");
+    let aside = told.lines().last().unwrap().trim();
+    assert!(bytes.ends_with(&std::fs::read(aside).unwrap()), "what is given up is not lost: {told}");
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(ok, "{told}");
+
+    let node = node_on(place.path()).await;
+    let newest = node.block_number().await;
+    assert!((5..15).contains(&newest), "{newest}");
+    let hash = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await["hash"].clone();
+    assert_eq!(hash, hashes[newest as usize - 1]);
+    node.mine().await;
+    node.end().await;
+}

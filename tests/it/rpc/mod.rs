@@ -11,6 +11,7 @@ mod reads;
 mod reference;
 mod sign;
 mod simulate;
+mod storage;
 mod submit;
 mod subscriptions;
 mod transport;

@@ -118,3 +118,52 @@ async fn methods_take_no_more_and_no_fewer_parameters_than_they_describe() {
         }
     }
 }
+
+/// Whether a schema says anything.
+fn says_something(schema: &Value) -> bool {
+    schema.as_object().is_some_and(|schema| !schema.is_empty())
+}
+
+#[tokio::test]
+async fn what_is_taken_and_answered_fits_the_schemas() {
+    let node = same_node().await;
+    let document = node.rpc("rpc.discover", json!([])).await;
+    let methods = document["methods"].as_array().unwrap();
+    let described: BTreeMap<&str, &Value> =
+        methods.iter().map(|method| (method["name"].as_str().unwrap(), method)).collect();
+    let (mut answers, mut wrong) = (Answers::default(), Vec::new());
+    for Exchange { request, .. } in reference().into_iter().flat_map(|entry| entry.exchanges) {
+        let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap();
+        let (name, params) = (request["method"].as_str().unwrap(), &request["params"]);
+        let answer = node.request(name, params.clone()).await;
+        answers.remember(name, answer["result"].clone());
+        let method = described[name];
+        let mut check = |what: String, schema: &Value, value: &Value| {
+            let validator = jsonschema::validator_for(schema).unwrap_or_else(|error| panic!("{name} {what}: {error}"));
+            wrong.extend(
+                validator
+                    .iter_errors(value)
+                    .map(|error| format!("{name} {what}: {error} at {}", error.instance_path())),
+            );
+            if !says_something(schema) && !value.is_null() {
+                wrong.push(format!("{name} {what}: the schema says nothing"));
+            }
+        };
+        if let Some(result) = answer.get("result") {
+            check("result".to_owned(), &method["result"]["schema"], result);
+            // Those that are documented under other names as well answer the same.
+            let params = method["params"].as_array().unwrap().iter().zip(params.as_array().unwrap());
+            for (at, (param, value)) in params.enumerate().filter(|(_, (_, value))| !value.is_null()) {
+                check(format!("params[{at}]"), &param["schema"], value);
+            }
+        }
+    }
+    for (name, method) in described {
+        for param in method["params"].as_array().unwrap() {
+            if !says_something(&param["schema"]) {
+                wrong.push(format!("{name} {}: the schema says nothing", param["name"]));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}

@@ -2,9 +2,9 @@
 
 use futures_util::{SinkExt, StreamExt};
 use serde_json::{Value, json};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 use tokio_tungstenite::{
-    MaybeTlsStream, WebSocketStream, connect_async,
+    MaybeTlsStream, WebSocketStream, client_async, connect_async,
     tungstenite::{Message, protocol::frame::coding::CloseCode},
 };
 
@@ -181,4 +181,35 @@ async fn however_many_blocks_come_at_once_none_is_missed() {
     for number in first + 1..=first + 3_000 {
         assert_eq!(socket.notification(&subscription).await["number"], format!("{number:#x}"));
     }
+}
+
+/// A client that stops reading costs the node what the system buffers, and hears why it is cut off when it reads again.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_client_that_does_not_read_is_cut_off_with_a_reason() {
+    let node = node_with(|config| config.rpc.write_timeout = std::time::Duration::from_millis(50)).await;
+    let address = node.ws_url().trim_start_matches("ws://").trim_end_matches("/rpc").parse().unwrap();
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 << 10).unwrap();
+    let stream = MaybeTlsStream::Plain(socket.connect(address).await.unwrap());
+    let mut socket = Socket(client_async(node.ws_url(), stream).await.unwrap().0);
+    socket.rpc("eth_subscribe", json!(["newHeads"])).await;
+    let mut mined = 0;
+    while !node.get("/metrics").await.text().await.unwrap().contains("tetrad_rpc_sockets_cut_total 1") {
+        node.rpc("anvil_mine", json!(["0x400"])).await;
+        mined += 1_024;
+        assert!(mined < 1 << 17, "{mined} blocks, and nobody minds that they are not read");
+    }
+    let mut read = 0;
+    let frame = loop {
+        match socket.0.next().await.unwrap().unwrap() {
+            Message::Close(frame) => break frame.unwrap(),
+            _ => read += 1,
+        }
+    };
+    assert_eq!((frame.code, frame.reason.as_str()), (CloseCode::Policy, "the connection reads too slowly"));
+    assert!(read < mined, "{read} of {mined} messages were kept");
+    while !node.get("/metrics").await.text().await.unwrap().contains("tetrad_rpc_sockets 0") {
+        tokio::task::yield_now().await;
+    }
+    node.end().await;
 }

@@ -32,5 +32,8 @@ async fn the_network_describes_itself() {
 async fn it_says_what_is_configured() {
     let node = node_with(|config| config.chain_id = 229).await;
     assert_eq!(node.get_json("/api/network").await["chainId"], 229);
+    // Whoever changes it with a development method finds it here, too.
+    node.rpc("anvil_setChainId", serde_json::json!([31_337])).await;
+    assert_eq!(node.get_json("/api/network").await["chainId"], 31_337);
     node.end().await;
 }

@@ -3,8 +3,12 @@
 use std::sync::Arc;
 
 use alloy_eips::eip4895::Withdrawal;
+use serde_json::Value;
 
-use super::transaction::{write_mined, write_waiting};
+use super::{
+    schema,
+    transaction::{write_mined, write_waiting},
+};
 use crate::{
     block::Block,
     rpc::{
@@ -34,6 +38,10 @@ impl Json for RpcHeader {
         write_header(&self.0, false, &mut object);
         object.end();
     }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::header()
+    }
 }
 
 impl Json for RpcBlock {
@@ -41,6 +49,10 @@ impl Json for RpcBlock {
         let mut object = Object::begin(out);
         self.write_members(&mut object);
         object.end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::block()
     }
 }
 

@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use alloy_consensus::{Transaction as _, Typed2718};
+use serde_json::Value;
 
+use super::schema;
 use crate::{
     block::{Block, LogPosition, Status},
     rpc::{
@@ -56,6 +58,10 @@ impl Json for RpcReceipt {
             .member("transactionIndex", &Quantity(self.index))
             .member("type", &Quantity(tx.ty()))
             .end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::receipt()
     }
 }
 

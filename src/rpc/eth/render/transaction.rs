@@ -5,7 +5,9 @@ use std::sync::Arc;
 use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{B256, U256};
+use serde_json::Value;
 
+use super::schema;
 use crate::{
     block::{Block, Transaction},
     rpc::{
@@ -32,6 +34,10 @@ impl Json for RpcTransaction {
             Self::Waiting(transaction) => write_waiting(transaction, None, out),
             Self::Pending(transaction, base_fee) => write_waiting(transaction, *base_fee, out),
         }
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        schema::transaction()
     }
 }
 

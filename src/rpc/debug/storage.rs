@@ -1,0 +1,134 @@
+//! What the state holds, as its trie has it.
+
+use alloy_primitives::{Address, B256, Bytes};
+use serde_json::{Value, json};
+
+use crate::{
+    chain::BlockId,
+    rpc::{
+        Context, RpcError, Table, hex,
+        json::{Json, Object},
+        params::{self, LooseNumber, Param},
+        schema,
+        tracing::Replay,
+    },
+    state::{Slot, State},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.execute("debug_codeByHash", code_by_hash);
+    table.execute("debug_dbGet", db_get);
+    table.execute("debug_storageRangeAt", storage_range_at);
+}
+
+/// Slots that one answer may hold.
+const MAX_SLOTS: u64 = 100_000;
+/// What stands before a code's hash in the keys of geth's database.
+const CODE_PREFIX: u8 = b'c';
+
+/// The code with this hash among the accounts that a state holds.
+fn find_code(state: &State, hash: B256) -> Option<Bytes> {
+    let mut contracts = state.accounts().filter_map(|account| account.contract.as_ref());
+    contracts.find(|contract| contract.code_hash == hash).map(|contract| contract.code.original_bytes())
+}
+
+/// The code with this hash after a block, by default the newest; empty if no account has it.
+fn code_by_hash(context: &Context, (hash, block): (B256, Option<BlockId>)) -> Result<Bytes, RpcError> {
+    let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
+    Ok(find_code(&state, hash).unwrap_or_default())
+}
+
+/// A key of geth's database: hex, or text as it stands.
+struct Key(Vec<u8>);
+
+impl Param for Key {
+    fn read(json: &str) -> Result<Self, String> {
+        let text = params::string(json)?;
+        let bytes = if text.starts_with("0x") { hex::data(&text)? } else { text.as_bytes().to_vec() };
+        Ok(Self(bytes))
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string"})
+    }
+}
+
+/// A value of geth's database. Of its tables there is the one of codes: `c` and the hash.
+fn db_get(context: &Context, (key,): (Key,)) -> Result<Bytes, RpcError> {
+    let hash = match key.0.as_slice() {
+        [CODE_PREFIX, hash @ ..] if hash.len() == 32 => B256::from_slice(hash),
+        hash if hash.len() == 32 => B256::from_slice(hash),
+        _ => return Err(RpcError::server("not found: keys are `c` and the hash of a code")),
+    };
+    find_code(&context.chain.head().state, hash).ok_or_else(|| RpcError::server("not found"))
+}
+
+/// Slots in the order of their keys in the trie.
+struct StorageRange {
+    slots: Vec<(B256, Slot)>,
+    next: Option<B256>,
+}
+
+impl Json for StorageRange {
+    fn write(&self, out: &mut Vec<u8>) {
+        let mut object = Object::begin(out);
+        let mut storage = Object::begin(object.name("storage"));
+        for (key, slot) in &self.slots {
+            Object::begin(storage.name(&key.to_string()))
+                .member("key", &B256::from(slot.index))
+                .member("value", &B256::from(slot.value))
+                .end();
+        }
+        storage.end();
+        object.member("nextKey", &self.next).end();
+    }
+
+    fn schema(_: Option<&Value>) -> Value {
+        let word = || schema::data(Some(32));
+        let slots =
+            json!({"type": "object", "additionalProperties": schema::object([("key", word()), ("value", word())], [])});
+        schema::object([("storage", slots), ("nextKey", schema::or_null(word()))], [])
+    }
+}
+
+/// Where a range of slots begins: DATA of up to 32 bytes.
+struct Start(B256);
+
+impl Param for Start {
+    fn read(json: &str) -> Result<Self, String> {
+        let bytes = hex::data(&params::string(json)?)?;
+        match bytes.len() {
+            0..=32 => Ok(Self(B256::right_padding_from(&bytes))),
+            length => Err(format!("expected at most 32 bytes, got {length}")),
+        }
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x([0-9a-fA-F]{2}){0,32}$"})
+    }
+}
+
+/// Storage of an account before the transaction at an index of a block, from a key of the trie on.
+fn storage_range_at(
+    context: &Context,
+    (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),
+) -> Result<StorageRange, RpcError> {
+    let replay = Replay::find(context, block)?;
+    if replay.head.state.base().is_some() {
+        return Err(RpcError::server("a fork does not hold the whole storage of an account"));
+    }
+    let index = usize::try_from(index.0).unwrap_or(usize::MAX);
+    let transactions = replay.block.transactions.len();
+    if index > transactions {
+        return Err(RpcError::server(format!(
+            "transaction index {index} out of range: the block has {transactions} transactions"
+        )));
+    }
+    let state = replay.state_after(index)?;
+    let account = state.get(address)?.ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
+    let count = count.0.min(MAX_SLOTS) as usize;
+    let contract = account.contract.iter();
+    let mut rest = contract.flat_map(|contract| contract.storage.iter()).skip_while(|(key, _)| **key < start.0);
+    let slots = rest.by_ref().take(count).map(|(key, slot)| (*key, *slot)).collect();
+    Ok(StorageRange { slots, next: rest.next().map(|(key, _)| *key) })
+}

@@ -1,0 +1,21 @@
+//! Blobs of transactions (EIP-4844), which blocks do not hold.
+
+use alloy_primitives::{B256, Bytes};
+
+use crate::rpc::{Context, RpcError, Table};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("anvil_getBlobByHash", by_hash);
+    table.read("anvil_getBlobsByTransactionHash", by_transaction_hash);
+}
+
+/// The blob with this versioned hash; null if it is not kept.
+fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
+    Ok(context.chain.blobs().with_hash(hash).map(|blob| Bytes::copy_from_slice(blob.as_slice())))
+}
+
+/// The blobs of a transaction; null if they are not kept or it has none.
+fn by_transaction_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Vec<Bytes>>, RpcError> {
+    let blobs = context.chain.blobs().of_transaction(hash);
+    Ok(blobs.map(|blobs| blobs.iter().map(|blob| Bytes::copy_from_slice(blob.as_slice())).collect()))
+}

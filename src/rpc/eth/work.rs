@@ -1,0 +1,65 @@
+//! What is left of mining by proof of work: questions that old clients still ask.
+
+use alloy_primitives::{B256, U256};
+use serde_json::{Value, json};
+
+use crate::rpc::{
+    Context, RpcError, Table,
+    hex::{self, Quantity},
+    params::{self, Param},
+};
+
+pub(super) fn methods(table: &mut Table) {
+    table.read("eth_hashrate", hashrate);
+    table.read("eth_protocolVersion", protocol_version);
+    table.read("eth_networkId", network_id);
+    table.read("eth_getWork", work);
+    table.read("eth_submitWork", submit_work);
+    table.read("eth_submitHashrate", submit_hashrate);
+}
+
+/// Hashes a second: nobody makes any.
+fn hashrate(_: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+    Ok(Quantity(0))
+}
+
+/// The version of the protocol between nodes, as anvil tells it; this node speaks to none.
+fn protocol_version(_: &Context, (): ()) -> Result<i64, RpcError> {
+    Ok(1)
+}
+
+/// The network id, which is the chain id, as a decimal number.
+fn network_id(context: &Context, (): ()) -> Result<String, RpcError> {
+    Ok(context.chain.params().chain_id.to_string())
+}
+
+/// A refusal that does not change when it is asked again.
+fn no_work() -> RpcError {
+    RpcError::server("Not implemented: blocks of this chain need no proof of work")
+}
+
+fn work(_: &Context, (): ()) -> Result<(), RpcError> {
+    Err(no_work())
+}
+
+fn submit_work(_: &Context, _: (Nonce, B256, B256)) -> Result<(), RpcError> {
+    Err(no_work())
+}
+
+fn submit_hashrate(_: &Context, _: (U256, B256)) -> Result<(), RpcError> {
+    Err(no_work())
+}
+
+/// A nonce of eight bytes.
+struct Nonce;
+
+impl Param for Nonce {
+    fn read(json: &str) -> Result<Self, String> {
+        let text = params::string(json)?;
+        hex::fixed_data(&text, "an 8-byte nonce").map(|_: [u8; 8]| Self)
+    }
+
+    fn schema() -> Value {
+        json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{16}$"})
+    }
+}

@@ -1,0 +1,93 @@
+//! Going on with what is left of a damaged log.
+
+use std::io;
+
+use super::{checkpoint, checkpoints, sealed::index_name};
+use crate::log::{ChainIdentity, LogError, Segment, Storage, Tail, segment_name, segments};
+
+/// What became of a damaged log.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Repaired {
+    /// Entries that are left.
+    pub end: u64,
+    /// What was wrong with the next one.
+    pub what: &'static str,
+    /// Where the rest is now.
+    pub aside: Vec<String>,
+}
+
+/// Where a log stops making sense.
+struct Break {
+    height: u64,
+    what: &'static str,
+    /// The intact beginning of the segment that it is in, if there is one.
+    segment: Option<Segment>,
+}
+
+/// Cuts the log off before the first entry that is damaged or missing, and puts everything after it aside. None if there
+/// is no such entry. Nothing is changed if no checkpoint is left to begin with. Ended at any moment, it can be done again.
+pub fn repair(storage: &dyn Storage, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
+    let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
+    let firsts = segments(storage)?;
+    let heights = checkpoints(storage).map_err(failed)?;
+    let Some(Break { height, what, segment }) = find(storage, &firsts, &heights, identity)? else { return Ok(None) };
+    if !heights.iter().any(|at| *at <= height && firsts.first().is_some_and(|first| first <= at)) {
+        let place = storage.describe("");
+        return Err(LogError::Missing { from: height, to: heights.first().copied().unwrap_or(height), place });
+    }
+
+    let mut aside = Vec::new();
+    let mut put_aside = |name: String| {
+        let torn = format!("torn-{name}");
+        storage.rename(&name, &torn).map_err(failed)?;
+        aside.push(storage.describe(&torn));
+        Ok::<_, LogError>(())
+    };
+    // The newest first: what is there never has a hole that was not there before.
+    for at in heights.iter().rev().filter(|at| **at > height) {
+        put_aside(checkpoint::name(*at))?;
+    }
+    let kept = segment.as_ref().map(|segment| segment.first);
+    for first in firsts.iter().rev().filter(|first| **first >= height && Some(**first) != kept) {
+        put_aside(segment_name(*first))?;
+    }
+    for first in firsts.iter().filter(|first| **first >= kept.unwrap_or(height)) {
+        match storage.remove(&index_name(*first)) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(failed(error)),
+            _ => {}
+        }
+    }
+    if let Some(segment) = segment {
+        aside.push(segment.cut(storage)?);
+    }
+    storage.sync_names().map_err(failed)?;
+    Ok(Some(Repaired { end: height, what, aside }))
+}
+
+fn find(
+    storage: &dyn Storage,
+    firsts: &[u64],
+    checkpoints: &[u64],
+    identity: ChainIdentity,
+) -> Result<Option<Break>, LogError> {
+    let mut end = firsts.first().copied().unwrap_or(0);
+    for (at, &first) in firsts.iter().enumerate() {
+        if first > end {
+            return Ok(Some(Break { height: end, what: "it is missing", segment: None }));
+        }
+        let (segment, damage) = match Segment::intact(storage, first, Some(identity)) {
+            Ok(found) => found,
+            Err(LogError::Damaged { what, .. }) => return Ok(Some(Break { height: first, what, segment: None })),
+            Err(error) => return Err(error),
+        };
+        end = segment.end();
+        // Of the last one a torn end is nothing that was ever acknowledged.
+        let torn = "the file ends within an entry, and yet others follow";
+        let damage = damage.or_else(|| (segment.tail == Tail::Torn && at + 1 < firsts.len()).then_some(torn));
+        if let Some(what) = damage {
+            return Ok(Some(Break { height: end, what, segment: Some(segment) }));
+        }
+    }
+    let beyond = checkpoints.last().is_some_and(|newest| *newest > end);
+    Ok(beyond.then_some(Break { height: end, what: "a checkpoint knows of it, but the log does not", segment: None }))
+}
