@@ -51,12 +51,12 @@ async function show({ focus }) {
   if (signal.aborted) return;
   replace(main, content);
   drawNavigation(view);
-  const heading = main.querySelector('h1');
-  document.title = heading ? `${heading.textContent} · tetrad` : 'tetrad';
+  const title = main.querySelector('h1');
+  document.title = title ? `${title.textContent} · tetrad` : 'tetrad';
   window.scrollTo(0, 0);
-  if (focus && heading) {
-    heading.focus({ preventScroll: true });
-    announce(heading.textContent);
+  if (focus && title) {
+    title.focus({ preventScroll: true });
+    announce(title.textContent);
   }
 }
 
