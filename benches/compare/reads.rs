@@ -1,7 +1,7 @@
 //! Reading: calls over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
 
 use alloy::{
-    primitives::{Address, B256, TxKind, U256},
+    primitives::{Address, TxKind, U256},
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
