@@ -115,9 +115,15 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
             return;
         }
         rpc.context.meters.sockets_cut.add(1);
-        // What was written before stands in the way until the client reads again.
+        // What was written before stands in the way until the client reads again. What it sent meanwhile has to be read,
+        // too: a connection that is closed over unread data is reset, and nobody hears why.
+        let farewell = async {
+            if sink.send(frame).await.is_ok() {
+                while let Some(Ok(_)) = stream.next().await {}
+            }
+        };
         tokio::select! {
-            _ = timeout(FAREWELL, sink.send(frame)) => {}
+            _ = timeout(FAREWELL, farewell) => {}
             () = shutdown.begun() => {}
         }
     }

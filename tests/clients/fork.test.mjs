@@ -69,8 +69,8 @@ test('is forked by anvil', async () => {
             const [ours, theirs] = await Promise.all([node, fork].map((side) => rpc(side, method, params)));
             assert.deepEqual(theirs, ours, method);
         }
-        const hash = await rpc(fork, 'eth_sendTransaction', [{ from: owner, to: nobody, value: '0x1' }]);
-        assert.equal((await rpc(fork, 'eth_getTransactionReceipt', [hash])).status, '0x1');
+        const receipt = await rpc(fork, 'eth_sendTransactionSync', [{ from: owner, to: nobody, value: '0x1' }]);
+        assert.equal(receipt.status, '0x1');
         assert.equal(await rpc(fork, 'eth_getBalance', [nobody, 'latest']), '0x78');
         assert.equal(await rpc(node, 'eth_getBalance', [nobody, 'latest']), '0x77');
     } finally {

@@ -35,7 +35,17 @@ fn find_code(state: &State, hash: B256) -> Option<Bytes> {
 /// The code with this hash after a block, by default the newest; empty if no account has it.
 fn code_by_hash(context: &Context, (hash, block): (B256, Option<BlockId>)) -> Result<Bytes, RpcError> {
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
-    Ok(find_code(&state, hash).unwrap_or_default())
+    find_code(&state, hash).map_or_else(|| check_whole(&state).map(|()| Bytes::new()), Ok)
+}
+
+/// Refuses to tell of everything in a state that is read piece by piece.
+fn check_whole(state: &State) -> Result<(), RpcError> {
+    match state.base() {
+        None => Ok(()),
+        Some(_) => Err(RpcError::server(
+            "the state is not held whole, as that of a fork, or of a block older than the history in memory",
+        )),
+    }
 }
 
 /// A key of geth's database: hex, or text as it stands.
@@ -60,7 +70,8 @@ fn db_get(context: &Context, (key,): (Key,)) -> Result<Bytes, RpcError> {
         hash if hash.len() == 32 => B256::from_slice(hash),
         _ => return Err(RpcError::server("not found: keys are `c` and the hash of a code")),
     };
-    find_code(&context.chain.head().state, hash).ok_or_else(|| RpcError::server("not found"))
+    let head = context.chain.head();
+    find_code(&head.state, hash).map_or_else(|| check_whole(&head.state).and(Err(RpcError::server("not found"))), Ok)
 }
 
 /// Slots in the order of their keys in the trie.
@@ -114,9 +125,6 @@ fn storage_range_at(
     (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),
 ) -> Result<StorageRange, RpcError> {
     let replay = Replay::find(context, block)?;
-    if replay.head.state.base().is_some() {
-        return Err(RpcError::server("a fork does not hold the whole storage of an account"));
-    }
     let index = usize::try_from(index.0).unwrap_or(usize::MAX);
     let transactions = replay.block.transactions.len();
     if index > transactions {
@@ -125,6 +133,7 @@ fn storage_range_at(
         )));
     }
     let state = replay.state_after(index)?;
+    check_whole(&state)?;
     let account = state.get(address)?.ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
     let count = count.0.min(MAX_SLOTS) as usize;
     let contract = account.contract.iter();

@@ -165,7 +165,8 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
 
         let storage: Arc<dyn Storage> = Arc::new(disk.clone());
         for _ in 0..1 + random.below(2) {
-            let mut logs: Vec<_> = storage.names().unwrap().into_iter().filter(|name| name.starts_with("log-")).collect();
+            let mut logs: Vec<_> =
+                storage.names().unwrap().into_iter().filter(|name| name.starts_with("log-")).collect();
             logs.sort_unstable();
             let name = &logs[random.below(logs.len() as u64) as usize];
             if random.chance(20) && logs.len() > 1 {
