@@ -1,5 +1,6 @@
 //! The composition root: the only file that knows every module.
 
+mod directory;
 mod forks;
 mod genesis_file;
 mod identity;
@@ -38,11 +39,14 @@ use crate::{
     fork::ForkError,
     network::Network,
     store::{DataDir, DataDirError},
-    web::{ShutdownHandle, TlsError},
+    web::{Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
 /// How long requests that are under way may take when the node ends.
 const PATIENCE: Duration = Duration::from_secs(10);
+
+/// Seconds that the newest block may be later than the clock before the log tells of it.
+const TOLERATED_AHEAD: u64 = 5;
 
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
@@ -133,15 +137,27 @@ impl Node {
         Self::spawn_with_clock(config, Arc::new(SystemClock)).await
     }
 
+    /// The same on sockets that a service manager has bound.
+    ///
+    /// # Errors
+    /// As for [`spawn`](Self::spawn).
+    pub(crate) async fn spawn_on(config: Config, inherited: Inherited) -> Result<Self, SpawnError> {
+        Self::begin(config, Arc::new(SystemClock), inherited).await
+    }
+
     /// The same with another source of time for blocks, rate limits and caches.
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
     pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
+        Self::begin(config, clock, Inherited::default()).await
+    }
+
+    async fn begin(config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
         // first node decides on the size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
-        let listeners = Listeners::bind(&config)?;
+        let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
@@ -161,6 +177,8 @@ impl Node {
         let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
+        tell_of_clock(&chain);
+
         let (handle, shutdown) = ShutdownHandle::new();
         let keyring = Arc::new(Keyring::new(std::mem::take(&mut identity.development)));
         let services = Services { chain: chain.clone(), network, clock, forks, shutdown: shutdown.clone() };
@@ -168,7 +186,9 @@ impl Node {
         let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
-        listeners.serve(routers, prices, config.listener, &shutdown);
+        // Somebody will look for the names of requests if their log or traces are on.
+        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
+        listeners.serve(routers, prices, config.listener, ids, &shutdown);
         let node = Self { addresses, chain, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
@@ -242,6 +262,20 @@ impl Node {
         self.chain.stop();
         // Ending takes the writer no longer than a block.
         let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
+    }
+}
+
+/// A chain that ends in the future was made under another clock, or moved ahead by hand and the shift is lost.
+fn tell_of_clock(chain: &Chain) {
+    let (newest, now) = (chain.head().block.header.timestamp, chain.now());
+    if newest > now + TOLERATED_AHEAD {
+        tracing::warn!(
+            newest_block = newest,
+            clock = now,
+            seconds_ahead = newest - now,
+            "the newest block is later than this machine's clock says it is: blocks keep its time, and prices grow stale, \
+             until the clock catches up; check the clock"
+        );
     }
 }
 

@@ -9,7 +9,7 @@ use super::{SpawnError, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Listener, ListenerLimits, Shutdown, Tls},
+    web::{self, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound and do not serve yet.
@@ -37,8 +37,9 @@ impl Addresses {
 }
 
 impl Listeners {
-    /// Binds what the configuration names.
-    pub(super) fn bind(config: &Config) -> Result<Self, SpawnError> {
+    /// Binds what the configuration names, unless the service manager has done so.
+    pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
+        let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
         let tls = config.tls.clone().map(|(certificate, key)| Tls::load(certificate, key)).transpose()?;
         // Another chain than the network's has no exchange to listen to.
         let prices = config.ws_listen.filter(|_| config.genesis.is_none());
@@ -47,11 +48,25 @@ impl Listeners {
             MetricsAt::Beside | MetricsAt::Off => None,
         };
         Ok(Self {
-            main: bind("listen", config.listen, None)?,
-            prices: prices.map(|address| bind("ws-listen", address, Some(exchange::SEND_BUFFER))).transpose()?,
-            metrics: metrics.map(|address| bind("metrics-listen", address, None)).transpose()?,
+            main: match inherited.main {
+                Some(listener) => given(listener)?,
+                None => bind("listen", config.listen, None)?,
+            },
+            prices: match (inherited.prices, prices) {
+                (Some(listener), _) => Some(given(listener)?),
+                (None, address) => {
+                    address.map(|address| bind("ws-listen", address, Some(exchange::SEND_BUFFER))).transpose()?
+                }
+            },
+            metrics: match (inherited.metrics, metrics) {
+                (Some(listener), _) => Some(given(listener)?),
+                (None, address) => address.map(|address| bind("metrics-listen", address, None)).transpose()?,
+            },
             #[cfg(unix)]
-            unix: config.listen_unix.as_deref().map(bind_unix).transpose()?,
+            unix: match (inherited.unix, config.listen_unix.as_deref()) {
+                (Some(listener), _) => Some(web::UnixSocket::given(listener)?),
+                (None, path) => path.map(bind_unix).transpose()?,
+            },
             tls: tls.map(Arc::new),
         })
     }
@@ -66,8 +81,17 @@ impl Listeners {
     }
 
     /// Serves until the end begins. Metrics on a listener of their own are for those inside, without TLS.
-    pub(super) fn serve(self, routers: Routers, prices: Option<Router>, limits: ListenerLimits, shutdown: &Shutdown) {
-        let serve = |listener, router| tokio::spawn(web::serve(listener, router, limits, shutdown.clone()));
+    pub(super) fn serve(
+        self,
+        routers: Routers,
+        prices: Option<Router>,
+        limits: ListenerLimits,
+        ids: RequestIds,
+        shutdown: &Shutdown,
+    ) {
+        let ids = Arc::new(ids);
+        let serve =
+            |listener, router| tokio::spawn(web::serve(listener, router, limits, ids.clone(), shutdown.clone()));
         #[cfg(unix)]
         if let Some(socket) = self.unix {
             serve(Listener::Unix(socket), routers.main.clone());

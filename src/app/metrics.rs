@@ -1,6 +1,6 @@
 //! `GET /metrics`: what the node counts, for Prometheus.
 
-use std::sync::Arc;
+use std::{path::PathBuf, sync::Arc};
 
 use axum::{
     Router,
@@ -11,7 +11,7 @@ use axum::{
 };
 use tokio::sync::broadcast::error::RecvError;
 
-use super::process;
+use super::{directory, process};
 use crate::{
     chain::{Chain, Clock, Event},
     exchange::{Exchange, Market, feed::Health},
@@ -29,6 +29,7 @@ pub(super) struct Sources {
     pub(super) produced: Arc<Produced>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) started_ms: u64,
+    pub(super) data_dir: Option<PathBuf>,
 }
 
 /// What blocks held that were made since the start.
@@ -86,6 +87,9 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
         }
         sources.prices(exchange.market(), &mut out).await;
     }
+    if let Some(directory) = &sources.data_dir {
+        directory::describe(&mut out, directory);
+    }
     process::describe(&mut out, sources.started_ms);
     ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], out.finish()).into_response()
 }
@@ -105,6 +109,13 @@ impl Sources {
         out.gauge("tetrad_head_base_fee_wei", "Its base fee per gas.")
             .sample(&[], header.base_fee_per_gas.unwrap_or_default());
         out.gauge("tetrad_oldest_block", "Height of the oldest block that is held.").sample(&[], head.oldest());
+        out.gauge("tetrad_history_bytes", "Rough size in memory of the blocks that are held.")
+            .sample(&[], head.held_bytes());
+        out.gauge("tetrad_state_accounts", "Accounts in the state.").sample(&[], head.state.len());
+        let mut family = out.histogram("tetrad_block_phase_duration_seconds", "How long parts of making a block took.");
+        for (phase, seen) in self.chain.block_phases() {
+            family.distribution(&[("phase", phase)], &seen);
+        }
         out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
             .sample(&[], self.chain.pool().len());
         out.counter("tetrad_blocks_total", "Blocks made since the start.").sample(&[], self.produced.blocks.get());

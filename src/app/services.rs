@@ -96,8 +96,9 @@ impl Services {
         let produced = Arc::<Produced>::default();
         tokio::spawn(produced.clone().follow(chain.clone(), self.shutdown.clone()));
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
-        let started_ms = clock.now_ms();
-        let metrics = metrics::router(Sources { chain, rpc, exchange, traffic, produced, clock, started_ms });
+        let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
+        let sources = Sources { chain, rpc, exchange, traffic, produced, clock, started_ms, data_dir };
+        let metrics = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
         }

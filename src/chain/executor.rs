@@ -11,10 +11,11 @@ use std::{
 };
 
 use tokio::sync::oneshot;
+use tracing::span::EnteredSpan;
 
 use super::{
     ChangeError, Edit, Event, Head, Journal, Mining, Pooled, Sealing, Shared, SubmitError, candidate::Candidate,
-    seal::seal, timing::Timing,
+    phases::Phase, seal::seal, timing::Timing,
 };
 use crate::{
     block::{Block, Transaction},
@@ -81,6 +82,11 @@ pub(super) struct Sealed {
     pub(super) shift: Shift,
     /// The time and the decisions for the next block before it.
     pub(super) before: (Timing, Sealing),
+}
+
+/// What making a block is in a trace.
+pub(super) fn block_span(parent: &Head) -> EnteredSpan {
+    tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1).entered()
 }
 
 /// A state of the chain to come back to.
@@ -189,7 +195,8 @@ impl Executor {
     pub fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
-        let first = self.shared.preamble(&head, &environment);
+        let _span = block_span(&head);
+        let first = self.preamble(&head, &environment);
         let candidate = self.candidate(&head, &environment, first)?;
         let sealed = self.seal(&head, &environment, candidate);
         self.record_sealed(&sealed)?;
@@ -198,7 +205,8 @@ impl Executor {
 
     /// Makes a block if there is anything to put into it. Returns whether that changed anything.
     fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
-        let first = self.shared.preamble(head, environment);
+        let _span = block_span(head);
+        let first = self.preamble(head, environment);
         let candidate = self.candidate(head, environment, first)?;
         if candidate.content.transactions.is_empty() {
             return Ok(!candidate.rejected.is_empty());
@@ -209,6 +217,11 @@ impl Executor {
         Ok(true)
     }
 
+    /// What the next block begins with.
+    pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
+        self.shared.phases.time(Phase::Preamble, || self.shared.preamble(head, environment))
+    }
+
     /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
     pub(super) fn candidate(
         &self,
@@ -216,8 +229,10 @@ impl Executor {
         environment: &Environment,
         first: Vec<Transaction>,
     ) -> Result<Candidate, BlockError> {
-        let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-        let mut candidate = Candidate::build(head, environment, first, &pooled)?;
+        let mut candidate = self.shared.phases.time(Phase::Execute, || {
+            let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            Candidate::build(head, environment, first, &pooled)
+        })?;
         for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
         }
@@ -227,10 +242,14 @@ impl Executor {
     /// Seals what was executed. The time and the decisions for the next block are used up.
     pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
         let mut state = head.state.clone();
-        let root = state.apply(&candidate.changes);
-        let block = Arc::new(seal(environment, candidate.content, root));
+        let phases = &self.shared.phases;
+        let root = phases.time(Phase::Root, || state.apply(&candidate.changes));
         let changes = Arc::new(candidate.changes);
-        let (next, dropped) = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
+        let (block, (next, dropped)) = phases.time(Phase::Seal, || {
+            let block = Arc::new(seal(environment, candidate.content, root));
+            let extended = head.extended(block.clone(), changes.clone(), state, self.shared.history_limits);
+            (block, extended)
+        });
         let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
         let before = (timing.clone(), *sealing);
         timing.sealed(environment.timestamp);
@@ -248,13 +267,15 @@ impl Executor {
 
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
     pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
-        added.iter().for_each(|block| self.shared.index.insert(block));
-        let head = Arc::new(next.after(&self.head()));
-        self.shared.head.store(head.clone());
-        let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
-        self.shared.pool.settle(senders, &head.state);
-        // Nobody may be listening.
-        let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
+        self.shared.phases.time(Phase::Publish, || {
+            added.iter().for_each(|block| self.shared.index.insert(block));
+            let head = Arc::new(next.after(&self.head()));
+            self.shared.head.store(head.clone());
+            let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
+            self.shared.pool.settle(senders, &head.state);
+            // Nobody may be listening.
+            let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
+        });
     }
 
     /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.

@@ -130,6 +130,11 @@ impl Head {
         head
     }
 
+    /// Rough size in memory of the blocks that are held, with their receipts and what they changed, in bytes.
+    pub fn held_bytes(&self) -> usize {
+        self.bytes
+    }
+
     /// The same chain, with a history to look up what memory does not hold.
     pub(super) fn with_archive(self, archive: Arc<History>) -> Self {
         Self { archive: Some(archive), ..self }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256};
 
-use super::{ChangeError, Executor, Head, Mining};
+use super::{ChangeError, Executor, Head, Mining, executor::block_span};
 use crate::block::Block;
 
 /// Empty blocks that are published together.
@@ -33,7 +33,8 @@ impl Executor {
                 self.increase_time(i64::try_from(interval).unwrap_or(i64::MAX));
             }
             let environment = self.shared.next_environment(&head, pace.at_least);
-            let first = if left <= LIVELY { self.shared.preamble(&head, &environment) } else { Vec::new() };
+            let _span = block_span(&head);
+            let first = if left <= LIVELY { self.preamble(&head, &environment) } else { Vec::new() };
             let candidate = match self.candidate(&head, &environment, first) {
                 Ok(candidate) => candidate,
                 Err(error) => {

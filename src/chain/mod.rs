@@ -22,6 +22,7 @@ mod keyring;
 mod maintain;
 mod mining;
 mod past;
+mod phases;
 mod pool;
 mod record;
 mod recover;
@@ -78,6 +79,7 @@ use self::{
     arrivals::Arrivals,
     executor::{Answer, Command},
     index::Index,
+    phases::Phases,
     shared::{Sealing, Shared},
     timing::Timing,
 };
@@ -218,6 +220,7 @@ impl Chain {
             history: journal.as_ref().and_then(Journal::history),
             keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
             pending: Mutex::default(),
+            phases: Phases::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));

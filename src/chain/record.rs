@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{
     ChangeError, Executor, Head, SubmitError,
     executor::{Command, Sealed, Waiting},
+    phases::Phase,
 };
 use crate::log::{AppendError, Entry, Parameters};
 
@@ -13,7 +14,7 @@ impl Executor {
     pub(super) fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let entry = entry();
-        journal.record(&entry)?;
+        self.shared.phases.time(Phase::Append, || journal.record(&entry))?;
         if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
             self.recorded = shift;
         }

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, arrivals::Arrivals, index::Index, timing::Timing,
-    view::Pending,
+    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, arrivals::Arrivals, index::Index, phases::Phases,
+    timing::Timing, view::Pending,
 };
 use crate::{block::Transaction, evm::Environment, store::History};
 
@@ -32,6 +32,7 @@ pub(super) struct Shared {
     /// Whether transactions that wait are kept on disk.
     pub(super) keeps_pool: bool,
     pub(super) pending: Mutex<Option<Pending>>,
+    pub(super) phases: Phases,
 }
 
 /// How new blocks come about.

@@ -8,6 +8,7 @@ pub mod address;
 mod banner;
 pub mod chain;
 mod configuration;
+mod hints;
 pub mod keys;
 mod notify;
 mod probe;
@@ -69,6 +70,12 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
+    /// The service manager passes something that there is no use for.
+    #[error(transparent)]
+    Inherited(#[from] crate::web::InheritedError),
+    /// Traces cannot be sent.
+    #[error(transparent)]
+    Traces(#[from] crate::telemetry::TracesError),
     /// An ABI cannot be read.
     #[error(transparent)]
     Abi(#[from] crate::console::AbiError),
@@ -96,6 +103,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(Error::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
+            if let Some(hint) = hints::hint(&error) {
+                eprintln!("hint: {hint}");
+            }
             ExitCode::FAILURE
         }
     }

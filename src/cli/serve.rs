@@ -3,18 +3,20 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::{Error, banner, notify};
-use crate::{Config, Node, console::Console, telemetry};
+use crate::{Config, Node, console::Console, telemetry, web::Inherited};
 
 /// Runs a node until SIGINT or SIGTERM.
 pub(super) fn run(config: Config) -> Result<(), Error> {
-    telemetry::install(&config);
+    // Before there are other threads: taking sockets over changes the environment.
+    let inherited = Inherited::take()?;
+    let _telemetry = telemetry::install(&config)?;
     // Twice as many workers as processors: half of them may be busy with calls while the others serve.
     let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     runtime.block_on(async {
         // From here on a signal waits for somebody to take it.
         let mut signals = Signals::listen()?;
-        let node = Node::spawn(config).await?;
+        let node = Node::spawn_on(config, inherited).await?;
         if !node.config().quiet {
             let mut out = io::stdout().lock();
             banner::print(&node, &mut out)?;

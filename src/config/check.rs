@@ -5,7 +5,7 @@ use std::{path::PathBuf, time::Duration};
 use alloy_primitives::utils::parse_ether;
 use ipnet::IpNet;
 
-use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Values, reader::Reader};
+use super::{Config, ConfigError, LogFormat, MetricsAt, Profile, Traces, Values, reader::Reader};
 use crate::{
     account::{Hrp, Mnemonic},
     exchange::feed::Policy,
@@ -99,6 +99,7 @@ impl Config {
         if let Some(slow) = read.seconds("slow-request", 0.0..=3_600.0)? {
             config.rpc.slow = Some(slow).filter(|slow| !slow.is_zero());
         }
+        config.traces = read_traces(&read)?;
         config.read_fork(&read)?;
         config.read_network(&read)?;
         config.read_rpc(&read)?;
@@ -217,4 +218,22 @@ impl Config {
         }
         Ok(())
     }
+}
+
+fn read_traces(read: &Reader<'_>) -> Result<Option<Traces>, ConfigError> {
+    let ratio = read.number("traces.sample-ratio", 0.0..=1.0)?;
+    let mut endpoint = None;
+    read.checked("traces.endpoint", &mut endpoint, |text| {
+        let wrong = |what: &str| format!("expected a URL such as http://localhost:4318, got `{text}` ({what})");
+        let mut url: reqwest::Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
+        if !matches!(url.scheme(), "http" | "https") {
+            return Err(wrong("neither http nor https"));
+        }
+        // What OTLP says of a URL that names the collector only.
+        if url.path() == "/" {
+            url.set_path("/v1/traces");
+        }
+        Ok(Some(url.to_string()))
+    })?;
+    Ok(endpoint.map(|endpoint| Traces { endpoint, sample_ratio: ratio.unwrap_or(Traces::ALL) }))
 }

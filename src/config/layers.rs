@@ -88,7 +88,8 @@ impl Values {
                 if matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE") {
                     continue;
                 }
-                return Err(ConfigError::new(format!("unknown environment variable {variable}")));
+                let close = similar(&variable, SETTINGS.iter().map(Setting::variable));
+                return Err(ConfigError::new(format!("unknown environment variable {variable}{close}")));
             };
             self.read(setting, &text, Origin::Environment(variable))?;
         }
@@ -138,6 +139,13 @@ impl Kind {
 
 /// `; did you mean …` where a setting's name is close.
 fn suggestion(key: &str) -> String {
-    let close = SETTINGS.iter().map(|setting| (strsim::damerau_levenshtein(setting.name, key), setting.name)).min();
-    close.filter(|(distance, _)| *distance <= 3).map_or(String::new(), |(_, name)| format!("; did you mean `{name}`?"))
+    similar(key, SETTINGS.iter().map(|setting| setting.name.to_owned()))
+}
+
+/// `; did you mean …` where one of `known` is close.
+fn similar(name: &str, known: impl Iterator<Item = String>) -> String {
+    let close = known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min();
+    close
+        .filter(|(distance, _)| *distance <= 3)
+        .map_or(String::new(), |(_, known)| format!("; did you mean `{known}`?"))
 }

@@ -75,6 +75,20 @@ pub enum LogFormat {
     Json,
 }
 
+/// Traces, and who gets them.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traces {
+    /// URL that spans are sent to, as OTLP in protobuf.
+    pub endpoint: String,
+    /// How many of the traces that begin here are recorded, from 0 to 1.
+    pub sample_ratio: f64,
+}
+
+impl Traces {
+    /// The ratio with which every trace is recorded.
+    pub(crate) const ALL: f64 = 1.0;
+}
+
 /// What a node is to do. [`Config::default`] is a development node.
 #[derive(Clone, Debug)]
 pub struct Config {
@@ -130,6 +144,8 @@ pub struct Config {
     pub log_format: LogFormat,
     /// What is logged.
     pub log_level: String,
+    /// Where traces are sent, if anywhere.
+    pub traces: Option<Traces>,
     /// The chain to begin on, if it is another node's.
     pub fork: ForkConfig,
     /// The network that is mirrored.
@@ -181,6 +197,7 @@ impl Default for Config {
             console: ConsoleConfig::default(),
             log_format: LogFormat::Text,
             log_level: "info".to_owned(),
+            traces: None,
             fork: ForkConfig::default(),
             network: Network::default(),
             rpc: RpcConfig::default(),

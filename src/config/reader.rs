@@ -70,6 +70,14 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
+    pub(super) fn number(&self, name: &str, range: RangeInclusive<f64>) -> Result<Option<f64>, ConfigError> {
+        let Some((value, origin)) = self.0.get(name) else { return Ok(None) };
+        let number = value.as_float().or(value.as_integer().map(|whole| whole as f64));
+        let (least, most) = (range.start(), range.end());
+        let wrong = || ConfigError::new(format!("{origin}: expected {least} to {most}, got {value}"));
+        number.filter(|number| range.contains(number)).map(Some).ok_or_else(wrong)
+    }
+
     pub(super) fn seconds(&self, name: &str, range: RangeInclusive<f64>) -> Result<Option<Duration>, ConfigError> {
         let Some((value, origin)) = self.0.get(name) else { return Ok(None) };
         let number = value.as_float().or(value.as_integer().map(|whole| whole as f64));

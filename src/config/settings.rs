@@ -132,6 +132,18 @@ pub const SETTINGS: &[Setting] = &[
     setting("log-level", Kind::Text, "FILTER", "What is logged: error, warn, info, debug, trace, or levels by module"),
     setting("slow-request", Kind::Number, "SECONDS", "Log requests that take longer; 0 for none"),
     setting(
+        "traces.endpoint",
+        Kind::Text,
+        "URL",
+        "OpenTelemetry collector that gets spans of requests and blocks (OTLP over HTTP), such as http://localhost:4318",
+    ),
+    setting(
+        "traces.sample-ratio",
+        Kind::Number,
+        "0-1",
+        "How many of the traces that begin here are recorded; a request with a traceparent follows its sender",
+    ),
+    setting(
         "fork.url",
         Kind::Text,
         "URL",

@@ -5,7 +5,7 @@ use std::{fmt::Display, path::PathBuf, time::Duration};
 use alloy_primitives::utils::format_ether;
 use toml::Value;
 
-use super::{Config, LogFormat, MetricsAt, Profile};
+use super::{Config, LogFormat, MetricsAt, Profile, Traces};
 use crate::{exchange::feed::Policy, log::Durability, rpc::Dialect, web::Origins};
 
 impl Config {
@@ -52,6 +52,10 @@ impl Config {
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
             "log-level" => text(&self.log_level),
             "slow-request" => seconds(self.rpc.slow.unwrap_or_default()),
+            "traces.endpoint" => self.traces.as_ref().map(|traces| Value::String(traces.endpoint.clone())),
+            "traces.sample-ratio" => {
+                Some(Value::Float(self.traces.as_ref().map_or(Traces::ALL, |traces| traces.sample_ratio)))
+            }
             "fork.url" => self.fork.url.as_ref().and_then(|url| text(url)),
             "fork.block" => self.fork.block.and_then(integer),
             "fork.headers" => {

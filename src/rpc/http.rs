@@ -10,13 +10,19 @@ use axum::{
     routing::{MethodRouter, any},
 };
 
-use futures_util::FutureExt;
+use futures_util::{FutureExt, StreamExt};
+use tokio::time::timeout;
 
 use super::{Rpc, ws};
 use crate::web::Shutdown;
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// Bytes of a body beyond the limit that are read nevertheless, if the limit is not larger.
+const MOST_DISCARDED: u64 = 32 << 20;
+/// How long that may take, and how long the client may pause meanwhile.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(250);
 
 /// What answers at every path that JSON-RPC is served at.
 pub fn service(rpc: Rpc, shutdown: Shutdown) -> MethodRouter {
@@ -47,13 +53,17 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
     let too_large =
         || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
     if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
+        // Who asks before sending sends nothing; to anybody else the answer would get lost under a closed connection.
+        if !request.headers().contains_key(header::EXPECT) {
+            discard(request.into_body(), MOST_DISCARDED.max(4 * limit as u64)).await;
+        }
         return too_large();
     }
     let mut reading = std::pin::pin!(to_bytes(request.into_body(), limit));
     // Most bodies have arrived with the head; a timer is set up only for the others.
     let body = match reading.as_mut().now_or_never() {
         Some(body) => Ok(body),
-        None => tokio::time::timeout(BODY_TIMEOUT, reading).await,
+        None => timeout(BODY_TIMEOUT, reading).await,
     };
     match body {
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
@@ -64,6 +74,22 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
             ([(header::CONTENT_TYPE, "application/json")], Body::from(answer)).into_response()
         }
     }
+}
+
+/// Reads what a client insists on sending, so that it gets to reading the answer: many clients, and proxies between, do
+/// not look before they are done. Within limits: whoever goes on for longer finds the connection closed.
+async fn discard(body: Body, most: u64) {
+    let mut body = body.into_data_stream();
+    let reading = async {
+        let mut left = most;
+        // Who pauses waits for the answer already.
+        while let Ok(Some(Ok(piece))) = timeout(PAUSE, body.next()).await {
+            let Some(rest) = left.checked_sub(piece.len() as u64) else { return };
+            left = rest;
+        }
+    };
+    // However it ends, there is nothing more to do.
+    let _ = timeout(DISCARD_TIMEOUT, reading).await;
 }
 
 fn is_json(headers: &HeaderMap) -> bool {

@@ -36,6 +36,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use ::tracing::{Instrument, Span, field::Empty};
 use futures_util::future::join_all;
 use serde_json::value::RawValue;
 
@@ -156,6 +157,7 @@ struct Started {
     name: &'static str,
     meter: Arc<Meter>,
     began: Instant,
+    span: Span,
 }
 
 /// The interface. Clones share it.
@@ -266,10 +268,20 @@ impl Rpc {
             return None;
         };
         let began = Instant::now();
+        let span = ::tracing::trace_span!(
+            target: "tetrad::span",
+            "rpc",
+            otel.name = method.name,
+            rpc.system = "jsonrpc",
+            rpc.method = method.name,
+            rpc.jsonrpc.error_code = Empty,
+        );
         if let Some(fork) = self.context.fork() {
             let pending = self.on_fork(fork, method.name, request.params.map(ToOwned::to_owned));
-            return Some(Started { pending, name: method.name, meter: method.meter.clone(), began });
+            let (name, meter) = (method.name, method.meter.clone());
+            return Some(Started { pending, name, meter, began, span });
         }
+        let entered = span.enter();
         let outcome = match &method.handler {
             Handler::Quick(run) => {
                 envelope::begin(request.id, out);
@@ -280,13 +292,18 @@ impl Rpc {
                 run(&self.context, request.params, out)
             }
             Handler::Execute(_, run) | Handler::Slow(run) => match run(self.context.clone(), request.params) {
-                Ok(pending) => return Some(Started { pending, name: method.name, meter: method.meter.clone(), began }),
+                Ok(pending) => {
+                    drop(entered);
+                    let (name, meter) = (method.name, method.meter.clone());
+                    return Some(Started { pending, name, meter, began, span });
+                }
                 Err(error) => Err(error),
             },
         };
         match outcome {
             Ok(()) => envelope::end(out),
             Err(error) => {
+                span.record("rpc.jsonrpc.error_code", error.code);
                 out.clear();
                 self.refuse(request.id, &error, out);
             }
@@ -326,7 +343,16 @@ impl Rpc {
     }
 
     async fn wait(&self, started: Started) -> table::Answer {
-        let answer = started.pending.await;
+        // Nearly nobody records traces, and a future within a span is a larger one.
+        let answer = if started.span.is_disabled() {
+            started.pending.await
+        } else {
+            let answer = started.pending.instrument(started.span.clone()).await;
+            if let Err(error) = &answer {
+                started.span.record("rpc.jsonrpc.error_code", error.code);
+            }
+            answer
+        };
         started.meter.answered(started.name, started.began, self.context.config.slow);
         answer
     }

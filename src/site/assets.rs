@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 
 use alloy_primitives::{hex, keccak256};
-use axum::body::Bytes;
+use axum::{body::Bytes, http::HeaderValue};
+use base64ct::{Base64, Encoding};
+use sha2::{Digest, Sha256};
 
 use super::interfaces;
 
@@ -32,6 +34,8 @@ impl Asset {
 /// The page, and what it loads by its path under `/site/`.
 pub(super) struct Assets {
     pub(super) page: Asset,
+    /// What the page may do, as `Content-Security-Policy`.
+    pub(super) policy: HeaderValue,
     loaded: HashMap<&'static str, Asset>,
 }
 
@@ -90,13 +94,42 @@ impl Assets {
         ];
         let loaded = files.into_iter().map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
         let made = ("interfaces.json", Asset::new("interfaces.json", interfaces::json().into()));
-        Self {
-            page: Asset::new("index.html", Bytes::from_static(include_bytes!("page/index.html"))),
-            loaded: loaded.chain([made]).collect(),
-        }
+        let loaded: HashMap<_, _> = loaded.chain([made]).collect();
+        let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
+        Self { page: Asset::new("index.html", page.into()), policy, loaded }
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Asset> {
         self.loaded.get(path)
     }
+}
+
+/// What the first paint waits for, as the page asks for it, and what to put there instead.
+const INLINED: [(&str, &str, &str, &str); 3] = [
+    ("theme.js", "<script src=\"site/theme.js\"></script>", "<script>", "</script>"),
+    ("css/base.css", "<link rel=\"stylesheet\" href=\"site/css/base.css\">", "<style>", "</style>"),
+    ("css/parts.css", "<link rel=\"stylesheet\" href=\"site/css/parts.css\">", "<style>", "</style>"),
+];
+
+/// Puts what the first paint waits for into the page, so that it comes with the first answer, and allows these very
+/// texts in the policy.
+fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, HeaderValue) {
+    let mut page = page.to_owned();
+    let (mut scripts, mut styles) = (String::new(), String::new());
+    for (path, wanted, open, close) in INLINED {
+        let Some(text) = loaded.get(path).and_then(|asset| std::str::from_utf8(&asset.body).ok()) else { continue };
+        if page.contains(wanted) {
+            page = page.replacen(wanted, &format!("{open}{text}{close}"), 1);
+            let allowed = if close == "</style>" { &mut styles } else { &mut scripts };
+            allowed.push_str(&format!(" 'sha256-{}'", Base64::encode_string(&Sha256::digest(text))));
+        }
+    }
+    // The page runs the node's own scripts and talks to the node; nothing else. Text never becomes markup or code.
+    let policy = format!(
+        "default-src 'none'; script-src 'self'{scripts}; style-src 'self'{styles}; img-src 'self' data:; \
+         connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
+         require-trusted-types-for 'script'; trusted-types 'none'"
+    );
+    // Letters, digits and punctuation of ASCII.
+    (page, HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")))
 }

@@ -1,6 +1,7 @@
 //! The page: what a browser gets at `/`, embedded in the program.
 //!
-//! Plain HTML, CSS and ES modules in `page/`, sent as they are. The page uses the node's public interfaces and nothing
+//! Plain HTML, CSS and ES modules in `page/`, sent as they are, but for what the first paint waits for, which is put
+//! into the page when the program starts. The page uses the node's public interfaces and nothing
 //! else; the one thing made for it is the list of the contracts' interfaces, which it explains calls and events with.
 
 mod assets;
@@ -20,11 +21,6 @@ use axum::{
 
 use self::assets::{Asset, Assets};
 use crate::web::not_found;
-
-/// What the page may do: run the node's own scripts, talk to the node, nothing else. Text never becomes markup or code.
-const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; \
-                      base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
-                      require-trusted-types-for 'script'; trusted-types 'none'";
 
 /// The page and everything it loads.
 #[derive(Clone)]
@@ -54,18 +50,18 @@ async fn page(State(site): State<Site>, request: Request, next: Next) -> Respons
     if !shown || request.headers().contains_key(header::UPGRADE) {
         return next.run(request).await;
     }
-    respond(&site.0.page, request.headers())
+    respond(&site.0.page, &site.0.policy, request.headers())
 }
 
 async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Request) -> Response {
     match site.0.get(&path) {
-        Some(asset) => respond(asset, request.headers()),
+        Some(asset) => respond(asset, &site.0.policy, request.headers()),
         None => not_found(request.uri().clone()).await.into_response(),
     }
 }
 
 /// An asset, or 304 if the browser has it. Browsers ask each time, so that a new program never meets an old page.
-fn respond(asset: &Asset, request: &HeaderMap) -> Response {
+fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response {
     let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
     let unchanged =
         known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == asset.etag));
@@ -77,7 +73,7 @@ fn respond(asset: &Asset, request: &HeaderMap) -> Response {
     let headers = response.headers_mut();
     headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, HeaderValue::from_static(POLICY));
+    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
     // Hexadecimal digits in quotes.

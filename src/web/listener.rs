@@ -1,25 +1,17 @@
-//! Accepting connections and serving HTTP on them, within limits that no client can stretch.
+//! Accepting connections, within limits that no client can stretch.
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::{Router, extract::ConnectInfo};
-use hyper::body::Incoming;
-use hyper_util::{
-    rt::{TokioIo, TokioTimer},
-    service::TowerToHyperService,
-};
+use axum::Router;
 use tokio::{
-    io::{AsyncRead, AsyncWrite},
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
 };
 use tokio_rustls::TlsAcceptor;
-use tower::{ServiceExt, util::BoxCloneSyncService};
 
 #[cfg(unix)]
 use super::UnixSocket;
-use super::{Shutdown, Tls};
+use super::{RequestIds, Shutdown, Tls, connection::Connection};
 
 /// What a listener allows.
 #[derive(Clone, Copy, Debug)]
@@ -73,7 +65,7 @@ pub enum Listener {
 }
 
 /// A connection that was accepted.
-enum Accepted {
+pub(super) enum Accepted {
     Tcp(TcpStream),
     Tls(TcpStream, TlsAcceptor),
     #[cfg(unix)]
@@ -106,7 +98,13 @@ impl Listener {
 }
 
 /// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
-pub async fn serve(listener: Listener, router: Router, limits: ListenerLimits, mut shutdown: Shutdown) {
+pub async fn serve(
+    listener: Listener,
+    router: Router,
+    limits: ListenerLimits,
+    ids: Arc<RequestIds>,
+    mut shutdown: Shutdown,
+) {
     let permits = Arc::new(Semaphore::new(limits.connections));
     loop {
         let Ok(permit) = permits.clone().acquire_owned().await else { return };
@@ -117,7 +115,8 @@ pub async fn serve(listener: Listener, router: Router, limits: ListenerLimits, m
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
-                tokio::spawn(connection(stream, peer, slot, router.clone(), limits, shutdown.clone()));
+                let (router, ids, shutdown) = (router.clone(), ids.clone(), shutdown.clone());
+                tokio::spawn(Connection { peer, slot, router, limits, ids, shutdown }.serve(stream));
             }
             Err(error) => {
                 // Too many open files, or a client that went away: neither is the end of the listener.
@@ -127,67 +126,6 @@ pub async fn serve(listener: Listener, router: Router, limits: ListenerLimits, m
                 }
             }
         }
-    }
-}
-
-async fn connection(
-    accepted: Accepted,
-    peer: SocketAddr,
-    slot: ConnectionSlot,
-    router: Router,
-    limits: ListenerLimits,
-    shutdown: Shutdown,
-) {
-    match accepted {
-        Accepted::Tcp(stream) => {
-            // Answers are small and complete: waiting to fill packets only delays them.
-            let _ = stream.set_nodelay(true);
-            converse(stream, peer, slot, router, limits, shutdown).await;
-        }
-        Accepted::Tls(stream, acceptor) => {
-            let _ = stream.set_nodelay(true);
-            match timeout(limits.header_timeout, acceptor.accept(stream)).await {
-                Ok(Ok(stream)) => converse(stream, peer, slot, router, limits, shutdown).await,
-                Ok(Err(error)) => tracing::debug!(%error, %peer, "no TLS came about"),
-                Err(_) => tracing::debug!(%peer, "the TLS handshake took too long"),
-            }
-        }
-        #[cfg(unix)]
-        Accepted::Unix(stream) => converse(stream, peer, slot, router, limits, shutdown).await,
-    }
-}
-
-async fn converse<S>(
-    stream: S,
-    peer: SocketAddr,
-    slot: ConnectionSlot,
-    router: Router,
-    limits: ListenerLimits,
-    mut shutdown: Shutdown,
-) where
-    S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
-{
-    let service = router.map_request(move |mut request: axum::http::Request<Incoming>| {
-        request.extensions_mut().insert(ConnectInfo(peer));
-        request.extensions_mut().insert(slot.clone());
-        request.map(axum::body::Body::new)
-    });
-    let service = TowerToHyperService::new(BoxCloneSyncService::new(service));
-    let connection = hyper::server::conn::http1::Builder::new()
-        .timer(TokioTimer::new())
-        .header_read_timeout(limits.header_timeout)
-        .serve_connection(TokioIo::new(stream), service)
-        .with_upgrades();
-    let mut connection = std::pin::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = shutdown.begun() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
-        }
-    };
-    if let Err(error) = ended {
-        tracing::trace!(%error, %peer, "connection ended");
     }
 }
 

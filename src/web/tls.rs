@@ -14,6 +14,9 @@ use tokio_rustls::{
     },
 };
 
+/// What a client that wants HTTP/2 is told during the handshake (RFC 9113 section 3.2).
+pub(super) const HTTP_2: &[u8] = b"h2";
+
 /// What listeners with TLS show their clients.
 #[derive(Debug)]
 pub struct Tls {
@@ -85,6 +88,6 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
         .with_no_client_auth()
         .with_single_cert(chain, secret)
         .map_err(pair)?;
-    config.alpn_protocols = vec![b"http/1.1".to_vec()];
+    config.alpn_protocols = vec![HTTP_2.to_vec(), b"http/1.1".to_vec()];
     Ok(config)
 }

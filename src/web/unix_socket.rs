@@ -8,11 +8,12 @@ use std::{
 
 use tokio::net::{UnixListener, UnixStream};
 
-/// The socket. Its file is gone when this is dropped.
+/// The socket. A file that was made for it is gone when this is dropped.
 #[derive(Debug)]
 pub struct UnixSocket {
     listener: UnixListener,
-    path: PathBuf,
+    /// Its file, if it is this process's to remove.
+    path: Option<PathBuf>,
 }
 
 impl UnixSocket {
@@ -28,7 +29,15 @@ impl UnixSocket {
         {
             fs::remove_file(path)?;
         }
-        Ok(Self { listener: UnixListener::bind(path)?, path: path.to_owned() })
+        Ok(Self { listener: UnixListener::bind(path)?, path: Some(path.to_owned()) })
+    }
+
+    /// A socket that a service manager has bound, and looks after.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn given(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
+        Ok(Self { listener: UnixListener::from_std(listener)?, path: None })
     }
 
     pub(super) async fn accept(&self) -> io::Result<UnixStream> {
@@ -38,7 +47,9 @@ impl UnixSocket {
 
 impl Drop for UnixSocket {
     fn drop(&mut self) {
-        // Somebody may have taken it away already.
-        let _ = fs::remove_file(&self.path);
+        if let Some(path) = &self.path {
+            // Somebody may have taken it away already.
+            let _ = fs::remove_file(path);
+        }
     }
 }

@@ -6,6 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
+import axe from 'axe-core';
+
 import { encodeCall, fragment, selector } from '../../src/site/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
@@ -326,6 +328,32 @@ test('with a thousand blocks a minute the page stays smooth', async () => {
   await page.waitForSelector(`#status-text:has-text("block ${start + 50}")`);
   console.log(`longest task ${Math.round(await page.evaluate(() => window.longest))} ms`);
   await clean(page);
+});
+
+test('every view is fit for keyboards and screen readers, in light and dark', async () => {
+  const [from] = await node.rpc('eth_accounts');
+  const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
+  const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/1', `tx/${hash}`, `address/${ACCOUNT}`, 'search/nothing', 'nowhere'];
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await browser.open(node.url, { colorScheme });
+    await page.evaluate(axe.source);
+    for (const path of paths) {
+      await page.evaluate((to) => {
+        document.querySelector('main h1').remove();
+        location.hash = `#/${to}`;
+        if (!to) window.dispatchEvent(new HashChangeEvent('hashchange'));
+      }, path);
+      await page.waitForSelector('main h1');
+      await page.waitForLoadState('networkidle');
+      const found = await page.evaluate(async () => {
+        const { violations } = await axe.run(document, { resultTypes: ['violations'] });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 120)).join(' ')}`);
+      });
+      assert.deepEqual(found, [], `${path} in ${colorScheme}`);
+      if (colorScheme === 'light' || path === 'exchange') await browser.picture(page, `${colorScheme}-${path.split('/')[0] || 'network'}`);
+    }
+    await clean(page);
+  }
 });
 
 test('every view fits a phone and is named, in light and dark', async () => {

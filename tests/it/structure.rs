@@ -19,7 +19,7 @@ const ALLOWED: [(&str, &[&str]); 24] = [
     ("metrics", &[]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
-    ("chain", &["account", "block", "codec", "state", "evm", "log", "store"]),
+    ("chain", &["account", "block", "codec", "state", "evm", "log", "store", "metrics"]),
     ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
     ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),

@@ -1,6 +1,6 @@
 // The frame around the views: navigation, search, the account that acts, the state of the connection.
 
-import { announce, failure, h, icon, replace, setText, toast } from './lib/dom.js';
+import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
 import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
@@ -46,17 +46,17 @@ async function show({ focus }) {
     const { default: make } = await import(`./views/${view.file}.js`);
     content = await make({ signal, rest, query });
   } catch (error) {
-    content = failure(error);
+    content = h('div', heading('This page could not be shown'), failure(error));
   }
   if (signal.aborted) return;
   replace(main, content);
   drawNavigation(view);
-  const heading = main.querySelector('h1');
-  document.title = heading ? `${heading.textContent} · tetrad` : 'tetrad';
+  const title = main.querySelector('h1');
+  document.title = title ? `${title.textContent} · tetrad` : 'tetrad';
   window.scrollTo(0, 0);
-  if (focus && heading) {
-    heading.focus({ preventScroll: true });
-    announce(heading.textContent);
+  if (focus && title) {
+    title.focus({ preventScroll: true });
+    announce(title.textContent);
   }
 }
 

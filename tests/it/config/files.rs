@@ -48,6 +48,7 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "data-dir",
         "ready-file",
         "listen-unix",
+        "traces.endpoint",
         "fork.url",
         "fork.block",
         "tls.certificate-file",

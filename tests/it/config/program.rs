@@ -1,75 +1,8 @@
 //! The program itself, as a user starts it.
 
-use std::{
-    io::Read,
-    process::{Child, Command, Output, Stdio},
-};
+use std::process::Command;
 
-use serde_json::Value;
-
-fn tetrad(arguments: &[&str]) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_tetrad"));
-    command.args(arguments).env_clear().stdin(Stdio::null());
-    command
-}
-
-fn output(arguments: &[&str]) -> (bool, String, String) {
-    let Output { status, stdout, stderr } = tetrad(arguments).output().unwrap();
-    (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
-}
-
-/// A node of its own process, ended when dropped.
-struct Running {
-    child: Child,
-    ready: Value,
-    _directory: tempfile::TempDir,
-}
-
-impl Running {
-    async fn start(arguments: &[&str]) -> Self {
-        let directory = tempfile::tempdir().unwrap();
-        let file = directory.path().join("ready.json");
-        let mut command = tetrad(arguments);
-        command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--ready-file"]).arg(&file);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let ready = loop {
-            if let Ok(text) = std::fs::read_to_string(&file) {
-                // The file is whole from the first moment it is there.
-                break serde_json::from_str(&text).unwrap();
-            }
-            if let Some(status) = child.try_wait().unwrap() {
-                let mut error = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-                panic!("{status}: {error}");
-            }
-            tokio::task::yield_now().await;
-        };
-        Self { child, ready, _directory: directory }
-    }
-
-    async fn chain_id(&self) -> Value {
-        let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId"}"#;
-        let request =
-            reqwest::Client::new().post(self.ready["rpc"].as_str().unwrap()).header("content-type", "application/json");
-        request.body(body).send().await.unwrap().json::<Value>().await.unwrap()["result"].clone()
-    }
-
-    /// Sends a signal and returns what the program printed until it ended.
-    fn end(mut self, signal: &str) -> (bool, String) {
-        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
-        let mut printed = String::new();
-        self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
-        (self.child.wait().unwrap().success(), printed)
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
+use crate::support::process::{Running, output, tetrad};
 
 #[tokio::test]
 async fn serves_until_it_is_told_to_end() {
@@ -255,4 +188,41 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
         assert_eq!(&message[..size], b"STOPPING=1");
         assert!(child.wait().unwrap().success());
     }
+}
+
+/// What goes wrong at a start says what to do about it.
+#[test]
+fn errors_come_with_what_to_do_about_them() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("file");
+    std::fs::write(&file, "listen = 7\n").unwrap();
+    let file = file.to_str().unwrap();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let taken = taken.local_addr().unwrap().to_string();
+    let quiet = ["--quiet", "--ws-listen", "off"];
+    for (arguments, what, hint) in [
+        (["--listen", &taken], "--listen: cannot listen on 127.0.0.1:", "port 0 picks a free one"),
+        (["--listen", "203.0.113.9:0"], "cannot listen on 203.0.113.9:0", "no interface of this machine"),
+        (["--data-dir", file], "--data-dir", "name a directory"),
+        (["--config", file], "expected an address and port", "tetrad config check"),
+    ] {
+        let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
+        assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
+    }
+    let mut misspelt = tetrad(&quiet);
+    let error = misspelt.env("TETRAD_LISSTEN", "127.0.0.1:0").output().unwrap().stderr;
+    let error = String::from_utf8(error).unwrap();
+    assert!(error.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"), "{error}");
+}
+
+/// A clock that runs behind the chain is the likeliest reason for prices that look stale.
+#[tokio::test]
+async fn a_chain_that_is_ahead_of_the_clock_is_told_of() {
+    let genesis = tempfile::NamedTempFile::new().unwrap();
+    let json =
+        r#"{"config":{"chainId":7},"timestamp":"0xffffffff","difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#;
+    std::fs::write(genesis.path(), json).unwrap();
+    let node = Running::start(&["--genesis", genesis.path().to_str().unwrap()]).await;
+    let log = node.log();
+    assert!(log.contains("later than this machine's clock"), "{log}");
 }

@@ -1,7 +1,7 @@
 //! The book in `docs/`: its examples run against a node, its links lead somewhere, and it names what there is.
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
     process::Command,
@@ -138,26 +138,70 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     }
 }
 
-/// Metrics that the book names exist, and the dashboard asks for no others.
-#[tokio::test]
-async fn metrics_have_the_names_that_the_book_and_the_dashboard_use() {
-    let node = node_with(|_| {}).await;
-    node.rpc_error("eth_nothing", serde_json::json!([])).await;
-    node.get("/api/prices").await;
-    let text = node.get("/metrics").await.text().await.unwrap();
-    let known: BTreeSet<&str> =
-        text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
-    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let texts = ["docs/src/interfaces/metrics.md", "docs/src/operations/monitoring.md", "config/grafana.json"];
-    for file in texts {
-        let text = fs::read_to_string(root.join(file)).unwrap();
-        for (at, _) in text.match_indices("tetrad_") {
-            let name: String =
-                text[at..].chars().take_while(|letter| letter.is_ascii_alphanumeric() || *letter == '_').collect();
-            let base =
-                ["_bucket", "_count", "_sum"].iter().find_map(|suffix| name.strip_suffix(suffix)).unwrap_or(&name);
-            assert!(known.contains(name.as_str()) || known.contains(base), "{file} names {name}");
+/// What troubleshooting is found by is what the program says: texts that are not in the sources lead nobody here.
+#[test]
+fn troubleshooting_is_by_texts_that_exist() {
+    fn read(folder: &Path, text: &mut String) {
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            match path.extension().and_then(|extension| extension.to_str()) {
+                _ if path.is_dir() => read(&path, text),
+                Some("rs" | "js" | "sol") => text.push_str(&fs::read_to_string(path).unwrap()),
+                _ => {}
+            }
         }
     }
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut sources = String::new();
+    read(&root.join("src"), &mut sources);
+    read(&root.join("contracts/src"), &mut sources);
+    // Texts that go over the end of a line.
+    let joined = sources.split("\\\n").map(str::trim_start).collect::<String>();
+    let page = fs::read_to_string(book().join("troubleshooting.md")).unwrap();
+    let mut looked = 0;
+    for heading in page.lines().filter(|line| line.starts_with("## ")) {
+        for quoted in heading.split('`').skip(1).step_by(2) {
+            // What the system says, in its own words.
+            if ["Address already in use", "Permission denied"].contains(&quoted) {
+                continue;
+            }
+            for part in quoted.split('…').map(str::trim).filter(|part| part.len() > 2) {
+                assert!(joined.contains(part), "{heading}: nothing says `{part}`");
+                looked += 1;
+            }
+        }
+    }
+    assert!(looked > 40, "{looked}");
+}
+
+/// The page about REST is made of what the node says of itself.
+#[tokio::test]
+async fn the_rest_reference_is_what_the_node_says() {
+    let node = node_with(|_| {}).await;
+    let described = node.get_json("/openapi.json").await;
     node.end().await;
+    let mut tags = BTreeMap::<String, Vec<String>>::new();
+    for (path, methods) in described["paths"].as_object().unwrap() {
+        for (method, operation) in methods.as_object().unwrap() {
+            let query = operation["parameters"].as_array().into_iter().flatten();
+            let query = query.filter(|parameter| parameter["in"] == "query");
+            let names: Vec<_> = query.map(|parameter| format!("`{}`", parameter["name"].as_str().unwrap())).collect();
+            let (tag, summary) = (operation["tags"][0].as_str().unwrap(), operation["summary"].as_str().unwrap());
+            let route = format!("`{} {path}`", method.to_uppercase());
+            tags.entry(tag.to_owned()).or_default().push(format!("| {route} | {} | {summary} |\n", names.join(", ")));
+        }
+    }
+    let mut page = "# REST reference\n\n\
+                    <!-- Made of /openapi.json; a test compares the two. -->\n\n\
+                    Every route of a development node. `/openapi.json` has parameters, schemas and statuses besides.\n"
+        .to_owned();
+    for (tag, rows) in tags {
+        page.push_str(&format!("\n## {tag}\n\n| Route | Query | Answer |\n|---|---|---|\n{}", rows.concat()));
+    }
+    let file = book().join("interfaces/rest.md");
+    if std::env::var_os("TETRAD_WRITE_BOOK").is_some() {
+        fs::write(&file, &page).unwrap();
+    }
+    let written = fs::read_to_string(&file).unwrap_or_default();
+    assert!(page == written, "write it anew: TETRAD_WRITE_BOOK=1 cargo test --test it rest_reference");
 }

@@ -4,7 +4,9 @@ mod book;
 
 use std::{collections::BTreeSet, fs, path::Path};
 
+use base64ct::{Base64, Encoding};
 use reqwest::StatusCode;
+use sha2::{Digest, Sha256};
 
 use crate::support::{TestNode, node, node_with};
 
@@ -69,12 +71,23 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
         }
         assert!(!policy.contains("unsafe"), "{path}: {policy}");
     }
-    // What the policy refuses must not be there: scripts and styles inside of the page.
-    let page = text(&node, "/").await;
-    assert!(!page.contains("<style") && !page.contains(" style=") && !page.contains(" onclick="));
-    assert!(page.match_indices("<script").all(
-        |(at, _)| page[at..].starts_with("<script src=") || page[at..].starts_with("<script type=\"module\" src=")
-    ));
+    // What the policy refuses must not be there; scripts and styles inside of the page are those that it names.
+    let response = node.get("/").await;
+    let policy = response.headers()["content-security-policy"].to_str().expect("text").to_owned();
+    let page = response.text().await.expect("text");
+    assert!(!page.contains(" style=") && !page.contains(" onclick="));
+    let mut inside = 0;
+    for (open, close) in [("<script>", "</script>"), ("<style>", "</style>")] {
+        for part in page.split(open).skip(1) {
+            let text = part.split(close).next().expect("an end");
+            let hash = Base64::encode_string(&Sha256::digest(text));
+            assert!(policy.contains(&format!("'sha256-{hash}'")), "{open}: {policy}");
+            inside += 1;
+        }
+    }
+    assert_eq!((inside, policy.matches("sha256-").count()), (3, 3));
+    let others = page.match_indices("<script ").all(|(at, _)| page[at..].starts_with("<script type=\"module\" src="));
+    assert!(others && !page.contains("<style ") && !page.contains("rel=\"stylesheet\""));
     node.end().await;
 }
 

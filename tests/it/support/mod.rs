@@ -2,6 +2,7 @@
 
 pub mod abi;
 pub mod chain;
+pub mod process;
 pub mod sign;
 pub mod socket;
 

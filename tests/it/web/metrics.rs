@@ -1,6 +1,10 @@
 //! `GET /metrics`, read the way Prometheus reads it.
 
-use std::{collections::BTreeMap, net::SocketAddr, time::Duration};
+use std::{
+    collections::{BTreeMap, BTreeSet},
+    net::SocketAddr,
+    time::Duration,
+};
 
 use serde_json::json;
 use tetrad::config::MetricsAt;
@@ -130,4 +134,79 @@ async fn metrics_may_have_a_listener_of_their_own_or_none() {
     let off = node_with(|config| config.metrics = MetricsAt::Off).await;
     assert_eq!(off.get("/metrics").await.status(), 404);
     off.end().await;
+}
+
+#[tokio::test]
+async fn phases_of_blocks_and_the_data_directory_are_described() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let node = node_with(|config| {
+        config.data_dir = Some(directory.path().join("chain"));
+        config.checkpoint_bytes = 1;
+    })
+    .await;
+    for _ in 0..3 {
+        node.rpc("evm_mine", json!([])).await;
+    }
+    // Checkpoints are written in the background.
+    let samples = loop {
+        let samples = scrape(&node).await;
+        if samples.get("tetrad_checkpoint_height").is_some_and(|height| *height >= 1.0) {
+            break samples;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    for phase in ["preamble", "execute", "root", "seal", "append", "publish"] {
+        let count = samples[&format!("tetrad_block_phase_duration_seconds_count{{phase=\"{phase}\"}}")];
+        assert!(count >= 3.0, "{phase}: {count}");
+    }
+    assert_eq!(samples["tetrad_store_files{kind=\"log\"}"], 1.0);
+    assert!(samples["tetrad_store_bytes{kind=\"log\"}"] > 1_000.0);
+    assert!(samples["tetrad_store_files{kind=\"checkpoint\"}"] >= 1.0);
+    assert!(samples["tetrad_checkpoint_timestamp_seconds"] > 1.6e9);
+    assert!(samples["tetrad_state_accounts"] > 20.0 && samples["tetrad_history_bytes"] > 0.0);
+    node.end().await;
+}
+
+/// The dashboard and the book speak of what there is, and the book of everything.
+#[tokio::test]
+async fn the_dashboard_and_the_book_name_what_there_is() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let node = node_with(|config| {
+        config.data_dir = Some(directory.path().join("chain"));
+        config.checkpoint_bytes = 1;
+    })
+    .await;
+    node.rpc("evm_mine", json!([])).await;
+    let text = loop {
+        let text = node.get("/metrics").await.text().await.expect("text");
+        if text.contains("tetrad_checkpoint_height") {
+            break text;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    };
+    let kinds = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next());
+    let known: BTreeSet<&str> = kinds.filter(|name| name.starts_with("tetrad_")).collect();
+    let book = include_str!("../../../docs/src/interfaces/metrics.md");
+    let sources = [
+        ("grafana.json", include_str!("../../../config/grafana.json")),
+        ("metrics.md", book),
+        ("monitoring.md", include_str!("../../../docs/src/operations/monitoring.md")),
+    ];
+    for (file, text) in sources {
+        for name in names(text) {
+            let base = ["_bucket", "_sum", "_count"].iter().find_map(|suffix| name.strip_suffix(suffix));
+            assert!(known.contains(base.unwrap_or(name)) || known.contains(name), "{file}: there is no {name}");
+        }
+    }
+    let told: BTreeSet<&str> = names(book).collect();
+    assert_eq!(known.difference(&told).collect::<Vec<_>>(), Vec::<&&str>::new(), "the book leaves these out");
+    node.end().await;
+}
+
+/// What is called like a metric in a text.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    text.match_indices("tetrad_").map(|(at, _)| {
+        let end = text[at..].find(|letter: char| !letter.is_ascii_lowercase() && letter != '_');
+        end.map_or(&text[at..], |end| &text[at..at + end])
+    })
 }

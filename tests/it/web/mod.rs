@@ -2,10 +2,15 @@
 
 mod connections;
 mod cors;
+mod http2;
+#[cfg(unix)]
+mod inherited;
 mod metrics;
 mod network_info;
 mod openapi;
 mod rate_limit;
+mod request_ids;
 mod sliding_window;
 #[cfg(unix)]
 mod tls;
+mod traces;

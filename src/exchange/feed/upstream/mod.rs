@@ -164,7 +164,7 @@ impl Shared {
     }
 
     fn fail(&self, error: String) {
-        tracing::warn!(upstream = %self.name, %error, "a price source failed");
+        tracing::warn!(upstream = %self.name, %error, "a price source failed; it is asked again, and what it said last holds until that is too old");
         self.circuit.lock().fail(error);
         self.attempts.send_modify(|attempts| *attempts += 1);
     }

@@ -72,7 +72,7 @@ export default function view({ signal }) {
     setText(tiles.block.below, ago(Number(head.timestamp)));
     const mean = gaps.length ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
     setText(tiles.pace.value, mean === null ? '–' : mean < 100 ? `${mean.toFixed(1)} s` : span(mean));
-    setText(tiles.pace.below, `mean of ${gaps.length} blocks`);
+    setText(tiles.pace.below, gaps.length === 1 ? 'for one block' : `mean of ${gaps.length} blocks`);
     setText(tiles.fee.value, fee(head.baseFeePerGas ?? 0));
     setText(tiles.fee.below, 'per gas');
     setText(tiles.gas.value, percent(share(head) / 100, 1));

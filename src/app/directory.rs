@@ -1,0 +1,44 @@
+//! What the data directory holds, as its files tell.
+
+use std::{collections::BTreeMap, fs, path::Path, time::UNIX_EPOCH};
+
+use crate::web::Exposition;
+
+/// Kinds of files, by what their names begin with; anything else is put down as `other`.
+const KINDS: [&str; 5] = ["log", "index", "checkpoint", "pool", "torn"];
+
+/// Writes how much there is of each kind, and which checkpoint a start would read. A directory that cannot be read at
+/// this moment is left out.
+pub(super) fn describe(out: &mut Exposition, directory: &Path) {
+    let Ok(entries) = fs::read_dir(directory) else { return };
+    let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
+    let mut newest = None;
+    for entry in entries.flatten() {
+        let Ok(about) = entry.metadata() else { continue };
+        let name = entry.file_name();
+        let (kind, rest) = name.to_str().map_or(("", ""), |name| name.split_once('-').unwrap_or((name, "")));
+        let kind = KINDS.into_iter().find(|known| *known == kind).unwrap_or("other");
+        let (files, bytes) = kinds.entry(kind).or_default();
+        *files += 1;
+        *bytes += about.len();
+        if let ("checkpoint", Ok(height)) = (kind, rest.parse::<u64>()) {
+            let written = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
+            newest = newest.max(written.map(|at| (height, at)));
+        }
+    }
+    let mut family =
+        out.gauge("tetrad_store_files", "Files of the data directory, by kind; those of the log are its segments.");
+    for (kind, (files, _)) in &kinds {
+        family.sample(&[("kind", kind)], files);
+    }
+    let mut family = out.gauge("tetrad_store_bytes", "Size of the data directory's files, by kind.");
+    for (kind, (_, bytes)) in &kinds {
+        family.sample(&[("kind", kind)], bytes);
+    }
+    if let Some((height, written)) = newest {
+        out.gauge("tetrad_checkpoint_height", "Entries of the log that the newest checkpoint covers.")
+            .sample(&[], height);
+        out.gauge("tetrad_checkpoint_timestamp_seconds", "When it was written, since the Unix epoch.")
+            .sample(&[], written.as_secs_f64());
+    }
+}

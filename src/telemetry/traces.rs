@@ -1,0 +1,64 @@
+//! OpenTelemetry: spans of requests and blocks, sent to a collector over OTLP (protobuf over HTTP).
+
+use opentelemetry::{global, trace::TracerProvider};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig};
+use opentelemetry_sdk::{
+    Resource,
+    propagation::TraceContextPropagator,
+    trace::{Sampler, SdkTracerProvider},
+};
+use tracing::{Subscriber, level_filters::LevelFilter};
+use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
+
+use crate::config::Traces;
+
+/// The target of every span that is for traces. Nobody else asks for it, so that without a collector a span costs what
+/// a disabled log line does.
+const TARGET: &str = "tetrad::span";
+
+/// Spans cannot be sent to such a collector.
+#[derive(Debug, thiserror::Error)]
+#[error("traces.endpoint {endpoint}: {problem}")]
+pub struct TracesError {
+    endpoint: String,
+    problem: String,
+}
+
+/// What sends spans in the background.
+pub(super) struct Exporting(SdkTracerProvider);
+
+impl Drop for Exporting {
+    fn drop(&mut self) {
+        if let Err(error) = self.0.shutdown() {
+            tracing::warn!(%error, "the last traces were not sent");
+        }
+    }
+}
+
+/// A layer that hands spans to the collector, and what to hold on to meanwhile. A request whose sender takes part in a
+/// trace (`traceparent`, W3C Trace Context) becomes part of it, and follows its decision whether to sample.
+pub(super) fn layer<S>(config: &Traces) -> Result<(impl Layer<S>, Exporting), TracesError>
+where
+    S: Subscriber + for<'a> LookupSpan<'a>,
+{
+    let exporter = SpanExporter::builder()
+        .with_http()
+        .with_protocol(Protocol::HttpBinary)
+        .with_endpoint(&config.endpoint)
+        .build()
+        .map_err(|error| TracesError { endpoint: config.endpoint.clone(), problem: error.to_string() })?;
+    let resource = Resource::builder()
+        .with_service_name("tetrad")
+        .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
+        .build();
+    let provider = SdkTracerProvider::builder()
+        .with_batch_exporter(exporter)
+        .with_sampler(Sampler::ParentBased(Box::new(Sampler::TraceIdRatioBased(config.sample_ratio))))
+        .with_resource(resource)
+        .build();
+    global::set_text_map_propagator(TraceContextPropagator::new());
+    let spans = tracing_opentelemetry::layer()
+        .with_tracer(provider.tracer("tetrad"))
+        .with_filter(Targets::new().with_target(TARGET, LevelFilter::TRACE));
+    Ok((spans, Exporting(provider)))
+}

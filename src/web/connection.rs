@@ -1,0 +1,148 @@
+//! Serving HTTP on one connection: HTTP/1.1 and HTTP/2 on the same port, with TLS and without.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use axum::{Router, extract::ConnectInfo};
+use hyper::body::Incoming;
+use hyper_util::{
+    rt::{TokioExecutor, TokioIo, TokioTimer},
+    service::TowerToHyperService,
+};
+use tokio::{
+    io::{AsyncRead, AsyncWrite},
+    time::timeout,
+};
+use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
+
+use super::{
+    ConnectionSlot, ListenerLimits, RequestIds, Shutdown,
+    listener::Accepted,
+    preface::{self, Resumed},
+    tls::HTTP_2,
+};
+
+/// Requests that a connection may have under way at a time, with HTTP/2.
+const STREAMS: u32 = 128;
+/// Bytes that the headers of a request may have, with HTTP/2; with HTTP/1.1 hyper has a limit of its own.
+const HEADER_BYTES: u32 = 64 << 10;
+
+/// A connection that was accepted, and what is needed to serve it.
+pub(super) struct Connection {
+    pub(super) peer: SocketAddr,
+    pub(super) slot: ConnectionSlot,
+    pub(super) router: Router,
+    pub(super) limits: ListenerLimits,
+    pub(super) ids: Arc<RequestIds>,
+    pub(super) shutdown: Shutdown,
+}
+
+/// What requests are answered by.
+type Service = TowerToHyperService<
+    BoxCloneSyncService<axum::http::Request<Incoming>, axum::response::Response, std::convert::Infallible>,
+>;
+
+impl Connection {
+    /// Answers what comes, until either side ends it.
+    pub(super) async fn serve(self, accepted: Accepted) {
+        match accepted {
+            Accepted::Tcp(stream) => {
+                // Answers are small and complete: waiting to fill packets only delays them.
+                let _ = stream.set_nodelay(true);
+                self.look(stream).await;
+            }
+            Accepted::Tls(stream, acceptor) => {
+                let _ = stream.set_nodelay(true);
+                match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
+                    // The handshake has told already which of the two it is.
+                    Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
+                    Ok(Ok(stream)) => self.http1(stream).await,
+                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.peer, "no TLS came about"),
+                    Err(_) => tracing::debug!(peer = %self.peer, "the TLS handshake took too long"),
+                }
+            }
+            #[cfg(unix)]
+            Accepted::Unix(stream) => self.look(stream).await,
+        }
+    }
+
+    /// Serves a stream that says by its first bytes what it speaks. Most proxies and browsers never speak HTTP/2 without
+    /// TLS; gRPC tools and `curl --http2-prior-knowledge` do.
+    async fn look<S>(mut self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let looked = tokio::select! {
+            looked = timeout(self.limits.header_timeout, preface::look(stream)) => looked,
+            () = self.shutdown.begun() => return,
+        };
+        match looked {
+            Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
+            Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
+            Ok(Err(error)) => tracing::trace!(%error, peer = %self.peer, "connection ended"),
+            Err(_) => tracing::trace!(peer = %self.peer, "nothing came in time"),
+        }
+    }
+
+    async fn http1<S>(mut self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        let connection = hyper::server::conn::http1::Builder::new()
+            .timer(TokioTimer::new())
+            .header_read_timeout(self.limits.header_timeout)
+            .serve_connection(TokioIo::new(stream), self.service())
+            .with_upgrades();
+        let mut connection = std::pin::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.shutdown.begun() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        self.ended(ended);
+    }
+
+    /// WebSockets are not offered here (RFC 8441 is optional): browsers open a connection of HTTP/1.1 for them.
+    async fn http2<S>(mut self, stream: S)
+    where
+        S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
+    {
+        // A peer that is gone is noticed by its silence; one that only waits answers the ping.
+        let silence = self.limits.header_timeout;
+        let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+            .timer(TokioTimer::new())
+            .keep_alive_interval(silence)
+            .keep_alive_timeout(silence)
+            .max_concurrent_streams(STREAMS)
+            .max_header_list_size(HEADER_BYTES)
+            .serve_connection(TokioIo::new(stream), self.service());
+        let mut connection = std::pin::pin!(connection);
+        let ended = tokio::select! {
+            ended = connection.as_mut() => ended,
+            () = self.shutdown.begun() => {
+                connection.as_mut().graceful_shutdown();
+                connection.await
+            }
+        };
+        self.ended(ended);
+    }
+
+    /// The router, told of the connection.
+    fn service(&self) -> Service {
+        let (peer, slot, router, ids) = (self.peer, self.slot.clone(), self.router.clone(), self.ids.clone());
+        let service = service_fn(move |mut request: axum::http::Request<Incoming>| {
+            request.extensions_mut().insert(ConnectInfo(peer));
+            request.extensions_mut().insert(slot.clone());
+            let named = ids.of(&request);
+            named.answer(router.clone().oneshot(request.map(axum::body::Body::new)))
+        });
+        TowerToHyperService::new(BoxCloneSyncService::new(service))
+    }
+
+    fn ended(&self, ended: Result<(), hyper::Error>) {
+        if let Err(error) = ended {
+            tracing::trace!(%error, peer = %self.peer, "connection ended");
+        }
+    }
+}

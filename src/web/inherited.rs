@@ -1,0 +1,97 @@
+//! Sockets that a service manager has bound before the program runs (systemd.socket(5), sd_listen_fds(3)): connections
+//! wait while a node starts again, and ports below 1024 need no privilege.
+
+use std::{env, io, net::TcpListener};
+
+use listenfd::ListenFd;
+
+/// Listeners by the setting that they stand in for.
+#[derive(Debug, Default)]
+pub struct Inherited {
+    /// For `listen`.
+    pub main: Option<TcpListener>,
+    /// For `ws-listen`.
+    pub prices: Option<TcpListener>,
+    /// For `metrics-listen`.
+    pub metrics: Option<TcpListener>,
+    /// For `listen-unix`.
+    #[cfg(unix)]
+    pub unix: Option<std::os::unix::net::UnixListener>,
+}
+
+/// The service manager passes something that there is no use for.
+#[derive(Debug, thiserror::Error)]
+pub enum InheritedError {
+    /// It says neither how many nor which.
+    #[error("LISTEN_FDS: expected 1 to {MOST} sockets, got `{0}`")]
+    Count(String),
+    /// A name that stands for no setting, or comes twice.
+    #[error(
+        "LISTEN_FDNAMES: cannot use a socket named `{0}`: FileDescriptorName= takes listen, ws-listen, metrics-listen \
+         or listen-unix, each once"
+    )]
+    Name(String),
+    /// No socket of the right kind.
+    #[error("the socket that was passed for {name}: {source}")]
+    Socket {
+        /// The setting.
+        name: String,
+        /// What is wrong with it.
+        source: io::Error,
+    },
+}
+
+/// One for each setting.
+const MOST: usize = 4;
+
+impl Inherited {
+    /// Takes over what the environment names; nothing if it names nothing, or another process. To be called while the
+    /// process has one thread: the variables are removed.
+    ///
+    /// # Errors
+    /// See [`InheritedError`].
+    pub fn take() -> Result<Self, InheritedError> {
+        let Ok(count) = env::var("LISTEN_FDS") else { return Ok(Self::default()) };
+        let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
+        if env::var("LISTEN_PID").is_ok_and(|id| id != std::process::id().to_string()) {
+            return Ok(Self::default());
+        }
+        match count.parse() {
+            Ok(0) => return Ok(Self::default()),
+            Ok(1..=MOST) => {}
+            _ => return Err(InheritedError::Count(count)),
+        }
+        let mut sockets = ListenFd::from_env();
+        let mut taken = Self::default();
+        let mut names = names.split(':');
+        for at in 0..sockets.len() {
+            let name = names.next().unwrap_or_default();
+            // systemd names a socket after its unit if nobody names it.
+            let only = sockets.len() == 1 && (name.is_empty() || name.ends_with(".socket") || name == "unknown");
+            let name = if only { "listen" } else { name };
+            taken.take_one(&mut sockets, at, name)?;
+        }
+        Ok(taken)
+    }
+
+    fn take_one(&mut self, sockets: &mut ListenFd, at: usize, name: &str) -> Result<(), InheritedError> {
+        let wrong = |source| InheritedError::Socket { name: name.to_owned(), source };
+        #[cfg(unix)]
+        if name == "listen-unix" && self.unix.is_none() {
+            self.unix = sockets.take_unix_listener(at).map_err(wrong)?;
+            let ready = self.unix.as_ref().map_or(Ok(()), |socket| socket.set_nonblocking(true));
+            return ready.map_err(wrong);
+        }
+        let place = match name {
+            "listen" => &mut self.main,
+            "ws-listen" => &mut self.prices,
+            "metrics-listen" => &mut self.metrics,
+            _ => return Err(InheritedError::Name(name.to_owned())),
+        };
+        if place.is_some() {
+            return Err(InheritedError::Name(name.to_owned()));
+        }
+        *place = sockets.take_tcp_listener(at).map_err(wrong)?;
+        place.as_ref().map_or(Ok(()), |socket| socket.set_nonblocking(true)).map_err(wrong)
+    }
+}

@@ -1,0 +1,129 @@
+//! Telling HTTP/2 from HTTP/1.1 on a connection that says nothing of it beforehand: by the first bytes (RFC 9113 section 3.4).
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    task::{Context, Poll},
+};
+
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
+
+/// What a client sends first that knows the server to speak HTTP/2. No request of HTTP/1.1 begins like it.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Bytes that are read at first. The head of most requests fits in, so that looking costs no further read.
+const FIRST: usize = 1_024;
+
+/// A stream of which the beginning was read, and is read once more.
+pub(super) struct Resumed<S> {
+    stream: S,
+    begun: Vec<u8>,
+    given: usize,
+}
+
+/// Waits for what tells the two apart. Returns the stream as it was before, and whether HTTP/2 comes.
+///
+/// # Errors
+/// What the system says, and the end of the stream before that.
+pub(super) async fn look<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Resumed<S>, bool)> {
+    let mut begun = Vec::with_capacity(FIRST);
+    loop {
+        if stream.read_buf(&mut begun).await? == 0 {
+            return Err(io::ErrorKind::UnexpectedEof.into());
+        }
+        let compared = begun.len().min(PREFACE.len());
+        let alike = begun[..compared] == PREFACE[..compared];
+        if !alike || compared == PREFACE.len() {
+            return Ok((Resumed { stream, begun, given: 0 }, alike));
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Resumed<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Self { stream, begun, given } = &mut *self;
+        if begun.is_empty() {
+            return Pin::new(stream).poll_read(context, out);
+        }
+        let rest = &begun[*given..];
+        let (now, later) = rest.split_at(rest.len().min(out.remaining()));
+        out.put_slice(now);
+        *given += now.len();
+        if later.is_empty() {
+            *begun = Vec::new();
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Resumed<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write(context, bytes)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_flush(context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Pin::new(&mut self.stream).poll_shutdown(context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        Pin::new(&mut self.stream).poll_write_vectored(context, bytes)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::{AsyncWriteExt, duplex};
+
+    use super::*;
+
+    /// What `look` says of a stream that gets these pieces one after the other, and what can be read afterwards.
+    async fn looked(pieces: &[&[u8]]) -> (bool, Vec<u8>) {
+        // Room for one piece at most, so that each is read for itself.
+        let (mut client, server) = duplex(64);
+        let sent = pieces.concat();
+        let sending = async {
+            for piece in pieces {
+                client.write_all(piece).await.expect("there is room");
+                tokio::task::yield_now().await;
+            }
+            drop(client);
+        };
+        let looking = async {
+            let (mut stream, newer) = look(server).await.expect("something came");
+            let mut all = Vec::new();
+            stream.read_to_end(&mut all).await.expect("all of it");
+            (newer, all)
+        };
+        let ((), (newer, all)) = tokio::join!(sending, looking);
+        assert_eq!(all, sent);
+        (newer, all)
+    }
+
+    #[tokio::test]
+    async fn a_preface_is_told_from_requests_however_it_arrives() {
+        assert!(looked(&[PREFACE, b"frames"]).await.0);
+        assert!(looked(&[b"P", b"RI * HTTP/2.0\r\n", b"\r\nSM\r\n\r\n"]).await.0);
+        assert!(!looked(&[b"POST /rpc HTTP/1.1\r\n\r\n"]).await.0);
+        assert!(!looked(&[b"P", b"OST / HTTP/1.1\r\n\r\n"]).await.0);
+        assert!(!looked(&[b"PRI * HTTP/2.0\r\n", b"host: x\r\n\r\n"]).await.0);
+    }
+
+    #[tokio::test]
+    async fn a_stream_that_ends_before_it_says_anything_is_an_error() {
+        let (client, server) = duplex(64);
+        drop(client);
+        assert!(look(server).await.is_err());
+    }
+}

@@ -1,0 +1,149 @@
+//! What a request is called in the log, in traces and in its answer: `x-request-id`.
+//!
+//! A proxy or a client that names its requests is followed. Without a name one is made only if somebody will look for
+//! it, in a log of slow requests or in traces: to anybody else it would be bytes on the way and time on every request.
+
+use std::{
+    convert::Infallible,
+    future::Future,
+    hash::{BuildHasher, Hasher, RandomState},
+    sync::atomic::{AtomicU64, Ordering::Relaxed},
+};
+
+use axum::{
+    http::{HeaderName, HeaderValue, Request},
+    response::Response,
+};
+use opentelemetry::global;
+use opentelemetry_http::HeaderExtractor;
+use tracing::{Instrument, Span, field::Empty};
+use tracing_opentelemetry::OpenTelemetrySpanExt;
+
+const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
+
+/// The longest name that is taken over.
+const LONGEST: usize = 128;
+
+/// Finds or makes the names of requests.
+#[derive(Debug)]
+pub struct RequestIds {
+    made: Option<Made>,
+}
+
+/// Names that are made: the same 16 digits for the life of the process, and a number.
+#[derive(Debug)]
+struct Made {
+    process: u64,
+    next: AtomicU64,
+}
+
+/// What is known of a request before it is answered.
+pub(super) struct Named {
+    id: Option<HeaderValue>,
+    span: Span,
+}
+
+impl RequestIds {
+    /// Follows clients; with `always` it also names requests that come without a name.
+    pub fn new(always: bool) -> Self {
+        let made = || Made { process: RandomState::new().build_hasher().finish(), next: AtomicU64::new(1) };
+        Self { made: always.then(made) }
+    }
+
+    /// The name of a request, and the span that it makes of a trace, if there are traces.
+    pub(super) fn of<B>(&self, request: &Request<B>) -> Named {
+        let given = request.headers().get(&X_REQUEST_ID).filter(|given| is_name(given.as_bytes()));
+        let id = given.cloned().or_else(|| self.made.as_ref().and_then(Made::next));
+        let span = tracing::trace_span!(
+            target: "tetrad::span",
+            "http",
+            otel.name = request.method().as_str(),
+            otel.kind = "server",
+            otel.status_code = Empty,
+            http.request.method = request.method().as_str(),
+            http.response.status_code = Empty,
+            url.path = request.uri().path(),
+            request.id = id.as_ref().and_then(|id| id.to_str().ok()),
+        );
+        if !span.is_disabled() {
+            let parent = global::get_text_map_propagator(|known| known.extract(&HeaderExtractor(request.headers())));
+            // It fails only where the span is in no trace.
+            let _ = span.set_parent(parent);
+        }
+        Named { id, span }
+    }
+}
+
+impl Made {
+    fn next(&self) -> Option<HeaderValue> {
+        HeaderValue::from_maybe_shared(format!("{:016x}-{}", self.process, self.next.fetch_add(1, Relaxed))).ok()
+    }
+}
+
+impl Named {
+    /// Answers, with the name in every line of the log that is written meanwhile, and in the answer.
+    pub(super) async fn answer(
+        self,
+        answer: impl Future<Output = Result<Response, Infallible>>,
+    ) -> Result<Response, Infallible> {
+        let Self { id, span } = self;
+        let mut response = match &id {
+            None if span.is_disabled() => return answer.await,
+            None => answer.instrument(span.clone()).await?,
+            Some(id) => {
+                let id = id.to_str().unwrap_or_default();
+                let line = tracing::error_span!(parent: &span, "request", id);
+                answer.instrument(line).instrument(span.clone()).await?
+            }
+        };
+        let status = response.status();
+        span.record("http.response.status_code", status.as_u16());
+        if status.is_server_error() {
+            span.record("otel.status_code", "ERROR");
+        }
+        if let Some(id) = id {
+            response.headers_mut().insert(X_REQUEST_ID, id);
+        }
+        Ok(response)
+    }
+}
+
+/// Whether a name can stand in a log line and a header without doing harm there.
+fn is_name(bytes: &[u8]) -> bool {
+    let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:+/=@".contains(byte);
+    (1..=LONGEST).contains(&bytes.len()) && bytes.iter().all(harmless)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn id(ids: &RequestIds, given: Option<&[u8]>) -> Option<String> {
+        let mut request = Request::new(());
+        if let Some(given) = given {
+            let value = HeaderValue::from_bytes(given).expect("a header");
+            request.headers_mut().insert(X_REQUEST_ID, value);
+        }
+        ids.of(&request).id.map(|id| id.to_str().expect("text").to_owned())
+    }
+
+    #[test]
+    fn names_are_followed_if_they_are_harmless() {
+        let ids = RequestIds::new(false);
+        for good in ["1", "7f3c-2", "01J9Z:a/b+c==", "x".repeat(LONGEST).as_str()] {
+            assert_eq!(id(&ids, Some(good.as_bytes())).as_deref(), Some(good));
+        }
+        for bad in [&b""[..], b"two words", b"\xff", b"a\"b", b"<script>", &[b'x'; LONGEST + 1]] {
+            assert_eq!(id(&ids, Some(bad)), None);
+        }
+        assert_eq!(id(&ids, None), None);
+    }
+
+    #[test]
+    fn names_that_are_made_differ() {
+        let ids = RequestIds::new(true);
+        let (first, second) = (id(&ids, None).expect("a name"), id(&ids, Some(b"two words")).expect("a name"));
+        assert!(first != second && is_name(first.as_bytes()), "{first} {second}");
+        assert_ne!(id(&RequestIds::new(true), None), id(&RequestIds::new(true), None));
+    }
+}

@@ -1,0 +1,71 @@
+//! HTTP/2 on the same ports: agreed on with TLS, or known beforehand.
+
+use futures_util::future::join_all;
+use reqwest::Version;
+use serde_json::{Value, json};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+
+use crate::support::{node, node_with};
+
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+#[tokio::test]
+async fn clients_that_know_it_beforehand_share_a_connection() {
+    // Two connections would not fit.
+    let node = node_with(|config| config.listener.connections = 1).await;
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    let ask = |id: u64| {
+        let body = json!({"jsonrpc": "2.0", "id": id, "method": "eth_chainId"}).to_string();
+        let request = client.post(node.rpc_url()).header("content-type", "application/json").body(body);
+        async {
+            let response = request.send().await.unwrap();
+            assert_eq!(response.version(), Version::HTTP_2);
+            response.json::<Value>().await.unwrap()
+        }
+    };
+    for (id, answer) in join_all((0..100).map(ask)).await.into_iter().enumerate() {
+        assert_eq!(answer, json!({"jsonrpc": "2.0", "id": id, "result": "0x7d"}));
+    }
+    // Everything is there, with its limits.
+    let prices = client.get(format!("{}/api/prices", node.rest_url())).send().await.unwrap();
+    assert_eq!((prices.status().as_u16(), prices.version()), (200, Version::HTTP_2));
+    let large = client.post(node.rpc_url()).header("content-type", "application/json").body(vec![b' '; 6 << 20]);
+    assert_eq!(large.send().await.unwrap().status(), 413);
+    // The end does not wait for a connection that idles.
+    node.end().await;
+}
+
+#[tokio::test]
+async fn tls_agrees_on_it_with_clients_that_want_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    std::fs::write(&files.0, made.cert.pem()).unwrap();
+    std::fs::write(&files.1, made.signing_key.serialize_pem()).unwrap();
+    let node = node_with(|config| config.tls = Some(files)).await;
+    let url = format!("https://localhost:{}/health", node.address().port());
+    for (http1_only, version) in [(false, Version::HTTP_2), (true, Version::HTTP_11)] {
+        let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
+        let client = reqwest::Client::builder().tls_certs_only([certificate]);
+        let client = if http1_only { client.http1_only() } else { client };
+        let response = client.build().unwrap().get(&url).send().await.unwrap();
+        assert_eq!((response.status().as_u16(), response.version()), (200, version));
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn nonsense_after_the_preface_ends_the_connection_and_nothing_else() {
+    let node = node().await;
+    for nonsense in [&b"GET / HTTP/1.1\r\n\r\n"[..], &[0xff; 64], b""] {
+        let mut stream = tokio::net::TcpStream::connect(node.address()).await.unwrap();
+        stream.write_all(PREFACE).await.unwrap();
+        stream.write_all(nonsense).await.unwrap();
+        stream.shutdown().await.unwrap();
+        let mut answer = Vec::new();
+        let _ = stream.read_to_end(&mut answer).await;
+        assert!(!answer.starts_with(b"HTTP/1"));
+    }
+    assert_eq!(node.get("/health").await.status(), 200);
+    node.end().await;
+}
