@@ -86,6 +86,9 @@ impl Default for Range {
     }
 }
 
+/// On a fork: logs of the other chain as it writes them, and the own blocks that may have others.
+type OnFork = (Vec<Box<RawValue>>, Vec<Arc<Block>>);
+
 /// One value or several.
 struct OneOrMany<P>(Vec<P>);
 
@@ -225,12 +228,7 @@ impl LogFilter {
     }
 
     /// Logs of the other chain, and the own blocks that may have others.
-    fn on_fork(
-        &self,
-        context: &Context,
-        head: &Arc<Head>,
-        fork: &Fork,
-    ) -> Result<(Vec<Box<RawValue>>, Vec<Arc<Block>>), RpcError> {
+    fn on_fork(&self, context: &Context, head: &Arc<Head>, fork: &Fork) -> Result<OnFork, RpcError> {
         let (from, to) = match self.range {
             Range::Between(from, to) => {
                 let number = |id| match id {
