@@ -7,6 +7,7 @@ use alloy_primitives::{B256, map::DefaultHashBuilder};
 use super::{
     history::Place,
     key::{LogKey, StateKey, hash_key},
+    log_rows::LogRows,
     versions::Versions,
 };
 use crate::log::{Entry, Location, LogError, Segment};
@@ -25,8 +26,7 @@ pub struct ActiveIndex {
     pub(super) blocks: HashMap<u64, Vec<Location>, DefaultHashBuilder>,
     /// Places by the beginnings of hashes.
     pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
-    /// Each key that a block's logs have, and the block.
-    pub(super) logs: Vec<(LogKey, u64)>,
+    pub(super) logs: LogRows,
     /// Heights of reverts, and what they go back to.
     pub(super) reverts: Vec<(u64, u64)>,
     pub(super) versions: Versions,
@@ -61,22 +61,13 @@ impl ActiveIndex {
                 for (index, transaction) in block.transactions.iter().enumerate() {
                     self.place(&transaction.hash(), Place { number, index: index as u32 });
                 }
-                let start = self.logs.len();
+                let mut keys = Vec::new();
                 for log in block.receipts.iter().flat_map(|receipt| &receipt.logs) {
-                    self.logs.push((LogKey::address(&log.address), number));
+                    keys.push(LogKey::address(&log.address));
                     let topics = log.topics().iter().enumerate();
-                    self.logs.extend(topics.map(|(position, topic)| (LogKey::topic(position, topic), number)));
+                    keys.extend(topics.map(|(position, topic)| LogKey::topic(position, topic)));
                 }
-                // A block's keys, each once.
-                self.logs[start..].sort_unstable();
-                let mut kept = start;
-                for at in start..self.logs.len() {
-                    if kept == start || self.logs[at] != self.logs[kept - 1] {
-                        self.logs[kept] = self.logs[at];
-                        kept += 1;
-                    }
-                }
-                self.logs.truncate(kept);
+                self.logs.insert(number, keys);
             }
             Entry::Revert { to, .. } => self.reverts.push((location.height, *to)),
             Entry::Edit { changes, .. } => self.versions.insert(location, changes),
@@ -99,9 +90,8 @@ impl ActiveIndex {
         self.hashes.get(&key).cloned().unwrap_or_default()
     }
 
-    /// The blocks from `from` to `to` with logs under `key`, unless there are more than `most`.
+    /// The blocks from `from` to `to` with logs under `key`, in no order.
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
-        let wanted = |(own, number): &&(LogKey, u64)| *own == key && (from..=to).contains(number);
-        self.logs.iter().filter(wanted).map(|(_, number)| *number).collect()
+        self.logs.blocks_with(key, from, to)
     }
 }

@@ -14,6 +14,7 @@ use super::{
     checkpoint::{Checkpoint, CheckpointError, checkpoints},
     key::{LogKey, StateKey, hash_key},
     old_state::OldStateError,
+    recent_blocks::RecentBlocks,
     sealed::{SealedIndex, index_name},
 };
 use crate::{
@@ -45,6 +46,8 @@ pub struct History {
     log: Arc<dyn ReadLog>,
     identity: ChainIdentity,
     tables: RwLock<Tables>,
+    /// Blocks that were read lately.
+    recent: Mutex<RecentBlocks>,
     /// What the log begins on, as long as somebody needs it.
     beginning: Mutex<Weak<Checkpoint>>,
     /// The threads that write indexes.
@@ -83,7 +86,7 @@ impl SegmentIndex {
         const FIRST: u64 = 512;
         let numbers = match self {
             Self::Memory(index) => index.blocks.keys().min().copied().zip(index.blocks.keys().max().copied()),
-            Self::File(index) => logged(index.numbers()).flatten(),
+            Self::File(index) => index.numbers,
         };
         let Some((first, newest)) = numbers else { return Vec::new() };
         let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
@@ -105,19 +108,25 @@ impl SegmentIndex {
     }
 }
 
-/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, in order.
+/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, or nearly so, in order.
 fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
-    let each = wanted.iter().map(|keys| {
+    /// With so few left they are looked at rather than searched for under further keys.
+    const FEW: usize = 16;
+    let mut found: Option<Vec<u64>> = None;
+    // The last topics say the most.
+    for keys in wanted.iter().rev() {
+        if found.as_ref().is_some_and(|found| found.len() <= FEW) {
+            break;
+        }
         let mut numbers: Vec<u64> = keys.iter().flat_map(|key| blocks_with(*key)).collect();
         numbers.sort_unstable();
         numbers.dedup();
-        numbers
-    });
-    let both = |mut all: Vec<u64>, numbers: Vec<u64>| {
-        all.retain(|number| numbers.binary_search(number).is_ok());
-        all
-    };
-    each.reduce(both).unwrap_or_default()
+        match &mut found {
+            Some(found) => found.retain(|number| numbers.binary_search(number).is_ok()),
+            None => found = Some(numbers),
+        }
+    }
+    found.unwrap_or_default()
 }
 
 impl History {
@@ -161,7 +170,8 @@ impl History {
             reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
         }
         let tables = RwLock::new(tables);
-        Ok(Arc::new(Self { storage, log, identity, tables, beginning: Mutex::default(), sealing: Mutex::default() }))
+        let (recent, beginning, sealing) = Default::default();
+        Ok(Arc::new(Self { storage, log, identity, tables, recent, beginning, sealing }))
     }
 
     /// Takes in an entry that was appended to the log.
@@ -230,8 +240,14 @@ impl History {
     /// The block with this number.
     pub fn block(&self, number: u64) -> Option<Arc<Block>> {
         let location = self.location(number)?;
+        if let Some(block) = self.recent.lock().get(location.height) {
+            return Some(block);
+        }
         match self.log.read(location) {
-            Ok(Entry::Block { block, .. }) => Some(block),
+            Ok(Entry::Block { block, .. }) => {
+                self.recent.lock().insert(location.height, &block);
+                Some(block)
+            }
             Ok(_) => None,
             Err(error) => {
                 tracing::error!(%error, number, "could not read a block");
@@ -376,7 +392,7 @@ impl History {
         let tables = self.tables.read();
         let oldest = tables.sealed.iter().find_map(|index| match &**index {
             SegmentIndex::Memory(index) => index.blocks.keys().min().copied(),
-            SegmentIndex::File(index) => logged(index.numbers()).flatten().map(|(first, _)| first),
+            SegmentIndex::File(index) => index.numbers.map(|(first, _)| first),
         });
         oldest.or_else(|| tables.active.blocks.keys().min().copied())
     }

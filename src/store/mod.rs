@@ -12,9 +12,11 @@ mod data_dir;
 mod history;
 mod keeper;
 mod key;
+mod log_rows;
 mod old_state;
 
 mod pool_file;
+mod recent_blocks;
 mod repair;
 mod sealed;
 mod versions;

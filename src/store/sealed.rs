@@ -13,12 +13,16 @@ const MAGIC: u64 = u64::from_le_bytes(*b"tetridx2");
 /// Words of the head: magic, segment, end, lengths of the five tables, checksum of the tables, checksum of the head.
 const HEAD: usize = 10;
 const WORD: usize = 8;
+/// Of every so many rows the beginning of the first is held in memory, so that a search reads once.
+const FENCED: u64 = 128;
 
 /// The index of a segment.
 pub struct SealedIndex {
     file: Arc<dyn StoredFile>,
     pub(super) segment: u64,
     pub(super) end: u64,
+    /// The first and the last block's number; none if there is no block.
+    pub(super) numbers: Option<(u64, u64)>,
     blocks: Table,
     hashes: Table,
     logs: Table,
@@ -27,11 +31,13 @@ pub struct SealedIndex {
 }
 
 /// Rows of words in order.
-#[derive(Clone, Copy, Debug)]
+#[derive(Debug)]
 struct Table {
     offset: u64,
     rows: u64,
     width: usize,
+    /// The first two words of every [`FENCED`]th row.
+    fences: Vec<[u64; 2]>,
 }
 
 /// The name of a segment's index.
@@ -49,8 +55,7 @@ impl SealedIndex {
         let places = index.hashes.iter().flat_map(|(key, places)| places.iter().map(move |place| (*key, place)));
         let mut hashes: Vec<_> = places.map(|(key, place)| [key, place.number, place.index.into()]).collect();
         hashes.sort_unstable();
-        let mut logs: Vec<_> = index.logs.iter().map(|(key, number)| [key.0, *number]).collect();
-        logs.sort_unstable();
+        let logs = index.logs.rows();
         words.extend(blocks.as_flattened());
         words.extend(hashes.as_flattened());
         words.extend(logs.as_flattened());
@@ -91,83 +96,110 @@ impl SealedIndex {
         }
         let mut offset = (HEAD * WORD) as u64;
         let mut table = |rows: u64, width: usize| {
-            let table = Table { offset, rows, width };
-            offset += rows * (width * WORD) as u64;
+            let size = width * WORD;
+            let row = |at: u64| {
+                let start = (offset + at * size as u64) as usize;
+                words_of(&bytes[start..start + 2 * WORD])
+            };
+            let fences =
+                (0..rows).step_by(FENCED as usize).map(|at| row(at)).map(|words| [words[0], words[1]]).collect();
+            let table = Table { offset, rows, width, fences };
+            offset += rows * size as u64;
             table
         };
         let (blocks, hashes) = (table(words[3], 3), table(words[4], 3));
         let (logs, versions) = (table(words[5], 2), table(words[6], 3));
         let reverts = words_of(&bytes[offset as usize..]).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-        Ok(Some(Self { file, segment, end: words[2], blocks, hashes, logs, versions, reverts }))
-    }
-
-    /// The first and the last block's number; none if there is no block.
-    pub(super) fn numbers(&self) -> io::Result<Option<(u64, u64)>> {
-        let Some(last) = self.blocks.rows.checked_sub(1) else { return Ok(None) };
-        Ok(Some((self.row(self.blocks, 0)?[0], self.row(self.blocks, last)?[0])))
+        let first = blocks.fences.first().map(|fence| fence[0]);
+        let last = blocks.rows.checked_sub(1).map(|at| {
+            let start = (blocks.offset + at * (blocks.width * WORD) as u64) as usize;
+            words_of(&bytes[start..start + WORD])[0]
+        });
+        let numbers = first.zip(last);
+        Ok(Some(Self { file, segment, end: words[2], numbers, blocks, hashes, logs, versions, reverts }))
     }
 
     pub(super) fn block(&self, number: u64) -> io::Result<Vec<Location>> {
-        let rows = self.rows_from(self.blocks, &[number], |row| row[0] == number)?;
-        Ok(rows.iter().map(|row| Location { height: row[1], segment: self.segment, offset: row[2] }).collect())
+        let mut found = Vec::new();
+        if self.overlaps(number, number) {
+            self.rows_from(&self.blocks, [number, 0], |row| {
+                let is_wanted = row[0] == number;
+                if is_wanted {
+                    found.push(Location { height: row[1], segment: self.segment, offset: row[2] });
+                }
+                is_wanted
+            })?;
+        }
+        Ok(found)
     }
 
     pub(super) fn places(&self, key: u64) -> io::Result<Vec<Place>> {
-        let rows = self.rows_from(self.hashes, &[key], |row| row[0] == key)?;
-        Ok(rows.iter().map(|row| Place { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) }).collect())
+        let mut found = Vec::new();
+        self.rows_from(&self.hashes, [key, 0], |row| {
+            let is_wanted = row[0] == key;
+            if is_wanted {
+                found.push(Place { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) });
+            }
+            is_wanted
+        })?;
+        Ok(found)
     }
 
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> io::Result<Vec<u64>> {
-        let rows = self.rows_from(self.logs, &[key.0, from], |row| row[0] == key.0 && row[1] <= to)?;
-        Ok(rows.iter().map(|row| row[1]).collect())
+        let mut found = Vec::new();
+        if self.overlaps(from, to) {
+            self.rows_from(&self.logs, [key.0, from], |row| {
+                let is_wanted = row[0] == key.0 && row[1] <= to;
+                if is_wanted {
+                    found.push(row[1]);
+                }
+                is_wanted
+            })?;
+        }
+        Ok(found)
+    }
+
+    /// Whether there may be blocks with these numbers.
+    fn overlaps(&self, from: u64, to: u64) -> bool {
+        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
     }
 
     /// The newest entry below a height that has this key.
     pub(super) fn version(&self, key: StateKey, below: u64) -> io::Result<Option<Location>> {
-        let Some(at) = self.position(self.versions, &[key.0, below])?.checked_sub(1) else { return Ok(None) };
-        let row = self.row(self.versions, at)?;
+        let Some(at) = self.position(&self.versions, [key.0, below])?.checked_sub(1) else { return Ok(None) };
+        let row = self.read(&self.versions, at, 1)?;
         let location = Location { height: row[1], segment: self.segment, offset: row[2] };
         Ok((row[0] == key.0).then_some(location))
     }
 
-    /// Where the first row that is not below `least` is, or would be.
-    fn position(&self, table: Table, least: &[u64]) -> io::Result<u64> {
-        let (mut low, mut high) = (0, table.rows);
-        while low < high {
-            let middle = low + (high - low) / 2;
-            if self.row(table, middle)?[..least.len()] < *least {
-                low = middle + 1;
-            } else {
-                high = middle;
-            }
-        }
-        Ok(low)
+    /// Where the first row that does not begin with less than `least` is, or would be.
+    fn position(&self, table: &Table, least: [u64; 2]) -> io::Result<u64> {
+        let Some(fence) = table.fences.partition_point(|fence| *fence < least).checked_sub(1) else { return Ok(0) };
+        let start = fence as u64 * FENCED;
+        let rows = self.read(table, start, FENCED.min(table.rows - start))?;
+        let below = rows.chunks_exact(table.width).take_while(|row| [row[0], row[1]] < least).count();
+        Ok(start + below as u64)
     }
 
-    /// The rows from the first that is not below `least` on, as long as they are `wanted`.
-    fn rows_from(&self, table: Table, least: &[u64], wanted: impl Fn(&[u64]) -> bool) -> io::Result<Vec<Vec<u64>>> {
-        /// Rows that are read at once.
-        const SOME: u64 = 64;
-        let mut low = self.position(table, least)?;
-        let mut rows = Vec::new();
-        while low < table.rows {
-            let some = SOME.min(table.rows - low);
-            for row in self.read(table, low, some)?.chunks_exact(table.width) {
+    /// Shows the rows from the first that does not begin with less than `least` on, until one is not wanted.
+    fn rows_from(&self, table: &Table, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
+        let mut at = self.position(table, least)?;
+        // Rows that are read at once: few, unless there are many.
+        let mut some = 16;
+        while at < table.rows {
+            let count = table.rows.min(at + some) - at;
+            for row in self.read(table, at, count)?.chunks_exact(table.width) {
                 if !wanted(row) {
-                    return Ok(rows);
+                    return Ok(());
                 }
-                rows.push(row.to_vec());
             }
-            low += some;
+            at += count;
+            some = (some * 4).min(4_096);
         }
-        Ok(rows)
+        Ok(())
     }
 
-    fn row(&self, table: Table, at: u64) -> io::Result<Vec<u64>> {
-        self.read(table, at, 1)
-    }
-
-    fn read(&self, table: Table, at: u64, rows: u64) -> io::Result<Vec<u64>> {
+    fn read(&self, table: &Table, at: u64, rows: u64) -> io::Result<Vec<u64>> {
         let size = table.width * WORD;
         let mut bytes = vec![0; rows as usize * size];
         self.file.read_at(&mut bytes, table.offset + at * size as u64)?;

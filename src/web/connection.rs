@@ -1,18 +1,18 @@
 //! Serving HTTP on one connection: HTTP/1.1 and HTTP/2 on the same port, with TLS and without.
 
-use std::{net::SocketAddr, sync::Arc};
+use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
-use axum::{Router, extract::ConnectInfo};
-use hyper::body::Incoming;
-use hyper_util::{
-    rt::{TokioExecutor, TokioIo, TokioTimer},
-    service::TowerToHyperService,
+use axum::{Router, body::Body, extract::ConnectInfo, http::Request, response::Response};
+use hyper::{
+    body::Incoming,
+    service::{Service, service_fn},
 };
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
 };
-use tower::{ServiceExt, service_fn, util::BoxCloneSyncService};
+use tower::ServiceExt;
 
 use super::{
     ConnectionSlot, ListenerLimits, RequestIds, Shutdown,
@@ -35,11 +35,6 @@ pub(super) struct Connection {
     pub(super) ids: Arc<RequestIds>,
     pub(super) shutdown: Shutdown,
 }
-
-/// What requests are answered by.
-type Service = TowerToHyperService<
-    BoxCloneSyncService<axum::http::Request<Incoming>, axum::response::Response, std::convert::Infallible>,
->;
 
 impl Connection {
     /// Answers what comes, until either side ends it.
@@ -129,15 +124,16 @@ impl Connection {
     }
 
     /// The router, told of the connection.
-    fn service(&self) -> Service {
+    fn service(
+        &self,
+    ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static> + use<> {
         let (peer, slot, router, ids) = (self.peer, self.slot.clone(), self.router.clone(), self.ids.clone());
-        let service = service_fn(move |mut request: axum::http::Request<Incoming>| {
+        service_fn(move |mut request: Request<Incoming>| {
             request.extensions_mut().insert(ConnectInfo(peer));
             request.extensions_mut().insert(slot.clone());
             let named = ids.of(&request);
-            named.answer(router.clone().oneshot(request.map(axum::body::Body::new)))
-        });
-        TowerToHyperService::new(BoxCloneSyncService::new(service))
+            named.answer(router.clone().oneshot(request.map(Body::new)))
+        })
     }
 
     fn ended(&self, ended: Result<(), hyper::Error>) {

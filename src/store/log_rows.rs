@@ -1,0 +1,81 @@
+//! Which blocks have logs under which key, of a segment that still grows: sorted runs, and a short rest.
+
+use super::key::LogKey;
+
+/// Rows that are searched one by one at most.
+const REST: usize = 8_192;
+
+/// A key that a block's logs have, and the block.
+type Row = (LogKey, u64);
+
+/// The rows of a segment, each once.
+#[derive(Debug, Default)]
+pub(super) struct LogRows {
+    runs: Vec<Vec<Row>>,
+    rest: Vec<Row>,
+}
+
+impl LogRows {
+    /// Adds a block with all keys that its logs have, in any order and any number of times.
+    pub(super) fn insert(&mut self, number: u64, mut keys: Vec<LogKey>) {
+        keys.sort_unstable();
+        keys.dedup();
+        self.rest.extend(keys.into_iter().map(|key| (key, number)));
+        if self.rest.len() >= REST {
+            self.rest.sort_unstable();
+            self.runs.push(std::mem::take(&mut self.rest));
+        }
+    }
+
+    /// The blocks from `from` to `to` with logs under `key`, in no order.
+    pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
+        let mut found = Vec::new();
+        for run in &self.runs {
+            let start = run.partition_point(|row| *row < (key, from));
+            let rows = run[start..].iter().take_while(|(own, number)| *own == key && *number <= to);
+            found.extend(rows.map(|(_, number)| *number));
+        }
+        let wanted = |(own, number): &&Row| *own == key && (from..=to).contains(number);
+        found.extend(self.rest.iter().filter(wanted).map(|(_, number)| *number));
+        found
+    }
+
+    /// Key and block of each row, in order.
+    pub(super) fn rows(&self) -> Vec<[u64; 2]> {
+        let all = self.runs.iter().flatten().chain(&self.rest);
+        let mut rows: Vec<_> = all.map(|(key, number)| [key.0, *number]).collect();
+        rows.sort_unstable();
+        rows
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn finds_what_a_plain_list_would() {
+        let (mut rows, mut all) = (LogRows::default(), Vec::new());
+        let mut mixed = 7u64;
+        for number in 0..4_000u64 {
+            let keys: Vec<_> = (0..number % 9)
+                .map(|_| {
+                    mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                    LogKey((mixed >> 33) % 50)
+                })
+                .collect();
+            all.extend(keys.iter().map(|key| (*key, number)));
+            rows.insert(number, keys);
+        }
+        all.sort_unstable();
+        all.dedup();
+        assert!(rows.runs.len() > 1 && !rows.rest.is_empty());
+        assert_eq!(rows.rows(), all.iter().map(|(key, number)| [key.0, *number]).collect::<Vec<_>>());
+        for (key, from, to) in [(3, 0, 4_000), (7, 1_000, 1_000), (49, 17, 3_333), (50, 0, 4_000)] {
+            let mut found = rows.blocks_with(LogKey(key), from, to);
+            found.sort_unstable();
+            let wanted = all.iter().filter(|(own, number)| own.0 == key && (from..=to).contains(number));
+            assert_eq!(found, wanted.map(|(_, number)| *number).collect::<Vec<_>>());
+        }
+    }
+}
