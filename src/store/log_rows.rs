@@ -57,7 +57,7 @@ mod tests {
     fn finds_what_a_plain_list_would() {
         let (mut rows, mut all) = (LogRows::default(), Vec::new());
         let mut mixed = 7u64;
-        for number in 0..4_000u64 {
+        for number in 0..6_000u64 {
             let keys: Vec<_> = (0..number % 9)
                 .map(|_| {
                     mixed = mixed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -71,7 +71,7 @@ mod tests {
         all.dedup();
         assert!(rows.runs.len() > 1 && !rows.rest.is_empty());
         assert_eq!(rows.rows(), all.iter().map(|(key, number)| [key.0, *number]).collect::<Vec<_>>());
-        for (key, from, to) in [(3, 0, 4_000), (7, 1_000, 1_000), (49, 17, 3_333), (50, 0, 4_000)] {
+        for (key, from, to) in [(3, 0, 6_000), (7, 1_000, 1_000), (49, 17, 3_333), (50, 0, 6_000)] {
             let mut found = rows.blocks_with(LogKey(key), from, to);
             found.sort_unstable();
             let wanted = all.iter().filter(|(own, number)| own.0 == key && (from..=to).contains(number));
