@@ -101,8 +101,7 @@ impl SealedIndex {
                 let start = (offset + at * size as u64) as usize;
                 words_of(&bytes[start..start + 2 * WORD])
             };
-            let fences =
-                (0..rows).step_by(FENCED as usize).map(|at| row(at)).map(|words| [words[0], words[1]]).collect();
+            let fences = (0..rows).step_by(FENCED as usize).map(row).map(|words| [words[0], words[1]]).collect();
             let table = Table { offset, rows, width, fences };
             offset += rows * size as u64;
             table
