@@ -4,6 +4,7 @@ import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'nod
 import net from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import tls from 'node:tls';
 
 const config = (file) => readFileSync(path.resolve(import.meta.dirname, '../../../config', file), 'utf8');
 
@@ -89,7 +90,7 @@ export async function counter(target) {
     return counted;
 }
 
-/** Starts a proxy in front of `upstream`; it listens once this resolves. */
+/** Starts a proxy in front of `upstream`; it speaks TLS once this resolves. */
 export async function proxy(kind, upstream) {
     const folder = mkdtempSync(path.join(tmpdir(), `tetrad-${kind}-`));
     mkdirSync(path.join(folder, 'logs'), { recursive: true });
@@ -106,16 +107,18 @@ export async function proxy(kind, upstream) {
         await ended;
         rmSync(folder, { recursive: true, force: true });
     };
-    while (!(await listens(port))) {
+    while (!(await answers(port))) {
         if (failed || child.exitCode !== null) throw new Error(`${kind} ended: ${failed ?? started.output}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return started;
 }
 
-function listens(port) {
+/** Whether a handshake comes about: a proxy may listen before it has its certificate. */
+function answers(port) {
     return new Promise((resolve) => {
-        const socket = net.connect(port, '127.0.0.1', () => (socket.destroy(), resolve(true)));
+        const where = { port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false };
+        const socket = tls.connect(where, () => (socket.destroy(), resolve(true)));
         socket.once('error', () => resolve(false));
     });
 }
