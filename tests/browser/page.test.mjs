@@ -273,7 +273,8 @@ test('the page comes back when the node does, and notices that it is another cha
   await page.waitForSelector('#status-text:has-text("block 5")');
   await own.stop();
   await page.waitForSelector('#status.lost');
-  const next = await startNode('--listen', `127.0.0.1:${own.port}`, '--exchange-price-tick', '0');
+  // Started within the same second, the two would have the same first block but for this.
+  const next = await startNode('--listen', `127.0.0.1:${own.port}`, '--exchange-price-tick', '0', '--balance', '9000');
   await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
   await page.waitForSelector('#status-text:has-text("block 0")');
   await page.waitForSelector('.toast:has-text("started anew")');
