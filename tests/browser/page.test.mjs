@@ -284,6 +284,25 @@ test('the page comes back when the node does, and notices that it is another cha
   await next.stop();
 });
 
+test('blocks that are gone when the node comes back are forgotten', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
+  const file = join(folder, 'genesis.json');
+  writeFileSync(file, JSON.stringify({ config: { chainId: 7, londonBlock: 0 }, difficulty: '0x0', gasLimit: '0x1c9c380', alloc: {} }));
+  const own = await startNode('--genesis', file);
+  await own.rpc('evm_mine', { blocks: '0x5' });
+  const page = await browser.open(own.url, { tolerated: /404|ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
+  await page.waitForSelector('#status-text:has-text("block 5")');
+  await own.stop();
+  await page.waitForSelector('#status.lost');
+  // The same first block, and nothing after it.
+  const next = await startNode('--genesis', file, '--listen', `127.0.0.1:${own.port}`);
+  await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
+  await page.waitForSelector('#status-text:has-text("block 0")');
+  await clean(page);
+  await next.stop();
+  rmSync(folder, { recursive: true });
+});
+
 test('without development methods nothing offers them', async () => {
   const production = await startNode('--profile', 'production');
   const page = await browser.open(production.url);

@@ -87,8 +87,9 @@ class Node extends EventTarget {
     url.protocol = url.protocol.replace('http', 'ws');
     this.socket = new Socket(url, {
       opened: async (socket) => {
+        const old = new Set(this.headers);
         socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }));
-        await this.#catchUp();
+        await this.#catchUp(old);
         this.#status(true);
       },
       message: (text) => {
@@ -105,7 +106,8 @@ class Node extends EventTarget {
     this.dispatchEvent(new Event('status'));
   }
 
-  async #catchUp() {
+  /** Reads what there is now. Of what was known, the `old` headers may be of blocks that are gone. */
+  async #catchUp(old) {
     const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false)]);
     if (this.genesis && first && this.genesis !== first.hash) {
       this.headers = [];
@@ -117,7 +119,7 @@ class Node extends EventTarget {
     const from = Math.max(0, newest - REMEMBERED + 1);
     const wanted = Array.from({ length: newest - from + 1 }, (_, at) => `0x${(from + at).toString(16)}`);
     const blocks = await Promise.all(wanted.map((at) => this.call('eth_getBlockByNumber', at, false).catch(() => null)));
-    const later = this.headers.filter((header) => Number(header.number) > newest);
+    const later = this.headers.filter((header) => !old.has(header) && Number(header.number) > newest);
     this.headers = [...blocks.filter(Boolean), ...later].slice(-REMEMBERED);
     this.dispatchEvent(new Event('head'));
   }
