@@ -9,7 +9,7 @@ use super::{SpawnError, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
+    web::{self, Front, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound and do not serve yet.
@@ -90,18 +90,19 @@ impl Listeners {
         shutdown: &Shutdown,
     ) {
         let ids = Arc::new(ids);
-        let serve =
-            |listener, router| tokio::spawn(web::serve(listener, router, limits, ids.clone(), shutdown.clone()));
+        let serve = |listener, front: Front| {
+            tokio::spawn(web::serve(listener, front, limits, ids.clone(), shutdown.clone()));
+        };
         #[cfg(unix)]
         if let Some(socket) = self.unix {
             serve(Listener::Unix(socket), routers.main.clone());
         }
         serve(Listener::new(self.main, self.tls.as_ref()), routers.main);
         if let Some(listener) = self.metrics {
-            serve(Listener::Tcp(listener), routers.metrics);
+            serve(Listener::Tcp(listener), routers.metrics.into());
         }
         if let (Some(listener), Some(router)) = (self.prices, prices) {
-            serve(Listener::new(listener, self.tls.as_ref()), router);
+            serve(Listener::new(listener, self.tls.as_ref()), router.into());
         }
     }
 }

@@ -20,15 +20,15 @@ use crate::{
     lending::Lending,
     log::Storage,
     network::Network,
-    rpc::{self, Rpc, RpcConfig},
+    rpc::{self, Direct, Rpc, RpcConfig},
     site::Site,
-    web::{self, ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, Traffic},
+    web::{self, ClientAddresses, ClientSlots, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 
 /// What the listeners serve.
 pub(super) struct Routers {
     /// The main one.
-    pub(super) main: Router,
+    pub(super) main: Front,
     /// The one for metrics, if they have their own.
     pub(super) metrics: Router,
 }
@@ -82,10 +82,13 @@ impl Services {
         let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let sockets = ClientSlots::new(config.exchange.max_sockets_per_client);
         let gateway = Gateway::new(chain.clone(), network.clone(), addresses.clone(), sockets, self.shutdown.clone());
-        let (json_rpc, site) = (rpc::service(rpc.clone(), self.shutdown.clone()), Site::default());
+        let comet = gateway.clone();
+        let comet = Arc::new(move |body: &[u8]| comet.answer(body));
+        let (shared, site) = (rpc.beside(comet), Site::default());
+        let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), self.shutdown.clone());
         let mut router = Router::new()
-            .route("/rpc", json_rpc.clone())
-            .route("/", site.before(gateway.before(json_rpc)))
+            .route("/rpc", json_rpc(&rpc))
+            .route("/", site.before(json_rpc(&shared)))
             .merge(counted("site", site.router()))
             .merge(counted("cosmos", described(gateway.router())))
             .merge(described(probes::router(chain.clone(), market)));
@@ -106,6 +109,7 @@ impl Services {
         router = router.merge(web::openapi_router("tetrad", operations));
         let produced = Arc::<Produced>::default();
         tokio::spawn(produced.clone().follow(chain.clone(), self.shutdown.clone()));
+        let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
         let sources = Sources { chain, rpc, exchange, traffic, produced, clock, started_ms, data_dir };
@@ -113,6 +117,6 @@ impl Services {
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
         }
-        Routers { main: web::with_cors(router, &config.origins), metrics }
+        Routers { main: Front::new(web::with_cors(router, &config.origins), Arc::new(direct)), metrics }
     }
 }

@@ -1,21 +1,17 @@
 //! CometBFT's own interface, as far as wallets and CosmJS ask for it: `/status`, JSON-RPC at `/`, and `/websocket` for the
 //! same and for new blocks.
 
-use std::time::Duration;
+use std::borrow::Cow;
 
 use axum::{
     Json, Router,
-    body::{Body, to_bytes},
     extract::{Request as HttpRequest, State},
-    http::{Method, StatusCode, header},
-    middleware::Next,
+    http::header,
     response::{IntoResponse, Response},
     routing::get,
 };
-use futures_util::FutureExt;
 use serde::Deserialize;
 use serde_json::{Value, json};
-use tokio::time::timeout;
 
 use super::{
     Gateway,
@@ -25,9 +21,6 @@ use super::{
 };
 use crate::web::{Api, Operation, admit_socket, method_not_allowed};
 
-/// Bytes of a body that may be a request of CometBFT's, and how long it may take to arrive.
-const MAX_BODY: usize = 64 << 10;
-const BODY_TIMEOUT: Duration = Duration::from_secs(30);
 /// Buffer of each connection for reading.
 const READ_BUFFER: usize = 4 << 10;
 
@@ -69,39 +62,21 @@ pub(super) fn answer(gateway: &Gateway, request: &Request) -> Value {
     }
 }
 
-/// Answers what is CometBFT's, and passes on everything else as it came.
-pub(super) async fn first(State(gateway): State<Gateway>, request: HttpRequest, next: Next) -> Response {
-    let length = request.headers().get(header::CONTENT_LENGTH).and_then(|value| value.to_str().ok()?.parse().ok());
-    if request.method() != Method::POST || length.is_none_or(|length: usize| length > MAX_BODY) {
-        return next.run(request).await;
-    }
-    let (parts, body) = request.into_parts();
-    let mut reading = std::pin::pin!(to_bytes(body, MAX_BODY));
-    // Most bodies have arrived with the head; a timer is set up only for the others.
-    let read = match reading.as_mut().now_or_never() {
-        Some(read) => Ok(read),
-        None => timeout(BODY_TIMEOUT, reading).await,
+/// The response to a body, if it calls a method of CometBFT's.
+pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<Vec<u8>> {
+    let named = serde_json::from_slice::<Addressee<'_>>(body).ok().filter(|named| is_known(&named.method));
+    let answer = match named.map(|_| serde_json::from_slice(body))? {
+        Ok(request) => answer(gateway, &request),
+        Err(what) => error(&Value::Null, -32700, &what.to_string()),
     };
-    let body = match read {
-        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
-        Ok(Err(error)) => {
-            return (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response();
-        }
-        Ok(Ok(body)) => body,
-    };
-    match serde_json::from_slice::<Addressee>(&body) {
-        Ok(named) if is_known(named.method) => match serde_json::from_slice(&body) {
-            Ok(request) => Json(answer(&gateway, &request)).into_response(),
-            Err(what) => Json(error(&Value::Null, -32700, &what.to_string())).into_response(),
-        },
-        _ => next.run(HttpRequest::from_parts(parts, Body::from(body))).await,
-    }
+    Some(answer.to_string().into_bytes())
 }
 
 /// Whose a request is.
 #[derive(Deserialize)]
 struct Addressee<'a> {
-    method: &'a str,
+    #[serde(borrow)]
+    method: Cow<'a, str>,
 }
 
 async fn upgrade(State(gateway): State<Gateway>, request: HttpRequest) -> Response {

@@ -19,7 +19,7 @@ mod time;
 
 use std::sync::Arc;
 
-use axum::{Router, middleware::from_fn_with_state, routing::MethodRouter};
+use axum::Router;
 
 use self::node::NodeIdentity;
 use crate::{
@@ -65,9 +65,9 @@ impl Gateway {
         (gateway.merge(comet), operations)
     }
 
-    /// Puts CometBFT's methods in front of another service of JSON-RPC at `/`, which clients of both kinds take for the
-    /// network's address. Everything else is the service's.
-    pub fn before(&self, service: MethodRouter) -> MethodRouter {
-        service.layer(from_fn_with_state(self.clone(), comet::first))
+    /// The response to a body of JSON-RPC, if it calls a method of CometBFT's. Clients of it take the network's address
+    /// for that of a node's JSON-RPC, as those of Ethereum do.
+    pub fn answer(&self, body: &[u8]) -> Option<Vec<u8>> {
+        comet::answer_body(self, body)
     }
 }

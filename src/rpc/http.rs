@@ -1,22 +1,23 @@
 //! JSON-RPC over HTTP: `POST` with a JSON body; the same path upgrades to WebSocket.
 
-use std::time::Duration;
+use std::{error::Error, time::Duration};
 
 use axum::{
-    body::{Body, to_bytes},
+    body::{Body, Bytes, HttpBody},
     extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
-    http::{HeaderMap, Method, StatusCode, header},
+    http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{MethodRouter, any},
 };
-
-use futures_util::{FutureExt, StreamExt};
+use futures_util::{FutureExt, StreamExt, future::BoxFuture};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Incoming;
 use schemars::JsonSchema;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Rpc, ws};
-use crate::web::{Operation, Shutdown};
+use crate::web::{FastPath, Operation, Shutdown};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -29,6 +30,24 @@ const PAUSE: Duration = Duration::from_millis(250);
 /// What answers at every path that JSON-RPC is served at.
 pub fn service(rpc: Rpc, shutdown: Shutdown) -> MethodRouter {
     any(serve).with_state((rpc, shutdown))
+}
+
+/// Answers what programs send, at the paths that JSON-RPC is served at. Pages have to be told that they may read the answer,
+/// which is the router's business, as is every other method of HTTP.
+pub struct Direct(pub Vec<(&'static str, Rpc)>);
+
+impl FastPath for Direct {
+    fn answer(
+        &self,
+        request: http::Request<Incoming>,
+    ) -> Result<BoxFuture<'_, Response>, Box<http::Request<Incoming>>> {
+        let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
+        let found = self.0.iter().find(|(path, _)| direct && *path == request.uri().path());
+        match found {
+            Some((_, rpc)) => Ok(Box::pin(post(rpc, request))),
+            None => Err(Box::new(request)),
+        }
+    }
 }
 
 /// A request of JSON-RPC, or a list of them.
@@ -108,10 +127,15 @@ async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request)
     }
 }
 
-async fn post(rpc: &Rpc, request: Request) -> Response {
-    if !is_json(request.headers()) {
-        let message = "JSON-RPC takes content type application/json\n";
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, message).into_response();
+async fn post<B>(rpc: &Rpc, request: http::Request<B>) -> Response
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+{
+    let json = is_json(request.headers());
+    let not_json =
+        || (StatusCode::UNSUPPORTED_MEDIA_TYPE, "JSON-RPC takes content type application/json\n").into_response();
+    if !json && rpc.neighbour.is_none() {
+        return not_json();
     }
     let limit = rpc.context.config.max_body;
     let too_large =
@@ -120,11 +144,11 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
         // Who asks before sending sends nothing; to anybody else the answer would get lost under a closed connection.
         if !request.headers().contains_key(header::EXPECT) {
             // Apart, so that it takes no room in the future of every request.
-            Box::pin(discard(request.into_body(), MOST_DISCARDED.max(4 * limit as u64))).await;
+            Box::pin(discard(Body::new(request.into_body()), MOST_DISCARDED.max(4 * limit as u64))).await;
         }
         return too_large();
     }
-    let mut reading = std::pin::pin!(to_bytes(request.into_body(), limit));
+    let mut reading = std::pin::pin!(Limited::new(request.into_body(), limit).collect());
     // Most bodies have arrived with the head; a timer is set up only for the others.
     let body = match reading.as_mut().now_or_never() {
         Some(body) => Ok(body),
@@ -132,11 +156,19 @@ async fn post(rpc: &Rpc, request: Request) -> Response {
     };
     match body {
         Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
-        Ok(Err(error)) if is_length_limit(&error) => too_large(),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
         Ok(Err(error)) => (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response(),
         Ok(Ok(body)) => {
-            let answer = rpc.answer(&body).await;
-            ([(header::CONTENT_TYPE, "application/json")], Body::from(answer)).into_response()
+            let body = body.to_bytes();
+            let answer = match &rpc.neighbour {
+                // Other interfaces are not that strict.
+                Some(neighbour) if !json => match neighbour(&body) {
+                    Some(answer) => answer,
+                    None => return not_json(),
+                },
+                _ => rpc.answer(&body).await,
+            };
+            ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], Body::from(answer)).into_response()
         }
     }
 }
@@ -165,15 +197,4 @@ fn is_json(headers: &HeaderMap) -> bool {
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {
     headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
-}
-
-fn is_length_limit(error: &axum::Error) -> bool {
-    let mut source = std::error::Error::source(error);
-    while let Some(inner) = source {
-        if inner.is::<http_body_util::LengthLimitError>() {
-            return true;
-        }
-        source = inner.source();
-    }
-    false
 }

@@ -41,7 +41,7 @@ use futures_util::future::join_all;
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
-pub use http::{operations, service};
+pub use http::{Direct, operations, service};
 pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 
@@ -160,11 +160,16 @@ struct Started {
     span: Span,
 }
 
+/// Another interface of JSON-RPC at the same address, for what this one can make nothing of: the response to a body, if
+/// it calls a method of that interface.
+pub type Neighbour = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
+
 /// The interface. Clones share it.
 #[derive(Clone)]
 pub struct Rpc {
     context: Arc<Context>,
     table: Arc<Table>,
+    neighbour: Option<Arc<Neighbour>>,
 }
 
 impl Rpc {
@@ -198,7 +203,13 @@ impl Rpc {
             keyring,
             config,
         };
-        Self { context: Arc::new(context), table: Arc::new(table) }
+        Self { context: Arc::new(context), table: Arc::new(table), neighbour: None }
+    }
+
+    /// The same interface at an address that it shares with another one.
+    #[must_use]
+    pub fn beside(&self, neighbour: Arc<Neighbour>) -> Self {
+        Self { neighbour: Some(neighbour), ..self.clone() }
     }
 
     /// The methods.
@@ -209,9 +220,16 @@ impl Rpc {
     /// The response to a body: to a request, or to a batch of them.
     pub async fn answer(&self, body: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
-        match envelope::read_body(body) {
-            Err(error) => self.refuse("null", &error, &mut out),
-            Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
+        let read = envelope::read_body(body);
+        if let Some(neighbour) = &self.neighbour
+            && !matches!(&read, Ok(Body::Batch(_)))
+            && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
+            && let Some(answer) = neighbour(body)
+        {
+            return answer;
+        }
+        match read {
+            Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
                 if let Some(started) = self.start(&request, &mut out) {
                     self.finish(request.id, self.wait(started).await, &mut out);

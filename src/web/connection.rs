@@ -2,7 +2,7 @@
 
 use std::{convert::Infallible, net::SocketAddr, sync::Arc};
 
-use axum::{Router, body::Body, extract::ConnectInfo, http::Request, response::Response};
+use axum::{body::Body, extract::ConnectInfo, http::Request, response::Response};
 use hyper::{
     body::Incoming,
     service::{Service, service_fn},
@@ -15,7 +15,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ConnectionSlot, ListenerLimits, RequestIds, Shutdown,
+    ConnectionSlot, Front, ListenerLimits, RequestIds, Shutdown,
     listener::Accepted,
     preface::{self, Resumed},
     tls::HTTP_2,
@@ -28,12 +28,40 @@ const HEADER_BYTES: u32 = 64 << 10;
 
 /// A connection that was accepted, and what is needed to serve it.
 pub(super) struct Connection {
+    pub(super) requests: Arc<Requests>,
+    pub(super) limits: ListenerLimits,
+    pub(super) shutdown: Shutdown,
+}
+
+/// Answers the requests of one connection, each of which shares this with no other connection.
+pub(super) struct Requests {
     pub(super) peer: SocketAddr,
     pub(super) slot: ConnectionSlot,
-    pub(super) router: Router,
-    pub(super) limits: ListenerLimits,
+    pub(super) front: Front,
     pub(super) ids: Arc<RequestIds>,
-    pub(super) shutdown: Shutdown,
+}
+
+impl Requests {
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let named = self.ids.of(&request);
+        let request = match &self.front.fast {
+            None => request,
+            Some(fast) => match fast.answer(request) {
+                Ok(answer) => return named.answer(answer).await,
+                Err(request) => *request,
+            },
+        };
+        let mut request = request.map(Body::new);
+        request.extensions_mut().insert(ConnectInfo(self.peer));
+        request.extensions_mut().insert(self.slot.clone());
+        let router = self.front.router.clone();
+        named
+            .answer(async {
+                let Ok(answer) = router.oneshot(request).await;
+                answer
+            })
+            .await
+    }
 }
 
 impl Connection {
@@ -51,8 +79,8 @@ impl Connection {
                     // The handshake has told already which of the two it is.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
                     Ok(Ok(stream)) => self.http1(stream).await,
-                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.peer, "no TLS came about"),
-                    Err(_) => tracing::debug!(peer = %self.peer, "the TLS handshake took too long"),
+                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer, "no TLS came about"),
+                    Err(_) => tracing::debug!(peer = %self.requests.peer, "the TLS handshake took too long"),
                 }
             }
             #[cfg(unix)]
@@ -73,8 +101,8 @@ impl Connection {
         match looked {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
-            Ok(Err(error)) => tracing::trace!(%error, peer = %self.peer, "connection ended"),
-            Err(_) => tracing::trace!(peer = %self.peer, "nothing came in time"),
+            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer, "connection ended"),
+            Err(_) => tracing::trace!(peer = %self.requests.peer, "nothing came in time"),
         }
     }
 
@@ -123,22 +151,20 @@ impl Connection {
         self.ended(ended);
     }
 
-    /// The router, told of the connection.
+    /// What hyper asks.
     fn service(
         &self,
     ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static> + use<> {
-        let (peer, slot, router, ids) = (self.peer, self.slot.clone(), self.router.clone(), self.ids.clone());
-        service_fn(move |mut request: Request<Incoming>| {
-            request.extensions_mut().insert(ConnectInfo(peer));
-            request.extensions_mut().insert(slot.clone());
-            let named = ids.of(&request);
-            named.answer(router.clone().oneshot(request.map(Body::new)))
+        let requests = self.requests.clone();
+        service_fn(move |request| {
+            let requests = requests.clone();
+            async move { requests.answer(request).await }
         })
     }
 
     fn ended(&self, ended: Result<(), hyper::Error>) {
         if let Err(error) = ended {
-            tracing::trace!(%error, peer = %self.peer, "connection ended");
+            tracing::trace!(%error, peer = %self.requests.peer, "connection ended");
         }
     }
 }

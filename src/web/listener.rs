@@ -2,7 +2,6 @@
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use axum::Router;
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
     sync::{OwnedSemaphorePermit, Semaphore},
@@ -11,7 +10,10 @@ use tokio_rustls::TlsAcceptor;
 
 #[cfg(unix)]
 use super::UnixSocket;
-use super::{RequestIds, Shutdown, Tls, connection::Connection};
+use super::{
+    Front, RequestIds, Shutdown, Tls,
+    connection::{Connection, Requests},
+};
 
 /// What a listener allows.
 #[derive(Clone, Copy, Debug)]
@@ -97,10 +99,10 @@ impl Listener {
     }
 }
 
-/// Serves `router` on `listener` until the end begins; then finishes the requests that are under way.
+/// Serves `front` on `listener` until the end begins; then finishes the requests that are under way.
 pub async fn serve(
     listener: Listener,
-    router: Router,
+    front: Front,
     limits: ListenerLimits,
     ids: Arc<RequestIds>,
     mut shutdown: Shutdown,
@@ -115,8 +117,9 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
-                let (router, ids, shutdown) = (router.clone(), ids.clone(), shutdown.clone());
-                tokio::spawn(Connection { peer, slot, router, limits, ids, shutdown }.serve(stream));
+                let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone() });
+                let connection = Connection { requests, limits, shutdown: shutdown.clone() };
+                tokio::spawn(connection.serve(stream));
             }
             Err(error) => {
                 // Too many open files, or a client that went away: neither is the end of the listener.

@@ -82,18 +82,15 @@ impl Made {
 
 impl Named {
     /// Answers, with the name in every line of the log that is written meanwhile, and in the answer.
-    pub(super) async fn answer(
-        self,
-        answer: impl Future<Output = Result<Response, Infallible>>,
-    ) -> Result<Response, Infallible> {
+    pub(super) async fn answer(self, answer: impl Future<Output = Response>) -> Result<Response, Infallible> {
         let Self { id, span } = self;
         let mut response = match &id {
-            None if span.is_disabled() => return answer.await,
-            None => answer.instrument(span.clone()).await?,
+            None if span.is_disabled() => return Ok(answer.await),
+            None => answer.instrument(span.clone()).await,
             Some(id) => {
                 let id = id.to_str().unwrap_or_default();
                 let line = tracing::error_span!(parent: &span, "request", id);
-                answer.instrument(line).instrument(span.clone()).await?
+                answer.instrument(line).instrument(span.clone()).await
             }
         };
         let status = response.status();
