@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
 
-use super::{fees, spine::Spine};
+use super::{LogKey, Trail, built_states::BuiltStates, fees, spine::Spine};
 use crate::{
     block::Block,
     evm::{BlockHashes, ChainParams, Environment, Fork, Rules},
@@ -35,6 +35,8 @@ pub struct Head {
     trail: Trail,
     past: Spine<Past>,
     recent: Recent,
+    /// States that were built lately, of this head and of others.
+    built: Arc<BuiltStates>,
     /// Rough size of the history in memory.
     bytes: usize,
     /// What is older, on a chain that is on disk.
@@ -66,22 +68,6 @@ struct Past {
     weight: usize,
 }
 
-/// The recent blocks of a head, without their states: what is worth keeping of a head that was seen before.
-#[derive(Clone, Debug)]
-pub struct Trail(Spine<Arc<Block>>);
-
-impl Trail {
-    /// What leads from this trail to `newer`: its own blocks that are gone and the other's that are new, both oldest
-    /// first.
-    pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
-        let shared = |at: &u64| self.0.get(*at).map(|block| block.hash) == newer.0.get(*at).map(|block| block.hash);
-        let (first, next) = (newer.0.first(), self.0.next().min(newer.0.next()));
-        let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
-        let from = |trail: &Self| trail.0.iter_from(after).cloned().collect();
-        (from(self), from(newer))
-    }
-}
-
 /// How much of the past a head holds.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryLimits {
@@ -105,13 +91,13 @@ pub struct Pruned(pub u64);
 impl Head {
     /// A chain of one block.
     pub fn genesis(params: Arc<ChainParams>, block: Arc<Block>, state: State) -> Self {
-        let mut trail = Spine::starting_at(block.number());
-        let mut past = trail.empty();
+        let mut trail = Trail::starting_at(block.number());
+        let mut past = Spine::starting_at(block.number());
         trail.push(block.clone());
         past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
-        let (genesis, edits, trail) = (block.clone(), Vec::new(), Trail(trail));
-        Self { params, genesis, block, state, edits, trail, past, recent, bytes: 0, archive: None, version: 0 }
+        let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
+        Self { params, genesis, block, state, edits, trail, past, recent, built, bytes: 0, archive: None, version: 0 }
     }
 
     /// A chain that goes on after `block`, with the newest blocks before it, oldest first. Of their states nothing is
@@ -124,9 +110,9 @@ impl Head {
         state: State,
     ) -> Self {
         let mut head = Self::genesis(params, block.clone(), state);
-        let mut trail = Spine::starting_at(before.first().unwrap_or(&block).number());
+        let mut trail = Trail::starting_at(before.first().unwrap_or(&block).number());
         before.into_iter().chain([block]).for_each(|block| trail.push(block));
-        (head.genesis, head.trail) = (genesis, Trail(trail));
+        (head.genesis, head.trail) = (genesis, trail);
         head
     }
 
@@ -147,7 +133,7 @@ impl Head {
 
     /// The oldest block that is held besides the first one.
     pub fn oldest(&self) -> u64 {
-        self.trail.0.first()
+        self.trail.first()
     }
 
     /// What led to each block from `number` on: what development methods did since the block before, then the block.
@@ -179,12 +165,18 @@ impl Head {
 
     /// The block with this number.
     pub fn block(&self, number: u64) -> Option<&Arc<Block>> {
-        self.trail.0.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
+        self.trail.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
     }
 
     /// The blocks from `number` on, oldest first.
     pub fn blocks_from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
-        self.trail.0.iter_from(number)
+        self.trail.from(number)
+    }
+
+    /// Those of the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest
+    /// first.
+    pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
+        self.trail.candidates(from, to, wanted)
     }
 
     /// The state after the block with this number. One that is not held is built, at the cost of a few thousand changes
@@ -213,8 +205,20 @@ impl Head {
                 None => at = at.checked_sub(1).ok_or(Pruned(number))?,
             }
         };
-        let missing = self.past.iter_from(at + 1).take((number - at) as usize);
-        state.replay(missing.flat_map(|past| &past.changes).map(|changes| &**changes));
+        if at == number {
+            return Ok(state);
+        }
+        let known = |number, hash| self.block(number).is_some_and(|block| block.hash == hash);
+        if let Some((nearer, built)) = self.built.newest(at + 1, number, known) {
+            (at, state) = (nearer, built);
+        }
+        if at < number {
+            let missing = self.past.iter_from(at + 1).take((number - at) as usize);
+            state.replay(missing.flat_map(|past| &past.changes).map(|changes| &**changes));
+            if let Some(block) = self.block(number) {
+                self.built.insert(number, block.hash, state.clone());
+            }
+        }
         Ok(state)
     }
 
@@ -299,7 +303,7 @@ impl Head {
         next.bytes += weight;
         next.past.push(Past { changes: all, state: Some(state.clone()), changed, weight });
         next.recent.changed += changed;
-        next.trail.0.push(block.clone());
+        next.trail.push(block.clone());
         (next.block, next.state) = (block, state);
         next.thin();
         let dropped = next.prune(limits);
@@ -330,7 +334,7 @@ impl Head {
         let past = self.past.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
         next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
-        next.trail.0.truncate(number + 1);
+        next.trail.truncate(number + 1);
         next.past.truncate(number + 1);
         next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
         next.recent = if number < self.recent.first {
@@ -373,10 +377,10 @@ impl Head {
                 let changed = self.recent.changed - changed;
                 self.recent = Recent { first: first + 1, changed, since_held: STATE_INTERVAL };
             }
-            dropped.extend(self.trail.0.get(first).cloned());
+            dropped.extend(self.trail.get(first).cloned());
             first += 1;
         }
-        self.trail.0.drop_before(first);
+        self.trail.drop_before(first);
         self.past.drop_before(first);
         dropped
     }
@@ -385,7 +389,7 @@ impl Head {
 /// Roughly the memory that a block takes with its receipts and changes, and with the trie's nodes that only older states
 /// still need. As measured while a million accounts appeared.
 fn weight(block: &Block, changed: usize) -> usize {
-    let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
+    let logs: usize = block.logs().map(|at| 240 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
     2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed
 }
 

@@ -7,6 +7,7 @@ mod apply;
 mod arrivals;
 mod blobs;
 mod build;
+mod built_states;
 mod candidate;
 mod clock;
 mod dump;
@@ -19,6 +20,7 @@ mod head;
 mod index;
 mod journal;
 mod keyring;
+mod log_windows;
 mod maintain;
 mod mining;
 mod past;
@@ -33,6 +35,7 @@ mod simulate;
 mod spine;
 mod submit;
 mod timing;
+mod trail;
 mod view;
 
 use std::{
@@ -61,7 +64,7 @@ pub use edit::{Edit, RawSignature};
 pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
-pub use head::{Head, HistoryLimits, Pruned, Trail};
+pub use head::{Head, HistoryLimits, Pruned};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
@@ -73,6 +76,7 @@ pub use simulate::{
     BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
     without_signature,
 };
+pub use trail::Trail;
 pub use view::{BlockId, View, ViewError};
 
 use self::{

@@ -33,11 +33,6 @@ impl<T: Clone> Spine<T> {
         Self { base: position, first: position, next: position, height: 0, root: None }
     }
 
-    /// An empty sequence of something else that begins at the same position.
-    pub(super) fn empty<U: Clone>(&self) -> Spine<U> {
-        Spine::starting_at(self.base)
-    }
-
     /// Position that the next item will get.
     pub(super) fn next(&self) -> u64 {
         self.next

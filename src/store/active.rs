@@ -61,13 +61,8 @@ impl ActiveIndex {
                 for (index, transaction) in block.transactions.iter().enumerate() {
                     self.place(&transaction.hash(), Place { number, index: index as u32 });
                 }
-                let mut keys = Vec::new();
-                for log in block.receipts.iter().flat_map(|receipt| &receipt.logs) {
-                    keys.push(LogKey::address(&log.address));
-                    let topics = log.topics().iter().enumerate();
-                    keys.extend(topics.map(|(position, topic)| LogKey::topic(position, topic)));
-                }
-                self.logs.insert(number, keys);
+                let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
+                self.logs.insert(number, logs.flat_map(LogKey::all).collect());
             }
             Entry::Revert { to, .. } => self.reverts.push((location.height, *to)),
             Entry::Edit { changes, .. } => self.versions.insert(location, changes),

@@ -1,6 +1,6 @@
 //! What the index knows addresses, topics and pieces of the state by.
 
-use alloy_primitives::{Address, B256, U256};
+use alloy_primitives::{Address, B256, Log, U256};
 
 /// An address, or a topic and its position, in 64 bits. Two may share one: whoever looks something up looks at what
 /// is found.
@@ -11,6 +11,12 @@ pub struct LogKey(pub u64);
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl LogKey {
+    /// What a log can be found by.
+    pub fn all(log: &Log) -> impl Iterator<Item = Self> + '_ {
+        let topics = log.topics().iter().enumerate();
+        std::iter::once(Self::address(&log.address)).chain(topics.map(|(position, topic)| Self::topic(position, topic)))
+    }
+
     /// Logs of this contract.
     pub fn address(address: &Address) -> Self {
         Self(mix(4, address.as_slice()))

@@ -308,30 +308,39 @@ impl LogFilter {
             let message = format!("history before block {oldest} is not available");
             return Err(RpcError::new(HISTORY_PRUNED, message));
         }
-        let mut blocks = self.old_blocks(context, head, from, to)?;
-        blocks.extend(head.blocks_from(from).take_while(|block| block.number() <= to).cloned());
+        let wanted = self.keys();
+        let mut blocks = old_blocks(context, head, (from, to), &wanted)?;
+        blocks.extend(head.candidates(from, to, &wanted).cloned());
         Ok(blocks)
     }
 
-    /// Those of the blocks that memory no longer holds. An index finds them.
-    fn old_blocks(&self, context: &Context, head: &Head, from: u64, to: u64) -> Result<Vec<Arc<Block>>, RpcError> {
+    /// What the logs are found by: at least one key of each of these.
+    fn keys(&self) -> Vec<Vec<LogKey>> {
         let topics = self
             .topics
             .iter()
             .enumerate()
             .map(|(position, wanted)| wanted.0.iter().map(|(topic, _)| LogKey::topic(position, topic)).collect());
         let addresses = self.addresses.0.iter().map(|(address, _)| LogKey::address(address)).collect();
-        let wanted: Vec<Vec<_>> =
-            std::iter::once(addresses).chain(topics).filter(|keys: &Vec<_>| !keys.is_empty()).collect();
-        let candidates = context.chain.old_candidates(head, from, to, &wanted);
-        let limit = context.config.max_logs;
-        if candidates.len() > limit {
-            let until = candidates[limit];
-            let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
-            return Err(RpcError::invalid_params(message));
-        }
-        Ok(candidates.into_iter().filter_map(|number| context.chain.old_block(head, number)).collect())
+        std::iter::once(addresses).chain(topics).filter(|keys: &Vec<_>| !keys.is_empty()).collect()
     }
+}
+
+/// Those of the blocks that memory no longer holds and that may have logs under such keys.
+fn old_blocks(
+    context: &Context,
+    head: &Head,
+    (from, to): (u64, u64),
+    wanted: &[Vec<LogKey>],
+) -> Result<Vec<Arc<Block>>, RpcError> {
+    let candidates = context.chain.old_candidates(head, from, to, wanted);
+    let limit = context.config.max_logs;
+    if candidates.len() > limit {
+        let until = candidates[limit];
+        let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
+        return Err(RpcError::invalid_params(message));
+    }
+    Ok(candidates.into_iter().filter_map(|number| context.chain.old_block(head, number)).collect())
 }
 
 /// About how long a log is as JSON.

@@ -2,11 +2,12 @@
 
 use std::{collections::VecDeque, sync::Arc};
 
-use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_consensus::TxType;
+use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use proptest::prelude::*;
 use tetrad::{
-    block::Block,
-    chain::{Genesis, Head, HistoryLimits},
+    block::{Block, Receipt, Status},
+    chain::{Genesis, Head, HistoryLimits, LogKey},
     evm::{ChainParams, Fork, Forks},
     state::{AccountChange, AccountFields, Changes},
 };
@@ -25,6 +26,11 @@ fn genesis() -> Head {
 
 /// The head with one block more, which gives `count` accounts from `first` on a balance.
 fn with_block(head: &Head, first: u64, count: u64, limits: HistoryLimits) -> Head {
+    with_logs(head, (first, count), Vec::new(), limits)
+}
+
+/// The same with logs, all of them of one transaction.
+fn with_logs(head: &Head, (first, count): (u64, u64), logs: Vec<Log>, limits: HistoryLimits) -> Head {
     let number = head.number() + 1;
     let changes = (first..first + count).map(|index| {
         let address = Address::from_word(B256::from(U256::from(index + 1)));
@@ -46,7 +52,15 @@ fn with_block(head: &Head, first: u64, count: u64, limits: HistoryLimits) -> Hea
         hash: header.hash_slow(),
         header,
         transactions: Vec::new(),
-        receipts: Vec::new(),
+        receipts: vec![Receipt {
+            tx_type: TxType::Legacy,
+            status: Status::Success,
+            cumulative_gas_used: 21_000,
+            gas_used: 21_000,
+            logs,
+            bloom: None,
+            first_log_index: 0,
+        }],
         ommers: Vec::new(),
         withdrawals: None,
     };
@@ -69,6 +83,11 @@ proptest! {
         for (at, (first, count)) in sizes.into_iter().enumerate() {
             head = with_block(&head, first, count, limits);
             roots.push_back(head.state.root());
+            // Some states are asked for while blocks come, some twice.
+            let asked = first % roots.len() as u64;
+            if let Ok(state) = head.state_after(asked) {
+                prop_assert_eq!(state.root(), roots[asked as usize], "state after block {} of {}", asked, at);
+            }
             // Now and then back, sometimes to before what is held as it was.
             if at % 50 == 49
                 && let Ok(earlier) = head.rewound(head.number() - first % 40)
@@ -87,6 +106,52 @@ proptest! {
         prop_assert!(head.state_after(head.number()).is_ok() && given <= blocks + 1);
         if blocks == 10_000 {
             prop_assert_eq!(given, roots.len() as u64);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+
+    /// Of the blocks that memory holds, a search looks at each that has such logs, and of all but the newest at no other.
+    #[test]
+    fn logs_are_found_where_they_are(
+        steps in prop::collection::vec((prop::collection::vec((0..12_u8, 0..6_u8), 0..4), 0..300_u64), 100..400),
+        blocks in prop_oneof![Just(90_u64), Just(10_000)],
+        wanted in prop::collection::vec((0..12_u8, 0..6_u8, any::<bool>(), 0..400_u64, 0..400_u64), 20),
+    ) {
+        let limits = HistoryLimits { blocks, bytes: 1 << 40 };
+        let log = |(address, topic): &(u8, u8)| {
+            let topics = vec![B256::with_last_byte(*topic), B256::with_last_byte(topic / 2)];
+            Log::new_unchecked(Address::with_last_byte(*address), topics, Bytes::new())
+        };
+        let mut head = genesis();
+        let mut model = vec![Vec::new()];
+        for (at, (logs, back)) in steps.into_iter().enumerate() {
+            head = with_logs(&head, (0, 0), logs.iter().map(log).collect(), limits);
+            model.push(logs);
+            if at % 40 == 39
+                && let Some(number) = head.number().checked_sub(back % 150)
+                && let Ok(earlier) = head.rewound(number)
+            {
+                head = earlier;
+                model.truncate(head.number() as usize + 1);
+            }
+        }
+        for (address, topic, both, from, to) in wanted {
+            let topics = vec![LogKey::topic(0, &B256::with_last_byte(topic)), LogKey::topic(0, &B256::with_last_byte(topic + 1))];
+            let keys = [vec![LogKey::address(&Address::with_last_byte(address))], topics];
+            let keys = if both { &keys[..] } else { &keys[1..] };
+            let found: Vec<u64> = head.candidates(from, to, keys).map(|block| block.number()).collect();
+            let complete = (head.number() + 1) / 64 * 64;
+            let (first, last) = (from.max(head.oldest()), to.min(head.number()));
+            for number in first..=last {
+                let logs = &model[number as usize];
+                let topic = logs.iter().any(|(_, own)| *own == topic || *own == topic + 1);
+                let has = topic && (!both || logs.iter().any(|(own, _)| *own == address));
+                prop_assert_eq!(found.contains(&number), has || number >= complete, "block {}", number);
+            }
+            prop_assert!(found.is_sorted() && found.iter().all(|number| (first..=last).contains(number)));
         }
     }
 }
