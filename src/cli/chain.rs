@@ -3,7 +3,7 @@
 use std::{
     fs::File,
     io::{self, BufReader, BufWriter, Read, Write},
-    path::PathBuf,
+    path::{Path, PathBuf},
     sync::Arc,
 };
 
@@ -12,7 +12,7 @@ use clap::{Args, Subcommand};
 use crate::{
     chain::{MaintainError, compact, export_blocks, repair, verify},
     log::{Directory, Storage},
-    store::{ArchiveError, DataDir, DataDirError, backup, export, import},
+    store::{ArchiveError, DataDir, DataDirError, backup, export, import, restore},
 };
 
 /// What the user typed after `chain`.
@@ -55,6 +55,11 @@ enum ChainCommand {
         /// A directory that is empty or does not exist.
         target: PathBuf,
     },
+    /// Make the directory that of a backup, which is verified first, and put aside what was in it.
+    Restore {
+        /// The directory of the backup.
+        backup: PathBuf,
+    },
 }
 
 /// Why the command failed.
@@ -82,6 +87,7 @@ impl ChainArgs {
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let told = match &self.command {
             ChainCommand::Backup { target } => self.backup(target)?,
+            ChainCommand::Restore { backup } => self.restore(backup)?,
             ChainCommand::Import { file } => self.import(file)?,
             other => {
                 let directory = self.existing()?;
@@ -162,5 +168,15 @@ impl ChainArgs {
         let copy: Arc<dyn Storage> = Arc::new(Directory::new(target).map_err(failed(target))?);
         let end = backup(&source, &copy)?;
         Ok(format!("{end} entries in {}", target.display()))
+    }
+
+    fn restore(&self, backup: &Path) -> Result<String, Error> {
+        let failed = |error| Error::Io(backup.display().to_string(), error);
+        backup.metadata().map_err(failed)?;
+        let source: Arc<dyn Storage> = Arc::new(Directory::new(backup).map_err(failed)?);
+        let found = verify(&source)?;
+        let (end, aside) = restore(&*source, &DataDir::open(&self.data_dir)?)?;
+        let aside = aside.map(|aside| format!("; what was there is in {}", aside.display())).unwrap_or_default();
+        Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
     }
 }

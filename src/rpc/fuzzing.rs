@@ -1,16 +1,17 @@
 //! What fuzzers throw bytes at: the readers that stand between clients and everything else.
 
-use alloy_primitives::{Address, B256, Bytes, U256};
+use std::sync::LazyLock;
+
+use alloy_primitives::{Address, U256};
 use serde_json::value::RawValue;
 
 use super::{
+    Rpc,
     envelope::{self, Body},
     error::Dialect,
-    eth::{BlockOverrides, LogFilter, TransactionRequest},
-    params::{LooseNumber, Param, Params, SlotIndex, StateBlock},
-    tracing::TraceOptions,
+    eth::typed_data_is_readable,
+    params::{Params, Reader},
 };
-use crate::{chain::BlockId, evm::StateOverrides};
 
 /// Reads a body as a request or a batch of them; returns how many requests there are.
 pub fn envelope(body: &[u8]) -> usize {
@@ -26,36 +27,12 @@ pub fn envelope(body: &[u8]) -> usize {
     }
 }
 
-/// Reads JSON as a parameter of every type; returns how many types took it.
+/// Reads JSON as a parameter of every type that a method takes; returns how many types took it.
 pub fn parameters(json: &[u8]) -> usize {
     // Parameters are read after the body has been found to be JSON.
     let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
-    let json = json.get();
-    fn taken<P: Param>(json: &str) -> bool {
-        P::read(json).is_ok()
-    }
-    let readers: [fn(&str) -> bool; 21] = [
-        taken::<Address>,
-        taken::<B256>,
-        taken::<Bytes>,
-        taken::<U256>,
-        taken::<u64>,
-        taken::<u128>,
-        taken::<bool>,
-        taken::<String>,
-        taken::<LooseNumber>,
-        taken::<SlotIndex>,
-        taken::<StateBlock>,
-        taken::<BlockId>,
-        taken::<Option<B256>>,
-        taken::<Vec<Bytes>>,
-        taken::<TransactionRequest>,
-        taken::<StateOverrides>,
-        taken::<BlockOverrides>,
-        taken::<LogFilter>,
-        taken::<TraceOptions>,
-        super::eth::simulation_is_readable,
-        super::eth::typed_data_is_readable,
-    ];
-    readers.iter().filter(|reader| reader(json)).count()
+    static READERS: LazyLock<Vec<Reader>> = LazyLock::new(|| Rpc::methods(true).readers());
+    let readers: &[Reader] = &READERS;
+    let signed = typed_data_is_readable(json.get());
+    readers.iter().filter(|reader| (reader.reads)(json.get())).count() + usize::from(signed)
 }

@@ -177,20 +177,7 @@ impl Rpc {
     ///
     /// With `forks` it answers for what is forked, too.
     pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
-        let mut table = Table::default();
-        eth::methods(&mut table);
-        net::methods(&mut table);
-        web3::methods(&mut table);
-        personal::methods(&mut table);
-        txpool::methods(&mut table);
-        debug::methods(&mut table);
-        trace::methods(&mut table);
-        ots::methods(&mut table);
-        reference::methods(&mut table);
-        if config.development {
-            testing::methods(&mut table);
-            dev::methods(&mut table);
-        }
+        let table = Self::methods(config.development);
         let context = Context {
             filters: Filters::new(config.max_filters),
             execution: Execution::new(config.max_executions),
@@ -204,6 +191,25 @@ impl Rpc {
             config,
         };
         Self { context: Arc::new(context), table: Arc::new(table), neighbour: None }
+    }
+
+    /// All methods, with those for development or without.
+    fn methods(development: bool) -> Table {
+        let mut table = Table::default();
+        eth::methods(&mut table);
+        net::methods(&mut table);
+        web3::methods(&mut table);
+        personal::methods(&mut table);
+        txpool::methods(&mut table);
+        debug::methods(&mut table);
+        trace::methods(&mut table);
+        ots::methods(&mut table);
+        reference::methods(&mut table);
+        if development {
+            testing::methods(&mut table);
+            dev::methods(&mut table);
+        }
+        table
     }
 
     /// The same interface at an address that it shares with another one.

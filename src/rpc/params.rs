@@ -38,6 +38,32 @@ pub trait Params: Sized {
 
     /// What they look like, and which may be left out.
     fn shapes(dialect: Dialect) -> Vec<Shape>;
+
+    /// What reads each of them.
+    fn readers() -> Vec<Reader>;
+}
+
+/// What reads a parameter of one type.
+#[derive(Clone, Copy)]
+pub struct Reader {
+    /// The type's name.
+    pub name: &'static str,
+    /// Whether JSON is one.
+    pub reads: fn(&str) -> bool,
+}
+
+impl Reader {
+    fn of<P: Param>() -> Self {
+        Self { name: std::any::type_name::<P>(), reads: |json| P::read(json).is_ok() }
+    }
+
+    /// The same of parameters that are read together.
+    pub(super) fn of_all<P: Params>() -> Self {
+        fn reads<P: Params>(json: &str) -> bool {
+            serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), Dialect::Network).is_ok())
+        }
+        Self { name: std::any::type_name::<P>(), reads: reads::<P> }
+    }
 }
 
 /// One parameter as the method's description tells of it.
@@ -114,6 +140,10 @@ impl Params for () {
     fn shapes(_: Dialect) -> Vec<Shape> {
         Vec::new()
     }
+
+    fn readers() -> Vec<Reader> {
+        Vec::new()
+    }
 }
 
 macro_rules! tuple_params {
@@ -127,6 +157,10 @@ macro_rules! tuple_params {
 
             fn shapes(dialect: Dialect) -> Vec<Shape> {
                 vec![$(Shape::of::<$name>(dialect)),+]
+            }
+
+            fn readers() -> Vec<Reader> {
+                vec![$(Reader::of::<$name>()),+]
             }
         }
     };

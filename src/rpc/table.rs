@@ -4,7 +4,12 @@
 //! uniform [`Handler`]. How a handler runs is part of its registration: cheap reads on the connection's own task,
 //! everything that executes code where it may take long.
 
-use std::{collections::HashMap, future::Future, pin::Pin, sync::Arc};
+use std::{
+    collections::{BTreeMap, HashMap},
+    future::Future,
+    pin::Pin,
+    sync::Arc,
+};
 
 use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::{Value, value::RawValue};
@@ -14,7 +19,7 @@ use super::{
     error::{Dialect, RpcError},
     json::Json,
     meter::Meter,
-    params::{Params, Shape},
+    params::{Params, Reader, Shape},
 };
 
 /// What a method came to: the JSON of its result, or an error.
@@ -52,6 +57,8 @@ pub(super) struct Method {
     pub(super) handler: Handler,
     /// What it takes.
     shapes: fn(Dialect) -> Vec<Shape>,
+    /// What reads that.
+    readers: fn() -> Vec<Reader>,
     /// What it answers.
     result: ResultSchema,
     pub(super) meter: Arc<Meter>,
@@ -125,7 +132,8 @@ impl Table {
     }
 
     fn add<P: Params, R: Json>(&mut self, name: &'static str, handler: Handler) {
-        let method = Method { name, handler, shapes: P::shapes, result: R::schema, meter: Arc::default() };
+        let method =
+            Method { name, handler, shapes: P::shapes, readers: P::readers, result: R::schema, meter: Arc::default() };
         let before = self.methods.insert(name, method);
         debug_assert!(before.is_none(), "{name} is registered twice");
     }
@@ -143,6 +151,13 @@ impl Table {
         let mut all: Vec<_> = self.methods.values().map(describe).collect();
         all.sort_unstable_by_key(|described| described.name);
         all
+    }
+
+    /// What reads parameters, one for each type that a method takes.
+    pub(super) fn readers(&self) -> Vec<Reader> {
+        let each = self.methods.values().flat_map(|method| (method.readers)());
+        let by_name: BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
+        by_name.into_values().collect()
     }
 
     /// What was counted, in the order of the names.

@@ -3,9 +3,9 @@
 //! Files of the log only grow and checkpoints never change, so a copy is consistent if it is taken in the right order:
 //! checkpoints first, then the log, which by then goes at least as far, cut off where its last intact entry ends.
 
-use std::{io, sync::Arc};
+use std::{io, path::PathBuf, sync::Arc};
 
-use super::{ChainFile, archive::ArchiveError, checkpoint, checkpoints};
+use super::{ChainFile, DataDir, archive::ArchiveError, checkpoint, checkpoints, data_dir::LOCK};
 use crate::log::{Segment, Storage, segment_name, segments};
 
 /// Bytes that are copied at once.
@@ -15,7 +15,8 @@ const ATTEMPTS: u32 = 5;
 
 /// Copies the chain in `from` to `to`, which must be empty. Returns the height that the copy's log ends at.
 pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveError> {
-    if let Some(name) = to.names()?.first() {
+    // Whoever restores has locked the directory already.
+    if let Some(name) = to.names()?.iter().find(|name| *name != LOCK) {
         return Err(ArchiveError::Directory(format!("{}: the directory is not empty", to.describe(name))));
     }
     let Some(file) = ChainFile::load(from)? else {
@@ -43,6 +44,13 @@ pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveE
     // What makes it a chain comes last.
     file.save(&**to)?;
     Ok(end)
+}
+
+/// Makes a directory that of the copy in `from`, and puts aside what was in it. Returns the height that the log ends at
+/// now, and where the rest is.
+pub fn restore(from: &dyn Storage, to: &DataDir) -> Result<(u64, Option<PathBuf>), ArchiveError> {
+    let aside = to.put_aside()?;
+    Ok((backup(from, &to.storage())?, aside))
 }
 
 /// The oldest checkpoint, which the log can be read from, and the newest.

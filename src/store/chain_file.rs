@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::log::{ChainIdentity, Storage};
 
-const NAME: &str = "chain.json";
+pub(super) const NAME: &str = "chain.json";
 /// What this program writes, and the newest that it reads.
 const FORMAT: u32 = 1;
 
@@ -106,6 +106,9 @@ impl ChainFile {
         let Versioned { format: found } = serde_json::from_slice(&text).map_err(format)?;
         if found > FORMAT {
             return Err(ChainFileError::Newer { file: place, found });
+        }
+        if found == 0 {
+            return Err(ChainFileError::Format(place, serde::de::Error::custom("there is no format 0")));
         }
         serde_json::from_slice(&text).map(Some).map_err(format)
     }

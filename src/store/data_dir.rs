@@ -1,7 +1,7 @@
 //! The directory of a chain, which one process at a time has for itself.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError},
+    fs::{File, OpenOptions, TryLockError, create_dir, rename},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -9,10 +9,11 @@ use std::{
     time::Duration,
 };
 
+use super::chain_file;
 use crate::log::{Directory, Storage};
 
 /// The file that is locked.
-const LOCK: &str = "lock";
+pub(super) const LOCK: &str = "lock";
 
 /// How often, and with which pause, the lock is tried again: whoever had it may be ending, and a program that it starts
 /// at that moment holds on to it until it runs.
@@ -88,6 +89,26 @@ impl DataDir {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
+    }
+
+    /// Moves all that is in it into a new directory within, from which it can be moved back. Returns which; none if there
+    /// was nothing.
+    pub(super) fn put_aside(&self) -> io::Result<Option<PathBuf>> {
+        let mut names = self.storage.names()?;
+        names.retain(|name| name != LOCK);
+        if names.is_empty() {
+            return Ok(None);
+        }
+        // Without the file that makes it a chain, nobody takes what is left for one if this is interrupted.
+        names.sort_by_key(|name| name != chain_file::NAME);
+        let mut numbered = (1_u32..).map(|number| self.path.join(format!("replaced-{number}")));
+        let aside = numbered.find(|path| !path.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
+        create_dir(&aside)?;
+        for name in names {
+            rename(self.path.join(&name), aside.join(&name))?;
+        }
+        self.storage.sync_names()?;
+        Ok(Some(aside))
     }
 
     /// The files in it.

@@ -23,7 +23,7 @@ mod versions;
 
 pub use active::ActiveIndex;
 pub use archive::{ArchiveError, export, import};
-pub use backup::backup;
+pub use backup::{backup, restore};
 pub use chain_file::{ChainFile, ChainFileError, Settings};
 pub use checkpoint::{Checkpoint, CheckpointError, checkpoints};
 pub use compact::compact;

@@ -13,7 +13,7 @@ use crate::{
         Context, RpcError, Table,
         error::Dialect,
         eth::{TransactionRequest, send_impersonated},
-        params::{Params, Shape},
+        params::{Params, Reader, Shape},
     },
 };
 
@@ -62,6 +62,12 @@ impl Params for SignatureAndSigner {
 
     fn shapes(dialect: Dialect) -> Vec<Shape> {
         <(Bytes, Address)>::shapes(dialect)
+    }
+
+    fn readers() -> Vec<Reader> {
+        let mut readers = <(Bytes, Address)>::readers();
+        readers.push(Reader::of_all::<Self>());
+        readers
     }
 }
 

@@ -14,7 +14,7 @@ use crate::{
         Context, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, Param, Params, Shape},
+        params::{self, Param, Params, Reader, Shape},
         schema,
     },
 };
@@ -85,6 +85,12 @@ impl Params for ReorgOptions {
 
     fn shapes(dialect: Dialect) -> Vec<Shape> {
         <(SmallNumber, Option<Pairs>)>::shapes(dialect)
+    }
+
+    fn readers() -> Vec<Reader> {
+        let mut readers = <(SmallNumber, Option<Pairs>)>::readers();
+        readers.push(Reader::of_all::<Self>());
+        readers
     }
 }
 

@@ -27,7 +27,6 @@ pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message, typed_data_is_readable};
-pub(super) use simulate::simulation_is_readable;
 pub(super) use submit::{estimate_apart, fill, send_impersonated};
 
 use super::{Context, RpcError, Table, hex::Quantity};

@@ -82,11 +82,6 @@ impl Param for Payload {
     }
 }
 
-/// Whether this can be read as what a simulation takes.
-pub(in crate::rpc) fn simulation_is_readable(json: &str) -> bool {
-    Payload::read(json).is_ok()
-}
-
 impl Param for PayloadBlock {
     fn read(json: &str) -> Result<Self, String> {
         let raw: RawBlock<'_> = params::fields(json)?;

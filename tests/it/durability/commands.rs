@@ -86,6 +86,39 @@ async fn a_copy_of_a_live_directory_is_consistent() {
 }
 
 #[tokio::test]
+async fn a_backup_is_restored_and_what_was_there_put_aside() {
+    let place = tempfile::tempdir().unwrap();
+    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let node = node_on(&live).await;
+    node.rpc("evm_mine", json!([{"blocks": 20}])).await;
+    let (ok, told) = chain(&live, &["backup", path(&copy)]);
+    assert!(ok, "{told}");
+    node.rpc("evm_mine", json!([{"blocks": 7}])).await;
+    let (ok, told) = chain(&live, &["restore", path(&copy)]);
+    assert!(!ok && told.contains("in use"), "{told}");
+    let newest = node.rpc("eth_getBlockByNumber", json!(["0x14", false])).await;
+    node.end().await;
+
+    // Something that is no backup harms nothing.
+    let (ok, told) = chain(&live, &["restore", path(&place.path().join("nothing"))]);
+    assert!(!ok && !live.join("replaced-1").exists(), "{told}");
+    let (ok, told) = chain(&live, &["restore", path(&copy)]);
+    assert!(ok && told.contains("up to block 20") && told.contains("replaced-1"), "{told}");
+    let node = node_on(&live).await;
+    assert_eq!(node.block_number().await, 20);
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x14", false])).await, newest);
+    node.end().await;
+    // What was there before is still a chain, and can be gone back to; a new machine has nothing to put aside.
+    for (target, source, last) in [("live", live.join("replaced-1"), 27), ("new", copy, 20)] {
+        let (ok, told) = chain(&place.path().join(target), &["restore", path(&source)]);
+        assert!(
+            ok && told.contains(&format!("up to block {last}")) && told.contains("replaced-2") == (target == "live"),
+            "{told}"
+        );
+    }
+}
+
+#[tokio::test]
 async fn compacting_lets_go_of_old_blocks_only() {
     let place = tempfile::tempdir().unwrap();
     let node = node_on(place.path()).await;
