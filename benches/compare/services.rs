@@ -17,6 +17,7 @@ use super::{
 };
 
 const SWAPS: u64 = 2_000;
+const TICKS: u64 = 1_000;
 
 pub fn run(effort: Effort) {
     let server = Server::start(&peers::tetrad().command);
@@ -31,8 +32,9 @@ pub fn run(effort: Effort) {
     }
     let runs: Vec<Measured> = (0..effort.rounds).map(|_| swaps(&Server::start(&peers::tetrad().command))).collect();
     line("swap, sent and mined one after another", &runs);
-    let runs: Vec<Measured> = (0..effort.rounds).map(|_| ticks(effort)).collect();
-    line("price tick: 12 prices set on the chain, bodies and frames made", &runs);
+    let ticking = || Server::start(&peers::tetrad_ticking("1").command);
+    let runs: Vec<Measured> = (0..effort.rounds).map(|_| ticks(&ticking())).collect();
+    line("price tick: a block that sets 12 prices, bodies and frames made", &runs);
     report::end();
 }
 
@@ -69,13 +71,17 @@ fn swaps(server: &Server) -> Measured {
     Measured::of(SWAPS, began.elapsed(), server.cpu() - cpu)
 }
 
-/// Ticks at the fastest pace that can be set, counted in blocks.
-fn ticks(effort: Effort) -> Measured {
-    let server = Server::start(&peers::tetrad_ticking("0.01").command);
+/// Ticks as fast as they can be had: each in a block of its own, a second later than the one before by the chain's clock.
+fn ticks(server: &Server) -> Measured {
     let mut client = server.client();
-    let first = client.number("eth_blockNumber", json!([]));
+    let newest = client.call("eth_getBlockByNumber", json!(["latest", false]));
+    let time = u64::from_str_radix(newest["timestamp"].as_str().unwrap().trim_start_matches("0x"), 16).unwrap();
     let (cpu, began) = (server.cpu(), std::time::Instant::now());
-    std::thread::sleep(effort.time);
-    let ticks = client.number("eth_blockNumber", json!([])) - first;
-    Measured::of(ticks, began.elapsed(), server.cpu() - cpu)
+    for tick in 1..=TICKS {
+        client.call("evm_mine", json!([time + 60 + tick]));
+    }
+    let measured = Measured::of(TICKS, began.elapsed(), server.cpu() - cpu);
+    let count = client.number("eth_getBlockTransactionCountByNumber", json!(["latest"]));
+    assert_eq!(count, 1, "the block has no prices");
+    measured
 }
