@@ -175,8 +175,17 @@ impl ChainArgs {
         backup.metadata().map_err(failed)?;
         let source: Arc<dyn Storage> = Arc::new(Directory::new(backup).map_err(failed)?);
         let found = verify(&source)?;
-        let (end, aside) = restore(&*source, &DataDir::open(&self.data_dir)?)?;
+        let target = DataDir::open(&self.data_dir)?;
+        if same_file(backup, &self.data_dir).map_err(failed)? {
+            return Err(failed(io::Error::other("a directory cannot be restored from itself")));
+        }
+        let (end, aside) = restore(&*source, &target)?;
         let aside = aside.map(|aside| format!("; what was there is in {}", aside.display())).unwrap_or_default();
         Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
     }
+}
+
+/// Whether two paths lead to the same place.
+fn same_file(one: &Path, other: &Path) -> io::Result<bool> {
+    Ok(one.canonicalize()? == other.canonicalize()?)
 }

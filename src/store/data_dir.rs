@@ -107,6 +107,7 @@ impl DataDir {
         for name in names {
             rename(self.path.join(&name), aside.join(&name))?;
         }
+        Directory::new(&aside)?.sync_names()?;
         self.storage.sync_names()?;
         Ok(Some(aside))
     }

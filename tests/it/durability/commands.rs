@@ -99,6 +99,8 @@ async fn a_backup_is_restored_and_what_was_there_put_aside() {
     let newest = node.rpc("eth_getBlockByNumber", json!(["0x14", false])).await;
     node.end().await;
 
+    let (ok, told) = chain(&live, &["restore", path(&live)]);
+    assert!(!ok && told.contains("from itself") && !live.join("replaced-1").exists(), "{told}");
     // Something that is no backup harms nothing.
     let (ok, told) = chain(&live, &["restore", path(&place.path().join("nothing"))]);
     assert!(!ok && !live.join("replaced-1").exists(), "{told}");
