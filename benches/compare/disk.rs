@@ -14,7 +14,7 @@ use super::{
     reads::{mint, recipient, transfers},
     report,
     server::Server,
-    transfers::{Kind, blast, submit},
+    transfers::{Kind, Work, blast, submit},
     wallet::Wallet,
 };
 
@@ -89,6 +89,7 @@ pub fn blocks(effort: Effort) {
     let token = deploy_token(&mut client, &mut funder, multicall);
     let (first, last) = mint(&mut client, &mut funder, multicall, token);
     let mut senders = vec![Wallet::development(1, chain_id)];
+    let work = Work { kind: Kind::Native, count: 5_000, stride: 1, manual: false };
     report::table("Growth: blocks on disk", &columns);
     for target in [0, effort.blocks / 100, effort.blocks / 10, effort.blocks] {
         let mut number = client.number("eth_blockNumber", json!([]));
@@ -97,7 +98,7 @@ pub fn blocks(effort: Effort) {
             client.call("anvil_mine", json!([format!("{count:#x}"), "0x1"]));
             number += count;
         }
-        let transfers_made = submit(&server, &mut client, &mut senders, Kind::Native, 5_000, false);
+        let transfers_made = submit(&server, &mut client, &mut senders, work);
         let empty = Instant::now();
         for _ in 0..20 {
             client.call("evm_mine", json!([]));

@@ -1,4 +1,6 @@
 //! What a million accounts, or a million storage slots of one contract, do to the speed of everything else.
+//!
+//! Two nodes take turns, one that grows and one that does not, so that what else the machine does weighs on both.
 
 use std::time::Instant;
 
@@ -12,69 +14,141 @@ use super::{
     Effort,
     client::{Client, Request},
     contracts::{Token, deploy_multicall, deploy_token, many},
-    load::repeat,
+    load::{Measured, repeat},
     peers, report,
     server::Server,
-    transfers::{Kind, submit},
+    transfers::{Kind, RECIPIENTS, SENDERS, Work, fund, submit},
     wallet::{Wallet, somebody},
 };
 
 /// New accounts or slots of one transaction.
 const STEP: u64 = 300;
 
+/// Turns in which transfers are measured. More than elsewhere, since it is the ratio that counts.
+const TURNS: usize = 5;
+
+/// A chain that can be grown.
+struct Chain {
+    server: Server,
+    client: Client,
+    funder: Wallet,
+    multicall: Address,
+    token: Address,
+    senders: Vec<Wallet>,
+    single: Wallet,
+    size: u64,
+}
+
+/// What one turn measures.
+struct Turn {
+    /// 20,000 transfers of all senders at the same time.
+    many: Measured,
+    /// Transfers of one account, each of which is a block of its own.
+    single: Measured,
+}
+
 pub fn run(effort: Effort) {
-    let columns = ["Size", "transfers per second", "empty block, ms", "eth_getBalance, µs", "MB", "bytes per entry"];
     for slots in [false, true] {
+        let (mut small, mut grown) = (Chain::start(), Chain::start());
+        let what = if slots { "slots of one contract" } else { "accounts" };
+        let columns = [
+            "Size",
+            "transfers per second",
+            "of a small chain's",
+            "µs each",
+            "one sender's per second",
+            "of a small chain's",
+            "µs each",
+            "empty block, ms",
+            "eth_getBalance, µs",
+            "of a small chain's",
+            "MB",
+            "bytes per entry",
+        ];
+        report::table(&format!("Growth: {what}"), &columns);
+        let idle = grown.server.memory();
+        for target in [0, effort.accounts / 10, effort.accounts] {
+            grown.grow(target, slots);
+            let memory = grown.server.memory();
+            let turns: Vec<(Turn, Turn)> = (0..TURNS).map(|_| (grown.turn(), small.turn())).collect();
+            let reads: Vec<(f64, f64)> = (0..TURNS).map(|_| (grown.read(effort), small.read(effort))).collect();
+            let median = |of: &dyn Fn(&(Turn, Turn)) -> f64| report::median(turns.iter().map(of).collect());
+            let share = |of: fn(&Turn) -> f64| median(&|(grown, small)| 100.0 * of(grown) / of(small));
+            let per_entry = if target == 0 { f64::NAN } else { (memory - idle) * 1_048_576.0 / target as f64 };
+            let row = [
+                report::figure(median(&|(grown, _)| grown.many.per_second)),
+                format!("{} %", report::figure(share(|turn| turn.many.per_second))),
+                report::figure(median(&|(grown, _)| grown.many.cpu)),
+                report::figure(median(&|(grown, _)| grown.single.per_second)),
+                format!("{} %", report::figure(share(|turn| turn.single.per_second))),
+                report::figure(median(&|(grown, _)| grown.single.cpu)),
+                report::figure(grown.empty_block()),
+                report::figure(report::median(reads.iter().map(|(grown, _)| *grown).collect())),
+                format!("{} %", report::figure(report::median(reads.iter().map(|(g, s)| 100.0 * g / s).collect()))),
+                report::figure(memory),
+                report::figure(per_entry),
+            ];
+            report::row(&[vec![target.to_string()], row.to_vec()].concat());
+        }
+        report::end();
+    }
+}
+
+impl Chain {
+    fn start() -> Self {
         let server = Server::start(&peers::tetrad().command);
         let mut client = server.client();
         let chain_id = client.number("eth_chainId", json!([]));
         let mut funder = Wallet::development(0, chain_id);
         let multicall = deploy_multicall(&mut client, &mut funder);
         let token = deploy_token(&mut client, &mut funder, multicall);
-        let mut senders = vec![Wallet::development(1, chain_id)];
-        report::table(if slots { "Growth: slots of one contract" } else { "Growth: accounts" }, &columns);
-        let (mut size, idle) = (0, server.memory());
-        for target in [0, effort.accounts / 10, effort.accounts] {
-            grow(&mut client, &mut funder, multicall, slots.then_some(token), size..target);
-            size = target;
-            let memory = server.memory();
-            let transfers = submit(&server, &mut client, &mut senders, Kind::Native, 5_000, false);
-            let empty = Instant::now();
-            for _ in 0..20 {
-                client.call("evm_mine", json!([]));
-            }
-            let empty = empty.elapsed().as_secs_f64() * 50.0;
-            let balance = Request::rpc("eth_getBalance", &json!([somebody(size / 2), "latest"]));
-            let read = repeat(&server, &balance, effort.time);
-            let per_entry = if size == 0 { f64::NAN } else { (memory - idle) * 1_048_576.0 / size as f64 };
-            let figures = [transfers.per_second, empty, read.cpu, memory, per_entry].map(report::figure);
-            report::row(&[vec![size.to_string()], figures.to_vec()].concat());
-        }
-        report::end();
+        let senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
+        fund(&mut client, &mut funder, multicall, Kind::Native, &senders, false);
+        let single = Wallet::development(1, chain_id);
+        Self { server, client, funder, multicall, token, senders, single, size: 0 }
     }
-}
 
-/// Gives a wei, or a token, to everybody in the range.
-fn grow(
-    client: &mut Client,
-    funder: &mut Wallet,
-    multicall: Address,
-    token: Option<Address>,
-    range: std::ops::Range<u64>,
-) {
-    let mut from = range.start;
-    while from < range.end {
-        let to = (from + STEP).min(range.end);
-        let (value, input) = match token {
-            None => many((from..to).map(|n| (somebody(n), Bytes::new())), 1),
-            Some(token) => {
+    /// Gives a wei, or a token, to everybody who has none yet.
+    fn grow(&mut self, target: u64, slots: bool) {
+        while self.size < target {
+            let range = self.size..(self.size + STEP).min(target);
+            self.size = range.end;
+            let (value, input) = if slots {
                 let mint = |n: u64| Token::mintCall { to: somebody(n), amount: U256::from(1) }.abi_encode();
-                many((from..to).map(|n| (token, mint(n).into())), 0)
-            }
-        };
-        let raw = funder.sign(TxKind::Call(multicall), value, input, 16_000_000);
-        let hash = client.call("eth_sendRawTransaction", json!([raw]));
-        client.receipt(&hash);
-        from = to;
+                many(range.map(|n| (self.token, mint(n).into())), 0)
+            } else {
+                many(range.map(|n| (somebody(n), Bytes::new())), 1)
+            };
+            let raw = self.funder.sign(TxKind::Call(self.multicall), value, input, 16_000_000);
+            let hash = self.client.call("eth_sendRawTransaction", json!([raw]));
+            self.client.receipt(&hash);
+        }
+    }
+
+    fn turn(&mut self) -> Turn {
+        // While the other one grew, this one closed a connection that said nothing.
+        self.client = self.server.client();
+        // Recipients are spread over all there are.
+        let stride = (self.size / RECIPIENTS).max(1);
+        let work = |count| Work { kind: Kind::Native, count, stride, manual: false };
+        let (server, client) = (&self.server, &mut self.client);
+        let many = submit(server, client, &mut self.senders, work(20_000));
+        let single = submit(server, client, std::slice::from_mut(&mut self.single), work(5_000));
+        Turn { many, single }
+    }
+
+    /// Processor time of a balance in the middle of all there are.
+    fn read(&mut self, effort: Effort) -> f64 {
+        let balance = Request::rpc("eth_getBalance", &json!([somebody(self.size / 2), "latest"]));
+        repeat(&self.server, &balance, effort.time).cpu
+    }
+
+    /// Milliseconds.
+    fn empty_block(&mut self) -> f64 {
+        let began = Instant::now();
+        for _ in 0..20 {
+            self.client.call("evm_mine", json!([]));
+        }
+        began.elapsed().as_secs_f64() * 50.0
     }
 }

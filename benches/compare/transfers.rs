@@ -18,7 +18,10 @@ use super::{
 };
 
 const COUNT: u64 = 20_000;
-const SENDERS: u64 = 128;
+/// Accounts that send.
+pub const SENDERS: u64 = 128;
+/// Accounts that receive.
+pub const RECIPIENTS: u64 = 1_000;
 const COIN: u64 = 1_000_000_000_000_000_000;
 
 /// What is sent.
@@ -26,6 +29,17 @@ const COIN: u64 = 1_000_000_000_000_000_000;
 pub enum Kind {
     Native,
     Token(Address),
+}
+
+/// What is to be done.
+#[derive(Clone, Copy)]
+pub struct Work {
+    pub kind: Kind,
+    pub count: u64,
+    /// Recipients are every so many-th of [`somebody`].
+    pub stride: u64,
+    /// Whether the block has to be asked for.
+    pub manual: bool,
 }
 
 pub fn run(effort: Effort) {
@@ -68,11 +82,18 @@ pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let kind = token.map_or(Kind::Native, Kind::Token);
     let mut senders: Vec<Wallet> = (0..SENDERS).map(|n| Wallet::numbered(n, chain_id)).collect();
     fund(&mut client, &mut funder, multicall, kind, &senders, peer.manual);
-    submit(server, &mut client, &mut senders, kind, COUNT, peer.manual)
+    submit(server, &mut client, &mut senders, Work { kind, count: COUNT, stride: 1, manual: peer.manual })
 }
 
 /// Gives every sender coins and, if these are sent, tokens.
-fn fund(client: &mut Client, funder: &mut Wallet, multicall: Address, kind: Kind, senders: &[Wallet], manual: bool) {
+pub fn fund(
+    client: &mut Client,
+    funder: &mut Wallet,
+    multicall: Address,
+    kind: Kind,
+    senders: &[Wallet],
+    manual: bool,
+) {
     let mut send = |value: u128, input: alloy::primitives::Bytes| {
         let raw = funder.sign(TxKind::Call(multicall), value, input, 15_000_000);
         let hash = client.call("eth_sendRawTransaction", json!([raw]));
@@ -90,22 +111,15 @@ fn fund(client: &mut Client, funder: &mut Wallet, multicall: Address, kind: Kind
     }
 }
 
-/// Sends `count` transfers over all connections and waits until the last is mined.
-pub fn submit(
-    server: &Server,
-    client: &mut Client,
-    senders: &mut [Wallet],
-    kind: Kind,
-    count: u64,
-    manual: bool,
-) -> Measured {
+/// Sends transfers over all connections and waits until the last is mined.
+pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work: Work) -> Measured {
     let mut shares: Vec<Vec<Request>> = (0..CONNECTIONS).map(|_| Vec::new()).collect();
     let lanes = senders.len();
-    for n in 0..count {
-        let to = somebody(n % 1_000);
+    for n in 0..work.count {
+        let to = somebody(n % RECIPIENTS * work.stride);
         // A sender's transactions stay on one connection, and thereby in order.
         let lane = n as usize % lanes;
-        let raw = match kind {
+        let raw = match work.kind {
             Kind::Native => senders[lane].sign(TxKind::Call(to), 1, Vec::new(), 21_000),
             Kind::Token(token) => {
                 let input = Token::transferCall { to, value: U256::from(1) }.abi_encode();
@@ -117,7 +131,7 @@ pub fn submit(
     let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
     let (cpu, began) = (server.cpu(), std::time::Instant::now());
     each(server, shares);
-    if manual {
+    if work.manual {
         client.call("evm_mine", json!([]));
     }
     for (address, nonce) in sent {
@@ -125,5 +139,5 @@ pub fn submit(
             std::thread::sleep(std::time::Duration::from_millis(1));
         }
     }
-    Measured::of(count, began.elapsed(), server.cpu() - cpu)
+    Measured::of(work.count, began.elapsed(), server.cpu() - cpu)
 }
