@@ -9,15 +9,13 @@ use axum::{
     response::{IntoResponse, Response},
     routing::get,
 };
-use tokio::sync::broadcast::error::RecvError;
 
 use super::{directory, process};
 use crate::{
-    chain::{Chain, Clock, Event},
+    chain::{Chain, Clock},
     exchange::{Exchange, Market, feed::Health},
-    metrics::Counter,
     rpc::Rpc,
-    web::{Exposition, METRICS_TYPE, Operation, Shutdown, Traffic, method_not_allowed},
+    web::{Exposition, METRICS_TYPE, Operation, Traffic, method_not_allowed},
 };
 
 /// Where the numbers come from.
@@ -26,42 +24,9 @@ pub(super) struct Sources {
     pub(super) rpc: Rpc,
     pub(super) exchange: Option<Exchange>,
     pub(super) traffic: Vec<Traffic>,
-    pub(super) produced: Arc<Produced>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) started_ms: u64,
     pub(super) data_dir: Option<PathBuf>,
-}
-
-/// What blocks held that were made since the start.
-#[derive(Debug, Default)]
-pub(super) struct Produced {
-    blocks: Counter,
-    transactions: Counter,
-    gas: Counter,
-}
-
-impl Produced {
-    /// Counts until the end begins.
-    pub(super) async fn follow(self: Arc<Self>, chain: Chain, mut shutdown: Shutdown) {
-        let mut events = chain.subscribe();
-        loop {
-            let event = tokio::select! {
-                event = events.recv() => event,
-                () = shutdown.begun() => return,
-            };
-            match event {
-                Ok(Event::Head { added, .. }) => {
-                    for block in &*added {
-                        self.blocks.add(1);
-                        self.transactions.add(block.transactions.len() as u64);
-                        self.gas.add(block.header.gas_used);
-                    }
-                }
-                Ok(Event::Pending(_)) | Err(RecvError::Lagged(_)) => {}
-                Err(RecvError::Closed) => return,
-            }
-        }
-    }
 }
 
 /// What there is to say about the route.
@@ -125,9 +90,10 @@ impl Sources {
         }
         out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
             .sample(&[], self.chain.pool().len());
-        out.counter("tetrad_blocks_total", "Blocks made since the start.").sample(&[], self.produced.blocks.get());
-        out.counter("tetrad_transactions_total", "Transactions in them.").sample(&[], self.produced.transactions.get());
-        out.counter("tetrad_gas_used_total", "Gas that they used.").sample(&[], self.produced.gas.get());
+        let produced = self.chain.produced();
+        out.counter("tetrad_blocks_total", "Blocks made since the start.").sample(&[], produced.blocks.get());
+        out.counter("tetrad_transactions_total", "Transactions in them.").sample(&[], produced.transactions.get());
+        out.counter("tetrad_gas_used_total", "Gas that they used.").sample(&[], produced.gas.get());
     }
 
     fn json_rpc(&self, out: &mut Exposition) {

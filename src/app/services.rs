@@ -4,11 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{
-    metrics,
-    metrics::{Produced, Sources},
-    network_info, price_timer, probes,
-};
+use super::{metrics, metrics::Sources, network_info, price_timer, probes};
 use crate::{
     account::SecretKey,
     activity::Activity,
@@ -107,12 +103,10 @@ impl Services {
             operations.push(metrics::operation());
         }
         router = router.merge(web::openapi_router("tetrad", operations));
-        let produced = Arc::<Produced>::default();
-        tokio::spawn(produced.clone().follow(chain.clone(), self.shutdown.clone()));
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
-        let sources = Sources { chain, rpc, exchange, traffic, produced, clock, started_ms, data_dir };
+        let sources = Sources { chain, rpc, exchange, traffic, clock, started_ms, data_dir };
         let metrics = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());

@@ -1,21 +1,12 @@
-//! The one writer: a thread that turns what is ready into blocks, and makes every other change to the chain.
+//! The one writer: turns what is ready into blocks, and makes every other change to the chain.
 
-use std::{
-    collections::{BTreeMap, VecDeque},
-    sync::{
-        Arc,
-        atomic::Ordering,
-        mpsc::{Receiver, RecvTimeoutError},
-    },
-    time::Instant,
-};
+use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
-use tokio::sync::oneshot;
 use tracing::span::EnteredSpan;
 
 use super::{
-    ChangeError, Edit, Event, Head, Journal, Mining, Pooled, Sealing, Shared, SubmitError, candidate::Candidate,
-    phases::Phase, seal::seal, timing::Timing,
+    ChangeError, Edit, Event, Head, Journal, Mining, Sealing, Shared, SubmitError, candidate::Candidate, phases::Phase,
+    seal::seal, timing::Timing,
 };
 use crate::{
     block::{Block, Transaction},
@@ -27,41 +18,23 @@ use crate::{
 /// Transactions that one block is offered.
 const MAX_OFFERED: usize = 50_000;
 
-/// What the writer is asked to do.
-pub(super) enum Command {
-    /// There may be something to put into a block.
-    Wake,
-    /// A transaction that has to wait is to outlive the process.
-    Keep(Waiting),
-    /// The file of transactions that wait is to be written anew.
-    TidyPool,
-    /// Anything else. Runs between blocks; what it returns tells whoever asked, once the change is recorded.
-    Run(Box<dyn FnOnce(&mut Executor) -> Answer + Send>),
-    /// End.
-    Stop,
-}
-
-/// Tells the outcome of a change to whoever asked for it, and whether what it did to the time is recorded.
-pub(super) type Answer = Box<dyn FnOnce(bool) + Send>;
-
-/// A transaction to keep, and who wants to know when it is.
-pub(super) struct Waiting {
-    pub(super) pooled: Arc<Pooled>,
-    pub(super) kept: oneshot::Sender<Result<(), SubmitError>>,
-}
+/// Senders that have something ready, gas that it may use, and blocks in a row, up to which sealing is quick enough for a
+/// thread that has other things to do.
+const FEW_SENDERS: usize = 64;
+const LITTLE_GAS: u64 = 2_000_000;
+const FEW_BLOCKS: usize = 4;
 
 /// The chain as its only writer sees it.
 pub struct Executor {
     pub(super) shared: Arc<Shared>,
-    pub(super) commands: Receiver<Command>,
-    /// Commands that were received while looking for others.
-    pub(super) deferred: VecDeque<Command>,
     /// Where changes are recorded; none on a chain that lives in memory only.
     pub(super) journal: Option<Journal>,
     /// What the log says of the time.
     pub(super) recorded: Shift,
     /// The last failure that was told of, so that one that lasts is told of once.
     pub(super) failure: Option<String>,
+    /// Whether it was told to end.
+    pub(super) ended: bool,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
@@ -98,53 +71,28 @@ pub(super) struct Snapshot {
 }
 
 impl Executor {
-    /// Works until it is told to stop, or nobody is left to tell it.
-    pub(super) fn run(mut self) {
-        self.schedule();
-        loop {
-            let command = match (self.deferred.pop_front(), self.due) {
-                (Some(command), _) => Ok(command),
-                (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-                (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
-            };
-            match command {
-                Ok(Command::Wake) => {
-                    self.shared.woken.store(false, Ordering::Release);
-                    self.seal_ready(true);
-                }
-                Ok(Command::Keep(waiting)) => self.keep(waiting),
-                Ok(Command::TidyPool) => self.tidy_pool(true),
-                Ok(Command::Run(change)) => {
-                    let pool = self.shared.pool.version();
-                    let answer = change(&mut self);
-                    let recorded = self.record_time();
-                    if self.shared.pool.version() != pool {
-                        self.tidy_pool(true);
-                    }
-                    answer(recorded);
-                    // Who moves the time or goes back to a snapshot does not ask for a block.
-                    self.seal_ready(false);
-                }
-                Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => break,
-                Err(RecvTimeoutError::Timeout) => {
-                    if let Err(error) = self.seal_block(0) {
-                        self.tell(&error);
-                    }
-                    self.schedule();
-                }
-            }
-        }
-        if let Some(journal) = self.journal.take() {
-            journal.close();
-        }
-        self.shared.pool.clear(|| SubmitError::Stopped);
-    }
-
     pub(super) fn schedule(&mut self) {
         self.due = match self.mining() {
             Mining::Interval(interval) => Some(Instant::now() + interval),
             Mining::Instant | Mining::Manual => None,
         };
+    }
+
+    /// The time for a block has come.
+    pub(super) fn seal_due(&mut self) {
+        if let Err(error) = self.seal_block(0) {
+            self.tell(&error);
+        }
+        self.schedule();
+    }
+
+    /// Nothing more is written.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        if let Some(journal) = self.journal.take() {
+            journal.close();
+        }
+        self.shared.pool.clear(|| SubmitError::Stopped);
     }
 
     fn mining(&self) -> Mining {
@@ -159,35 +107,58 @@ impl Executor {
     /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
     /// reason enough for a block.
     pub(super) fn seal_ready(&mut self, alone: bool) {
-        while self.mining() == Mining::Instant {
-            let head = self.head();
-            let environment = self.shared.next_environment(&head, 0);
-            let base_fee = environment.base_fee.unwrap_or(0);
-            let wanted = self.shared.pool.has_executable(base_fee)
-                || (alone && self.shared.preamble_wants_block(&head, &environment));
-            if !wanted {
-                self.shared.pool.release_unaffordable(base_fee);
-                return;
+        while self.seal_next(alone, true) {}
+    }
+
+    /// The same where transactions arrived, as long as it is quick and waits for no disk and no other node. Returns
+    /// whether it was.
+    pub(super) fn seal_few(&mut self) -> bool {
+        if self.ended || self.journal.is_some() || self.head().state.base().is_some() {
+            return false;
+        }
+        for _ in 0..FEW_BLOCKS {
+            if !self.shared.pool.has_little_ready(FEW_SENDERS, LITTLE_GAS) {
+                return false;
             }
+            if !self.seal_next(false, false) {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// With instant sealing: makes a block if there is anything for it, and returns whether there may be more. With
+    /// `gather` those that are about to arrive are given a moment.
+    fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
+        if self.mining() != Mining::Instant {
+            return false;
+        }
+        let head = self.head();
+        let environment = self.shared.next_environment(&head, 0);
+        let base_fee = environment.base_fee.unwrap_or(0);
+        let wanted = self.shared.pool.has_executable(base_fee)
+            || (alone && self.shared.preamble_wants_block(&head, &environment));
+        if !wanted {
+            self.shared.pool.release_unaffordable(base_fee);
+            return false;
+        }
+        if gather {
             self.shared.arrivals.gather();
-            match self.seal_wanted(&head, &environment) {
-                Ok(true) => {}
-                Ok(false) => {
-                    // Something is ready that no block has room for. Nobody should wait for that.
-                    self.shared.pool.release_unaffordable(u64::MAX);
-                    return;
-                }
-                Err(error) => {
-                    self.tell(&error);
-                    match error {
-                        ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
-                        ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
-                        _ => self.shared.pool.release_unaffordable(u64::MAX),
-                    }
-                    return;
+        }
+        match self.seal_wanted(&head, &environment) {
+            Ok(true) => return true,
+            // Something is ready that no block has room for. Nobody should wait for that.
+            Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
+            Err(error) => {
+                self.tell(&error);
+                match error {
+                    ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+                    ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
+                    _ => self.shared.pool.release_unaffordable(u64::MAX),
                 }
             }
         }
+        false
     }
 
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
@@ -268,7 +239,11 @@ impl Executor {
     /// Makes `next` the head that everybody sees, then answers whoever waited for it.
     pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         self.shared.phases.time(Phase::Publish, || {
-            added.iter().for_each(|block| self.shared.index.insert(block));
+            for block in &added {
+                self.shared.index.insert(block);
+                self.shared.produced.count(block);
+                self.shared.arrivals.sealed(block.transactions.len());
+            }
             let head = Arc::new(next.after(&self.head()));
             self.shared.head.store(head.clone());
             let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);

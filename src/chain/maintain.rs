@@ -146,8 +146,8 @@ pub fn repair(storage: &Arc<dyn Storage>) -> Result<Option<Repaired>, MaintainEr
     Ok(store::repair(&**storage, identity)?)
 }
 
-/// Lets go of all blocks but the newest `keep`. Returns the oldest that is left.
-pub fn compact(storage: &Arc<dyn Storage>, keep: u64) -> Result<u64, MaintainError> {
+/// Lets go of all blocks but the newest `keep`, and of none after `last`. Returns the oldest that is left.
+pub fn compact(storage: &Arc<dyn Storage>, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
     let chain = opened(storage)?;
     let newest = newest_checkpoint(&**storage, chain.identity, &chain.history, chain.log.end())?;
     let before = newest.height;
@@ -156,6 +156,7 @@ pub fn compact(storage: &Arc<dyn Storage>, keep: u64) -> Result<u64, MaintainErr
         end.write(&**storage, chain.identity)?;
     }
     let oldest = (end.block.number() + 1).saturating_sub(keep.max(LEAST_KEPT));
+    let oldest = last.map_or(oldest, |last| oldest.min(last + 1));
     let from = chain.history.height_of(oldest).unwrap_or(0);
     if from > 0 {
         store::compact(&**storage, chain.identity, from)?;

@@ -5,6 +5,7 @@
 
 mod apply;
 mod arrivals;
+mod baton;
 mod blobs;
 mod build;
 mod built_states;
@@ -26,6 +27,7 @@ mod mining;
 mod past;
 mod phases;
 mod pool;
+mod produced;
 mod record;
 mod recover;
 mod rewind;
@@ -37,15 +39,15 @@ mod submit;
 mod timing;
 mod trail;
 mod view;
+mod writer;
 
 use std::{
-    collections::{BTreeMap, VecDeque},
+    collections::BTreeMap,
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    thread,
     time::Duration,
 };
 
@@ -54,7 +56,7 @@ use arc_swap::ArcSwap;
 use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
-pub use crate::store::LogKey;
+pub use crate::store::{LogKey, PRICES};
 pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
@@ -70,6 +72,7 @@ pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
 pub use mining::Pace;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use produced::Produced;
 pub use recover::{OpenError, Opening, Recovered, open};
 pub use rewind::{ReorgError, RestartError, RollbackError};
 pub use simulate::{
@@ -78,14 +81,16 @@ pub use simulate::{
 };
 pub use trail::Trail;
 pub use view::{BlockId, View, ViewError};
+pub use writer::Writer;
 
 use self::{
     arrivals::Arrivals,
-    executor::{Answer, Command},
+    baton::Baton,
     index::Index,
     phases::Phases,
     shared::{Sealing, Shared},
     timing::Timing,
+    writer::{Answer, Command},
 };
 use crate::{
     block::{Block, Transaction},
@@ -161,6 +166,7 @@ pub enum Event {
 #[derive(Clone)]
 pub struct Chain {
     shared: Arc<Shared>,
+    executor: Arc<Mutex<Executor>>,
     commands: mpsc::Sender<Command>,
 }
 
@@ -174,10 +180,6 @@ pub enum Stopped {
     #[error("the chain cannot be written: the time is unchanged")]
     Unrecorded,
 }
-
-/// The thread that writes the chain.
-#[derive(Debug)]
-pub struct Writer(thread::JoinHandle<()>);
 
 impl Chain {
     /// Starts the writer on top of `head`. The chain lives in memory only.
@@ -213,6 +215,7 @@ impl Chain {
         let shared = Arc::new(Shared {
             pool: Pool::new(config.pool),
             arrivals: Arrivals::default(),
+            baton: Baton::default(),
             woken: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
@@ -225,25 +228,26 @@ impl Chain {
             keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
             pending: Mutex::default(),
             phases: Phases::default(),
+            produced: Produced::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let executor = Executor {
             shared: shared.clone(),
-            commands: receiver,
-            deferred: VecDeque::new(),
             journal,
             recorded: shift,
             failure: None,
+            ended: false,
             due: None,
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
             origin: (head, sealing, origin_height),
         };
-        let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || executor.run())?;
-        let chain = Self { shared, commands };
+        let executor = Arc::new(Mutex::new(executor));
+        let writer = Writer::start(executor.clone(), receiver)?;
+        let chain = Self { shared, executor, commands };
         chain.wait_again(waiting);
-        Ok((chain, Writer(thread)))
+        Ok((chain, writer))
     }
 
     /// The chain now. Take it once per request, so that the whole answer is about the same chain.
@@ -350,14 +354,5 @@ impl Chain {
     /// Ends the writer after what it is doing now.
     pub fn stop(&self) {
         let _ = self.commands.send(Command::Stop);
-    }
-}
-
-impl Writer {
-    /// Waits until the writer has ended.
-    pub fn join(self) {
-        if self.0.join().is_err() {
-            tracing::error!("the chain's writer ended with a panic");
-        }
     }
 }

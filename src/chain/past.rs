@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Chain, Head, LogKey, executor::Command};
+use super::{Chain, Head, LogKey, writer::Command};
 use crate::block::{Block, Submission};
 
 impl Chain {

@@ -2,11 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{
-    ChangeError, Executor, Head, SubmitError,
-    executor::{Command, Sealed, Waiting},
-    phases::Phase,
-};
+use super::{ChangeError, Executor, Head, SubmitError, executor::Sealed, phases::Phase, writer::Waiting};
 use crate::log::{AppendError, Entry, Parameters};
 
 impl Executor {
@@ -99,18 +95,8 @@ impl Executor {
         }
     }
 
-    /// Keeps transactions that have to wait: everybody's at once, so that all pay for one write together.
-    pub(super) fn keep(&mut self, first: Waiting) {
-        let mut all = vec![first];
-        while let Ok(command) = self.commands.try_recv() {
-            match command {
-                Command::Keep(waiting) => all.push(waiting),
-                other => {
-                    self.deferred.push_back(other);
-                    break;
-                }
-            }
-        }
+    /// Keeps transactions that have to wait.
+    pub(super) fn keep(&mut self, all: Vec<Waiting>) {
         let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
         let outcome = self.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
         for Waiting { pooled, kept } in all {

@@ -8,8 +8,8 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, arrivals::Arrivals, index::Index, phases::Phases,
-    timing::Timing, view::Pending,
+    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, Produced, arrivals::Arrivals, baton::Baton,
+    index::Index, phases::Phases, timing::Timing, view::Pending,
 };
 use crate::{block::Transaction, evm::Environment, store::History};
 
@@ -18,6 +18,7 @@ pub(super) struct Shared {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
     pub(super) arrivals: Arrivals,
+    pub(super) baton: Baton,
     /// Whether the writer was told to look at the pool and has not done so yet.
     pub(super) woken: AtomicBool,
     pub(super) blobs: Blobs,
@@ -33,6 +34,7 @@ pub(super) struct Shared {
     pub(super) keeps_pool: bool,
     pub(super) pending: Mutex<Option<Pending>>,
     pub(super) phases: Phases,
+    pub(super) produced: Produced,
 }
 
 /// How new blocks come about.

@@ -5,30 +5,20 @@ use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Mining, SubmitError,
-    executor::{Command, Waiting},
+    writer::{Command, Waiting},
 };
 use crate::block::Submission;
 
 impl Chain {
     /// Decodes a signed transaction and puts it into the pool. Its signature and all else is checked on the caller's
-    /// thread.
+    /// thread. With instant sealing it goes into a block when somebody waits for it to be [settled](Self::settled).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
-        let arrival = self.shared.arrivals.begin();
-        let accepted = self.enter(Submission::decode(raw)?)?;
-        drop(arrival);
-        self.wake_for_new();
-        Ok(accepted)
+        let _arrival = self.shared.arrivals.begin();
+        self.accept(Submission::decode(raw)?)
     }
 
     /// The same with a transaction whose sender is known.
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
-        let accepted = self.enter(submission)?;
-        self.wake_for_new();
-        Ok(accepted)
-    }
-
-    /// Checks a transaction and puts it into the pool.
-    fn enter(&self, submission: Submission) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
         let min_tip = self.shared.sealing.lock().min_tip;
@@ -43,19 +33,23 @@ impl Chain {
         Ok(accepted)
     }
 
-    fn wake_for_new(&self) {
-        if self.shared.sealing.lock().mining == Mining::Instant {
-            self.wake();
-        }
-    }
-
     /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
     /// something else (a missing nonce, a lower base fee, a block that is due later) is answered as soon as it is
     /// where it outlives the process, if the chain does.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
-        if let Some(included) = accepted.included.filter(|_| self.shared.sealing.lock().mining == Mining::Instant) {
-            included.await.unwrap_or(Err(SubmitError::Stopped))?;
+        if self.mining() == Mining::Instant {
+            match accepted.included {
+                None => self.wake(),
+                Some(included) => {
+                    if self.shared.arrivals.are_alone() {
+                        self.seal_here();
+                    } else {
+                        self.wake();
+                    }
+                    included.await.unwrap_or(Err(SubmitError::Stopped))?;
+                }
+            }
         }
         if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
@@ -64,5 +58,33 @@ impl Chain {
             outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
         Ok(hash)
+    }
+
+    /// Seals what is ready on this thread, if that is quick, or else has the writer do it.
+    fn seal_here(&self) {
+        if !self.shared.baton.take() {
+            return;
+        }
+        let _held = Held(self);
+        loop {
+            let sealed = self.executor.try_lock().is_some_and(|mut executor| executor.seal_few());
+            if !sealed {
+                self.wake();
+            }
+            if !self.shared.baton.keeps() {
+                return;
+            }
+        }
+    }
+}
+
+/// The baton, held. A panic ends the chain, as one of the writer's thread does: nobody knows what it left behind.
+struct Held<'a>(&'a Chain);
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if std::thread::panicking() {
+            self.0.stop();
+        }
     }
 }

@@ -32,7 +32,10 @@ mod upgrade;
 use std::{sync::Arc, time::Duration};
 
 use axum::Router;
-use tokio::sync::{Semaphore, broadcast::error::RecvError};
+use tokio::{
+    sync::{Semaphore, broadcast::error::RecvError},
+    time::{Instant, interval_at},
+};
 
 pub use config::ExchangeConfig;
 pub use desk::{Desk, DeskError};
@@ -47,6 +50,7 @@ pub use updater::{Pace, Updater};
 
 use crate::{
     chain::{Clock, Event},
+    log::Storage,
     web::{ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, socket_operation},
 };
 
@@ -121,36 +125,48 @@ impl Exchange {
     }
 }
 
-/// Keeps the market up to date as long as somebody listens to it, until the end begins.
+/// Keeps the market up to date while somebody listens to it, until the end begins. Nobody is woken for a block that
+/// nobody wants to hear of.
 pub async fn follow(market: Market, mut shutdown: Shutdown) {
-    let mut events = market.chain().subscribe();
     loop {
-        let event = tokio::select! {
-            event = events.recv() => event,
+        tokio::select! {
+            () = market.listened() => {}
             () = shutdown.begun() => return,
-        };
-        let concerned = match &event {
-            Ok(Event::Head { added, removed, .. }) => market.is_concerned(added, removed),
-            Ok(Event::Pending(_)) => false,
-            Err(RecvError::Lagged(_)) => true,
-            Err(RecvError::Closed) => return,
-        };
-        if concerned
-            && market.has_listeners()
-            && let Err(error) = market.current().await
-        {
-            tracing::debug!(%error, "the market could not be brought up to date");
+        }
+        let mut events = market.chain().subscribe();
+        // What happened until now is heard of as well.
+        let mut concerned = true;
+        while market.has_listeners() {
+            if concerned && let Err(error) = market.current().await {
+                tracing::debug!(%error, "the market could not be brought up to date");
+            }
+            let event = tokio::select! {
+                event = events.recv() => event,
+                () = shutdown.begun() => return,
+            };
+            concerned = match &event {
+                Ok(Event::Head { added, removed, .. }) => market.is_concerned(added, removed),
+                Ok(Event::Pending(_)) => false,
+                Err(RecvError::Lagged(_)) => true,
+                Err(RecvError::Closed) => return,
+            };
         }
     }
 }
 
 /// How often the history is kept while the node runs: what a crash costs when it comes to blocks that were let go of.
 const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
+const FIRST_KEPT: Duration = Duration::from_secs(60);
+
+/// The newest block whose prices are kept beside the chain in a directory; none if there are no such prices.
+pub fn prices_kept_until(storage: &dyn Storage) -> Option<u64> {
+    history::kept_until(storage)
+}
 
 /// Keeps the market's history now and then, until the end begins.
 pub async fn keep(market: Market, mut shutdown: Shutdown) {
-    let mut timer = tokio::time::interval(KEEP_INTERVAL);
-    timer.tick().await;
+    // For the first time soon, so that there is a file that says which blocks are needed for what it lacks.
+    let mut timer = interval_at(Instant::now() + FIRST_KEPT, KEEP_INTERVAL);
     loop {
         tokio::select! {
             _ = timer.tick() => market.keep().await,

@@ -190,6 +190,23 @@ impl Pool {
         first.any(|pooled| pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some())
     }
 
+    /// Whether what is ready is of at most so many senders, and allows itself at most so much gas.
+    pub fn has_little_ready(&self, senders: usize, gas: u64) -> bool {
+        let inner = self.inner.lock();
+        if inner.ready.len() > senders {
+            return false;
+        }
+        let mut left = gas;
+        let mut ready = inner.ready.iter().flat_map(|address| inner.senders[address].executable());
+        ready.all(|pooled| match left.checked_sub(pooled.transaction.envelope.gas_limit()) {
+            Some(rest) => {
+                left = rest;
+                true
+            }
+            None => false,
+        })
+    }
+
     /// The accounts' nonces moved on, or anywhere: drops what is used up and answers whoever waits for it.
     pub fn settle(&self, accounts: impl IntoIterator<Item = Address>, state: &State) {
         let mut guard = self.inner.lock();

@@ -13,7 +13,7 @@ use std::sync::{
 };
 
 use arc_swap::ArcSwapOption;
-use tokio::sync::{Mutex, broadcast};
+use tokio::sync::{Mutex, Notify, broadcast};
 
 use self::derive::Progress;
 use super::{
@@ -60,6 +60,8 @@ struct Shared {
     /// Held by whoever derives; others who want the same wait for the result.
     progress: Arc<Mutex<Option<Progress>>>,
     ticks: broadcast::Sender<Arc<Tick>>,
+    /// Somebody began to listen to them.
+    listened: Notify,
     /// Where the history is kept, and the height of the block that it was kept with last.
     kept: Option<(Arc<dyn Storage>, AtomicU64)>,
 }
@@ -77,6 +79,7 @@ impl Market {
             latest: ArcSwapOption::empty(),
             progress: Arc::default(),
             ticks: broadcast::Sender::new(TICK_BACKLOG),
+            listened: Notify::new(),
             kept: kept.map(|storage| (storage, AtomicU64::new(u64::MAX))),
         }))
     }
@@ -140,7 +143,16 @@ impl Market {
     /// Every tick from now on: what the blocks that are derived hold. Somebody has to keep asking for
     /// [`current`](Self::current), as [`follow`](super::follow) does.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Tick>> {
-        self.0.ticks.subscribe()
+        let ticks = self.0.ticks.subscribe();
+        self.0.listened.notify_one();
+        ticks
+    }
+
+    /// Returns when somebody listens.
+    pub(super) async fn listened(&self) {
+        while !self.has_listeners() {
+            self.0.listened.notified().await;
+        }
     }
 
     /// Whether anybody listens.

@@ -2,3 +2,4 @@
 
 mod history;
 mod pool;
+mod submitters;

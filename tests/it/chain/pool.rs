@@ -31,12 +31,12 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn sender(index: u8) -> Address {
+pub(super) fn sender(index: u8) -> Address {
     Address::repeat_byte(0x10 + index)
 }
 
 /// A transaction that says who sent it; its signature is never looked at again.
-fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
+pub(super) fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
     let unsigned = TxEip1559 {
         chain_id: 125,
         nonce,
@@ -53,7 +53,7 @@ fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
     Submission { transaction: Transaction { envelope, sender: sender(from), public_key: None }, sidecar: None }
 }
 
-fn chain() -> Chain {
+pub(super) fn chain() -> Chain {
     let params = ChainParams {
         chain_id: 125,
         forks: Forks::all_from_genesis(Fork::LATEST),

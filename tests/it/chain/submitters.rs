@@ -1,0 +1,92 @@
+//! Many who submit at once: whoever seals, every transaction is in a block when its sender is told.
+
+use std::{sync::mpsc, time::Duration};
+
+use tetrad::chain::{Chain, Mining};
+
+use super::pool::{chain, sender, transaction};
+
+const EACH: u64 = 300;
+
+async fn sealing_at_once() -> Chain {
+    let chain = chain();
+    chain.change(|executor| executor.set_mining(Mining::Instant)).await.unwrap();
+    chain
+}
+
+/// Submits transactions one after another, each of which must be found when its sender is told.
+async fn submit(chain: &Chain, from: u8, nonces: std::ops::Range<u64>) {
+    for nonce in nonces {
+        let hash = chain.settled(chain.accept(transaction(from, nonce, 1)).unwrap()).await.unwrap();
+        assert!(chain.transaction(&chain.head(), hash).is_some(), "transaction {nonce} of {from} is in no block");
+    }
+}
+
+async fn in_time<T>(work: impl Future<Output = T>) -> T {
+    tokio::time::timeout(Duration::from_secs(120), work).await.expect("somebody is never told")
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn nobody_is_forgotten() {
+    let chain = sealing_at_once().await;
+    let lonely = submit(&chain, 0, 0..EACH);
+    in_time(lonely).await;
+
+    let mut tasks = Vec::new();
+    for from in 0..4 {
+        let chain = chain.clone();
+        let first = if from == 0 { EACH } else { 0 };
+        tasks.push(tokio::spawn(async move { submit(&chain, from, first..first + EACH).await }));
+    }
+    let changing = chain.clone();
+    tasks.push(tokio::spawn(async move {
+        for _ in 0..EACH {
+            changing.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+            tokio::task::yield_now().await;
+        }
+    }));
+    for task in tasks {
+        in_time(task).await.unwrap();
+    }
+    let nonces = (0..4).map(|from| chain.head().state.nonce(sender(from)).unwrap()).collect::<Vec<_>>();
+    assert_eq!(nonces, [2 * EACH, EACH, EACH, EACH]);
+    assert!(chain.pool().is_empty());
+    chain.stop();
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
+    let chain = sealing_at_once().await;
+    // So that sealing where they arrive has begun.
+    submit(&chain, 0, 0..20).await;
+    let (release, released) = mpsc::channel::<()>();
+    let (began, begun) = tokio::sync::oneshot::channel();
+    let busy = chain.clone();
+    let change = tokio::spawn(async move {
+        let hold = move |_: &mut _| {
+            began.send(()).unwrap();
+            released.recv().unwrap();
+        };
+        busy.change(hold).await.unwrap();
+    });
+    in_time(begun).await.unwrap();
+
+    let accepted = chain.accept(transaction(0, 20, 1)).unwrap();
+    let hash = accepted.pooled.transaction.hash();
+    {
+        // The writer is busy, so whoever submits waits; then they are gone.
+        let mut settled = std::pin::pin!(chain.settled(accepted));
+        let polled = std::future::poll_fn(|context| std::task::Poll::Ready(settled.as_mut().poll(context))).await;
+        assert!(polled.is_pending());
+    }
+    release.send(()).unwrap();
+    in_time(change).await.unwrap();
+    in_time(async {
+        let mut events = chain.subscribe();
+        while chain.transaction(&chain.head(), hash).is_none() {
+            events.recv().await.unwrap();
+        }
+    })
+    .await;
+    chain.stop();
+}
