@@ -11,6 +11,7 @@ use clap::{Args, Subcommand};
 
 use crate::{
     chain::{MaintainError, compact, export_blocks, repair, verify},
+    exchange,
     log::{Directory, Storage},
     store::{ArchiveError, DataDir, DataDirError, backup, export, import, restore},
 };
@@ -94,7 +95,11 @@ impl ChainArgs {
                 let storage = directory.storage();
                 match other {
                     ChainCommand::Export { file, rlp } => self.export(&storage, file, *rlp)?,
-                    ChainCommand::Compact { keep } => format!("the oldest block is now {}", compact(&storage, *keep)?),
+                    ChainCommand::Compact { keep } => {
+                        // What blocks say of prices is kept in a file now and then.
+                        let oldest = compact(&storage, *keep, exchange::prices_kept_until(&*storage))?;
+                        format!("the oldest block is now {oldest}")
+                    }
                     ChainCommand::Repair => Self::repair(&storage)?,
                     _ => Self::verify(&storage)?,
                 }

@@ -8,7 +8,7 @@ use super::{
 };
 
 pub use super::minutes::Bar;
-pub(super) use file::KeptHistory;
+pub(super) use file::{KeptHistory, kept_until};
 
 /// Seconds in an hour and a day.
 const HOUR: u64 = 3_600;

@@ -48,6 +48,27 @@ pub trait StoredFile: Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
+/// The content of a file; none if there is none.
+pub fn read_file(storage: &dyn Storage, name: &str) -> io::Result<Option<Vec<u8>>> {
+    let file = match storage.open(name) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
+        other => other?,
+    };
+    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
+    file.read_at(&mut bytes, 0)?;
+    Ok(Some(bytes))
+}
+
+/// Gives a file this content, all of it or nothing.
+pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
+    let draft = format!("draft-{name}");
+    let file = storage.create(&draft)?;
+    file.write_at(bytes, 0)?;
+    file.sync()?;
+    storage.rename(&draft, name)?;
+    storage.sync_names()
+}
+
 /// A directory of the file system.
 #[derive(Clone, Debug)]
 pub struct Directory(PathBuf);

@@ -1,7 +1,8 @@
-//! A chain in one file: what it is, the oldest checkpoint, and every entry of the log since.
+//! A chain in one file: what it is, the oldest checkpoint, past prices, and every entry of the log since.
 //!
 //! ```text
-//! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file    records 2…: entries
+//! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file
+//! record 2: past prices, if there are any; not in version 1               the others: entries
 //! ```
 
 use std::{
@@ -9,14 +10,16 @@ use std::{
     sync::Arc,
 };
 
-use super::{ChainFile, ChainFileError, checkpoint, checkpoints};
+use super::{ChainFile, ChainFileError, PRICES, checkpoint, checkpoints};
 use crate::{
     codec::{Reader, Writer},
-    log::{BlockLog, Durability, Entry, LocalLog, LogError, Storage, read_record, write_record},
+    log::{
+        BlockLog, Durability, Entry, LocalLog, LogError, Storage, read_file, read_record, replace_file, write_record,
+    },
 };
 
 const MAGIC: &[u8] = b"tetrad chain";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// A chain cannot be written to a file or read from one.
 #[derive(Debug, thiserror::Error)]
@@ -66,12 +69,14 @@ pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, Arc
         out.number(oldest);
         out.raw(&state);
     })?;
+    let prices = read_file(&*storage, PRICES)?.unwrap_or_default();
+    record(&|out| out.string(&prices))?;
     for stored in log.stream(oldest)? {
         let stored = stored?;
         record(&|out| out.raw(&stored.bytes))?;
     }
     out.flush()?;
-    Ok(count - 2)
+    Ok(count - 3)
 }
 
 /// Makes an empty directory that of the chain in a file. Returns how many entries there were. That they lead from one
@@ -102,10 +107,18 @@ pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, Arc
     let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
-    checkpoint::place(&*storage, oldest, reader.rest())?;
+    replace_file(&*storage, &checkpoint::name(oldest), reader.rest())?;
+    let first = if version >= 2 { 3 } else { 2 };
+    if version >= 2 {
+        let record = next(2)?.ok_or_else(|| wrong("it ends before the past prices".to_owned()))?;
+        let prices = Reader::new(&record).string().map_err(malformed)?.to_vec();
+        if !prices.is_empty() {
+            replace_file(&*storage, PRICES, &prices)?;
+        }
+    }
     let mut log = LocalLog::open(storage.clone(), file.identity(), Durability::Os, oldest)?;
     let mut count = 0;
-    while let Some(bytes) = next(2 + count)? {
+    while let Some(bytes) = next(first + count)? {
         let entry = Entry::decode(&bytes).map_err(malformed)?;
         log.append(oldest + count, &entry).map_err(io::Error::other)?;
         count += 1;

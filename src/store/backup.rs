@@ -5,7 +5,7 @@
 
 use std::{io, path::PathBuf, sync::Arc};
 
-use super::{ChainFile, DataDir, archive::ArchiveError, checkpoint, checkpoints, data_dir::LOCK};
+use super::{ChainFile, DataDir, PRICES, archive::ArchiveError, checkpoint, checkpoints, data_dir::LOCK};
 use crate::log::{Segment, Storage, segment_name, segments};
 
 /// Bytes that are copied at once.
@@ -25,7 +25,7 @@ pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveE
     copy_checkpoints(from, &**to)?;
     for name in from.names()? {
         // Keys that a node made for itself, transactions that wait, and past prices.
-        if name.ends_with(".key") || name == "pool" || name == "prices" {
+        if name.ends_with(".key") || name == "pool" || name == PRICES {
             copy(from, &**to, &name)?;
         }
     }

@@ -5,7 +5,7 @@ use std::io;
 use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
-use crate::log::{ChainIdentity, Storage};
+use crate::log::{ChainIdentity, Storage, read_file, replace_file};
 
 pub(super) const NAME: &str = "chain.json";
 /// What this program writes, and the newest that it reads.
@@ -89,14 +89,10 @@ impl ChainFile {
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
         let place = storage.describe(NAME);
         let failed = |error| ChainFileError::Io(place.clone(), error);
-        let names = storage.names().map_err(failed)?;
-        if !names.iter().any(|name| name == NAME) {
-            let blocks = names.iter().any(|name| name.starts_with("log-"));
+        let Some(text) = read_file(storage, NAME).map_err(failed)? else {
+            let blocks = storage.names().map_err(failed)?.iter().any(|name| name.starts_with("log-"));
             return if blocks { Err(ChainFileError::Missing(place)) } else { Ok(None) };
-        }
-        let file = storage.open(NAME).map_err(failed)?;
-        let mut text = vec![0; file.length().map_err(failed)? as usize];
-        file.read_at(&mut text, 0).map_err(failed)?;
+        };
         /// What every version has.
         #[derive(Deserialize)]
         struct Versioned {
@@ -116,14 +112,9 @@ impl ChainFile {
     /// Writes the file, all of it or nothing.
     pub fn save(&self, storage: &dyn Storage) -> Result<(), ChainFileError> {
         let write = || -> io::Result<()> {
-            let draft = format!("draft-{NAME}");
-            let file = storage.create(&draft)?;
             let mut text = serde_json::to_vec_pretty(self)?;
             text.push(b'\n');
-            file.write_at(&text, 0)?;
-            file.sync()?;
-            storage.rename(&draft, NAME)?;
-            storage.sync_names()
+            replace_file(storage, NAME, &text)
         };
         write().map_err(|error| ChainFileError::Io(storage.describe(NAME), error))
     }

@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, write_record},
+    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, read_file, write_record},
     state::{State, StateBuilder, StateError},
 };
 
@@ -63,20 +63,7 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
 
 /// The file of a checkpoint.
 pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
-    let file = storage.open(&name(height))?;
-    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-    file.read_at(&mut bytes, 0)?;
-    Ok(bytes)
-}
-
-/// Puts the file of a checkpoint in its place, all of it or nothing.
-pub(super) fn place(storage: &dyn Storage, height: u64, bytes: &[u8]) -> io::Result<()> {
-    let draft = format!("draft-{}", name(height));
-    let file = storage.create(&draft)?;
-    file.write_at(bytes, 0)?;
-    file.sync()?;
-    storage.rename(&draft, &name(height))?;
-    storage.sync_names()
+    read_file(storage, &name(height))?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
 /// Writes records to a file.

@@ -2,6 +2,9 @@
 //! blocks, transactions and logs. All of it can be made again from the log. What cannot is the pool of transactions that
 //! wait, which has a [file](PoolFile) of its own, and what the chain [is](ChainFile).
 
+/// The file of past prices, which the exchange writes. It outlives blocks that are let go of, so copies of a chain have it.
+pub const PRICES: &str = "prices";
+
 mod active;
 mod archive;
 mod backup;
@@ -14,7 +17,6 @@ mod keeper;
 mod key;
 mod log_rows;
 mod old_state;
-
 mod pool_file;
 mod recent_blocks;
 mod repair;

@@ -7,7 +7,7 @@ use alloy_eips::eip7594::{BlobTransactionSidecarVariant, Decodable7594, Encodabl
 use crate::{
     block::Transaction,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Records, Storage, StoredFile, Tail, write_record},
+    log::{ChainIdentity, Records, Storage, StoredFile, Tail, read_file, write_record},
 };
 
 const NAME: &str = "pool";
@@ -59,13 +59,7 @@ impl KeptTransaction {
 impl PoolFile {
     /// Reads what waited when the node ended; then [`rewrite`](Self::rewrite) makes the file anew.
     pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<KeptTransaction>> {
-        let file = match storage.open(NAME) {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
-            Err(error) => return Err(error),
-        };
-        let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-        file.read_at(&mut bytes, 0)?;
+        let Some(bytes) = read_file(storage, NAME)? else { return Ok(Vec::new()) };
         let damaged = |what: &str| io::Error::other(format!("{}: {what}", storage.describe(NAME)));
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| damaged("damaged at its beginning"))?;

@@ -10,13 +10,14 @@ use alloy_primitives::B256;
 
 use super::{History, Minutes};
 use crate::{
+    chain::PRICES,
     codec::{Malformed, Reader, Writer},
-    log::{Records, Storage, Tail, write_record},
+    log::{Records, Storage, Tail, read_file, replace_file, write_record},
     network::Network,
 };
 
 /// The file's name, and the beginning of its content.
-const NAME: &str = "prices";
+const NAME: &str = PRICES;
 const MAGIC: &[u8] = b"tetrad prices";
 /// What this program writes, and all that it reads.
 const VERSION: u64 = 1;
@@ -43,17 +44,12 @@ impl KeptHistory {
             out.raw(self.hash.as_slice());
             self.history.minutes.write(out);
         });
-        let draft = format!("draft-{NAME}");
-        let file = storage.create(&draft)?;
-        file.write_at(&bytes, 0)?;
-        file.sync()?;
-        storage.rename(&draft, NAME)?;
-        storage.sync_names()
+        replace_file(storage, NAME, &bytes)
     }
 
     /// Reads the file; none if there is none, or none of this chain's.
     pub(in crate::exchange) fn load(storage: &dyn Storage, genesis: B256, network: &Network) -> Option<Self> {
-        let bytes = match read(storage) {
+        let bytes = match read_file(storage, NAME) {
             Ok(bytes) => bytes?,
             Err(error) => {
                 tracing::warn!(%error, "could not read {}", storage.describe(NAME));
@@ -70,14 +66,19 @@ impl KeptHistory {
     }
 }
 
-fn read(storage: &dyn Storage) -> io::Result<Option<Vec<u8>>> {
-    let file = match storage.open(NAME) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-    file.read_at(&mut bytes, 0)?;
-    Ok(Some(bytes))
+/// The newest block whose prices are in the file; none if there is no file that can be read.
+pub(in crate::exchange) fn kept_until(storage: &dyn Storage) -> Option<u64> {
+    let bytes = read_file(storage, NAME).ok()??;
+    let record = Records::new(&bytes).next()?;
+    let from = &mut Reader::new(record.payload);
+    if from.string().ok()? != MAGIC || from.number().ok()? != VERSION {
+        return None;
+    }
+    from.array::<32>().ok()?;
+    for _ in 0..from.number().ok()? {
+        from.array::<20>().ok()?;
+    }
+    from.number().ok()
 }
 
 fn decode(from: &mut Reader<'_>, genesis: B256, network: &Network) -> Result<KeptHistory, Malformed> {

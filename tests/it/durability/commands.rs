@@ -40,6 +40,8 @@ async fn a_chain_travels_in_a_file() {
     node.end().await;
     assert_eq!(chain(&old, &["export", path(&file)]), (true, format!("2 entries in {}", file.display())));
     assert_eq!(chain(&new, &["import", path(&file)]), (true, "2 entries up to block 2, all in order".to_owned()));
+    let prices = |directory: &Path| std::fs::read(directory.join("prices")).unwrap();
+    assert!(prices(&old) == prices(&new), "past prices did not travel along");
     let (ok, told) = chain(&new, &["import", path(&file)]);
     assert!(!ok && told.ends_with("the directory is not empty"), "{told}");
     let (ok, told) = chain(&new, &["verify"]);
@@ -58,6 +60,27 @@ async fn a_chain_travels_in_a_file() {
     std::fs::write(&file, bytes).unwrap();
     let (ok, told) = chain(&place.path().join("other"), &["import", path(&file)]);
     assert!(!ok && told.contains("checksum"), "{told}");
+}
+
+/// The file is of the version before past prices were part of it: three transfers of one unit to one address.
+#[tokio::test]
+async fn a_file_of_the_previous_version_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let (directory, file) = (place.path().join("chain"), place.path().join("chain.tetrad"));
+    let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/chain-v1.tetrad.gz");
+    let mut unpacked = flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap());
+    std::io::copy(&mut unpacked, &mut std::fs::File::create(&file).unwrap()).unwrap();
+    assert_eq!(chain(&directory, &["import", path(&file)]), (true, "3 entries up to block 3, all in order".to_owned()));
+    let node = node_on(&directory).await;
+    let to = "0x00000000000000000000000000000000000000aa";
+    assert_eq!(node.rpc("eth_getBalance", json!([to, "latest"])).await, "0x3");
+    assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x1");
+    node.end().await;
+    // Written again, it is of today's version, and says the same.
+    let again = place.path().join("again.tetrad");
+    assert_eq!(chain(&directory, &["export", path(&again)]), (true, format!("3 entries in {}", again.display())));
+    let copy = place.path().join("copy");
+    assert_eq!(chain(&copy, &["import", path(&again)]), (true, "3 entries up to block 3, all in order".to_owned()));
 }
 
 #[tokio::test]

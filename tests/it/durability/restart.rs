@@ -134,7 +134,10 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
 
     // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in between.
     let storage: Arc<dyn tetrad::log::Storage> = Arc::new(tetrad::log::Directory::new(directory.path()).unwrap());
-    assert!(tetrad::chain::compact(&storage, 1).unwrap() > 20);
+    let kept_until = tetrad::exchange::prices_kept_until(&*storage);
+    // Blocks that the file lacks are not let go of.
+    assert_eq!(tetrad::chain::compact(&storage, 1, Some(10)).unwrap(), 11);
+    assert!(tetrad::chain::compact(&storage, 1, kept_until).unwrap() > 20);
     let node = node_on(directory.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, before);
     for _ in 0..10 {
