@@ -6,7 +6,7 @@
 
 use std::io;
 
-use alloy_primitives::B256;
+use alloy_primitives::{Address, B256};
 
 use super::{History, Minutes};
 use crate::{
@@ -70,32 +70,35 @@ impl KeptHistory {
 pub(in crate::exchange) fn kept_until(storage: &dyn Storage) -> Option<u64> {
     let bytes = read_file(storage, NAME).ok()??;
     let record = Records::new(&bytes).next()?;
-    let from = &mut Reader::new(record.payload);
-    if from.string().ok()? != MAGIC || from.number().ok()? != VERSION {
-        return None;
+    Some(Header::read(&mut Reader::new(record.payload)).ok()?.number)
+}
+
+/// What stands before the prices.
+struct Header {
+    genesis: B256,
+    tokens: Vec<Address>,
+    number: u64,
+    hash: B256,
+}
+
+impl Header {
+    fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+        if from.string()? != MAGIC || from.number()? != VERSION {
+            return Err(Malformed("not prices of this version"));
+        }
+        let genesis = from.array()?.into();
+        let tokens =
+            (0..from.count(Address::len_bytes())?).map(|_| Ok(from.array()?.into())).collect::<Result<_, _>>()?;
+        Ok(Self { genesis, tokens, number: from.number()?, hash: from.array()?.into() })
     }
-    from.array::<32>().ok()?;
-    for _ in 0..from.number().ok()? {
-        from.array::<20>().ok()?;
-    }
-    from.number().ok()
 }
 
 fn decode(from: &mut Reader<'_>, genesis: B256, network: &Network) -> Result<KeptHistory, Malformed> {
-    let other = Malformed("prices of another chain");
-    if from.string()? != MAGIC || from.number()? != VERSION || from.array()? != genesis.0 {
-        return Err(other);
+    let header = Header::read(from)?;
+    if header.genesis != genesis || !header.tokens.iter().eq(network.tokens.iter().map(|token| &token.address)) {
+        return Err(Malformed("prices of another chain"));
     }
-    if from.number()? != network.tokens.len() as u64 {
-        return Err(other);
-    }
-    for token in &network.tokens {
-        if from.array::<20>()? != token.address.0.0 {
-            return Err(other);
-        }
-    }
-    let (number, hash) = (from.number()?, from.array()?.into());
     let minutes = Minutes::read(from)?;
     from.end("prices")?;
-    Ok(KeptHistory { number, hash, history: History { minutes } })
+    Ok(KeptHistory { number: header.number, hash: header.hash, history: History { minutes } })
 }
