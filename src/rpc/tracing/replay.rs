@@ -8,7 +8,7 @@ use crate::{
     block::Block,
     chain::{BlockId, Head, View},
     evm::{BlockExecutor, Environment},
-    rpc::{Context, RpcError, eth::found_block},
+    rpc::{Context, RpcError, eth::find},
     state::State,
 };
 
@@ -29,7 +29,9 @@ impl Replay {
             let view = context.chain.view(id)?;
             return Self::pending(view);
         }
-        Self::of(context.chain.head(), found_block(context, id)?)
+        // The head that it was found in: a newer one may have let go of what the block ran on, an older one not have it.
+        let (head, block) = find(context, id)?.ok_or_else(|| RpcError::server("block not found"))?;
+        Self::of(head, block)
     }
 
     /// A block of `head`.
