@@ -156,7 +156,7 @@ pub fn compact(storage: &Arc<dyn Storage>, keep: u64, last: Option<u64>) -> Resu
         end.write(&**storage, chain.identity)?;
     }
     let oldest = (end.block.number() + 1).saturating_sub(keep.max(LEAST_KEPT));
-    let oldest = last.map_or(oldest, |last| oldest.min(last + 1));
+    let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
     let from = chain.history.height_of(oldest).unwrap_or(0);
     if from > 0 {
         store::compact(&**storage, chain.identity, from)?;
