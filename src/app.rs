@@ -193,7 +193,7 @@ impl Node {
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Somebody will look for the names of requests if their log or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
-        listeners.serve(routers, prices, config.listener, ids, &shutdown);
+        listeners.serve(routers, prices, &config, ids, &shutdown);
         let market = exchange.map(|exchange| exchange.market().clone());
         let node = Self { addresses, chain, market, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {

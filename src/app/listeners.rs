@@ -9,7 +9,7 @@ use super::{SpawnError, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Front, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
+    web::{self, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound and do not serve yet.
@@ -85,13 +85,13 @@ impl Listeners {
         self,
         routers: Routers,
         prices: Option<Router>,
-        limits: ListenerLimits,
+        config: &Config,
         ids: RequestIds,
         shutdown: &Shutdown,
     ) {
-        let ids = Arc::new(ids);
+        let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
-            tokio::spawn(web::serve(listener, front, limits, ids.clone(), shutdown.clone()));
+            tokio::spawn(web::serve(listener, front, hosts.clone(), config.listener, ids.clone(), shutdown.clone()));
         };
         #[cfg(unix)]
         if let Some(socket) = self.unix {

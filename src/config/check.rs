@@ -11,7 +11,7 @@ use crate::{
     exchange::feed::Policy,
     log::Durability,
     rpc::Dialect,
-    web::{Origin, Origins},
+    web::{HostName, Hosts, Origin, Origins},
 };
 
 /// How long a call may take by default where it has to wait for another node's answers.
@@ -51,6 +51,15 @@ impl Config {
             };
         }
         read.path("listen-unix", &mut config.listen_unix);
+        if let Some((items, origin)) = read.list("allowed-hosts") {
+            let parse = |text: &str| {
+                text.parse::<HostName>().map_err(|what| ConfigError::new(format!("{origin}: {what}, got `{text}`")))
+            };
+            config.hosts = match items.as_slice() {
+                ["*"] => Hosts::Any,
+                items => Hosts::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
+            };
+        }
         if cfg!(not(unix)) && config.listen_unix.is_some() {
             return Err(ConfigError::new("listen-unix: this system has no Unix sockets"));
         }
@@ -227,7 +236,8 @@ fn read_traces(read: &Reader<'_>) -> Result<Option<Traces>, ConfigError> {
     let ratio = read.number("traces.sample-ratio", 0.0..=1.0)?;
     let mut endpoint = None;
     read.checked("traces.endpoint", &mut endpoint, |text| {
-        let wrong = |what: &str| format!("expected a URL such as http://localhost:4318, got `{text}` ({what})");
+        let wrong =
+            |what: &str| format!("expected a URL such as http://localhost:4318, got `{}` ({what})", redact::url(text));
         let mut url: reqwest::Url = text.parse().map_err(|error| wrong(&format!("{error}")))?;
         if !matches!(url.scheme(), "http" | "https") {
             return Err(wrong("neither http nor https"));

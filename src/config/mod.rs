@@ -29,7 +29,7 @@ use crate::{
     log::Durability,
     network::Network,
     rpc::RpcConfig,
-    web::{ListenerLimits, Origins},
+    web::{Hosts, ListenerLimits, Origins},
 };
 
 /// The mnemonic that every development tool starts with.
@@ -106,6 +106,8 @@ pub struct Config {
     pub tls: Option<(PathBuf, PathBuf)>,
     /// Pages that may use the interfaces.
     pub origins: Origins,
+    /// Names that requests may ask for the node by.
+    pub hosts: Hosts,
     /// EVM chain id.
     pub chain_id: u64,
     /// Seal a block every so often, instead of as soon as there is something to include.
@@ -182,6 +184,7 @@ impl Default for Config {
             listen_unix: None,
             tls: None,
             origins: Origins::Any,
+            hosts: Hosts::default(),
             chain_id: 125,
             block_time: None,
             no_mining: false,

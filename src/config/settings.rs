@@ -80,6 +80,12 @@ pub const SETTINGS: &[Setting] = &[
         "ORIGIN,…|*",
         "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page only",
     ),
+    setting(
+        "allowed-hosts",
+        Kind::List,
+        "NAME,…|*",
+        "Host names that requests may carry besides localhost and addresses, against DNS rebinding; * for all",
+    ),
     setting("chain-id", Kind::Integer, "N", "EVM chain id; 125 on the live network"),
     setting(
         "block-time",

@@ -6,7 +6,12 @@ use alloy_primitives::utils::format_ether;
 use toml::Value;
 
 use super::{Config, LogFormat, MetricsAt, Profile, Traces};
-use crate::{exchange::feed::Policy, log::Durability, rpc::Dialect, web::Origins};
+use crate::{
+    exchange::feed::Policy,
+    log::Durability,
+    rpc::Dialect,
+    web::{Hosts, Origins},
+};
 
 impl Config {
     /// The value in effect of a setting, as a file would have it; none if it is not set.
@@ -47,6 +52,10 @@ impl Config {
             "verbosity" => integer(self.console.verbosity.into()),
             "abi" => {
                 let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
+            "allowed-hosts" => Some(Value::Array(match &self.hosts {
+                Hosts::Any => vec![Value::String("*".to_owned())],
+                Hosts::Listed(all) => all.iter().map(|host| Value::String(host.as_str().to_owned())).collect(),
+            })),
                 Some(Value::Array(paths.collect()))
             }
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),

@@ -15,7 +15,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ConnectionSlot, Front, ListenerLimits, RequestIds, Shutdown,
+    ConnectionSlot, Front, Hosts, ListenerLimits, RequestIds, Shutdown,
     listener::Accepted,
     preface::{self, Resumed},
     tls::HTTP_2,
@@ -38,12 +38,16 @@ pub(super) struct Requests {
     pub(super) peer: SocketAddr,
     pub(super) slot: ConnectionSlot,
     pub(super) front: Front,
+    pub(super) hosts: Arc<Hosts>,
     pub(super) ids: Arc<RequestIds>,
 }
 
 impl Requests {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
         let named = self.ids.of(&request);
+        if let Some(refusal) = self.hosts.refusal(&request) {
+            return named.answer(async { refusal }).await;
+        }
         let request = match &self.front.fast {
             None => request,
             Some(fast) => match fast.answer(request) {

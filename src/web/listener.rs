@@ -11,7 +11,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Front, RequestIds, Shutdown, Tls,
+    Front, Hosts, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -83,6 +83,15 @@ impl Listener {
         }
     }
 
+    /// Whether only programs on this machine can connect.
+    fn is_local(&self) -> bool {
+        match self {
+            Self::Tcp(_) | Self::Tls(..) => false,
+            #[cfg(unix)]
+            Self::Unix(_) => true,
+        }
+    }
+
     async fn accept(&self) -> io::Result<(Accepted, SocketAddr)> {
         match self {
             Self::Tcp(listener) => listener.accept().await.map(|(stream, peer)| (Accepted::Tcp(stream), peer)),
@@ -99,15 +108,18 @@ impl Listener {
     }
 }
 
-/// Serves `front` on `listener` until the end begins; then finishes the requests that are under way.
+/// Serves `front` on `listener` to requests for these `hosts` until the end begins; then finishes the requests that are
+/// under way. No page can reach a Unix socket, so that its clients may write any name.
 pub async fn serve(
     listener: Listener,
     front: Front,
+    hosts: Arc<Hosts>,
     limits: ListenerLimits,
     ids: Arc<RequestIds>,
     mut shutdown: Shutdown,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections));
+    let hosts = if listener.is_local() { Arc::new(Hosts::Any) } else { hosts };
     loop {
         let Ok(permit) = permits.clone().acquire_owned().await else { return };
         let accepted = tokio::select! {
@@ -117,7 +129,8 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
-                let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone() });
+                let requests =
+                    Arc::new(Requests { peer, slot, front: front.clone(), hosts: hosts.clone(), ids: ids.clone() });
                 let connection = Connection { requests, limits, shutdown: shutdown.clone() };
                 tokio::spawn(connection.serve(stream));
             }

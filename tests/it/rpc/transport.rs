@@ -75,7 +75,8 @@ async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
     assert_eq!(post("a".repeat(10_001).into()).send().await.unwrap().status(), StatusCode::PAYLOAD_TOO_LARGE);
 
     let mut stream = raw(&node).await;
-    let head = "POST /rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    let head =
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
     stream.write_all(head.as_bytes()).await.unwrap();
     for _ in 0..11 {
         let chunk = format!("3e8\r\n{}\r\n", " ".repeat(1_000));
@@ -127,7 +128,8 @@ async fn a_head_that_never_ends_is_cut_off() {
 async fn a_client_that_goes_away_in_the_middle_harms_nobody() {
     let node = node().await;
     let mut stream = raw(&node).await;
-    let head = "POST /rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
+    let head =
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: 100\r\n\r\n{";
     stream.write_all(head.as_bytes()).await.unwrap();
     drop(stream);
 
@@ -145,7 +147,7 @@ async fn a_client_that_only_closes_its_sending_side_gets_its_answer() {
     let node = node().await;
     let mut stream = raw(&node).await;
     let request = format!(
-        "POST /rpc HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{CHAIN_ID}",
         CHAIN_ID.len()
     );
     stream.write_all(request.as_bytes()).await.unwrap();
@@ -161,7 +163,7 @@ async fn pipelined_requests_are_answered_in_order() {
         let body = format!(r#"{{"jsonrpc":"2.0","id":{id},"method":"eth_chainId"}}"#);
         let connection = if last { "close" } else { "keep-alive" };
         format!(
-            "POST /rpc HTTP/1.1\r\nhost: x\r\nconnection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
+            "POST /rpc HTTP/1.1\r\nhost: localhost\r\nconnection: {connection}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n{body}",
             body.len()
         )
     };

@@ -2,6 +2,7 @@
 
 mod connections;
 mod cors;
+mod hosts;
 mod http2;
 #[cfg(unix)]
 mod inherited;

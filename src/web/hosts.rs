@@ -1,0 +1,152 @@
+//! Names that requests may ask for the node by.
+//!
+//! A page can have its own name resolve to the node's address (DNS rebinding). Its browser then takes the node for the
+//! page's own server, no rule about origins applies, and only the name in the request gives the page away.
+
+use std::{
+    net::{Ipv4Addr, Ipv6Addr},
+    str::FromStr,
+};
+
+use axum::{
+    http::{Request, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+
+/// Names of the node besides addresses, `localhost` and what ends with `.localhost`, which no page can have resolve to
+/// anything of its own choice.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Hosts {
+    /// Every name.
+    Any,
+    /// These.
+    Listed(Vec<HostName>),
+}
+
+impl Default for Hosts {
+    fn default() -> Self {
+        Self::Listed(Vec::new())
+    }
+}
+
+/// The name of a machine, without a port.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostName(String);
+
+impl FromStr for HostName {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        let known = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.');
+        if (1..=253).contains(&text.len()) && !text.starts_with('.') && text.bytes().all(known) {
+            return Ok(Self(text.trim_end_matches('.').to_ascii_lowercase()));
+        }
+        Err("expected a host name such as node.example.org, without scheme and port, or *")
+    }
+}
+
+impl HostName {
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+}
+
+/// Characters of a name that a refusal repeats.
+const SHOWN: usize = 100;
+
+impl Hosts {
+    /// The answer to a request by a name that is not the node's; none if the request may go on. Requests that carry no
+    /// name come from programs.
+    pub(super) fn refusal<B>(&self, request: &Request<B>) -> Option<Response> {
+        let Self::Listed(listed) = self else { return None };
+        let headers = request.headers().get_all(header::HOST).iter().map(|value| value.as_bytes());
+        // Where HTTP/2 has the name, and requests to a proxy.
+        let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
+        let foreign = headers.chain(authority).find(|host| !is_permitted(host, listed))?;
+        let shown: String = String::from_utf8_lossy(foreign).chars().take(SHOWN).collect();
+        tracing::debug!(host = shown, "a request by a name that is not in allowed-hosts was refused");
+        let text = format!("host `{shown}` is not allowed: add its name to allowed-hosts if it is this node's\n");
+        Some((StatusCode::FORBIDDEN, [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response())
+    }
+}
+
+fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
+    let Ok(host) = std::str::from_utf8(host) else { return false };
+    let name = match host.rsplit_once(':') {
+        Some((name, port)) if port.bytes().all(|byte| byte.is_ascii_digit()) => name,
+        _ => host,
+    };
+    name.is_empty() || is_address(name) || {
+        let name = name.strip_suffix('.').unwrap_or(name);
+        is_loopback(name) || listed.iter().any(|one| one.0.eq_ignore_ascii_case(name))
+    }
+}
+
+fn is_address(name: &str) -> bool {
+    match name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')) {
+        Some(inner) => inner.parse::<Ipv6Addr>().is_ok(),
+        None => name.parse::<Ipv4Addr>().is_ok(),
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    const LOOPBACK: &[u8] = b"localhost";
+    let name = name.as_bytes();
+    let Some(at) = name.len().checked_sub(LOOPBACK.len()) else { return false };
+    let (before, end) = name.split_at(at);
+    end.eq_ignore_ascii_case(LOOPBACK) && (before.is_empty() || before.ends_with(b"."))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_loopback_names_and_listed_names_are_permitted() {
+        let listed: Vec<HostName> =
+            vec!["Node.Example.org".parse().expect("a name"), "tetrad".parse().expect("a name")];
+        for good in [
+            "",
+            "127.0.0.1",
+            "127.0.0.1:8545",
+            "203.0.113.9:1",
+            "[::1]",
+            "[2001:db8::1]:8545",
+            "localhost",
+            "LocalHost:8545",
+            "localhost.",
+            "app.localhost:80",
+            "node.example.org",
+            "NODE.example.ORG.:443",
+            "tetrad:8545",
+        ] {
+            assert!(is_permitted(good.as_bytes(), &listed), "{good}");
+        }
+        for bad in [
+            "evil.example",
+            "evil.example:8545",
+            "localhost.evil.example",
+            "evillocalhost",
+            "127.0.0.1.evil.example",
+            "127.0.0.1@evil.example",
+            "sub.node.example.org",
+            "example.org",
+            "[evil]",
+            "[::1",
+            "0x7f.1",
+            "a b",
+            "localhost:80:evil",
+        ] {
+            assert!(!is_permitted(bad.as_bytes(), &listed), "{bad}");
+        }
+        assert!(!is_permitted(b"\xff", &listed));
+    }
+
+    #[test]
+    fn names_are_names() {
+        for bad in ["", "*", "https://node.example", "node.example:80", "node.example/", ".example", "a b", "[::1]"] {
+            assert!(bad.parse::<HostName>().is_err(), "{bad}");
+        }
+    }
+}
