@@ -102,7 +102,7 @@ impl Listeners {
             serve(Listener::Tcp(listener), routers.metrics.into());
         }
         if let (Some(listener), Some(router)) = (self.prices, prices) {
-            serve(Listener::new(listener, self.tls.as_ref()), router.into());
+            serve(Listener::new(listener, self.tls.as_ref()), web::with_cors(router, &config.origins).into());
         }
     }
 }

@@ -82,8 +82,8 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
         .get("/cosmos/base/node/v1beta1/config", config, about("The least price of gas."))
         .get("/ethermint/feemarket/v1/base_fee", base_fee, about("The base fee of the next block."))
         .get("/cosmos/evm/feemarket/v1/base_fee", base_fee, about("The base fee of the next block."))
-        .post("/cosmos/tx/v1beta1/txs", no_broadcast, broadcast("Broadcasting, which is refused."))
-        .post("/cosmos/tx/v1beta1/simulate", no_broadcast, broadcast("Simulating, which is refused."))
+        .inert_post("/cosmos/tx/v1beta1/txs", no_broadcast, broadcast("Broadcasting, which is refused."))
+        .inert_post("/cosmos/tx/v1beta1/simulate", no_broadcast, broadcast("Simulating, which is refused."))
         .get(
             "/cosmos/tx/v1beta1/txs/{hash}",
             transaction,

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Rpc, ws};
-use crate::web::{FastPath, Operation, Shutdown};
+use crate::web::{FastPath, Operation, Shutdown, is_encoded, is_json};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -100,7 +100,7 @@ pub fn operations() -> Vec<Operation> {
             .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The body could not be read.")
             .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
             .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
-            .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON.")
+            .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON, or is compressed.")
             .at("post", path)
     };
     let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
@@ -136,6 +136,11 @@ where
         || (StatusCode::UNSUPPORTED_MEDIA_TYPE, "JSON-RPC takes content type application/json\n").into_response();
     if !json && rpc.neighbour.is_none() {
         return not_json();
+    }
+    if is_encoded(request.headers()) {
+        let (identity, text) =
+            ([(header::ACCEPT_ENCODING, "identity")], "JSON-RPC takes bodies without a content encoding\n");
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, identity, text).into_response();
     }
     let limit = rpc.context.config.max_body;
     let too_large =
@@ -187,12 +192,6 @@ async fn discard(body: Body, most: u64) {
     };
     // However it ends, there is nothing more to do.
     let _ = timeout(DISCARD_TIMEOUT, reading).await;
-}
-
-fn is_json(headers: &HeaderMap) -> bool {
-    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
-    let essence = value.and_then(|value| value.split(';').next()).map(|essence| essence.trim().to_ascii_lowercase());
-    matches!(essence.as_deref(), Some("application/json" | "application/json-rpc" | "application/jsonrequest"))
 }
 
 fn content_length(headers: &HeaderMap) -> Option<u64> {

@@ -2,10 +2,10 @@
 
 use std::convert::Infallible;
 
-use axum::{Router, handler::Handler, http::StatusCode, routing::MethodRouter};
+use axum::{Router, handler::Handler, http::StatusCode, middleware::from_fn, routing::MethodRouter};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use super::rest::ErrorBody;
+use super::{content::only_json, rest::ErrorBody};
 
 /// Makes the schema of one type.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -133,6 +133,7 @@ fn reason(status: StatusCode) -> &'static str {
     match status {
         StatusCode::BAD_REQUEST => "A parameter is missing or malformed; the message names it.",
         StatusCode::NOT_FOUND => "There is nothing under this name.",
+        StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",
         StatusCode::TOO_MANY_REQUESTS => "The client has used up its share; `Retry-After` says when there is more.",
         StatusCode::SERVICE_UNAVAILABLE => "The answer cannot be given now.",
         _ => "The node failed.",
@@ -155,8 +156,17 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route("get", path, axum::routing::get(handler), operation)
     }
 
-    /// Adds a route for `POST`.
+    /// Adds a route for `POST`, which takes JSON only.
     pub fn post<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
+    where
+        H: Handler<T, S>,
+        T: 'static,
+    {
+        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_json)), operation.fails(&[415]))
+    }
+
+    /// Adds a route for `POST` that changes nothing, and therefore takes bodies of any type.
+    pub fn inert_post<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
     where
         H: Handler<T, S>,
         T: 'static,
@@ -164,13 +174,18 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route("post", path, axum::routing::post(handler), operation)
     }
 
-    /// Adds a route for `DELETE`.
+    /// Adds a route for `DELETE`, which takes JSON or nothing.
     pub fn delete<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
     where
         H: Handler<T, S>,
         T: 'static,
     {
-        self.route("delete", path, axum::routing::delete(handler), operation)
+        self.route(
+            "delete",
+            path,
+            axum::routing::delete(handler).route_layer(from_fn(only_json)),
+            operation.fails(&[415]),
+        )
     }
 
     fn route(

@@ -5,7 +5,7 @@ use std::{str::FromStr, time::Duration};
 use axum::{
     Router,
     extract::{Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue, StatusCode, Uri, header},
+    http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -63,25 +63,29 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         Origins::Listed(listed) => {
             let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
             let layer = layer.allow_origin(AllowOrigin::list(values)).vary(Vary::list([header::ORIGIN]));
-            router.layer(layer).layer(from_fn_with_state(listed.clone(), guard_sockets))
+            router.layer(layer).layer(from_fn_with_state(listed.clone(), guard))
         }
     }
 }
 
-/// Browsers let any page open a WebSocket and leave it to the server to look at the origin.
-async fn guard_sockets(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
-    let headers = request.headers();
-    if headers.contains_key(header::UPGRADE) && !is_welcome(headers, &listed) {
+/// Refuses what only the server can: browsers let any page open a WebSocket and send some requests, and keep nothing
+/// but the answers from it.
+async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
+    let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
+    if (!reads || request.headers().contains_key(header::UPGRADE)) && !is_welcome(&request, &listed) {
         return (StatusCode::FORBIDDEN, "pages of this origin may not use this node\n").into_response();
     }
     next.run(request).await
 }
 
 /// Whether a request comes from a program, from the node's own page, or from a page that is listed.
-fn is_welcome(headers: &HeaderMap, listed: &[Origin]) -> bool {
+fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
+    let headers = request.headers();
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let Some(origin) = text(header::ORIGIN) else { return !headers.contains_key(header::ORIGIN) };
-    let own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == text(header::HOST));
+    // HTTP/2 has no header for the host.
+    let host = request.uri().authority().map(|authority| authority.as_str()).or_else(|| text(header::HOST));
+    let own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
     own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
 }
 

@@ -28,6 +28,9 @@ pub enum RestError {
     /// The route exists, but not for this method.
     #[error("this route takes GET")]
     MethodNotAllowed,
+    /// The body is not of a kind that the route takes.
+    #[error("{0}")]
+    UnsupportedMediaType(&'static str),
     /// The client has used up its share.
     #[error("rate limit exceeded: {limit} requests per minute; try again in {retry_after} s")]
     TooManyRequests {
@@ -73,6 +76,7 @@ impl RestError {
             Self::Parameter { .. } => StatusCode::BAD_REQUEST,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyRequests { .. } | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
             Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
@@ -85,6 +89,7 @@ impl RestError {
             Self::Parameter { .. } => "invalid_parameter",
             Self::NotFound(_) => "not_found",
             Self::MethodNotAllowed => "method_not_allowed",
+            Self::UnsupportedMediaType(_) => "unsupported_media_type",
             Self::TooManyRequests { .. } => "rate_limit_exceeded",
             Self::TooManyConnections(_) => "too_many_connections",
             Self::Internal(_) => "internal_error",
@@ -107,6 +112,9 @@ impl IntoResponse for RestError {
             }
             Self::MethodNotAllowed => {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
+            }
+            Self::UnsupportedMediaType(_) => {
+                response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));
             }
             Self::Parameter { .. }
             | Self::NotFound(_)

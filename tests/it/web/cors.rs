@@ -1,11 +1,14 @@
-//! Pages from anywhere may use every interface.
+//! Pages from anywhere may use every interface, unless their origins are listed; none may do so behind its browser's back.
 
 use reqwest::Method;
 
 use tetrad::web::Origins;
 use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
 
-use crate::support::{node, node_with};
+use crate::support::{
+    chain::{key, token},
+    node, node_with,
+};
 
 #[tokio::test]
 async fn preflight_requests_are_answered_everywhere() {
@@ -67,14 +70,112 @@ async fn listed_origins_and_the_own_page_are_welcome_others_are_not() {
         (Some("https://evil.example"), false),
         (Some("null"), false),
     ];
-    for path in ["/rpc", "/ws"] {
+    // The listener of the price WebSocket is another origin than the node's page, which uses /ws.
+    let prices = node.exchange_ws_url();
+    for url in [format!("{own}/rpc"), format!("{own}/ws"), prices.clone()] {
         for (origin, allowed) in sockets {
-            let mut request = format!("{}{path}", own.replace("http", "ws")).into_client_request().expect("a request");
+            let allowed = allowed && (url != prices || origin != Some(own.as_str()));
+            let mut request = url.replace("http", "ws").into_client_request().expect("a request");
             if let Some(origin) = origin {
                 request.headers_mut().insert("origin", origin.parse().expect("a header"));
             }
-            assert_eq!(connect_async(request).await.is_ok(), allowed, "{path} {origin:?}");
+            assert_eq!(connect_async(request).await.is_ok(), allowed, "{url} {origin:?}");
         }
     }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn pages_of_other_origins_change_nothing() {
+    let listed = Origins::Listed(vec!["https://dapp.example".parse().expect("an origin")]);
+    let node = node_with(|config| {
+        config.origins = listed;
+        config.exchange.rate_limit = 0;
+    })
+    .await;
+    let own = node.rest_url();
+    let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
+    let price_body = r#"{"price": 1234}"#;
+    let chain_id = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
+    for (method, url, body) in [
+        ("POST", &price, price_body),
+        ("DELETE", &price, ""),
+        ("POST", &node.rpc_url(), chain_id),
+        ("POST", &own, chain_id),
+    ] {
+        for (origin, allowed) in [
+            (Some("https://dapp.example"), true),
+            (Some(own.as_str()), true),
+            (None, true),
+            (Some("https://evil.example"), false),
+            (Some("null"), false),
+        ] {
+            let before = node.price_entry(&token("WETH")).await["price"].clone();
+            let request = node.http.request(method.parse().expect("a method"), url).body(body);
+            let request = request.header("content-type", "application/json");
+            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+            let status = request.send().await.expect("an answer").status();
+            assert_eq!(status, if allowed { 200 } else { 403 }, "{method} {url} {origin:?}");
+            if !allowed {
+                assert_eq!(node.price_entry(&token("WETH")).await["price"], before);
+            }
+        }
+    }
+    // The own page, where HTTP/2 has no header for the host.
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().expect("a client");
+    let request = client.post(node.rpc_url()).header("content-type", "application/json").header("origin", &own);
+    assert_eq!(request.body(chain_id).send().await.expect("an answer").status(), 200);
+    node.end().await;
+}
+
+/// What a browser sends for any page without asking first: forms, and text.
+#[tokio::test]
+async fn what_changes_something_takes_json_and_nothing_else() {
+    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let url = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
+    let before = node.price_entry(&token("WETH")).await["price"].clone();
+    for content_type in
+        [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data; boundary=x")]
+    {
+        for method in [Method::POST, Method::DELETE] {
+            let request = node.http.request(method.clone(), &url).header("origin", "https://evil.example");
+            let request = content_type.into_iter().fold(request, |request, text| request.header("content-type", text));
+            let answer = request.body(r#"{"price": 1234}"#).send().await.expect("an answer");
+            if (&method, content_type) == (&Method::DELETE, None) {
+                // A browser asks before it sends this for another page.
+                assert_eq!(answer.status(), 200);
+                continue;
+            }
+            assert_eq!(answer.status(), 415, "{method} {content_type:?}");
+            let body: serde_json::Value = answer.json().await.expect("JSON");
+            assert_eq!(body["error"], "unsupported_media_type", "{body}");
+        }
+    }
+    assert_eq!(node.price_entry(&token("WETH")).await["price"], before);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn compressed_bodies_are_refused_by_name() {
+    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let price = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
+    for url in [node.rpc_url(), node.rest_url(), price] {
+        for (origin, encoding) in
+            [(None, "gzip"), (None, "br"), (None, "identity, gzip"), (Some("http://x"), "deflate")]
+        {
+            let request = node.http.post(&url).header("content-type", "application/json");
+            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+            let answer =
+                request.header("content-encoding", encoding).body("\x1f\u{8b}").send().await.expect("an answer");
+            assert_eq!(answer.status(), 415, "{url} {encoding}");
+            assert_eq!(answer.headers()["accept-encoding"], "identity");
+            let text = answer.text().await.expect("text");
+            assert!(text.contains("without a content encoding"), "{text}");
+        }
+    }
+    let request = node.http.post(node.rpc_url()).header("content-type", "application/json");
+    let body = r#"{"jsonrpc":"2.0","id":1,"method":"eth_chainId","params":[]}"#;
+    let answer = request.header("content-encoding", "identity").body(body).send().await.expect("an answer");
+    assert_eq!(answer.status(), 200);
     node.end().await;
 }
