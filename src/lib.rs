@@ -60,6 +60,7 @@ pub mod lending;
 pub mod log;
 pub mod metrics;
 pub mod network;
+pub mod redact;
 pub mod rpc;
 pub mod site;
 pub mod state;

@@ -53,7 +53,8 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     Ok(values)
 }
 
-/// Prints the configuration in effect as a file that could be read again, with the origin of what is no default.
+/// Prints the configuration in effect as a file that could be read again, with the origin of what is no default. Whoever
+/// sees it learns no secret of another service, for which the reader of the file has to put it in again.
 pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io::Result<()> {
     let mut table = "";
     for setting in SETTINGS {
@@ -63,7 +64,11 @@ pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io
             table = section;
         }
         let origin = values.get(setting.name).map(|(_, origin)| format!("  # {origin}")).unwrap_or_default();
-        match config.value_of(setting.name) {
+        let value = config.redacted_value_of(setting.name);
+        match value {
+            Some(value) if Some(&value) != config.value_of(setting.name).as_ref() => {
+                writeln!(out, "# {key} = {value}{origin}, shown without what may be secret")?;
+            }
             Some(value) => writeln!(out, "{key} = {value}{origin}")?,
             None => writeln!(out, "# {key} is not set")?,
         }

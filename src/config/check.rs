@@ -10,6 +10,7 @@ use crate::{
     account::{Hrp, Mnemonic},
     exchange::feed::Policy,
     log::Durability,
+    redact,
     rpc::Dialect,
     web::{HostName, Hosts, Origin, Origins},
 };

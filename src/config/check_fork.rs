@@ -41,8 +41,9 @@ impl Config {
     /// What does not go together with a fork.
     pub(super) fn check_fork(&self) -> Result<(), ConfigError> {
         if self.fork.url.is_none() {
-            return match self.fork.block {
-                Some(_) => Err(ConfigError::new("fork.block: fork.url is missing")),
+            let alone = [("block", self.fork.block.is_some()), ("headers", !self.fork.headers.is_empty())];
+            return match alone.into_iter().find(|(_, given)| *given) {
+                Some((name, _)) => Err(ConfigError::new(format!("fork.{name}: fork.url is missing"))),
                 None => Ok(()),
             };
         }

@@ -156,7 +156,12 @@ pub const SETTINGS: &[Setting] = &[
         "Begin at a block of another node, whose JSON-RPC is here, instead of with a first block of one's own",
     ),
     setting("fork.block", Kind::Integer, "N", "The block to fork; by default the other node's newest"),
-    setting("fork.headers", Kind::List, "NAME: VALUE,…", "Headers of every request to the other node"),
+    setting(
+        "fork.headers",
+        Kind::List,
+        "NAME: VALUE,…",
+        "Headers of every request to the origin of fork.url; other URLs that the node is told to fork get none",
+    ),
     setting(
         "fork.timeout",
         Kind::Number,

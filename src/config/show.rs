@@ -9,11 +9,30 @@ use super::{Config, LogFormat, MetricsAt, Profile, Traces};
 use crate::{
     exchange::feed::Policy,
     log::Durability,
+    redact,
     rpc::Dialect,
     web::{Hosts, Origins},
 };
 
 impl Config {
+    /// The same with `…` in place of what may be a secret of another service: passwords and keys in URLs, and headers.
+    pub fn redacted_value_of(&self, name: &str) -> Option<Value> {
+        let redacted = |text: &str| Value::String(redact::url(text));
+        match name {
+            "fork.url" => self.fork.url.as_ref().map(|url| redacted(url.as_str())),
+            "fork.headers" => {
+                let names = self.fork.headers.iter().map(|(name, _)| Value::String(format!("{name}: …")));
+                Some(Value::Array(names.collect()))
+            }
+            "traces.endpoint" => self.traces.as_ref().map(|traces| redacted(&traces.endpoint)),
+            "exchange.price-sources" => {
+                let sources = self.exchange.price_sources.iter();
+                Some(Value::Array(sources.map(|source| Value::String(source.redacted())).collect()))
+            }
+            _ => self.value_of(name),
+        }
+    }
+
     /// The value in effect of a setting, as a file would have it; none if it is not set.
     pub fn value_of(&self, name: &str) -> Option<Value> {
         let text = |text: &dyn Display| Some(Value::String(text.to_string()));

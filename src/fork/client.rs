@@ -2,7 +2,11 @@
 
 use std::{
     io,
-    sync::{Arc, mpsc},
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+        mpsc,
+    },
     thread,
     time::{Duration, Instant},
 };
@@ -29,8 +33,8 @@ use super::ForkConfig;
 
 /// Bytes that an answer may have.
 const MAX_ANSWER: usize = 128 << 20;
-/// Redirects that are followed.
-const MAX_REDIRECTS: usize = 3;
+/// How long a connection may take to come about. Another attempt is more likely to succeed than a longer one.
+const MAX_CONNECTING: Duration = Duration::from_secs(3);
 /// How much longer the asking thread waits than the question may take.
 const GRACE: Duration = Duration::from_secs(1);
 /// What providers answer in place of the status 429.
@@ -74,6 +78,11 @@ pub struct Client {
 struct Asker {
     http: Http,
     url: RwLock<Url>,
+    /// Headers of every request to the place that they were configured for. They are secrets of that place.
+    headers: HeaderMap,
+    home: Option<Url>,
+    /// Whether there was ever a connection.
+    met: AtomicBool,
     timeout: Duration,
     retries: u32,
     backoff: Duration,
@@ -91,9 +100,8 @@ impl Client {
         }
         let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
         let http = Http::builder()
-            .connect_timeout(config.timeout)
-            .redirect(Policy::limited(MAX_REDIRECTS))
-            .default_headers(headers)
+            .connect_timeout(config.timeout.min(MAX_CONNECTING))
+            .redirect(Policy::none())
             .user_agent(agent)
             .build()
             .map_err(io::Error::other)?;
@@ -105,6 +113,9 @@ impl Client {
         let asker = Asker {
             http,
             url: RwLock::new(url),
+            headers,
+            home: config.url.clone(),
+            met: AtomicBool::new(false),
             timeout: config.timeout,
             retries: config.retries,
             backoff: config.retry_backoff,
@@ -112,7 +123,7 @@ impl Client {
         Ok(Self { asker: Arc::new(asker), runtime: handle, _end: end })
     }
 
-    /// Where the other node is.
+    /// Where the other node is. The URL may hold a key: see [`redact`](crate::redact) for showing it.
     pub fn url(&self) -> Url {
         self.asker.url.read().clone()
     }
@@ -201,12 +212,25 @@ impl Asker {
 
     async fn attempt(&self, method: &str, body: String) -> Result<Box<RawValue>, Failure> {
         let url = self.url.read().clone();
-        let failed = |error: reqwest::Error| Failure::Passing(silent(method, describe(&error.without_url())));
-        let request = self.http.post(url).header("content-type", "application/json").body(body);
+        let failed = |error: reqwest::Error| {
+            // At an address where there never was anybody the user has to know now, not after many attempts.
+            let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
+            let told = silent(method, describe(&error.without_url()));
+            if stranger { Failure::Lasting(told) } else { Failure::Passing(told) }
+        };
+        let mut request = self.http.post(url.clone()).header("content-type", "application/json").body(body);
+        if self.home.as_ref().is_some_and(|home| home.origin() == url.origin()) {
+            request = request.headers(self.headers.clone());
+        }
         let mut response = request.send().await.map_err(failed)?;
+        self.met.store(true, Ordering::Relaxed);
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
             return Err(Failure::Passing(silent(method, format!("the answer is {status}"))));
+        }
+        if status.is_redirection() {
+            let what = format!("the answer is {status}, and redirects are not followed");
+            return Err(Failure::Lasting(silent(method, what)));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {

@@ -33,7 +33,7 @@ pub struct ForkConfig {
     pub url: Option<Url>,
     /// The block to fork; by default the newest.
     pub block: Option<u64>,
-    /// Headers of every request.
+    /// Headers of every request to the origin of that URL, and to no other.
     pub headers: Vec<(String, String)>,
     /// How long a question may take, with everything that is tried.
     pub timeout: Duration,

@@ -10,7 +10,7 @@ use opentelemetry_sdk::{
 use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
-use crate::config::Traces;
+use crate::{config::Traces, redact};
 
 /// The target of every span that is for traces. Nobody else asks for it, so that without a collector a span costs what
 /// a disabled log line does.
@@ -46,7 +46,7 @@ where
         .with_protocol(Protocol::HttpBinary)
         .with_endpoint(&config.endpoint)
         .build()
-        .map_err(|error| TracesError { endpoint: config.endpoint.clone(), problem: error.to_string() })?;
+        .map_err(|error| TracesError { endpoint: redact::url(&config.endpoint), problem: error.to_string() })?;
     let resource = Resource::builder()
         .with_service_name("tetrad")
         .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))

@@ -7,7 +7,7 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 24] = [
+const ALLOWED: [(&str, &[&str]); 25] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -17,6 +17,7 @@ const ALLOWED: [(&str, &[&str]); 24] = [
     ("log", &["block", "codec", "state"]),
     ("store", &["block", "codec", "state", "log"]),
     ("metrics", &[]),
+    ("redact", &[]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
     ("chain", &["account", "block", "codec", "state", "evm", "log", "store", "metrics"]),
@@ -24,7 +25,7 @@ const ALLOWED: [(&str, &[&str]); 24] = [
     ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("fork", &["block", "state", "evm", "chain"]),
-    ("rpc", &["account", "block", "state", "evm", "chain", "fork", "metrics", "network", "web"]),
+    ("rpc", &["account", "block", "state", "evm", "chain", "fork", "metrics", "network", "redact", "web"]),
     (
         "exchange",
         &[
@@ -38,6 +39,7 @@ const ALLOWED: [(&str, &[&str]); 24] = [
             "log",
             "chain",
             "network",
+            "redact",
             "contracts",
             "web",
         ],
@@ -53,15 +55,15 @@ const ALLOWED: [(&str, &[&str]); 24] = [
     (
         "config",
         &[
-            "account", "block", "state", "evm", "log", "chain", "fork", "network", "console", "web", "rpc", "exchange",
-            "lending", "cosmos", "genesis",
+            "account", "block", "state", "evm", "log", "chain", "fork", "network", "redact", "console", "web", "rpc",
+            "exchange", "lending", "cosmos", "genesis",
         ],
     ),
 ];
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 16] = [
+const WITHOUT_WEB: [&str; 17] = [
     "account",
     "artifacts",
     "block",
@@ -72,6 +74,7 @@ const WITHOUT_WEB: [&str; 16] = [
     "state",
     "metrics",
     "network",
+    "redact",
     "evm",
     "log",
     "store",

@@ -3,6 +3,7 @@
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use super::{JsonPath, json_path::PathError};
+use crate::redact;
 
 /// A source as a configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path says where in the
 /// upstream's JSON a token's price is.
@@ -55,12 +56,22 @@ impl FromStr for SourceSpec {
         let starts = |schemes: [&str; 2]| schemes.iter().any(|scheme| text.starts_with(scheme));
         let (is_http, is_socket) = (starts(["http://", "https://"]), starts(["ws://", "wss://"]));
         if !is_http && !is_socket {
-            return Err(SpecError::Unknown(text.to_owned()));
+            return Err(SpecError::Unknown(redact::url(text)));
         }
-        let (url, path) = text.split_once('#').ok_or_else(|| SpecError::NoPath(text.to_owned()))?;
-        let path = path.parse().map_err(|error| SpecError::Path(text.to_owned(), error))?;
+        let (url, path) = text.split_once('#').ok_or_else(|| SpecError::NoPath(redact::url(text)))?;
+        let path = path.parse().map_err(|error| SpecError::Path(redact::url(text), error))?;
         let url = url.to_owned();
         Ok(if is_http { Self::Http { url, path } } else { Self::Socket { url, path } })
+    }
+}
+
+impl SourceSpec {
+    /// The source as everybody may see it.
+    pub fn redacted(&self) -> String {
+        match self {
+            Self::Simulation | Self::Replay(_) => self.to_string(),
+            Self::Http { url, path } | Self::Socket { url, path } => format!("{}#{path}", redact::url(url)),
+        }
     }
 }
 
@@ -87,6 +98,17 @@ mod tests {
             "wss://example.org/ws?x=1#[symbol={symbol}USDT].price",
         ] {
             assert_eq!(text.parse::<SourceSpec>().expect("a source").to_string(), text);
+        }
+        for (text, shown) in [
+            ("simulation", "simulation"),
+            ("https://h/v1/{ids}?key=secret#{id}.usd", "https://h/…#{id}.usd"),
+            ("wss://me:secret@h#price", "wss://h#price"),
+        ] {
+            assert_eq!(text.parse::<SourceSpec>().expect("a source").redacted(), shown);
+        }
+        for text in ["ftp://h/secret", "http://me:secret@h", "https://h?secret#a..b"] {
+            let error = text.parse::<SourceSpec>().expect_err("no source").to_string();
+            assert!(error.contains("://h") && !error.contains("secret"), "{error}");
         }
         for text in ["", "replay:", "ftp://x#y", "http://x", "http://x#", "ws://x#a..b", "SIMULATION"] {
             assert!(text.parse::<SourceSpec>().is_err(), "{text}");

@@ -7,6 +7,7 @@ use serde_json::{Map, Value, json};
 
 use crate::{
     evm::Fork,
+    redact,
     rpc::{Context, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
 };
 
@@ -46,7 +47,7 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
             "gasPrice": Quantity(u128::from(base_fee) + suggested_tip(&head)),
         },
         "forkConfig": {
-            "forkUrl": fork.as_ref().map(|fork| fork.client.url().to_string()),
+            "forkUrl": fork.as_ref().map(|fork| redact::url(fork.client.url().as_str())),
             "forkBlockNumber": fork.as_ref().map(|fork| fork.number),
             "forkRetryBackoff": fork.as_ref().map(|fork| fork.client.backoff().as_millis() as u64),
         },

@@ -24,6 +24,7 @@ fn what_is_wrong_with_them_is_said() {
         ("[fork]\nurl = \"nowhere\"", &[][..], "url in x.toml: expected a URL"),
         ("", &[("fork.url", "ws://localhost:8545")], "--fork-url: expected a URL that begins with http:// or https://"),
         ("[fork]\nblock = 5", &[], "fork.block: fork.url is missing"),
+        ("", &[("fork.headers", "x-key: secret")], "fork.headers: fork.url is missing"),
         ("", &[("fork.url", "http://localhost"), ("fork.block", "-1")], "--fork-block: expected 0 to"),
         (
             "",

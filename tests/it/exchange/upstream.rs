@@ -36,7 +36,7 @@ enum Mood {
     SendsGarbage,
     Hangs,
     BreaksOff,
-    RedirectsForEver,
+    Redirects(String),
 }
 
 /// A server that does as it is told, over HTTP and as a WebSocket.
@@ -61,7 +61,7 @@ async fn misbehave(State(mood): State<Arc<Mutex<Mood>>>) -> Response {
             let pieces = [Ok("{\"WETH\":"), Err(std::io::Error::other("gone"))];
             Body::from_stream(futures_util::stream::iter(pieces)).into_response()
         }
-        Mood::RedirectsForEver => (StatusCode::FOUND, [("location", "/again")]).into_response(),
+        Mood::Redirects(to) => (StatusCode::FOUND, [("location", to)]).into_response(),
     }
 }
 
@@ -155,6 +155,7 @@ async fn prices_are_what_the_service_says_and_no_more() {
 
 #[tokio::test]
 async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
+    let (elsewhere, _) = server(Mood::Answers(GOOD.to_owned())).await;
     for (mood, expected) in [
         (Mood::Fails(StatusCode::INTERNAL_SERVER_ERROR), "500"),
         (Mood::Fails(StatusCode::TOO_MANY_REQUESTS), "429"),
@@ -164,7 +165,7 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
         (Mood::SendsGarbage, "UTF-8"),
         (Mood::Hangs, "timed out"),
         (Mood::BreaksOff, "error"),
-        (Mood::RedirectsForEver, "redirect"),
+        (Mood::Redirects(format!("http://{elsewhere}/prices")), "redirects are not followed"),
     ] {
         let (address, current) = server(mood.clone()).await;
         let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());

@@ -4,6 +4,7 @@ mod history;
 mod own;
 mod proxy;
 mod reset;
+mod secrets;
 mod trouble;
 
 use serde_json::json;

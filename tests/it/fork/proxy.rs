@@ -25,6 +25,8 @@ pub enum Mood {
     Says(String),
     /// Answers with this result.
     Answers(Value),
+    /// Sends the client elsewhere.
+    Redirects(String),
     /// Never answers.
     Hangs,
 }
@@ -87,6 +89,7 @@ async fn answer(State(inner): State<Arc<Inner>>, headers: HeaderMap, body: Bytes
         }
         Mood::Says(text) => text.into_response(),
         Mood::Answers(result) => json!({"jsonrpc": "2.0", "id": 1, "result": result}).to_string().into_response(),
+        Mood::Redirects(to) => (StatusCode::TEMPORARY_REDIRECT, [("location", to)]).into_response(),
         Mood::Hangs => std::future::pending().await,
     }
 }

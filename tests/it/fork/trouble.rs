@@ -52,6 +52,31 @@ async fn a_fork_that_cannot_begin_says_why() {
     assert!(refusal("http://127.0.0.1:1", None).await.contains("eth_chainId"));
 }
 
+/// With the default patience, which is for nodes that answer now and then.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn an_address_where_nobody_answers_is_told_of_at_once() {
+    // Nobody accepts, so that the system stops answering once a few connections wait.
+    let socket = tokio::net::TcpSocket::new_v4().unwrap();
+    socket.bind("127.0.0.1:0".parse().unwrap()).unwrap();
+    let full = socket.listen(1).unwrap();
+    let silent = full.local_addr().unwrap();
+    let _waiting: Vec<_> = (0..4)
+        .map(|_| {
+            let socket = tokio::net::TcpSocket::new_v4().unwrap();
+            tokio::spawn(async move { socket.connect(silent).await })
+        })
+        .collect();
+    for url in ["http://127.0.0.1:1".to_owned(), "http://nowhere.invalid".to_owned(), format!("http://{silent}")] {
+        let mut config = tetrad::Config::test();
+        config.fork.url = Some(url.parse().unwrap());
+        let began = std::time::Instant::now();
+        let error = Node::spawn(config).await.err().expect("no node").to_string();
+        assert!(error.starts_with("--fork-url: fork: eth_chainId: "), "{error}");
+        // It takes half a minute to try everything.
+        assert!(began.elapsed() < Duration::from_secs(15), "{url}: {:?}", began.elapsed());
+    }
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn nothing_is_answered_that_is_not_known() {
     let upstream = upstream().await;

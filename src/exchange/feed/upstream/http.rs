@@ -8,16 +8,13 @@ use rustls::pki_types::CertificateDer;
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
 use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Token};
 
-/// Redirects that are followed.
-const MAX_REDIRECTS: usize = 3;
-
-/// A client that gives up in time and believes these authorities besides the system's.
+/// A client that gives up in time, believes these authorities besides the system's, and asks nobody but whom it was told
+/// to ask.
 pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
-    let redirects = Policy::limited(MAX_REDIRECTS);
     let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
     let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| describe(&error))?;
-    let mut builder = Client::builder().timeout(config.timeout).redirect(redirects).user_agent(agent).no_proxy();
+    let mut builder = Client::builder().timeout(config.timeout).redirect(Policy::none()).user_agent(agent).no_proxy();
     if !authorities.is_empty() {
         builder = builder.tls_certs_merge(authorities);
     }
@@ -82,6 +79,9 @@ async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     // The URL may hold a key: the message does without it.
     let failed = |error: reqwest::Error| describe(&error.without_url());
     let mut response = request.send().await.map_err(failed)?;
+    if response.status().is_redirection() {
+        return Err(format!("the answer is {}, and redirects are not followed", response.status()));
+    }
     if !response.status().is_success() {
         return Err(format!("the answer is {}", response.status()));
     }

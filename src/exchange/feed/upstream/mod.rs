@@ -15,7 +15,7 @@ use tokio::sync::watch;
 
 use self::circuit::Circuit;
 use super::{Condition, FeedError, Health, JsonPath, Moment, Source, SourceSpec, usd_e8};
-use crate::{chain::Clock, network::Network, web::Shutdown};
+use crate::{chain::Clock, network::Network, redact::origin, web::Shutdown};
 
 /// Bytes that an upstream's answer may have.
 const MAX_ANSWER: usize = 4 << 20;
@@ -153,13 +153,6 @@ impl Upstream {
     }
 }
 
-/// Scheme and host of a URL: what may be told to anybody. The rest may hold a key.
-fn origin(url: &str) -> String {
-    let (scheme, rest) = url.split_once("://").unwrap_or(("", url));
-    let host = rest.split(['/', '?', '#']).next().unwrap_or_default();
-    format!("{scheme}://{}", host.rsplit('@').next().unwrap_or_default())
-}
-
 impl Shared {
     /// Takes in what `document` says of the tokens at these positions. Returns of how many it says something.
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {
@@ -216,23 +209,6 @@ impl Source for Upstream {
             age_ms: newest.map(|heard| self.0.age_ms(heard)),
             failures: circuit.failures().into(),
             error: circuit.error().map(str::to_owned),
-        }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_tells_no_secret() {
-        for (url, expected) in [
-            ("https://me:secret@api.example.org:8443/v1?key=secret", "https://api.example.org:8443"),
-            ("ws://127.0.0.1:1/ws", "ws://127.0.0.1:1"),
-            ("http://h?key=secret", "http://h"),
-            ("http://", "http://"),
-        ] {
-            assert_eq!(origin(url), expected);
         }
     }
 }

@@ -1,0 +1,47 @@
+//! URLs as everybody may see them. User information, path and query often hold a password or a provider's key.
+
+/// Scheme, host and port of a URL; a text that is none as it is.
+pub fn origin(url: &str) -> String {
+    split(url).0
+}
+
+/// The same with `/…` in place of everything else there is.
+pub fn url(url: &str) -> String {
+    let (origin, rest) = split(url);
+    if rest.is_empty() { origin } else { format!("{origin}/…") }
+}
+
+/// Scheme, host and port, and what stands behind them apart from a single slash.
+fn split(url: &str) -> (String, &str) {
+    let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), "") };
+    let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());
+    let (authority, behind) = rest.split_at(end);
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    (format!("{scheme}://{host}"), behind.strip_prefix('/').unwrap_or(behind))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_but_the_origin_is_shown() {
+        for (text, shown_origin, shown) in [
+            (
+                "https://me:secret@api.example.org:8443/v1?key=secret",
+                "https://api.example.org:8443",
+                "https://api.example.org:8443/…",
+            ),
+            ("https://mainnet.example.org/v3/secret", "https://mainnet.example.org", "https://mainnet.example.org/…"),
+            ("https://a:b@c@host/", "https://host", "https://host"),
+            ("http://127.0.0.1:8545", "http://127.0.0.1:8545", "http://127.0.0.1:8545"),
+            ("ws://[::1]:1/ws", "ws://[::1]:1", "ws://[::1]:1/…"),
+            ("http://h?key=secret", "http://h", "http://h/…"),
+            ("http://h\\secret", "http://h", "http://h/…"),
+            ("http://", "http://", "http://"),
+            ("simulation", "simulation", "simulation"),
+        ] {
+            assert_eq!((origin(text), url(text)), (shown_origin.to_owned(), shown.to_owned()));
+        }
+    }
+}
