@@ -36,6 +36,9 @@ pub(super) fn run(matches: &ArgMatches, out: &mut dyn Write) -> Result<(), Error
         Some(_) => reference::settings(out)?,
         None => {
             let values = settings::values(matches)?;
+            for warning in values.warnings() {
+                eprintln!("warning: {warning}");
+            }
             settings::print(&Config::from_values(&values)?, &values, out)?;
         }
     }

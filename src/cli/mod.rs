@@ -141,8 +141,8 @@ fn parser() -> clap::Command {
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     // A node prints from several threads, so nobody may hold standard output while it runs.
     let out = &mut match matches.subcommand() {
-        None => return serve::run(Config::from_values(&settings::values(matches)?)?),
-        Some(("serve", matches)) => return serve::run(Config::from_values(&settings::values(matches)?)?),
+        None => return serve::run(&settings::values(matches)?),
+        Some(("serve", matches)) => return serve::run(&settings::values(matches)?),
         Some(_) => io::stdout().lock(),
     };
     match matches.subcommand() {

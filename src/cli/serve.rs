@@ -3,13 +3,17 @@
 use std::io::{self, IsTerminal, Write};
 
 use super::{Error, banner, notify};
-use crate::{Config, Node, console::Console, telemetry, web::Inherited};
+use crate::{Config, Node, config::Values, console::Console, telemetry, web::Inherited};
 
-/// Runs a node until SIGINT or SIGTERM.
-pub(super) fn run(config: Config) -> Result<(), Error> {
+/// Runs a node with these settings until SIGINT or SIGTERM.
+pub(super) fn run(values: &Values) -> Result<(), Error> {
+    let config = Config::from_values(values)?;
     // Before there are other threads: taking sockets over changes the environment.
     let inherited = Inherited::take()?;
     let _telemetry = telemetry::install(&config)?;
+    for warning in values.warnings() {
+        tracing::warn!("{warning}");
+    }
     // Twice as many workers as processors: half of them may be busy with calls while the others serve.
     let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;

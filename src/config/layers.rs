@@ -32,7 +32,10 @@ impl fmt::Display for Origin {
 
 /// Values by the names of their settings.
 #[derive(Clone, Debug, Default)]
-pub struct Values(BTreeMap<&'static str, (Value, Origin)>);
+pub struct Values {
+    by_name: BTreeMap<&'static str, (Value, Origin)>,
+    warnings: Vec<String>,
+}
 
 impl Values {
     /// Takes the values of a file, over those that are there.
@@ -76,20 +79,22 @@ impl Values {
             let expected = setting.kind.expected();
             return Err(ConfigError::new(format!("{origin}: expected {expected}, got {}", value.type_str())));
         }
-        self.0.insert(setting.name, (value, origin));
+        self.by_name.insert(setting.name, (value, origin));
         Ok(())
     }
 
-    /// Takes the values of the environment: of variables that begin with `TETRAD_`.
+    /// Takes the values of the environment: of variables that begin with `TETRAD_`. Those that are no setting are no error:
+    /// other programs name variables as well, after a service or a container called tetrad.
     pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
         for (variable, text) in variables.filter(|(variable, _)| variable.starts_with("TETRAD_")) {
             let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == variable) else {
                 // The first names the file and is read before the others, the second belongs to `tetrad keys`.
-                if matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE") {
-                    continue;
+                let elsewhere = matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE");
+                if !elsewhere && !is_service_link(&variable) {
+                    let close = similar(&variable, SETTINGS.iter().map(Setting::variable));
+                    self.warnings.push(format!("unknown environment variable {variable}{close}"));
                 }
-                let close = similar(&variable, SETTINGS.iter().map(Setting::variable));
-                return Err(ConfigError::new(format!("unknown environment variable {variable}{close}")));
+                continue;
             };
             self.read(setting, &text, Origin::Environment(variable))?;
         }
@@ -114,14 +119,19 @@ impl Values {
         };
         let expected = setting.kind.expected();
         let value = value.ok_or_else(|| ConfigError::new(format!("{origin}: expected {expected}, got `{text}`")))?;
-        self.0.insert(setting.name, (value, origin));
+        self.by_name.insert(setting.name, (value, origin));
         Ok(())
+    }
+
+    /// What was given and is not used.
+    pub fn warnings(&self) -> &[String] {
+        &self.warnings
     }
 
     /// The value of a setting and where it came from.
     pub fn get(&self, name: &str) -> Option<(&Value, &Origin)> {
         debug_assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is no setting");
-        self.0.get(name).map(|(value, origin)| (value, origin))
+        self.by_name.get(name).map(|(value, origin)| (value, origin))
     }
 }
 
@@ -135,6 +145,20 @@ impl Kind {
             Self::List => "a list of texts",
         }
     }
+}
+
+/// Whether a variable is one of those with which Kubernetes and Docker tell a container where a service is, such as
+/// `TETRAD_PORT_8545_TCP_ADDR` for one called `tetrad` and `TETRAD_DEV_SERVICE_HOST` for `tetrad-dev`.
+fn is_service_link(variable: &str) -> bool {
+    let words: Vec<_> = variable.split('_').collect();
+    let protocol = |word: &&str| matches!(*word, "TCP" | "UDP" | "SCTP");
+    let number = |word: &&str| !word.is_empty() && word.bytes().all(|byte| byte.is_ascii_digit());
+    // The first word is the prefix of all of them.
+    (1..words.len()).any(|at| match words.get(at..).unwrap_or_default() {
+        ["SERVICE", "HOST"] | ["SERVICE", "PORT", ..] | ["PORT"] => true,
+        ["PORT", port, kind] | ["PORT", port, kind, "PROTO" | "PORT" | "ADDR"] => number(port) && protocol(kind),
+        _ => false,
+    })
 }
 
 /// `; did you mean …` where a setting's name is close.

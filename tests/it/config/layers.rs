@@ -42,7 +42,44 @@ fn an_unknown_key_is_named_with_the_closest_known_one() {
     ] {
         assert_eq!(from_file(text).unwrap_err(), expected);
     }
-    assert_eq!(from_variables(&[("TETRAD_NOPE", "1")]).unwrap_err(), "unknown environment variable TETRAD_NOPE");
+}
+
+#[test]
+fn unknown_variables_are_warned_of_unless_an_orchestrator_sets_them() {
+    let warnings = |names: &[&str]| {
+        let mut values = Values::default();
+        values
+            .read_environment(names.iter().map(|name| ((*name).to_owned(), "tcp://10.0.0.7:8545".to_owned())))
+            .unwrap();
+        Config::from_values(&values).unwrap();
+        values.warnings().to_vec()
+    };
+    // A service called tetrad, one called tetrad-dev, and a port with a name.
+    let links = [
+        "TETRAD_PORT",
+        "TETRAD_SERVICE_HOST",
+        "TETRAD_SERVICE_PORT",
+        "TETRAD_SERVICE_PORT_JSON_RPC",
+        "TETRAD_PORT_8545_TCP",
+        "TETRAD_PORT_8545_TCP_PROTO",
+        "TETRAD_PORT_8545_TCP_PORT",
+        "TETRAD_PORT_8545_TCP_ADDR",
+        "TETRAD_PORT_53_UDP_ADDR",
+        "TETRAD_DEV_PORT",
+        "TETRAD_DEV_SERVICE_HOST",
+        "TETRAD_DEV_PORT_3001_TCP_ADDR",
+    ];
+    assert_eq!(warnings(&links), Vec::<String>::new());
+    for (name, expected) in [
+        ("TETRAD_NOPE", "unknown environment variable TETRAD_NOPE"),
+        ("TETRAD_LISSTEN", "unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"),
+        ("TETRAD_PORTS", "unknown environment variable TETRAD_PORTS; did you mean `TETRAD_IMPORT`?"),
+        ("TETRAD_PORT_X_TCP", "unknown environment variable TETRAD_PORT_X_TCP"),
+        ("TETRAD_PORT_1_TCP_KIND", "unknown environment variable TETRAD_PORT_1_TCP_KIND"),
+        ("TETRAD_SERVICE", "unknown environment variable TETRAD_SERVICE"),
+    ] {
+        assert_eq!(warnings(&[name]), [expected]);
+    }
 }
 
 #[test]

@@ -209,10 +209,30 @@ fn errors_come_with_what_to_do_about_them() {
         let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
         assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
     }
-    let mut misspelt = tetrad(&quiet);
-    let error = misspelt.env("TETRAD_LISSTEN", "127.0.0.1:0").output().unwrap().stderr;
-    let error = String::from_utf8(error).unwrap();
-    assert!(error.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"), "{error}");
+}
+
+/// Kubernetes sets variables for a service called tetrad in every container beside it, and others do likewise.
+#[tokio::test]
+async fn variables_that_are_no_settings_do_not_keep_a_node_from_starting() {
+    let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
+    command.envs([
+        ("TETRAD_PORT", "tcp://10.0.0.7:8545"),
+        ("TETRAD_SERVICE_HOST", "10.0.0.7"),
+        ("TETRAD_SERVICE_PORT", "8545"),
+        ("TETRAD_PORT_8545_TCP_ADDR", "10.0.0.7"),
+        ("TETRAD_LISSTEN", "127.0.0.1:0"),
+    ]);
+    let node = Running::run(command).await;
+    assert_eq!(node.chain_id().await, "0x7d");
+    let log = node.log();
+    assert!(log.contains("WARN") && log.contains("TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?"), "{log}");
+    assert!(!log.contains("TETRAD_PORT") && !log.contains("TETRAD_SERVICE"), "{log}");
+
+    let output =
+        tetrad(&["config"]).env("TETRAD_LISSTEN", "x").env("TETRAD_PORT", "tcp://10.0.0.7:1").output().unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success());
+    assert_eq!(error, "warning: unknown environment variable TETRAD_LISSTEN; did you mean `TETRAD_LISTEN`?\n");
 }
 
 /// A clock that runs behind the chain is the likeliest reason for prices that look stale.
