@@ -147,7 +147,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     };
     match matches.subcommand() {
         Some(("config", matches)) => configuration::run(matches, out),
-        Some(("probe", matches)) => Ok(probe::run(Config::from_values(&settings::values(matches)?)?.listen, out)?),
+        Some(("probe", matches)) => Ok(probe::run(&Config::from_values(&settings::values(matches)?)?, out)?),
         Some(("completions", matches)) => {
             // The parser wants one.
             let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);

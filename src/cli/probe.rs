@@ -3,37 +3,132 @@
 use std::{
     io::{self, Read, Write},
     net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, TcpStream},
+    path::Path,
+    sync::Arc,
     time::Duration,
 };
+
+use rustls::{
+    ClientConfig, ClientConnection, DigitallySignedStruct, Error, SignatureScheme, StreamOwned,
+    client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier},
+    crypto::CryptoProvider,
+    pki_types::{CertificateDer, ServerName, UnixTime},
+};
+
+use crate::Config;
 
 /// How long the node may take, for each step.
 const PATIENCE: Duration = Duration::from_secs(3);
 /// Bytes of the answer that matter: its first line.
 const STATUS_LINE: u64 = 64;
 
-/// Asks the node at `listen` whether it is ready.
-pub(super) fn run(listen: SocketAddr, out: &mut dyn Write) -> io::Result<()> {
-    let mut address = listen;
-    // Who listens everywhere is to be found at home.
-    if address.ip().is_unspecified() {
-        let home: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
-        address.set_ip(home);
-    }
-    let failed = |what: String| io::Error::other(format!("http://{address}/ready: {what}"));
-    let ask = || -> io::Result<Vec<u8>> {
-        let mut stream = TcpStream::connect_timeout(&address, PATIENCE)?;
-        stream.set_read_timeout(Some(PATIENCE))?;
-        stream.set_write_timeout(Some(PATIENCE))?;
-        write!(stream, "GET /ready HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n")?;
-        let mut head = Vec::new();
-        stream.take(STATUS_LINE).read_to_end(&mut head)?;
-        Ok(head)
+/// Asks the node that listens as `config` says whether it is ready: on its Unix socket, if it has one.
+pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
+    let (place, asked) = match &config.listen_unix {
+        Some(path) => (path.display().to_string(), ask_unix(path)),
+        None => {
+            let address = reachable(config.listen);
+            let scheme = if config.tls.is_some() { "https" } else { "http" };
+            (format!("{scheme}://{address}/ready"), ask_tcp(address, config.tls.is_some()))
+        }
     };
-    let head = ask().map_err(|error| failed(error.to_string()))?;
+    let failed = |what: String| io::Error::other(format!("{place}: {what}"));
+    let head = asked.map_err(|error| failed(error.to_string()))?;
     let line = String::from_utf8_lossy(&head);
     let status = line.split_whitespace().nth(1).unwrap_or("no HTTP");
     if status != "200" {
         return Err(failed(format!("not ready ({status})")));
     }
     writeln!(out, "ready")
+}
+
+/// Where a client on the same machine finds a listener.
+fn reachable(mut address: SocketAddr) -> SocketAddr {
+    if address.ip().is_unspecified() {
+        let home: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
+        address.set_ip(home);
+    }
+    address
+}
+
+fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
+    let stream = TcpStream::connect_timeout(&address, PATIENCE)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    if !encrypted {
+        return ask(stream);
+    }
+    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let config = ClientConfig::builder_with_provider(provider.clone())
+        .with_safe_default_protocol_versions()
+        .map_err(io::Error::other)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+        .with_no_client_auth();
+    let connection = ClientConnection::new(Arc::new(config), address.ip().into()).map_err(io::Error::other)?;
+    ask(StreamOwned::new(connection, stream))
+}
+
+#[cfg(unix)]
+fn ask_unix(path: &Path) -> io::Result<Vec<u8>> {
+    let stream = std::os::unix::net::UnixStream::connect(path)?;
+    stream.set_read_timeout(Some(PATIENCE))?;
+    stream.set_write_timeout(Some(PATIENCE))?;
+    ask(stream)
+}
+
+#[cfg(not(unix))]
+fn ask_unix(_: &Path) -> io::Result<Vec<u8>> {
+    Err(io::ErrorKind::Unsupported.into())
+}
+
+/// The beginning of the answer.
+fn ask(mut stream: impl Read + Write) -> io::Result<Vec<u8>> {
+    stream.write_all(b"GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    stream.flush()?;
+    let mut head = Vec::new();
+    stream.take(STATUS_LINE).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Believes every certificate. The node's is made out to the name that its clients use and not to the address that the
+/// probe asks at, and nothing is told that anybody might not hear.
+#[derive(Debug)]
+struct AnyCertificate(Arc<CryptoProvider>);
+
+impl ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signature, known)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        let known = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signature, known)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
 }

@@ -165,6 +165,32 @@ async fn a_probe_tells_whether_a_node_is_ready() {
     assert!(!ok && error.contains(&listen), "{error}");
 }
 
+#[cfg(unix)]
+#[tokio::test]
+async fn a_probe_speaks_tls_and_finds_unix_sockets() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let (certificate, key, socket) = (file("cert.pem"), file("key.pem"), file("node.sock"));
+    // As nearly all certificates, it is not for an address.
+    let made = rcgen::generate_simple_self_signed(vec!["node.example.org".to_owned()]).unwrap();
+    std::fs::write(&certificate, made.cert.pem()).unwrap();
+    std::fs::write(&key, made.signing_key.serialize_pem()).unwrap();
+    let tls = ["--tls-certificate-file", &certificate, "--tls-key-file", &key];
+    let unix = ["--listen-unix", &socket];
+    let node = Running::start(&[&["--exchange-price-tick", "0"][..], &tls, &unix].concat()).await;
+    let listen = node.ready["rest"].as_str().unwrap().replace("https://", "");
+    let encrypted = [&["probe", "--listen", &listen][..], &tls].concat();
+    assert_eq!(output(&encrypted), (true, "ready\n".to_owned(), String::new()));
+    // Whatever else the settings say: what is served is the same.
+    let local = [&["probe", "--listen", "127.0.0.1:1"][..], &unix].concat();
+    assert_eq!(output(&local), (true, "ready\n".to_owned(), String::new()));
+    node.end("-TERM");
+    let (ok, _, error) = output(&encrypted);
+    assert!(!ok && error.contains(&format!("https://{listen}/ready")), "{error}");
+    let (ok, _, error) = output(&local);
+    assert!(!ok && error.contains(&socket), "{error}");
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_service_manager_is_told_when_the_node_is_ready() {
