@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{TestNode, node_with};
+use crate::support::{TestNode, node_with, skip};
 
 fn book() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src")
@@ -79,8 +79,7 @@ async fn run(node: &TestNode, command: &str) -> Value {
 #[tokio::test]
 async fn examples_do_what_the_book_says() {
     if Command::new("curl").arg("--version").output().is_err() {
-        eprintln!("skipped: the examples need curl");
-        return;
+        return skip("the examples need curl");
     }
     let node = node_with(|config| config.exchange.rate_limit = 0).await;
     let mut tried = 0;

@@ -132,6 +132,12 @@ impl TestNode {
     }
 }
 
+/// Says that a test cannot run on this machine, and why. In CI that is a failure.
+pub fn skip(why: &str) {
+    assert!(std::env::var_os("CI").is_none_or(|ci| ci.is_empty()), "{why}");
+    eprintln!("skipped: {why}");
+}
+
 /// A QUANTITY as a number.
 pub fn number(value: &Value) -> u128 {
     let text = value.as_str().unwrap_or_else(|| panic!("{value} is no QUANTITY"));
