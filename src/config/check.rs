@@ -51,7 +51,6 @@ impl Config {
                 items => Origins::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
             };
         }
-        read.path("listen-unix", &mut config.listen_unix);
         if let Some((items, origin)) = read.list("allowed-hosts") {
             let parse = |text: &str| {
                 text.parse::<HostName>().map_err(|what| ConfigError::new(format!("{origin}: {what}, got `{text}`")))
@@ -61,6 +60,7 @@ impl Config {
                 items => Hosts::Listed(items.iter().map(|text| parse(text)).collect::<Result<_, _>>()?),
             };
         }
+        read.path("listen-unix", &mut config.listen_unix);
         if cfg!(not(unix)) && config.listen_unix.is_some() {
             return Err(ConfigError::new("listen-unix: this system has no Unix sockets"));
         }

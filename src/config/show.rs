@@ -53,6 +53,10 @@ impl Config {
                 Origins::Any => vec![Value::String("*".to_owned())],
                 Origins::Listed(all) => all.iter().map(|origin| Value::String(origin.as_str().to_owned())).collect(),
             })),
+            "allowed-hosts" => Some(Value::Array(match &self.hosts {
+                Hosts::Any => vec![Value::String("*".to_owned())],
+                Hosts::Listed(all) => all.iter().map(|host| Value::String(host.as_str().to_owned())).collect(),
+            })),
             "chain-id" => integer(self.chain_id),
             "block-time" => self.block_time.and_then(seconds),
             "no-mining" => Some(Value::Boolean(self.no_mining)),
@@ -71,10 +75,6 @@ impl Config {
             "verbosity" => integer(self.console.verbosity.into()),
             "abi" => {
                 let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
-            "allowed-hosts" => Some(Value::Array(match &self.hosts {
-                Hosts::Any => vec![Value::String("*".to_owned())],
-                Hosts::Listed(all) => all.iter().map(|host| Value::String(host.as_str().to_owned())).collect(),
-            })),
                 Some(Value::Array(paths.collect()))
             }
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
