@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc, time::Instant};
 
+use alloy_primitives::Address;
 use tracing::span::EnteredSpan;
 
 use super::{
@@ -246,8 +247,11 @@ impl Executor {
             }
             let head = Arc::new(next.after(&self.head()));
             self.shared.head.store(head.clone());
-            let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
-            self.shared.pool.settle(senders, &head.state);
+            // A nonce may be used by others than the account's own transactions: authorizations (EIP-7702), and
+            // contracts that such an account creates.
+            let changes = added.first().map(|first| head.changes_from(first.number()));
+            let changed = changes.into_iter().flatten().flatten().flat_map(|changes| &changes.0);
+            self.settle(changed.map(|change| change.address), &head);
             // Nobody may be listening.
             let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
         });
@@ -259,7 +263,18 @@ impl Executor {
         let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
-        self.shared.pool.settle_all(&self.head().state);
+        self.settle_all();
         Ok(())
+    }
+
+    /// Lets the pool know which of these accounts' transactions `head` has made pointless.
+    fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
+        let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
+        self.shared.pool.settle(accounts, &head.state, is_included);
+    }
+
+    /// The same for every account that the pool knows, after the state changed in ways that no block tells of.
+    pub(super) fn settle_all(&self) {
+        self.settle(self.shared.pool.senders(), &self.head());
     }
 }

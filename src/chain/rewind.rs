@@ -186,6 +186,6 @@ impl Executor {
             self.shared.index.insert(block);
         });
         self.publish(next, added, removed);
-        self.shared.pool.settle_all(&self.head().state);
+        self.settle_all();
     }
 }
