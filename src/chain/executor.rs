@@ -17,7 +17,7 @@ use crate::{
 };
 
 /// Transactions that one block is offered.
-const MAX_OFFERED: usize = 50_000;
+pub(super) const MAX_OFFERED: usize = 50_000;
 
 /// Senders that have something ready, gas that it may use, and blocks in a row, up to which sealing is quick enough for a
 /// thread that has other things to do.
@@ -203,7 +203,7 @@ impl Executor {
     ) -> Result<Candidate, BlockError> {
         let mut candidate = self.shared.phases.time(Phase::Execute, || {
             let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-            Candidate::build(head, environment, first, &pooled)
+            Candidate::build(head, environment, first, &pooled, None)
         })?;
         for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
