@@ -6,8 +6,8 @@ use alloy_primitives::Address;
 use tracing::span::EnteredSpan;
 
 use super::{
-    ChangeError, Edit, Event, Head, Journal, Mining, Sealing, Shared, SubmitError, candidate::Candidate, phases::Phase,
-    seal::seal, timing::Timing,
+    ChangeError, Edit, Event, Head, Journal, Mining, Sealing, Shared, SubmitError, candidate::Candidate,
+    failure::Failure, phases::Phase, seal::seal, timing::Timing,
 };
 use crate::{
     block::{Block, Transaction},
@@ -32,8 +32,8 @@ pub struct Executor {
     pub(super) journal: Option<Journal>,
     /// What the log says of the time.
     pub(super) recorded: Shift,
-    /// The last failure that was told of, so that one that lasts is told of once.
-    pub(super) failure: Option<String>,
+    /// Why the last block or other change could not be made, if none could since.
+    pub(super) failure: Option<Failure>,
     /// Whether it was told to end.
     pub(super) ended: bool,
     /// When the next block is due, if at a time.
@@ -81,9 +81,8 @@ impl Executor {
 
     /// The time for a block has come.
     pub(super) fn seal_due(&mut self) {
-        if let Err(error) = self.seal_block(0) {
-            self.tell(&error);
-        }
+        // A failure is remembered, and the next time is another chance.
+        let _ = self.seal_block(0);
         self.schedule();
     }
 
@@ -150,14 +149,9 @@ impl Executor {
             Ok(true) => return true,
             // Something is ready that no block has room for. Nobody should wait for that.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
-            Err(error) => {
-                self.tell(&error);
-                match error {
-                    ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
-                    ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
-                    _ => self.shared.pool.release_unaffordable(u64::MAX),
-                }
-            }
+            Err(ChangeError::Append(error)) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+            Err(ChangeError::Block(BlockError::Read(error))) => self.refuse_all(|| error.clone().into()),
+            Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
         }
         false
     }
@@ -196,15 +190,17 @@ impl Executor {
 
     /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
     pub(super) fn candidate(
-        &self,
+        &mut self,
         head: &Head,
         environment: &Environment,
         first: Vec<Transaction>,
     ) -> Result<Candidate, BlockError> {
-        let mut candidate = self.shared.phases.time(Phase::Execute, || {
+        let built = self.shared.phases.time(Phase::Execute, || {
             let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
             Candidate::build(head, environment, first, &pooled, None)
-        })?;
+        });
+        self.note_block(&built);
+        let mut candidate = built?;
         for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
         }

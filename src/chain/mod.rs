@@ -15,6 +15,7 @@ mod dump;
 mod edit;
 mod error;
 mod executor;
+mod failure;
 pub mod fees;
 mod genesis;
 mod head;
