@@ -30,8 +30,8 @@ const LITTLE_GAS: u64 = 2_000_000;
 const FEW_BLOCKS: usize = 4;
 /// The shortest interval between blocks.
 const LEAST_INTERVAL: Duration = Duration::from_millis(1);
-/// Blocks in a row that a single command may bring about.
-const MOST_BLOCKS: usize = 256;
+/// How long a single command may make blocks of what is ready.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The chain as its only writer sees it.
 pub struct Executor {
@@ -167,11 +167,8 @@ impl Executor {
     /// With instant sealing: makes blocks of what is ready. What arrives meanwhile, or is too much, comes afterwards.
     pub(super) fn seal_ready(&mut self) {
         self.look_for(Occasion::Transactions);
-        for _ in 0..MOST_BLOCKS {
-            if !self.orders.is_empty() || self.is_ending() || !self.seal_next(false, true) {
-                return;
-            }
-        }
+        let began = Instant::now();
+        while self.orders.is_empty() && began.elapsed() < AT_ONCE && self.seal_next(false, true) {}
     }
 
     /// Whether the chain is about to end, so that nothing should be begun that takes long.
@@ -179,8 +176,8 @@ impl Executor {
         self.shared.ending.load(Ordering::Acquire)
     }
 
-    /// The same where transactions arrived, as long as it is quick and waits for no disk and no other node. Returns
-    /// whether it was.
+    /// With instant sealing: makes blocks of what is ready where transactions arrived, as long as it is quick and waits
+    /// for no disk and no other node. Returns whether it was.
     pub(super) fn seal_few(&mut self) -> bool {
         if self.ended || !self.orders.is_empty() || self.journal.is_some() || self.head().state.base().is_some() {
             return false;
