@@ -263,6 +263,7 @@ impl Node {
 
     /// Ends the node: stops accepting, finishes requests, closes WebSockets (code 1001), ends the chain.
     pub async fn shut_down(self) {
+        self.chain.wind_down();
         if !self.shutdown.shut_down(PATIENCE).await {
             tracing::warn!("some connections did not end in time");
         }

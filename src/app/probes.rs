@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::{
-    chain::Chain,
+    chain::{Chain, Executor},
     exchange::Market,
     web::{Api, Operation, method_not_allowed},
 };
@@ -33,6 +33,9 @@ struct Ready {
     status: &'static str,
     chain: &'static str,
     prices: &'static str,
+    /// What keeps the chain from going on.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reason: Option<String>,
 }
 
 /// `/health` and `/ready`, and what there is to say about them. Without a market only the chain counts.
@@ -56,19 +59,23 @@ async fn health() -> Response {
     answer(StatusCode::OK, Alive { status: "ok" })
 }
 
-/// Ready: the chain's writer answers, and prices may be traded on.
+/// Ready: the chain's writer answers and can seal blocks, and prices may be traded on.
 async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Response {
-    let chain_ok = matches!(timeout(PATIENCE, chain.change(|_| ())).await, Ok(Ok(())));
+    let reason = match timeout(PATIENCE, chain.change(Executor::obstacle)).await {
+        Ok(Ok(obstacle)) => obstacle,
+        Ok(Err(error)) => Some(error.to_string()),
+        Err(_) => Some("the chain's writer does not answer".to_owned()),
+    };
     let prices_ok = match &market {
         Some(market) => market.current().await.is_ok_and(|snapshot| market.is_fresh(&snapshot)),
         None => true,
     };
     let word = |ok: bool| if ok { "ok" } else { "unavailable" };
-    let (status, text) = match chain_ok && prices_ok {
+    let (status, text) = match reason.is_none() && prices_ok {
         true => (StatusCode::OK, "ready"),
         false => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
     };
-    answer(status, Ready { status: text, chain: word(chain_ok), prices: word(prices_ok) })
+    answer(status, Ready { status: text, chain: word(reason.is_none()), prices: word(prices_ok), reason })
 }
 
 fn answer(status: StatusCode, body: impl Serialize) -> Response {

@@ -1,6 +1,6 @@
 //! A block that could come next: what the executor seals, and what `pending` shows.
 
-use std::{collections::HashSet, sync::Arc};
+use std::{collections::HashSet, sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
@@ -25,12 +25,14 @@ pub(super) struct Candidate {
 }
 
 impl Candidate {
-    /// Executes `first`, then as many of `pooled` as the block has room for, on top of `head`.
+    /// Executes `first`, then as many of `pooled` as the block has room for, on top of `head`; with `until` only as many
+    /// as there is time for.
     pub(super) fn build(
         head: &Head,
         environment: &Environment,
         first: Vec<Transaction>,
         pooled: &[Arc<Pooled>],
+        until: Option<Instant>,
     ) -> Result<Self, BlockError> {
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
         let mut transactions = Vec::with_capacity(first.len() + pooled.len());
@@ -44,7 +46,7 @@ impl Candidate {
         // Senders whose next transaction does not fit: those after it cannot be executed either.
         let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
         for pooled in pooled {
-            if executor.gas_left() < LEAST_GAS {
+            if executor.gas_left() < LEAST_GAS || until.is_some_and(|until| Instant::now() >= until) {
                 break;
             }
             let transaction = &pooled.transaction;

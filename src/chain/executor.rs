@@ -1,12 +1,17 @@
 //! The one writer: turns what is ready into blocks, and makes every other change to the chain.
 
-use std::{collections::BTreeMap, sync::Arc, time::Instant};
+use std::{
+    collections::{BTreeMap, VecDeque},
+    sync::{Arc, atomic::Ordering},
+    time::{Duration, Instant},
+};
 
+use alloy_primitives::Address;
 use tracing::span::EnteredSpan;
 
 use super::{
-    ChangeError, Edit, Event, Head, Journal, Mining, Sealing, Shared, SubmitError, candidate::Candidate, phases::Phase,
-    seal::seal, timing::Timing,
+    ChangeError, Edit, Event, Head, Journal, Mining, Sealing, Shared, SubmitError, candidate::Candidate,
+    failure::Failure, mining::Order, phases::Phase, seal::seal, timing::Timing,
 };
 use crate::{
     block::{Block, Transaction},
@@ -16,13 +21,17 @@ use crate::{
 };
 
 /// Transactions that one block is offered.
-const MAX_OFFERED: usize = 50_000;
+pub(super) const MAX_OFFERED: usize = 50_000;
 
 /// Senders that have something ready, gas that it may use, and blocks in a row, up to which sealing is quick enough for a
 /// thread that has other things to do.
 const FEW_SENDERS: usize = 64;
 const LITTLE_GAS: u64 = 2_000_000;
 const FEW_BLOCKS: usize = 4;
+/// The shortest interval between blocks.
+const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+/// How long a single command may make blocks of what is ready.
+const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// The chain as its only writer sees it.
 pub struct Executor {
@@ -31,16 +40,32 @@ pub struct Executor {
     pub(super) journal: Option<Journal>,
     /// What the log says of the time.
     pub(super) recorded: Shift,
-    /// The last failure that was told of, so that one that lasts is told of once.
-    pub(super) failure: Option<String>,
+    /// Why the last block or other change could not be made, if none could since.
+    pub(super) failure: Option<Failure>,
     /// Whether it was told to end.
     pub(super) ended: bool,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
+    /// What there may be to make a block for.
+    pub(super) occasion: Occasion,
+    /// Blocks that are being mined on demand, and when some of them were mined last.
+    pub(super) orders: VecDeque<Order>,
+    pub(super) mined: Instant,
     pub(super) snapshots: BTreeMap<u64, Snapshot>,
     pub(super) snapshots_taken: u64,
     /// What the node started with, and how many entries the log had then.
     pub(super) origin: (Arc<Head>, Sealing, u64),
+}
+
+/// What a block may be made for with instant sealing, the lesser first.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Occasion {
+    #[default]
+    Nothing,
+    /// Transactions that are ready.
+    Transactions,
+    /// These, or else nothing but a preamble that is due.
+    Preamble,
 }
 
 /// A block that was made on top of a head, and is not published.
@@ -71,24 +96,59 @@ pub(super) struct Snapshot {
 }
 
 impl Executor {
+    /// A block is due an interval from now, if that is how blocks come about.
     pub(super) fn schedule(&mut self) {
-        self.due = match self.mining() {
-            Mining::Interval(interval) => Some(Instant::now() + interval),
-            Mining::Instant | Mining::Manual => None,
-        };
+        self.due = self.interval().map(|interval| Instant::now() + interval);
     }
 
-    /// The time for a block has come.
-    pub(super) fn seal_due(&mut self) {
-        if let Err(error) = self.seal_block(0) {
-            self.tell(&error);
+    fn interval(&self) -> Option<Duration> {
+        match self.mining() {
+            Mining::Interval(interval) => Some(interval.max(LEAST_INTERVAL)),
+            Mining::Instant | Mining::Manual => None,
         }
-        self.schedule();
+    }
+
+    /// Does what nobody has to ask for: makes the block that is due, and a piece of what is under way. `is_awaited` says
+    /// whether commands wait. Returns how long there is nothing else to do.
+    pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
+        if self.due.is_some_and(|due| due <= Instant::now()) {
+            self.seal_due();
+        }
+        if !self.orders.is_empty() {
+            self.proceed_mining(is_awaited);
+        } else if self.occasion != Occasion::Nothing {
+            let alone = std::mem::take(&mut self.occasion) == Occasion::Preamble;
+            if self.seal_next(alone, true) {
+                self.look_for(Occasion::Transactions);
+            }
+        }
+        match self.orders.is_empty() && self.occasion == Occasion::Nothing {
+            true => self.due.map(|due| due.saturating_duration_since(Instant::now())),
+            false => Some(Duration::ZERO),
+        }
+    }
+
+    /// There may be something to make a block for.
+    pub(super) fn look_for(&mut self, occasion: Occasion) {
+        self.occasion = self.occasion.max(occasion);
+    }
+
+    /// The time for a block has come. The next one is due an interval after this one was, however long it took; those
+    /// that are overdue by then are left out.
+    fn seal_due(&mut self) {
+        // A failure is remembered, and the next time is another chance.
+        let _ = self.seal_block(0);
+        if let (Some(due), Some(interval)) = (self.due, self.interval()) {
+            let missed = u32::try_from(due.elapsed().as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);
+            let later = interval.saturating_mul(missed.saturating_add(1));
+            self.due = due.checked_add(later).or_else(|| Some(Instant::now() + interval));
+        }
     }
 
     /// Nothing more is written.
     pub(super) fn end(&mut self) {
         self.ended = true;
+        self.orders.clear();
         if let Some(journal) = self.journal.take() {
             journal.close();
         }
@@ -104,16 +164,22 @@ impl Executor {
         self.shared.head.load_full()
     }
 
-    /// With instant sealing: makes blocks until nothing is left that could go into one. With `alone` a due preamble is
-    /// reason enough for a block.
-    pub(super) fn seal_ready(&mut self, alone: bool) {
-        while self.seal_next(alone, true) {}
+    /// With instant sealing: makes blocks of what is ready. What arrives meanwhile, or is too much, comes afterwards.
+    pub(super) fn seal_ready(&mut self) {
+        self.look_for(Occasion::Transactions);
+        let began = Instant::now();
+        while self.orders.is_empty() && began.elapsed() < AT_ONCE && self.seal_next(false, true) {}
     }
 
-    /// The same where transactions arrived, as long as it is quick and waits for no disk and no other node. Returns
-    /// whether it was.
+    /// Whether the chain is about to end, so that nothing should be begun that takes long.
+    pub(super) fn is_ending(&self) -> bool {
+        self.shared.ending.load(Ordering::Acquire)
+    }
+
+    /// With instant sealing: makes blocks of what is ready where transactions arrived, as long as it is quick and waits
+    /// for no disk and no other node. Returns whether it was.
     pub(super) fn seal_few(&mut self) -> bool {
-        if self.ended || self.journal.is_some() || self.head().state.base().is_some() {
+        if self.ended || !self.orders.is_empty() || self.journal.is_some() || self.head().state.base().is_some() {
             return false;
         }
         for _ in 0..FEW_BLOCKS {
@@ -128,7 +194,7 @@ impl Executor {
     }
 
     /// With instant sealing: makes a block if there is anything for it, and returns whether there may be more. With
-    /// `gather` those that are about to arrive are given a moment.
+    /// `alone` a due preamble is reason enough. With `gather` those that are about to arrive are given a moment.
     fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
         if self.mining() != Mining::Instant {
             return false;
@@ -149,14 +215,9 @@ impl Executor {
             Ok(true) => return true,
             // Something is ready that no block has room for. Nobody should wait for that.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
-            Err(error) => {
-                self.tell(&error);
-                match error {
-                    ChangeError::Append(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
-                    ChangeError::Block(BlockError::Read(error)) => self.refuse_all(|| error.clone().into()),
-                    _ => self.shared.pool.release_unaffordable(u64::MAX),
-                }
-            }
+            Err(ChangeError::Append(error)) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+            Err(ChangeError::Block(BlockError::Read(error))) => self.refuse_all(|| error.clone().into()),
+            Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
         }
         false
     }
@@ -190,20 +251,26 @@ impl Executor {
 
     /// What the next block begins with.
     pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
-        self.shared.phases.time(Phase::Preamble, || self.shared.preamble(head, environment))
+        let first = self.shared.phases.time(Phase::Preamble, || self.shared.preamble(head, environment));
+        if !first.is_empty() {
+            self.shared.timing.lock().preceded(environment.timestamp);
+        }
+        first
     }
 
     /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
     pub(super) fn candidate(
-        &self,
+        &mut self,
         head: &Head,
         environment: &Environment,
         first: Vec<Transaction>,
     ) -> Result<Candidate, BlockError> {
-        let mut candidate = self.shared.phases.time(Phase::Execute, || {
+        let built = self.shared.phases.time(Phase::Execute, || {
             let pooled = self.shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
-            Candidate::build(head, environment, first, &pooled)
-        })?;
+            Candidate::build(head, environment, first, &pooled, None)
+        });
+        self.note_block(&built);
+        let mut candidate = built?;
         for (hash, reason) in std::mem::take(&mut candidate.rejected) {
             self.shared.pool.reject(hash, reason);
         }
@@ -223,7 +290,7 @@ impl Executor {
         });
         let (mut timing, mut sealing) = (self.shared.timing.lock(), self.shared.sealing.lock());
         let before = (timing.clone(), *sealing);
-        timing.sealed(environment.timestamp);
+        timing.sealed(head.block.header.timestamp, environment.timestamp);
         sealing.forget_next();
         Sealed { block, next, dropped, changes, shift: timing.shift(), before }
     }
@@ -246,8 +313,11 @@ impl Executor {
             }
             let head = Arc::new(next.after(&self.head()));
             self.shared.head.store(head.clone());
-            let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
-            self.shared.pool.settle(senders, &head.state);
+            // A nonce may be used by others than the account's own transactions: authorizations (EIP-7702), and
+            // contracts that such an account creates.
+            let changes = added.first().map(|first| head.changes_from(first.number()));
+            let changed = changes.into_iter().flatten().flatten().flat_map(|changes| &changes.0);
+            self.settle(changed.map(|change| change.address), &head);
             // Nobody may be listening.
             let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
         });
@@ -259,7 +329,18 @@ impl Executor {
         let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
-        self.shared.pool.settle_all(&self.head().state);
+        self.settle_all();
         Ok(())
+    }
+
+    /// Lets the pool know which of these accounts' transactions `head` has made pointless.
+    fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
+        let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
+        self.shared.pool.settle(accounts, &head.state, is_included);
+    }
+
+    /// The same for every account that the pool knows, after the state changed in ways that no block tells of.
+    pub(super) fn settle_all(&self) {
+        self.settle(self.shared.pool.senders(), &self.head());
     }
 }

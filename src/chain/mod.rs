@@ -15,6 +15,7 @@ mod dump;
 mod edit;
 mod error;
 mod executor;
+mod failure;
 pub mod fees;
 mod genesis;
 mod head;
@@ -42,13 +43,13 @@ mod view;
 mod writer;
 
 use std::{
-    collections::BTreeMap,
+    collections::{BTreeMap, VecDeque},
     sync::{
         Arc,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use alloy_primitives::{Address, B256};
@@ -70,7 +71,7 @@ pub use head::{Head, HistoryLimits, Pruned};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
-pub use mining::Pace;
+pub use mining::{MineError, Pace};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use produced::Produced;
 pub use recover::{OpenError, Opening, Recovered, open};
@@ -86,6 +87,7 @@ pub use writer::Writer;
 use self::{
     arrivals::Arrivals,
     baton::Baton,
+    executor::Occasion,
     index::Index,
     phases::Phases,
     shared::{Sealing, Shared},
@@ -139,8 +141,9 @@ pub trait Preamble: Send + Sync {
     /// Whether a block with these circumstances should begin with some. Asked often; must be quick.
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
 
-    /// Whether a block may be made for their sake alone when nobody else has anything to put into one.
-    fn seals_alone(&self) -> bool;
+    /// How often a block may be made for their sake alone, as the clock goes, when nobody else has anything to put into
+    /// one; none if never.
+    fn alone_every(&self) -> Option<Duration>;
 
     /// The transactions.
     fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction>;
@@ -217,6 +220,7 @@ impl Chain {
             arrivals: Arrivals::default(),
             baton: Baton::default(),
             woken: AtomicBool::new(false),
+            ending: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
@@ -239,6 +243,9 @@ impl Chain {
             failure: None,
             ended: false,
             due: None,
+            occasion: Occasion::Nothing,
+            orders: VecDeque::new(),
+            mined: Instant::now(),
             snapshots: BTreeMap::new(),
             snapshots_taken: 0,
             origin: (head, sealing, origin_height),
@@ -351,8 +358,14 @@ impl Chain {
         result.await.unwrap_or(Err(Stopped::Ended))
     }
 
+    /// Gives up what takes long, because the node is about to end. What is quick is still done.
+    pub fn wind_down(&self) {
+        self.shared.ending.store(true, Ordering::Release);
+    }
+
     /// Ends the writer after what it is doing now.
     pub fn stop(&self) {
+        self.wind_down();
         let _ = self.commands.send(Command::Stop);
     }
 }

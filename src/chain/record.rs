@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{ChangeError, Executor, Head, SubmitError, executor::Sealed, phases::Phase, writer::Waiting};
+use super::{Executor, Head, SubmitError, executor::Sealed, phases::Phase, writer::Waiting};
 use crate::log::{AppendError, Entry, Parameters};
 
 impl Executor {
@@ -10,7 +10,9 @@ impl Executor {
     pub(super) fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
         let Some(journal) = &mut self.journal else { return Ok(()) };
         let entry = entry();
-        self.shared.phases.time(Phase::Append, || journal.record(&entry))?;
+        let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry));
+        self.note_append(&recorded);
+        recorded?;
         if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
             self.recorded = shift;
         }
@@ -19,15 +21,10 @@ impl Executor {
 
     /// Records a block. If that fails, the time and the decisions for the next block are as they were before it.
     pub(super) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
-        let recorded = self.record(|| sealed.entry());
-        match recorded {
-            Ok(()) => self.failure = None,
-            Err(_) => {
-                *self.shared.timing.lock() = sealed.before.0.clone();
-                *self.shared.sealing.lock() = sealed.before.1;
-            }
-        }
-        recorded
+        self.record(|| sealed.entry()).inspect_err(|_| {
+            *self.shared.timing.lock() = sealed.before.0.clone();
+            *self.shared.sealing.lock() = sealed.before.1;
+        })
     }
 
     /// Records what edits made of `before`, all at once.
@@ -77,15 +74,6 @@ impl Executor {
             journal.settled(&head, shift);
         }
         self.tidy_pool(false);
-    }
-
-    /// Tells that no block could be sealed, unless that is known.
-    pub(super) fn tell(&mut self, error: &ChangeError) {
-        let text = error.to_string();
-        if self.failure.as_ref() != Some(&text) {
-            tracing::error!(%error, "could not seal a block");
-            self.failure = Some(text);
-        }
     }
 
     /// Takes everything that somebody waits for out of the pool, and tells them why.

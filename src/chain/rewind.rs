@@ -135,7 +135,7 @@ impl Executor {
     fn reorg_block(&self, head: &Head, transactions: Vec<Transaction>) -> Result<Sealed, ReorgError> {
         let environment = self.shared.next_environment(head, 1);
         let hashes: Vec<_> = transactions.iter().map(Transaction::hash).collect();
-        let candidate = Candidate::build(head, &environment, transactions, &[])?;
+        let candidate = Candidate::build(head, &environment, transactions, &[], None)?;
         let included = |hash: &B256| candidate.content.transactions.iter().any(|own| own.hash() == *hash);
         match hashes.into_iter().find(|hash| !included(hash)) {
             Some(hash) => Err(ReorgError::Transaction(hash)),
@@ -186,6 +186,6 @@ impl Executor {
             self.shared.index.insert(block);
         });
         self.publish(next, added, removed);
-        self.shared.pool.settle_all(&self.head().state);
+        self.settle_all();
     }
 }

@@ -21,6 +21,8 @@ pub(super) struct Shared {
     pub(super) baton: Baton,
     /// Whether the writer was told to look at the pool and has not done so yet.
     pub(super) woken: AtomicBool,
+    /// Whether the chain is about to end.
+    pub(super) ending: AtomicBool,
     pub(super) blobs: Blobs,
     pub(super) index: Index,
     pub(super) events: broadcast::Sender<Event>,
@@ -83,10 +85,13 @@ impl Shared {
         self.preamble.as_deref().filter(|_| head.state.base().is_none())
     }
 
-    /// Whether there should be a block even if it holds nothing but its preamble. What a development method promised
-    /// the next block is for the block that its caller brings about.
+    /// Whether there should be a block even if it holds nothing but its preamble. The clock decides together with the
+    /// preamble, which knows the chain's time only: blocks may move that, and must not bring about each other. What a
+    /// development method promised the next block is for the block that its caller brings about.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
-        self.preamble_of(head).is_some_and(|preamble| preamble.seals_alone() && preamble.is_due(head, environment))
+        let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
+        let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);
+        self.preamble_of(head).is_some_and(|preamble| wants(preamble) && preamble.is_due(head, environment))
             && !self.timing.lock().has_promise()
             && self.sealing.lock().next_base_fee.is_none()
     }

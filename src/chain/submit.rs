@@ -9,6 +9,9 @@ use super::{
 };
 use crate::block::Submission;
 
+/// How often whoever seals for others looks again before the writer does it: they want an answer, too.
+const MOST_ROUNDS: u64 = 16;
+
 impl Chain {
     /// Decodes a signed transaction and puts it into the pool. Its signature and all else is checked on the caller's
     /// thread. With instant sealing it goes into a block when somebody waits for it to be [settled](Self::settled).
@@ -66,8 +69,9 @@ impl Chain {
             return;
         }
         let _held = Held(self);
-        loop {
-            let sealed = self.executor.try_lock().is_some_and(|mut executor| executor.seal_few());
+        for round in 0u64.. {
+            let seal = || self.executor.try_lock().is_some_and(|mut executor| executor.seal_few());
+            let sealed = round < MOST_ROUNDS && seal();
             if !sealed {
                 self.wake();
             }

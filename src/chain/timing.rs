@@ -17,12 +17,14 @@ pub(super) struct Timing {
     interval: Option<u64>,
     /// What the clock showed when the newest block was sealed.
     sealed_ms: u64,
+    /// The second of the clock in which a block began with a preamble, if one did.
+    preceded: Option<u64>,
 }
 
 impl Timing {
     pub(super) fn new(clock: Arc<dyn Clock>) -> Self {
         let sealed_ms = clock.now_ms();
-        Self { clock, offset: 0, next: None, interval: None, sealed_ms }
+        Self { clock, offset: 0, next: None, interval: None, sealed_ms, preceded: None }
     }
 
     /// How the chain's time differs from the clock's.
@@ -44,7 +46,12 @@ impl Timing {
 
     /// The chain's time now, in seconds since the Unix epoch.
     pub(super) fn now(&self) -> u64 {
-        (self.clock.now_ms() / 1000).saturating_add_signed(self.offset)
+        self.seconds().saturating_add_signed(self.offset)
+    }
+
+    /// What the clock shows, in seconds.
+    fn seconds(&self) -> u64 {
+        self.clock.now_ms() / 1000
     }
 
     /// The time of a block after one of time `parent`. Blocks that transactions bring about may share a second,
@@ -55,12 +62,24 @@ impl Timing {
         fixed.unwrap_or_else(|| self.now()).max(parent.saturating_add(at_least))
     }
 
-    /// A block got this time. A promise that it kept becomes the chain's time from here on.
-    pub(super) fn sealed(&mut self, timestamp: u64) {
+    /// A block after one of time `parent` got this time. A promise that it kept becomes the chain's time from here on,
+    /// and so does a time that nothing but a development method leads to: one after the clock's and the parent's.
+    pub(super) fn sealed(&mut self, parent: u64, timestamp: u64) {
         self.sealed_ms = self.clock.now_ms();
-        if self.next.take().is_some() {
+        if self.next.take().is_some() || timestamp > self.now().max(parent) {
             self.set(timestamp);
         }
+    }
+
+    /// A block of this time begins with a preamble.
+    pub(super) fn preceded(&mut self, timestamp: u64) {
+        self.preceded = Some(timestamp.saturating_add_signed(self.offset.saturating_neg()).min(self.seconds()));
+    }
+
+    /// How long the clock has run since a block began with a preamble, in the whole seconds that blocks count in.
+    pub(super) fn since_preamble(&self) -> Duration {
+        // A clock that was put back says nothing.
+        self.preceded.map_or(Duration::MAX, |second| Duration::from_secs(self.seconds().abs_diff(second)))
     }
 
     /// How long the clock has run since the newest block was sealed.

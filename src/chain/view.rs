@@ -1,10 +1,14 @@
 //! The chain at a given block.
 
-use std::sync::Arc;
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::B256;
+use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::{Chain, Head, Pruned, candidate::Candidate, seal::seal};
+use super::{Chain, Head, Pruned, candidate::Candidate, executor::MAX_OFFERED, seal::seal};
 use crate::{
     block::Block,
     evm::{BlockError, BlockHashes, CallContext, Environment, StateOverrides},
@@ -61,9 +65,14 @@ pub struct View {
 /// The block that would come next, and what besides the head it was built from.
 pub(super) struct Pending {
     pool_version: u64,
-    timestamp: u64,
+    /// When building it began.
+    began: Instant,
     view: Arc<View>,
 }
+
+/// The longest that transactions are executed for a pending block. More than any block takes, unless a development method
+/// has put the limit of gas out of proportion.
+const PENDING_PATIENCE: Duration = Duration::from_secs(2);
 
 impl View {
     /// The chain as of the newest block of `head`.
@@ -139,27 +148,43 @@ impl Chain {
         Ok(View { environment: head.environment_of(&block), block, state, head })
     }
 
-    /// The block that would be sealed on top of `head` now. Built when somebody asks and kept until the head or the
-    /// pool changes.
+    /// The block that would be sealed on top of `head` now. Built when somebody asks and kept until the head, the pool, or
+    /// what was decided for the next block changes. One caller builds it; others who ask meanwhile share the next one.
     fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
         let shared = &self.shared;
-        let version = shared.pool.version();
-        let environment = shared.next_environment(head, 0);
-        let timestamp = environment.timestamp;
+        let (asked, version, environment) = (Instant::now(), shared.pool.version(), shared.next_environment(head, 0));
         let fits = |pending: &&Pending| {
-            Arc::ptr_eq(&pending.view.head, head) && pending.pool_version == version && pending.timestamp == timestamp
+            let is_current = pending.pool_version == version && pending.view.environment == environment;
+            Arc::ptr_eq(&pending.view.head, head) && (is_current || pending.began >= asked)
         };
-        if let Some(pending) = shared.pending.lock().as_ref().filter(fits) {
+        let build = || {
+            let mut kept = shared.pending.lock();
+            if let Some(pending) = kept.as_ref().filter(fits) {
+                return Ok(pending.view.clone());
+            }
+            let (began, pool_version) = (Instant::now(), shared.pool.version());
+            let environment = shared.next_environment(head, 0);
+            let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), MAX_OFFERED);
+            let first = shared.preamble(head, &environment);
+            let candidate = Candidate::build(head, &environment, first, &pooled, Some(began + PENDING_PATIENCE))?;
+            let mut state = head.state.clone();
+            let root = state.apply(&candidate.changes);
+            let block = Arc::new(seal(&environment, candidate.content, root));
+            let view = Arc::new(View { head: head.clone(), block, state, environment });
+            *kept = Some(Pending { pool_version, began, view: view.clone() });
+            Ok(view)
+        };
+        if let Some(pending) = shared.pending.try_lock().as_deref().and_then(Option::as_ref).filter(fits) {
             return Ok(pending.view.clone());
         }
-        let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
-        let first = shared.preamble(head, &environment);
-        let candidate = Candidate::build(head, &environment, first, &pooled)?;
-        let mut state = head.state.clone();
-        let root = state.apply(&candidate.changes);
-        let block = Arc::new(seal(&environment, candidate.content, root));
-        let view = Arc::new(View { head: head.clone(), block, state, environment });
-        *shared.pending.lock() = Some(Pending { pool_version: version, timestamp, view: view.clone() });
-        Ok(view)
+        apart(build)
+    }
+}
+
+/// Does what may take a while. If a worker of the runtime asks, another one takes over what else it has to do.
+fn apart<R>(work: impl FnOnce() -> R) -> R {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }

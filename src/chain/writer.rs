@@ -9,13 +9,16 @@ use std::{
         mpsc::{Receiver, RecvTimeoutError},
     },
     thread,
-    time::Instant,
+    time::Duration,
 };
 
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
-use super::{Executor, Pooled, SubmitError};
+use super::{Executor, Pooled, SubmitError, executor::Occasion};
+
+/// Transactions that are kept with one write.
+const MOST_KEPT: usize = 1_024;
 
 /// What the writer is asked to do.
 pub(super) enum Command {
@@ -70,13 +73,14 @@ impl Writer {
 fn run(executor: &Mutex<Executor>, mut inbox: Inbox) {
     executor.lock().schedule();
     loop {
-        let due = executor.lock().due;
-        let command = inbox.next(due);
+        // Between two commands comes whatever is due or under way, a piece of it: neither keeps the other waiting.
+        let patience = executor.lock().proceed(|| inbox.has_any());
+        let command = inbox.next(patience);
         let mut executor = executor.lock();
         match command {
             Ok(Command::Wake) => {
                 executor.shared.woken.store(false, Ordering::Release);
-                executor.seal_ready(true);
+                executor.look_for(Occasion::Preamble);
             }
             Ok(Command::Keep(waiting)) => executor.keep(inbox.all_to_keep(waiting)),
             Ok(Command::TidyPool) => executor.tidy_pool(true),
@@ -89,32 +93,40 @@ fn run(executor: &Mutex<Executor>, mut inbox: Inbox) {
                 }
                 answer(recorded);
                 // Who moves the time or goes back to a snapshot does not ask for a block.
-                executor.seal_ready(false);
+                executor.look_for(Occasion::Transactions);
             }
-            Err(RecvTimeoutError::Timeout) => executor.seal_due(),
+            Err(RecvTimeoutError::Timeout) => {}
             Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return executor.end(),
         }
     }
 }
 
 impl Inbox {
-    /// The next command, unless none comes until `due`.
-    fn next(&mut self, due: Option<Instant>) -> Result<Command, RecvTimeoutError> {
-        match (self.deferred.pop_front(), due) {
+    /// The next command, unless none comes within `patience`; without any, there is no hurry.
+    fn next(&mut self, patience: Option<Duration>) -> Result<Command, RecvTimeoutError> {
+        match (self.deferred.pop_front(), patience) {
             (Some(command), _) => Ok(command),
             (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
-            (None, Some(at)) => self.commands.recv_timeout(at.saturating_duration_since(Instant::now())),
+            (None, Some(patience)) => self.commands.recv_timeout(patience),
         }
+    }
+
+    /// Whether a command waits.
+    fn has_any(&mut self) -> bool {
+        self.deferred.extend(self.commands.try_recv());
+        !self.deferred.is_empty()
     }
 
     /// This transaction to keep and those that follow, so that all pay for one write together.
     fn all_to_keep(&mut self, first: Waiting) -> Vec<Waiting> {
         let mut all = vec![first];
-        while let Ok(command) = self.commands.try_recv() {
+        while all.len() < MOST_KEPT
+            && let Some(command) = self.deferred.pop_front().or_else(|| self.commands.try_recv().ok())
+        {
             match command {
                 Command::Keep(waiting) => all.push(waiting),
                 other => {
-                    self.deferred.push_back(other);
+                    self.deferred.push_front(other);
                     break;
                 }
             }

@@ -127,10 +127,10 @@ impl<'a> BlockExecutor<'a> {
         // The genesis block runs nothing; its parent is no block.
         if environment.number > 0 {
             if let Some(root) = environment.parent_beacon_block_root {
-                executor.system_call(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
+                executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
             }
             if environment.rules.has(Fork::Prague) {
-                executor.system_call(HISTORY_STORAGE_ADDRESS, Bytes::from(environment.parent_hash.0))?;
+                executor.notify(HISTORY_STORAGE_ADDRESS, Bytes::from(environment.parent_hash.0))?;
             }
         }
         Ok(executor)
@@ -320,6 +320,15 @@ impl<'a> BlockExecutor<'a> {
             first_log_index,
         });
         Ok(())
+    }
+
+    /// Tells a system contract something. What it makes of that is its own affair: a block is valid even if it fails, as
+    /// in the specifications' `process_unchecked_system_transaction`.
+    fn notify(&mut self, contract: Address, input: Bytes) -> Result<(), BlockError> {
+        match self.system_call(contract, input) {
+            Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
+            Err(error) => Err(error),
+        }
     }
 
     /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.

@@ -42,7 +42,7 @@ pub struct ChainParams {
 }
 
 /// What a block's transactions can see of it, known before any of them runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
     /// The rules that hold.
     pub rules: Rules,

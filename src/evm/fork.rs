@@ -140,7 +140,7 @@ pub struct ScheduledFork {
 }
 
 /// The rules that hold for one block.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The newest active fork.
     pub fork: Fork,

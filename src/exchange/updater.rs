@@ -168,8 +168,8 @@ impl Preamble for Updater {
         !tried && self.known(head).is_ok_and(|known| has_any(&known))
     }
 
-    fn seals_alone(&self) -> bool {
-        self.pace.is_some()
+    fn alone_every(&self) -> Option<Duration> {
+        self.tick().map(Duration::from_secs)
     }
 
     fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {

@@ -6,7 +6,7 @@ use alloy_primitives::U256;
 use serde::{Serialize, Serializer};
 
 /// A number as a QUANTITY: `0x` and the hex digits without leading zeros.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Quantity<T>(pub T);
 
 impl<T: fmt::LowerHex> Serialize for Quantity<T> {

@@ -207,13 +207,19 @@ impl Pool {
         })
     }
 
-    /// The accounts' nonces moved on, or anywhere: drops what is used up and answers whoever waits for it.
-    pub fn settle(&self, accounts: impl IntoIterator<Item = Address>, state: &State) {
+    /// These accounts may have changed: drops the transactions whose nonce is used up, and answers whoever waits for
+    /// them. `is_included` says whether one is in a block.
+    pub fn settle(
+        &self,
+        accounts: impl IntoIterator<Item = Address>,
+        state: &State,
+        is_included: impl Fn(B256) -> bool,
+    ) {
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         for address in accounts {
             let Some(sender) = inner.senders.get_mut(&address) else { continue };
-            let nonce = match state.nonce(address) {
+            let next = match state.nonce(address) {
                 Ok(nonce) => nonce,
                 Err(error) => {
                     // What cannot be executed any more is found out when it is tried.
@@ -221,20 +227,23 @@ impl Pool {
                     continue;
                 }
             };
-            let used = sender.advance(nonce);
+            let used = sender.advance(next);
             inner.version += 1;
             for slot in used {
-                inner.by_hash.remove(&slot.pooled.transaction.hash());
-                answer(slot, || Ok(()));
+                let (hash, nonce) = (slot.pooled.transaction.hash(), slot.pooled.nonce());
+                inner.by_hash.remove(&hash);
+                answer(slot, || match is_included(hash) {
+                    true => Ok(()),
+                    false => Err(SubmitError::NonceTooLow { next, nonce }),
+                });
             }
             inner.tidy(address);
         }
     }
 
-    /// Looks at every account again, after the state changed in ways that no block tells of.
-    pub fn settle_all(&self, state: &State) {
-        let all: Vec<_> = self.inner.lock().senders.keys().copied().collect();
-        self.settle(all, state);
+    /// The accounts that have transactions here.
+    pub fn senders(&self) -> Vec<Address> {
+        self.inner.lock().senders.keys().copied().collect()
     }
 
     /// Takes a transaction out because it cannot be executed, and tells whoever waits for it why.

@@ -7,7 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
-    chain::{Mining, Pace},
+    chain::{MineError, Mining, Pace},
     evm::Fork,
     rpc::{
         Context, RpcError, Table,
@@ -104,13 +104,8 @@ fn check_count(blocks: u64) -> Result<u64, RpcError> {
 /// Seals blocks, even empty ones.
 async fn mine_one(context: Arc<Context>, (options,): (MineOptions,)) -> Result<&'static str, RpcError> {
     let blocks = check_count(options.blocks)?;
-    let mined = context.chain.change(move |executor| {
-        if let Some(timestamp) = options.timestamp {
-            executor.set_next_timestamp(timestamp).map_err(|parent| timestamp_error(timestamp, parent))?;
-        }
-        Ok(executor.mine(blocks, Pace { interval: None, at_least: SECONDS_APART })?)
-    });
-    mined.await?.map(|()| "0x0")
+    let pace = Pace { first: options.timestamp, interval: None, at_least: SECONDS_APART };
+    mine_at(&context, blocks, pace).await.map(|()| "0x0")
 }
 
 /// The same, answered with the blocks.
@@ -129,8 +124,16 @@ async fn mine(
 ) -> Result<(), RpcError> {
     let blocks = check_count(blocks.map_or(1, |blocks| blocks.0))?;
     let interval = interval.map(|interval| interval.0);
-    let pace = Pace { interval, at_least: interval.unwrap_or(SECONDS_APART).min(SECONDS_APART) };
-    Ok(context.chain.change(move |executor| executor.mine(blocks, pace)).await??)
+    let pace = Pace { first: None, interval, at_least: interval.unwrap_or(SECONDS_APART).min(SECONDS_APART) };
+    mine_at(&context, blocks, pace).await
+}
+
+async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcError> {
+    context.chain.mine(blocks, pace).await.map_err(|error| match error {
+        MineError::Timestamp(parent) => timestamp_error(pace.first.unwrap_or_default(), parent),
+        MineError::Change(error) => error.into(),
+        MineError::Stopped(error) => error.into(),
+    })
 }
 
 /// Seals blocks as soon as there is something to include, or only on demand.

@@ -7,9 +7,11 @@ use serde_json::{Value, json};
 
 use crate::{
     block::Block,
-    chain::{BlockId, Head},
+    chain::{BlockId, Head, fees},
+    evm::Environment,
     rpc::{
         Context, RpcError, Table,
+        error::HISTORY_PRUNED,
         hex::Quantity,
         json::Serialized,
         params::{LooseNumber, Param, shape},
@@ -21,7 +23,7 @@ pub(super) fn methods(table: &mut Table) {
     table.read("eth_maxPriorityFeePerGas", max_priority_fee);
     table.read("eth_baseFee", base_fee);
     table.read("eth_blobBaseFee", blob_base_fee);
-    table.read("eth_feeHistory", fee_history);
+    table.execute("eth_feeHistory", fee_history);
 }
 
 /// Blocks whose tips a suggestion is drawn from.
@@ -72,7 +74,7 @@ fn blob_base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u128>>, Rp
     Ok(context.chain.next_environment(&context.chain.head()).blob_base_fee().map(Quantity))
 }
 
-#[derive(Debug, Serialize)]
+#[derive(Debug, Default, Serialize)]
 #[serde(rename_all = "camelCase")]
 struct FeeHistory {
     oldest_block: Quantity<u64>,
@@ -107,7 +109,13 @@ impl Param for Percentiles {
     }
 }
 
-/// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after.
+/// What geth answers.
+fn pruned() -> RpcError {
+    RpcError::new(HISTORY_PRUNED, "pruned history unavailable")
+}
+
+/// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after. Fewer than
+/// were asked for where older ones are no longer held.
 fn fee_history(
     context: &Context,
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
@@ -121,20 +129,19 @@ fn fee_history(
         let message = format!("request beyond head block: requested {newest}, head {}", head.number());
         return Err(RpcError::server(message));
     }
+    let block_at = |number| head.block(number).cloned().or_else(|| context.chain.old_block(&head, number));
     let count = count.0.min(MAX_HISTORY).min(newest + 1);
-    let oldest = (newest + 1 - count).max(head.oldest());
-    let mut history = FeeHistory {
-        oldest_block: Quantity(if count == 0 { 0 } else { oldest }),
-        reward: (!percentiles.0.is_empty() && count > 0).then(Vec::new),
-        base_fee_per_gas: Vec::new(),
-        gas_used_ratio: Vec::new(),
-        base_fee_per_blob_gas: Vec::new(),
-        blob_gas_used_ratio: Vec::new(),
+    let mut blocks: Vec<_> = (newest + 1 - count..=newest).rev().map_while(block_at).collect();
+    blocks.reverse();
+    let Some(oldest) = blocks.first() else {
+        return if count == 0 { Ok(Serialized(FeeHistory::default())) } else { Err(pruned()) };
     };
-    if count == 0 {
-        return Ok(Serialized(history));
-    }
-    for block in head.blocks_from(oldest).take((newest + 1 - oldest) as usize) {
+    let mut history = FeeHistory {
+        oldest_block: Quantity(oldest.number()),
+        reward: (!percentiles.0.is_empty()).then(Vec::new),
+        ..FeeHistory::default()
+    };
+    for block in &blocks {
         let environment = head.environment_of(block);
         let header = &block.header;
         history.base_fee_per_gas.push(Quantity(header.base_fee_per_gas.unwrap_or(0).into()));
@@ -147,13 +154,22 @@ fn fee_history(
             reward.push(tips_at(block, &percentiles.0));
         }
     }
-    let next = match head.block(newest + 1) {
-        Some(block) => head.environment_of(block),
-        None => context.chain.next_environment(&head),
+    let next = match (block_at(newest + 1), blocks.last()) {
+        (Some(block), _) => head.environment_of(&block),
+        // The first block is held even if the one after it is not.
+        (None, Some(last)) if newest < head.number() => after(last, head.environment_of(last)),
+        _ => context.chain.next_environment(&head),
     };
     history.base_fee_per_gas.push(Quantity(next.base_fee.unwrap_or(0).into()));
     history.base_fee_per_blob_gas.push(Quantity(next.blob_base_fee().unwrap_or(0)));
     Ok(Serialized(history))
+}
+
+/// What the block after `block`, whose circumstances were these, has to pay.
+fn after(block: &Block, environment: Environment) -> Environment {
+    let (header, rules) = (&block.header, environment.rules);
+    let base_fee = fees::next_base_fee(header, rules);
+    Environment { base_fee, excess_blob_gas: fees::next_excess_blob_gas(header, rules), ..environment }
 }
 
 /// The tips in a block at these percentiles of its gas.

@@ -11,6 +11,7 @@ mod rewinding;
 mod terminal;
 mod time;
 mod tokens;
+mod writer;
 
 use serde_json::{Value, json};
 use tetrad::config::Profile;

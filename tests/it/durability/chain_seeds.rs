@@ -75,9 +75,9 @@ async fn act(
             chain.change(move |executor| executor.increase_time(seconds)).await.is_ok()
         }
         4 => {
-            let pace = Pace { interval: Some(2), at_least: 1 };
+            let pace = Pace { first: None, interval: Some(2), at_least: 1 };
             let count = random.below(4);
-            chain.change(move |executor| executor.mine(count, pace)).await.is_ok_and(|done| done.is_ok())
+            chain.mine(count, pace).await.is_ok()
         }
         5 => chain.change(|executor| executor.set_time(3_000)).await.is_ok(),
         6 => {

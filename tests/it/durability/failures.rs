@@ -1,7 +1,7 @@
 //! What a client sees when the chain cannot be written.
 
 use tetrad::{
-    chain::{Mining, Recovered},
+    chain::{Executor, Mining, Recovered},
     log::{Fault, MemoryLog},
 };
 
@@ -40,4 +40,20 @@ async fn changes_of_development_methods_are_refused_as_well() {
     assert_eq!((nonce(&chain, 0), chain.head().number()), (1, 1));
     assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap(), "the snapshot is not used up");
     assert_eq!(chain.head().number(), 0);
+}
+
+#[tokio::test]
+async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
+    let log = MemoryLog::default();
+    let faults = log.faults();
+    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let obstacle = || async { chain.change(Executor::obstacle).await.unwrap() };
+    assert_eq!(obstacle().await, None);
+    faults.lock().extend([Fault::Full, Fault::Full]);
+    send(&chain, transfer(0, 0, TO)).await.unwrap_err();
+    let reason = obstacle().await.expect("still full");
+    assert!(reason.starts_with("the chain cannot be written: memory: "), "{reason}");
+    assert_eq!(obstacle().await, None, "there is room again, and nobody had to send a transaction to find out");
+    send(&chain, transfer(0, 0, TO)).await.unwrap();
+    assert_eq!(obstacle().await, None);
 }

@@ -3,8 +3,9 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, U256};
+use serde_json::{Value, json};
 use tetrad::{
-    chain::{BlockId, Mining},
+    chain::{BlockId, HistoryLimits, Mining},
     log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, Storage},
     store::{Found, History, LogKey},
 };
@@ -13,6 +14,7 @@ use super::{
     disk::Disk,
     ledger::{recover, send, start, transfer},
 };
+use crate::support::node_with;
 
 #[tokio::test]
 async fn by_number_by_hash_and_by_transaction() {
@@ -133,5 +135,60 @@ async fn through_the_indexes_of_many_segments() {
                 std::fs::write(&path, bytes).unwrap();
             }
         }
+    }
+}
+
+#[tokio::test]
+async fn fees_of_old_blocks_are_those_of_the_blocks_that_were_asked_for() {
+    let place = tempfile::tempdir().unwrap();
+    for data_dir in [None, Some(place.path().join("chain"))] {
+        let is_on_disk = data_dir.is_some();
+        let node = node_with(|config| {
+            config.history = HistoryLimits { blocks: 8, ..config.history };
+            config.data_dir = data_dir;
+        });
+        let node = node.await;
+        let mut base_fees = vec![json!("0x3b9aca00")];
+        for tip in 0..40u64 {
+            let fee = format!("{:#x}", 1_000_000_000 + tip);
+            let transfer = json!([{
+                "from": node.account(0), "to": node.account(1), "gas": "0x5208",
+                "maxFeePerGas": "0x2540be400", "maxPriorityFeePerGas": fee,
+            }]);
+            node.rpc("eth_sendTransaction", transfer).await;
+            let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+            base_fees.push(block["baseFeePerGas"].clone());
+        }
+        let fees = |count: Value, newest: Value| node.request("eth_feeHistory", json!([count, newest, [0, 50, 100]]));
+        for (count, newest) in [(1u64, 1u64), (5, 10), (3, 31), (20, 33), (40, 40), (41, 40), (u64::MAX, 20), (1, 0)] {
+            let answer = fees(json!(count), json!(format!("{newest:#x}"))).await;
+            let first = (newest + 1).saturating_sub(count);
+            // The first block is always held, and of the others the newest eight.
+            let is_held = |number: u64| is_on_disk || number > 32 || number == 0;
+            if !is_held(newest) {
+                assert_eq!(answer["error"]["code"], 4444, "{answer}");
+                assert_eq!(answer["error"]["message"], "pruned history unavailable");
+                continue;
+            }
+            let first = (first..=newest).rev().take_while(|number| is_held(*number)).last().unwrap();
+            let result = &answer["result"];
+            assert_eq!(result["oldestBlock"], json!(format!("{first:#x}")), "{count} to {newest}: {answer}");
+            let number = (newest + 1 - first) as usize;
+            for (member, length) in [("baseFeePerGas", number + 1), ("gasUsedRatio", number), ("reward", number)] {
+                assert_eq!(result[member].as_array().unwrap().len(), length, "{member}");
+            }
+            for (at, block) in (first..=newest).enumerate() {
+                assert_eq!(result["baseFeePerGas"][at], base_fees[block as usize], "block {block}");
+                let tip = block.checked_sub(1).map_or(0, |tip| 1_000_000_000 + tip);
+                assert_eq!(result["reward"][at][1], json!(format!("{tip:#x}")), "block {block}");
+            }
+            if let Some(next) = base_fees.get(newest as usize + 1).filter(|_| is_held(newest + 1)) {
+                assert_eq!(result["baseFeePerGas"][number], *next, "the block after");
+            }
+        }
+        assert_eq!(fees(json!(0), json!("0x5")).await["result"]["oldestBlock"], "0x0");
+        let beyond = fees(json!(1), json!("0xffffffffffffffff")).await;
+        assert_eq!(beyond["error"]["code"], -32000, "{beyond}");
+        node.end().await;
     }
 }

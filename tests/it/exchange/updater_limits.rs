@@ -95,3 +95,30 @@ async fn a_promised_time_is_for_the_block_that_somebody_brings_about() {
     assert_eq!(block["transactions"].as_array().map(Vec::len), Some(2), "with prices of that time");
     node.end().await;
 }
+
+#[tokio::test]
+async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
+    let (node, clock) = ticking_node().await;
+    for interval in [60, 2, 86_400] {
+        node.rpc("anvil_setBlockTimestampInterval", json!([interval])).await;
+        let before = node.chain().head().block.clone();
+        for ticks in 1..=3 {
+            clock.advance(2_000);
+            for _ in 0..5 {
+                node.wake().await;
+            }
+            let newest = node.chain().head().block.clone();
+            assert_eq!(newest.number(), before.number() + ticks, "one block each tick of the clock");
+            assert_eq!(newest.header.timestamp, before.header.timestamp + ticks * interval);
+        }
+    }
+    // Without the interval time goes on from where it is, and so do prices.
+    node.rpc("anvil_removeBlockTimestampInterval", json!([])).await;
+    let before = node.chain().head().block.clone();
+    clock.advance(2_000);
+    node.wake().await;
+    let newest = node.chain().head().block.clone();
+    assert_eq!(newest.number(), before.number() + 1);
+    assert_eq!(newest.header.timestamp, before.header.timestamp + 2);
+    node.end().await;
+}

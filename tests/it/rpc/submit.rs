@@ -350,3 +350,68 @@ async fn the_production_profile_holds_no_keys() {
         assert_eq!(production.rpc_error(method, json!([])).await["code"], -32601, "{method}");
     }
 }
+
+/// A transaction of the first account with which the second one lets its code be another's, at this nonce.
+fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
+    let to = Address::with_last_byte(0xbb);
+    let authorization = Authorization { chain_id: U256::from(125), address: to, nonce: authorized };
+    let signature = signer(1).sign_hash_sync(&authorization.signature_hash()).unwrap();
+    let transaction = TxEip7702 {
+        chain_id: 125,
+        nonce,
+        gas_limit: 100_000,
+        max_fee_per_gas: 10_000_000_000,
+        max_priority_fee_per_gas: tip,
+        to,
+        authorization_list: vec![authorization.into_signed(signature)],
+        ..Default::default()
+    };
+    raw(transaction, 0)
+}
+
+#[tokio::test]
+async fn a_nonce_that_another_account_moves_lets_the_queue_go_on() {
+    let node = node().await;
+    let pending = || node.rpc("eth_getTransactionCount", json!([node.account(1), "pending"]));
+    let waiting = send(&node, &raw(transfer(1), 1)).await;
+    assert_eq!(receipt(&node, &waiting).await, Value::Null);
+    send(&node, &delegation(0, 0, 1)).await;
+    node.wake().await;
+    assert_eq!(node.rpc("eth_getTransactionCount", json!([node.account(1), "latest"])).await, "0x2");
+    assert_eq!(pending().await, "0x2");
+    assert_eq!(receipt(&node, &waiting).await["status"], "0x1");
+    assert_eq!(receipt(&node, &send(&node, &raw(transfer(2), 1)).await).await["status"], "0x1");
+    assert!(node.chain().pool().is_empty());
+
+    // What the other account made pointless is dropped, and what follows it is not.
+    node.rpc("evm_setAutomine", json!([false])).await;
+    let pointless = send(&node, &raw(transfer(3), 1)).await;
+    let next = send(&node, &raw(transfer(4), 1)).await;
+    send(&node, &delegation(1, 3, 9_000_000_000)).await;
+    node.mine().await;
+    assert_eq!(pending().await, "0x5");
+    node.mine().await;
+    assert_eq!(receipt(&node, &pointless).await, Value::Null);
+    assert_eq!(receipt(&node, &next).await["status"], "0x1");
+    assert!(node.chain().pool().is_empty());
+}
+
+#[tokio::test]
+async fn a_contract_that_moves_its_nonce_lets_its_transactions_go_on() {
+    let node = node().await;
+    let contract = Address::with_last_byte(0xcc);
+    node.rpc("anvil_setBalance", json!([contract, "0xde0b6b3a7640000"])).await;
+    node.rpc("anvil_impersonateAccount", json!([contract])).await;
+    let from_contract = json!([{"from": contract, "to": node.account(1), "nonce": "0x1", "gas": "0x5208"}]);
+    let waiting = node.rpc("eth_sendTransaction", from_contract).await;
+    assert_eq!(receipt(&node, &waiting).await, Value::Null);
+    // Creates an empty contract with each call.
+    node.rpc("anvil_setCode", json!([contract, "0x5f5f5ff000"])).await;
+    let call = json!([{"from": node.account(0), "to": contract, "gas": "0x186a0"}]);
+    let caller = node.rpc("eth_sendTransaction", call).await;
+    assert_eq!(receipt(&node, &caller).await["status"], "0x1");
+    node.wake().await;
+    assert_eq!(receipt(&node, &waiting).await["status"], "0x1");
+    assert_eq!(node.rpc("eth_getTransactionCount", json!([contract, "pending"])).await, "0x2");
+    assert!(node.chain().pool().is_empty());
+}
