@@ -58,6 +58,9 @@ pub struct View {
     pub environment: Environment,
 }
 
+/// Waiting transactions that a block can be built of at once.
+const FEW: usize = 16;
+
 /// The block that would come next, and what besides the head it was built from.
 pub(super) struct Pending {
     pool_version: u64,
@@ -128,6 +131,29 @@ impl Chain {
         })
     }
 
+    /// Whether the block, or the state after it, can be looked at at once: nothing has to be read from disk or built.
+    pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
+        let held = |head: &Head, number| match with_state {
+            true => head.holds_state(number),
+            false => head.block(number).is_some(),
+        };
+        let is_on_disk = || self.shared.history.is_some();
+        let head = match id {
+            BlockId::Latest | BlockId::Safe | BlockId::Finalized => return true,
+            _ => self.head(),
+        };
+        match id {
+            BlockId::Pending => self.shared.pool.len() <= FEW || self.built_pending(&head).is_some(),
+            BlockId::Hash(hash) => match self.shared.index.block(&head, hash) {
+                Some(block) => held(&head, block.number()),
+                None => !is_on_disk(),
+            },
+            id => self.number(&head, id).is_none_or(|number| {
+                held(&head, number) || number > head.number() || (number < head.oldest() && !is_on_disk())
+            }),
+        }
+    }
+
     /// Everything as of a block.
     pub fn view(&self, id: BlockId) -> Result<View, ViewError> {
         let head = self.head();
@@ -146,11 +172,8 @@ impl Chain {
         let version = shared.pool.version();
         let environment = shared.next_environment(head, 0);
         let timestamp = environment.timestamp;
-        let fits = |pending: &&Pending| {
-            Arc::ptr_eq(&pending.view.head, head) && pending.pool_version == version && pending.timestamp == timestamp
-        };
-        if let Some(pending) = shared.pending.lock().as_ref().filter(fits) {
-            return Ok(pending.view.clone());
+        if let Some(view) = self.built_pending(head) {
+            return Ok(view);
         }
         let pooled = shared.pool.executable(environment.base_fee.unwrap_or(0), 10_000);
         let first = shared.preamble(head, &environment);
@@ -161,5 +184,16 @@ impl Chain {
         let view = Arc::new(View { head: head.clone(), block, state, environment });
         *shared.pending.lock() = Some(Pending { pool_version: version, timestamp, view: view.clone() });
         Ok(view)
+    }
+
+    /// The pending block, if it is built already.
+    fn built_pending(&self, head: &Arc<Head>) -> Option<Arc<View>> {
+        let shared = &self.shared;
+        let (version, timestamp) = (shared.pool.version(), shared.next_environment(head, 0).timestamp);
+        let pending = shared.pending.lock();
+        let fits = |pending: &&Pending| {
+            Arc::ptr_eq(&pending.view.head, head) && pending.pool_version == version && pending.timestamp == timestamp
+        };
+        pending.as_ref().filter(fits).map(|pending| pending.view.clone())
     }
 }
