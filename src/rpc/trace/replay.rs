@@ -72,7 +72,9 @@ fn run<R>(
     budget.check_time()?;
     let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
+    // Differences are those of the state; no call tells of them.
+    let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
+    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes()).top_only(top_only);
     let traced = subject.run(&mut watch, |seen, watch| {
         // What is not whole is not put together either.
         budget.check(watch.stopped())?;

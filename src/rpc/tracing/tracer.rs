@@ -226,8 +226,12 @@ pub fn trace(
             budget.check_size(out)
         }
         Tracer::Named(mut inspector) => {
-            let top_only =
-                matches!(&*inspector, DebugInspector::CallTracer(_, config) if config.only_top_call == Some(true));
+            // The first tells of nothing else; the other looks at the state alone.
+            let top_only = match &*inspector {
+                DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
+                DebugInspector::PreStateTracer(..) => true,
+                _ => false,
+            };
             let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
             let seen = subject.run(&mut watch, |inspected, watch| {
                 // What is not whole is not put together either.

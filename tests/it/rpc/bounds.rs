@@ -105,8 +105,11 @@ async fn what_traces_record_is_bounded_in_memory() {
     let options = json!({"tracer": "callTracer", "tracerConfig": {"onlyTopCall": true}});
     let traced = node.rpc("debug_traceTransaction", json!([hash, options])).await;
     assert_eq!((&traced["error"], &traced["calls"]), (&json!("out of gas"), &Value::Null));
-    let traced = node.rpc("debug_traceTransaction", json!([hash, {"tracer": "prestateTracer"}])).await;
+    let options = json!({"tracer": "prestateTracer", "stateOverrides": code});
+    let traced = node.rpc("debug_traceCall", json!([call, "latest", options])).await;
     assert_eq!(traced[AT]["code"], COPIES);
+    let traced = node.rpc("trace_call", json!([call, ["stateDiff"], "latest", code])).await;
+    assert!(traced["stateDiff"].is_object());
     let peak = node.peak();
     assert!(peak < 600, "{peak} MB");
 }
