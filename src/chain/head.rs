@@ -192,6 +192,11 @@ impl Head {
         self.held_before(number).or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
     }
 
+    /// Whether the state after the block with this number is held as it is.
+    pub fn holds_state(&self, number: u64) -> bool {
+        number == self.number() || self.past.get(number).is_some_and(|past| past.state.is_some())
+    }
+
     /// The state after a block that is held in memory.
     fn held_after(&self, number: u64) -> Result<State, Pruned> {
         if number == self.number() {

@@ -19,7 +19,7 @@ use crate::{
     block::{Block, Envelope, Transaction},
     evm::{
         BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
-        StateOverrides, TransactionError, Watch, apply_overrides, lift_limits,
+        StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
     },
     state::{ReadError, State},
 };
@@ -80,6 +80,8 @@ pub struct SimulationOptions<'a> {
     pub gas_cap: u64,
     /// Whether it takes too long.
     pub is_over: IsOver<'a>,
+    /// About how many bytes the outputs and logs of all calls may have, as hex.
+    pub max_bytes: usize,
 }
 
 /// A simulated block.
@@ -129,6 +131,9 @@ pub enum SimulationError {
     /// It takes too long.
     #[error("execution timeout")]
     Timeout,
+    /// The calls return and log too much.
+    #[error("response too large: the outputs and logs exceed {0} bytes; simulate fewer calls at a time")]
+    TooLarge(usize),
 }
 
 /// Simulates blocks on top of the block of `view`.
@@ -138,8 +143,14 @@ pub fn simulate(
     options: SimulationOptions<'_>,
 ) -> Result<Vec<Simulated>, SimulationError> {
     let plans = complete(&view.block.header, plans)?;
-    let mut simulation =
-        Simulation { view, options, state: view.state.clone(), blocks: Vec::new(), gas: options.gas_cap };
+    let mut simulation = Simulation {
+        view,
+        options,
+        state: view.state.clone(),
+        blocks: Vec::new(),
+        gas: options.gas_cap,
+        bytes: options.max_bytes,
+    };
     for plan in plans {
         let simulated = simulation.block(plan)?;
         simulation.blocks.push(simulated);
@@ -182,6 +193,8 @@ struct Simulation<'a> {
     blocks: Vec<Simulated>,
     /// Gas that is left for all calls.
     gas: u64,
+    /// Bytes that are left for all outputs and logs.
+    bytes: usize,
 }
 
 impl Simulation<'_> {
@@ -215,12 +228,18 @@ impl Simulation<'_> {
                 && envelope.max_fee_per_gas() == 0
                 && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
             let mut logs = LogCollector::new(self.options.trace_transfers);
-            let mut watch = Watch::new(&mut logs, self.options.is_over);
+            let mut watch = Watch::new(&mut logs, self.options.is_over, self.bytes);
             let executed = executor.simulate(&transaction, cfg, precompiles.clone(), &mut watch);
-            if watch.was_stopped() {
-                return Err(SimulationError::Timeout);
+            let too_large = || SimulationError::TooLarge(self.options.max_bytes);
+            match watch.stopped() {
+                None => {}
+                Some(Stop::Time) => return Err(SimulationError::Timeout),
+                Some(Stop::Size) => return Err(too_large()),
             }
+            let logged = watch.recorded();
             let result = executed.map_err(SimulationError::Call)?;
+            let returned = 2 * result.output().map_or(0, |output| output.len());
+            self.bytes = self.bytes.checked_sub(logged + returned).ok_or_else(too_large)?;
             if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
                 // Without validation nothing keeps the largest nonce from being followed by zero.
                 executor.overlay().edit(sender, |account| account.nonce = 0).map_err(OverrideError::from)?;

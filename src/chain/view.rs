@@ -8,7 +8,7 @@ use std::{
 use alloy_primitives::B256;
 use tokio::runtime::{Handle, RuntimeFlavor};
 
-use super::{Chain, Head, Pruned, candidate::Candidate, executor::MAX_OFFERED, seal::seal};
+use super::{Chain, Head, Pruned, candidate::Candidate, executor::MAX_OFFERED, seal::seal, shared::Shared};
 use crate::{
     block::Block,
     evm::{BlockError, BlockHashes, CallContext, Environment, StateOverrides},
@@ -61,6 +61,9 @@ pub struct View {
     /// The circumstances of a call that sees itself in this block.
     pub environment: Environment,
 }
+
+/// Waiting transactions that a block can be built of at once.
+const FEW: usize = 16;
 
 /// The block that would come next, and what besides the head it was built from.
 pub(super) struct Pending {
@@ -137,6 +140,29 @@ impl Chain {
         })
     }
 
+    /// Whether the block, or the state after it, can be looked at at once: nothing has to be read from disk or built.
+    pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
+        let held = |head: &Head, number| match with_state {
+            true => head.holds_state(number),
+            false => head.block(number).is_some(),
+        };
+        let is_on_disk = || self.shared.history.is_some();
+        let head = match id {
+            BlockId::Latest | BlockId::Safe | BlockId::Finalized => return true,
+            _ => self.head(),
+        };
+        match id {
+            BlockId::Pending => self.shared.pool.len() <= FEW || self.built_pending(&head).is_some(),
+            BlockId::Hash(hash) => match self.shared.index.block(&head, hash) {
+                Some(block) => held(&head, block.number()),
+                None => !is_on_disk(),
+            },
+            id => self.number(&head, id).is_none_or(|number| {
+                held(&head, number) || number > head.number() || (number < head.oldest() && !is_on_disk())
+            }),
+        }
+    }
+
     /// Everything as of a block.
     pub fn view(&self, id: BlockId) -> Result<View, ViewError> {
         let head = self.head();
@@ -151,14 +177,15 @@ impl Chain {
     /// The block that would be sealed on top of `head` now. Built when somebody asks and kept until the head, the pool, or
     /// what was decided for the next block changes. One caller builds it; others who ask meanwhile share the next one.
     fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
-        let shared = &self.shared;
-        let (asked, version, environment) = (Instant::now(), shared.pool.version(), shared.next_environment(head, 0));
-        let fits = |pending: &&Pending| {
-            let is_current = pending.pool_version == version && pending.view.environment == environment;
-            Arc::ptr_eq(&pending.view.head, head) && (is_current || pending.began >= asked)
-        };
-        let build = || {
+        if let Some(view) = self.built_pending(head) {
+            return Ok(view);
+        }
+        let (shared, asked) = (&self.shared, Instant::now());
+        apart(|| {
             let mut kept = shared.pending.lock();
+            let fits = |pending: &&Pending| {
+                pending.is_current(shared, head) || (Arc::ptr_eq(&pending.view.head, head) && pending.began >= asked)
+            };
             if let Some(pending) = kept.as_ref().filter(fits) {
                 return Ok(pending.view.clone());
             }
@@ -173,11 +200,23 @@ impl Chain {
             let view = Arc::new(View { head: head.clone(), block, state, environment });
             *kept = Some(Pending { pool_version, began, view: view.clone() });
             Ok(view)
-        };
-        if let Some(pending) = shared.pending.try_lock().as_deref().and_then(Option::as_ref).filter(fits) {
-            return Ok(pending.view.clone());
-        }
-        apart(build)
+        })
+    }
+
+    /// The pending block, if it is built already.
+    fn built_pending(&self, head: &Arc<Head>) -> Option<Arc<View>> {
+        let pending = self.shared.pending.try_lock()?;
+        let current = pending.as_ref().filter(|pending| pending.is_current(&self.shared, head));
+        current.map(|pending| pending.view.clone())
+    }
+}
+
+impl Pending {
+    /// Whether the same would be built now.
+    fn is_current(&self, shared: &Shared, head: &Arc<Head>) -> bool {
+        Arc::ptr_eq(&self.view.head, head)
+            && self.pool_version == shared.pool.version()
+            && self.view.environment == shared.next_environment(head, 0)
     }
 }
 

@@ -13,8 +13,8 @@ use crate::{
 
 /// How long one block may take; what did not run by then is shown without its inside.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// Steps of one transaction that are worth the wait.
-const MAX_STEPS: u64 = 50_000_000;
+/// About how many bytes of calls and logs of a block are kept; what comes after is shown without its inside, too.
+const MAX_BYTES: usize = 64 << 20;
 
 /// What happened inside of one transaction.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ pub(super) struct Seen {
     pub(super) halt: Option<String>,
 }
 
-/// What the block's transactions did; fewer if the state is gone or the time was up.
+/// What the block's transactions did; fewer if the state is gone, the time was up or there was too much.
 pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(block.transactions.len());
     let Ok(state) = head.state_before(block.number()) else { return seen };
@@ -33,13 +33,15 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
     let Ok(mut executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else { return seen };
     let until = std::time::Instant::now() + PATIENCE;
     let is_over = move || std::time::Instant::now() >= until;
+    let mut left = MAX_BYTES;
     for transaction in &block.transactions {
         let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
-        let mut watch = Watch::new(&mut inspector, &is_over).at_most(MAX_STEPS);
+        let mut watch = Watch::new(&mut inspector, &is_over, left);
         let halt = executor.inspect(transaction, &mut watch, |inspected, _| match &inspected.outcome.result {
             ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
             _ => None,
         });
+        left = left.saturating_sub(watch.recorded());
         let Ok(halt) = halt else { break };
         seen.push(Seen { calls: inspector.into_traces().into_nodes(), halt });
     }

@@ -351,6 +351,7 @@ impl From<EVMError<ReadError>> for TransactionError {
     fn from(error: EVMError<ReadError>) -> Self {
         match error {
             EVMError::Transaction(invalid) => Self::Invalid(invalid),
+            EVMError::Database(error) if error.0 == STOPPED => Self::Stopped,
             EVMError::Database(error) => Self::Read(error),
             EVMError::Custom(message) if message == STOPPED => Self::Stopped,
             other => Self::Machine(other.to_string()),

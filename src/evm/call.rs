@@ -9,7 +9,6 @@ use revm::{
         either::Either,
         result::{ExecutionResult, ResultAndState},
     },
-    inspector::NoOpInspector,
 };
 
 use super::{
@@ -19,7 +18,7 @@ use super::{
 };
 use crate::{
     block::recover_authority,
-    state::{Changes, ReadState},
+    state::{Changes, ReadError, ReadState},
 };
 
 /// A message call or creation that somebody wants to see the outcome of.
@@ -80,6 +79,16 @@ pub struct Inspected<'a> {
     pub before: Overlay<'a>,
 }
 
+impl Inspected<'_> {
+    /// What the execution changes, for which the rest of it is used up.
+    pub fn take_changes(&mut self) -> Result<Changes, ReadError> {
+        let unchanged = self.before.unchanged();
+        let mut overlay = std::mem::replace(&mut self.before, unchanged);
+        overlay.commit(std::mem::take(&mut self.outcome.state))?;
+        Ok(overlay.into_changes())
+    }
+}
+
 impl<'a> CallContext<'a> {
     /// The same, as long as `is_over` says no.
     pub fn until(self, is_over: IsOver<'a>) -> Self {
@@ -104,13 +113,6 @@ impl<'a> CallContext<'a> {
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
-    }
-
-    /// What `call` would change.
-    pub fn changes(&self, call: &Call) -> Result<Changes, TransactionError> {
-        let mut inspected = self.inspect(call, &mut NoOpInspector)?;
-        inspected.before.commit(inspected.outcome.state)?;
-        Ok(inspected.before.into_changes())
     }
 
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {

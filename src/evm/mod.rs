@@ -11,6 +11,7 @@ mod overrides;
 mod patience;
 mod precompile;
 mod precompile_set;
+mod recorder;
 mod requests;
 mod signers;
 mod transaction;
@@ -28,8 +29,9 @@ pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overri
 pub use patience::IsOver;
 pub use precompile::BECH32_ADDRESS;
 pub use precompile_set::PrecompileSet;
+pub use recorder::{Recorder, Records};
 pub use requests::MalformedDeposit;
 pub use signers::Signers;
 pub use transaction::tx_env;
 pub use transfers::LogCollector;
-pub use watch::Watch;
+pub use watch::{Stop, Watch};

@@ -11,7 +11,7 @@ use revm::{
     state::{AccountId, AccountInfo, EvmState},
 };
 
-use super::patience::Patience;
+use super::patience::{Patience, STOPPED};
 use crate::{
     block::CompressedKey,
     state::{Account, AccountChange, AccountFields, Changes, ReadError, ReadState},
@@ -192,10 +192,20 @@ impl<'a> Overlay<'a> {
         self.base.root_with(&Changes(changed.filter_map(|entry| entry.into_change(forked)).collect()))
     }
 
+    /// Refuses to go on reading for an execution that takes too long. Reading takes long only beneath: from a disk, or
+    /// from another node.
+    fn check_patience(&self) -> Result<(), ReadError> {
+        match &self.patience {
+            Some(patience) if self.base.is_forked() && patience.has_ended() => Err(ReadError(STOPPED.to_owned())),
+            _ => Ok(()),
+        }
+    }
+
     fn load(&mut self, address: Address) -> Result<usize, ReadError> {
         if let Some(&at) = self.index.get(&address) {
             return Ok(at);
         }
+        self.check_patience()?;
         let key = keccak256(address);
         let base = self.base.account(&address, &key)?;
         let at = self.accounts.len();
@@ -309,11 +319,13 @@ impl Database for Overlay<'_> {
     }
 
     fn storage(&mut self, address: Address, index: U256) -> Result<U256, ReadError> {
+        self.check_patience()?;
         let at = self.load(address)?;
         self.accounts[at].slot(self.base, index)
     }
 
     fn storage_by_account_id(&mut self, address: Address, id: AccountId, index: U256) -> Result<U256, ReadError> {
+        self.check_patience()?;
         match self.accounts.get(id.get()) {
             Some(entry) if entry.address == address => entry.slot(self.base, index),
             _ => self.storage(address, index),

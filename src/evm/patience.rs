@@ -32,6 +32,11 @@ impl<'a> Patience<'a> {
         Self { is_over, jumps: 0 }
     }
 
+    /// Whether it takes too long already.
+    pub(super) fn has_ended(&self) -> bool {
+        (self.is_over)()
+    }
+
     fn ends(&mut self) -> bool {
         self.jumps += 1;
         if self.jumps < JUMPS_BETWEEN_LOOKS {

@@ -1,4 +1,4 @@
-//! Watching an execution without letting it run for ever.
+//! Watching an execution without letting it run, or what is kept of it grow, without end.
 
 use alloy_primitives::{Address, Log, U256};
 use revm::{
@@ -13,32 +13,48 @@ use revm::{
 use super::{
     EvmContext,
     patience::{IsOver, STOPPED},
+    recorder::{Recorder, Records},
 };
 
 /// Steps between two looks at whether the time is up.
-const STEPS_BETWEEN_LOOKS: u32 = 1 << 12;
-/// Calls of one transaction that may be recorded.
-const MAX_CALLS: u32 = 250_000;
+const STEPS_BETWEEN_LOOKS: u32 = 1 << 8;
+/// How many steps a call counts for. Calls of precompiles take no step of their own, but may take long.
+const STEPS_OF_CALL: u32 = 64;
 
-/// An inspector that passes everything on to another one and stops the execution when it is told that it is time.
+/// Why an execution was stopped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// It took too long.
+    Time,
+    /// There was more to keep of it than may be kept.
+    Size,
+}
+
+/// An inspector that passes everything on to another one and stops the execution when it is told that it is time, or
+/// when the other one would keep too much.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
     is_over: IsOver<'w>,
+    records: Records,
+    max_bytes: usize,
+    recorded: usize,
+    /// Calls that are under way.
+    depth: usize,
+    top_only: bool,
     steps: u32,
-    steps_left: u64,
-    calls: u32,
-    over: bool,
+    stop: Option<Stop>,
 }
 
-impl<'w, I> Watch<'w, I> {
-    /// Passes on to `inner` and asks `is_over` from time to time.
-    pub fn new(inner: &'w mut I, is_over: IsOver<'w>) -> Self {
-        Self { inner, is_over, steps: 0, steps_left: u64::MAX, calls: 0, over: false }
+impl<'w, I: Recorder> Watch<'w, I> {
+    /// Passes on to `inner`, which keeps at most about `max_bytes`, and asks `is_over` from time to time.
+    pub fn new(inner: &'w mut I, is_over: IsOver<'w>, max_bytes: usize) -> Self {
+        let records = inner.records();
+        Self { inner, is_over, records, max_bytes, recorded: 0, depth: 0, top_only: false, steps: 0, stop: None }
     }
 
-    /// Stops after so many steps, too: for inspectors that remember each of them.
-    pub fn at_most(mut self, steps: u64) -> Self {
-        self.steps_left = steps;
+    /// Passes on nothing of what calls do that the outermost one makes.
+    pub fn top_only(mut self, top_only: bool) -> Self {
+        self.top_only = top_only;
         self
     }
 
@@ -47,28 +63,62 @@ impl<'w, I> Watch<'w, I> {
         self.inner
     }
 
-    /// Whether the execution was stopped.
-    pub fn was_stopped(&self) -> bool {
-        self.over
+    /// About how many bytes are kept.
+    pub fn recorded(&self) -> usize {
+        self.recorded.saturating_add(self.inner.copied())
     }
 
-    /// Counts a step; true if it must be the last.
+    /// Why the execution was stopped, if it was; what is kept is not whole then.
+    pub fn stopped(&self) -> Option<Stop> {
+        self.stop.or_else(|| (self.recorded() > self.max_bytes).then_some(Stop::Size))
+    }
+
+    fn record(&mut self, bytes: usize) {
+        self.recorded = self.recorded.saturating_add(bytes);
+    }
+
+    /// Counts steps; true if there must be no more.
     fn count(&mut self, by: u32) -> bool {
         self.steps += by;
-        self.over |= self.steps_left < u64::from(by);
-        self.steps_left = self.steps_left.saturating_sub(by.into());
         if self.steps >= STEPS_BETWEEN_LOOKS {
             self.steps = 0;
-            self.over |= (self.is_over)();
+            if (self.is_over)() {
+                self.stop.get_or_insert(Stop::Time);
+            }
         }
-        self.over
+        self.stop = self.stopped();
+        self.stop.is_some()
     }
 
-    /// Counts a call. Calls of precompiles take no step of their own, but may take long.
-    fn count_call(&mut self) {
-        self.calls += 1;
-        self.over |= self.calls > MAX_CALLS;
-        self.count(64);
+    /// Whether what happens in a call with so many around it is passed on.
+    fn passes(&self, around: usize) -> bool {
+        !self.top_only || around == 0
+    }
+
+    /// Whether what the innermost call does is passed on.
+    fn passes_within(&self) -> bool {
+        self.passes(self.depth.saturating_sub(1))
+    }
+
+    /// A call begins; returns whether it is passed on.
+    fn enter(&mut self, input: usize) -> bool {
+        let (around, passes) = (self.depth, self.passes(self.depth));
+        self.depth += 1;
+        if passes {
+            self.record(self.records.of_call(around, input));
+        }
+        self.count(STEPS_OF_CALL);
+        passes
+    }
+
+    /// A call has ended; returns whether that is passed on.
+    fn leave(&mut self, output: usize) -> bool {
+        self.depth = self.depth.saturating_sub(1);
+        let passes = self.passes(self.depth);
+        if passes {
+            self.record(self.records.of_output(output));
+        }
+        passes
     }
 
     fn stop(&self, context: &mut EvmContext<'_>, interpreter: &mut Interpreter) {
@@ -78,49 +128,69 @@ impl<'w, I> Watch<'w, I> {
     }
 }
 
-impl<'e, I: Inspector<EvmContext<'e>>> Inspector<EvmContext<'e>> for Watch<'_, I> {
+impl<'e, I: Inspector<EvmContext<'e>> + Recorder> Inspector<EvmContext<'e>> for Watch<'_, I> {
     fn initialize_interp(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
-        self.inner.initialize_interp(interpreter, context);
+        if self.passes_within() {
+            self.inner.initialize_interp(interpreter, context);
+        }
     }
 
     fn step(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
+        let passes = self.passes_within();
+        if passes {
+            self.record(self.records.of_step(interpreter));
+        }
         if self.count(1) {
             return self.stop(context, interpreter);
         }
-        self.inner.step(interpreter, context);
+        if passes {
+            self.inner.step(interpreter, context);
+        }
     }
 
     fn step_end(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>) {
-        self.inner.step_end(interpreter, context);
+        if self.passes_within() {
+            self.inner.step_end(interpreter, context);
+        }
     }
 
     fn log(&mut self, context: &mut EvmContext<'e>, log: Log) {
-        self.inner.log(context, log);
+        if self.passes_within() {
+            self.record(self.records.of_log(&log));
+            self.inner.log(context, log);
+        }
     }
 
     fn log_full(&mut self, interpreter: &mut Interpreter, context: &mut EvmContext<'e>, log: Log) {
-        self.inner.log_full(interpreter, context, log);
+        if self.passes_within() {
+            self.record(self.records.of_log(&log));
+            self.inner.log_full(interpreter, context, log);
+        }
     }
 
     fn call(&mut self, context: &mut EvmContext<'e>, inputs: &mut CallInputs) -> Option<CallOutcome> {
-        self.count_call();
-        self.inner.call(context, inputs)
+        if self.enter(inputs.input.len()) { self.inner.call(context, inputs) } else { None }
     }
 
     fn call_end(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs, outcome: &mut CallOutcome) {
-        self.inner.call_end(context, inputs, outcome);
+        if self.leave(outcome.result.output.len()) {
+            self.inner.call_end(context, inputs, outcome);
+        }
     }
 
     fn create(&mut self, context: &mut EvmContext<'e>, inputs: &mut CreateInputs) -> Option<CreateOutcome> {
-        self.count_call();
-        self.inner.create(context, inputs)
+        if self.enter(inputs.init_code().len()) { self.inner.create(context, inputs) } else { None }
     }
 
     fn create_end(&mut self, context: &mut EvmContext<'e>, inputs: &CreateInputs, outcome: &mut CreateOutcome) {
-        self.inner.create_end(context, inputs, outcome);
+        if self.leave(outcome.result.output.len()) {
+            self.inner.create_end(context, inputs, outcome);
+        }
     }
 
     fn selfdestruct(&mut self, contract: Address, target: Address, value: U256) {
-        self.inner.selfdestruct(contract, target, value);
+        if self.passes_within() {
+            self.inner.selfdestruct(contract, target, value);
+        }
     }
 }

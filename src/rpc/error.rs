@@ -48,6 +48,8 @@ pub const SERVER_ERROR: i32 = -32000;
 pub const HISTORY_PRUNED: i32 = 4444;
 /// What was asked for does not exist.
 pub const RESOURCE_NOT_FOUND: i32 = -32001;
+/// The answer is longer than the node sends.
+pub const TOO_LARGE: i32 = -32003;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
 
@@ -70,6 +72,11 @@ impl RpcError {
     /// The request was understood and refused.
     pub fn server(message: impl Into<String>) -> Self {
         Self::new(SERVER_ERROR, message)
+    }
+
+    /// The answer would have more than so many bytes; `advice` says how to ask for less.
+    pub fn too_large(limit: usize, advice: &str) -> Self {
+        Self::new(TOO_LARGE, format!("response too large: it exceeds {limit} bytes; {advice}"))
     }
 
     /// The node failed.
@@ -211,6 +218,7 @@ impl From<SimulationError> for RpcError {
             SimulationError::Override(_) => SERVER_ERROR,
             SimulationError::Block(_) => INTERNAL_ERROR,
             SimulationError::Timeout => TIMEOUT,
+            SimulationError::TooLarge(_) => TOO_LARGE,
             SimulationError::Call(error) => simulation_code(error),
         };
         match error {

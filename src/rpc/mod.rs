@@ -315,17 +315,16 @@ impl Rpc {
                 envelope::begin(request.id, out);
                 run(&self.context, request.params, out)
             }
-            Handler::Execute(_, run) | Handler::Slow(run) => match run(self.context.clone(), request.params) {
-                Ok(pending) => {
-                    drop(entered);
-                    let (name, meter) = (method.name, method.meter.clone());
-                    return Some(Started { pending, name, meter, began, span });
-                }
-                Err(error) => Err(error),
-            },
+            Handler::Execute(_, run) | Handler::Slow(run) => run(self.context.clone(), request.params).map(Some),
         };
         match outcome {
-            Ok(()) => envelope::end(out),
+            Ok(None) => envelope::end(out),
+            Ok(Some(pending)) => {
+                drop(entered);
+                out.clear();
+                let (name, meter) = (method.name, method.meter.clone());
+                return Some(Started { pending, name, meter, began, span });
+            }
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
                 out.clear();

@@ -1,16 +1,19 @@
 //! Positional parameters: a method is a function over a tuple, and each element knows how to read itself.
 
+mod block;
+
 use std::borrow::Cow;
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
+pub use self::block::{NonceBlock, StateBlock};
 use super::{
     error::{Dialect, RpcError},
     hex,
 };
-use crate::chain::BlockId;
+use crate::chain::Chain;
 
 /// Something that stands for one parameter.
 pub trait Param: Sized {
@@ -29,12 +32,31 @@ pub trait Param: Sized {
     fn schema() -> Value {
         json!({})
     }
+
+    /// Whether the parameter is about something that has to be read from disk or built before it can be looked at.
+    fn is_far(&self, _: &Chain, _: Reach) -> bool {
+        false
+    }
+}
+
+/// What a method looks at of the block that a parameter names.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    /// The block itself.
+    Block,
+    /// The state after it.
+    State,
 }
 
 /// The parameters of a method.
 pub trait Params: Sized {
     /// Reads them; an error names the position.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError>;
+
+    /// Whether one of them is [far](Param::is_far).
+    fn is_far(&self, _: &Chain, _: Reach) -> bool {
+        false
+    }
 
     /// What they look like, and which may be left out.
     fn shapes(dialect: Dialect) -> Vec<Shape>;
@@ -147,12 +169,16 @@ impl Params for () {
 }
 
 macro_rules! tuple_params {
-    ($($name:ident $at:literal),+ ; $count:literal) => {
+    ($($name:ident $at:tt),+ ; $count:literal) => {
         impl<$($name: Param),+> Params for ($($name,)+) {
             fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
                 let elements = Elements::of(json)?;
                 elements.at_most($count)?;
                 Ok(($(elements.read::<$name>($at, dialect)?,)+))
+            }
+
+            fn is_far(&self, chain: &Chain, reach: Reach) -> bool {
+                $(self.$at.is_far(chain, reach))||+
             }
 
             fn shapes(dialect: Dialect) -> Vec<Shape> {
@@ -220,6 +246,10 @@ impl<P: Param> Param for Option<P> {
 
     fn schema() -> Value {
         P::schema()
+    }
+
+    fn is_far(&self, chain: &Chain, reach: Reach) -> bool {
+        self.as_ref().is_some_and(|param| param.is_far(chain, reach))
     }
 }
 
@@ -355,73 +385,5 @@ impl Param for SlotIndex {
 
     fn schema() -> Value {
         json!({"type": "string", "pattern": "^0x[0-9a-fA-F]{1,64}$"})
-    }
-}
-
-/// A block parameter that the specification requires (section 4.1) and go-ethereum lets clients leave out.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StateBlock(pub BlockId);
-
-impl Param for StateBlock {
-    const DEFAULT: Option<fn() -> Self> = Some(|| Self(BlockId::Latest));
-
-    fn optional(dialect: Dialect) -> bool {
-        dialect == Dialect::Ethereum
-    }
-
-    fn read(json: &str) -> Result<Self, String> {
-        BlockId::read(json).map(Self)
-    }
-
-    fn schema() -> Value {
-        BlockId::schema()
-    }
-}
-
-impl Param for BlockId {
-    fn read(json: &str) -> Result<Self, String> {
-        if json.starts_with('{') {
-            return read_block_object(json);
-        }
-        match &*string(json)? {
-            "latest" => Ok(Self::Latest),
-            "earliest" => Ok(Self::Earliest),
-            "pending" => Ok(Self::Pending),
-            "safe" => Ok(Self::Safe),
-            "finalized" => Ok(Self::Finalized),
-            // A hash where a number may stand, too, as go-ethereum accepts it.
-            text if text.len() == 66 => hex::fixed_data(text, "a block hash").map(|hash| Self::Hash(hash.into())),
-            text => hex::quantity_u64(text)
-                .map(Self::Number)
-                .map_err(|what| format!("{what}, or one of latest, earliest, pending, safe, finalized")),
-        }
-    }
-
-    fn schema() -> Value {
-        json!({"oneOf": [
-            {"enum": ["latest", "earliest", "pending", "safe", "finalized"]},
-            u64::schema(),
-            B256::schema(),
-            {"type": "object", "properties": {"blockNumber": u64::schema(), "blockHash": B256::schema(), "requireCanonical": {"type": "boolean"}}},
-        ]})
-    }
-}
-
-/// `{"blockNumber": …}` or `{"blockHash": …, "requireCanonical": …}` (EIP-1898).
-fn read_block_object(json: &str) -> Result<BlockId, String> {
-    #[derive(Deserialize)]
-    #[serde(rename_all = "camelCase")]
-    struct Object {
-        block_number: Option<String>,
-        block_hash: Option<String>,
-        #[serde(rename = "requireCanonical")]
-        _require_canonical: Option<bool>,
-    }
-    let object: Object = shape(json)?;
-    match (object.block_number, object.block_hash) {
-        (Some(number), None) => BlockId::read(&format!("\"{number}\"")),
-        (None, Some(hash)) => hex::fixed_data(&hash, "a 32-byte block hash").map(|hash| BlockId::Hash(hash.into())),
-        (Some(_), Some(_)) => Err("expected blockNumber or blockHash, got both".to_owned()),
-        (None, None) => Err("expected an object with blockNumber or blockHash".to_owned()),
     }
 }

@@ -124,11 +124,16 @@ impl Subscriptions {
 }
 
 /// What a subscription is told of a block that is new, or gone.
-fn of_block(id: &str, topic: &Topic, block: &Arc<Block>, removed: bool) -> Vec<String> {
+fn of_block<'a>(
+    id: &'a str,
+    topic: &'a Topic,
+    block: &'a Arc<Block>,
+    removed: bool,
+) -> Box<dyn Iterator<Item = String> + Send + 'a> {
     match topic {
-        Topic::NewHeads if !removed => vec![notification(id, &RpcHeader(block.clone()))],
-        Topic::Logs(filter) => filter.select(block, removed).map(|log| notification(id, &log)).collect(),
-        Topic::NewHeads | Topic::NewPendingTransactions { .. } | Topic::Syncing => Vec::new(),
+        Topic::NewHeads if !removed => Box::new(std::iter::once(notification(id, &RpcHeader(block.clone())))),
+        Topic::Logs(filter) => Box::new(filter.select(block, removed).map(move |log| notification(id, &log))),
+        Topic::NewHeads | Topic::NewPendingTransactions { .. } | Topic::Syncing => Box::new(std::iter::empty()),
     }
 }
 

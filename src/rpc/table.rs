@@ -2,7 +2,8 @@
 //!
 //! A handler is a plain function over the context and a tuple of parameters; registering it wraps it into a
 //! uniform [`Handler`]. How a handler runs is part of its registration: cheap reads on the connection's own task,
-//! everything that executes code where it may take long.
+//! everything that executes code where it may take long. What is read from disk or has to be built first goes to a
+//! thread of its own whatever the method is.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -19,7 +20,7 @@ use super::{
     error::{Dialect, RpcError},
     json::Json,
     meter::Meter,
-    params::{Params, Reader, Shape},
+    params::{Params, Reach, Reader, Shape},
 };
 
 /// What a method came to: the JSON of its result, or an error.
@@ -28,7 +29,8 @@ pub type Answer = Result<Vec<u8>, RpcError>;
 /// A method that was called and is under way.
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-type Quick = dyn Fn(&Context, Option<&RawValue>, &mut Vec<u8>) -> Result<(), RpcError> + Send + Sync;
+/// Appends the result, unless what is asked for is [far](Params::is_far): then it is under way.
+type Quick = dyn Fn(&Arc<Context>, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
 type Slow = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
 /// The JSON schema of what a method answers, given an example of it.
@@ -43,7 +45,7 @@ pub(super) struct Described {
 
 /// How a method runs.
 pub(super) enum Handler {
-    /// At once; appends the result.
+    /// At once.
     Quick(Box<Quick>),
     /// At once where there is a place for it, otherwise as a future.
     Execute(Box<Quick>, Box<Slow>),
@@ -71,19 +73,13 @@ pub struct Table {
 }
 
 impl Table {
-    /// Adds a method that only reads, and quickly.
+    /// Adds a method that only reads, and quickly, unless it is about something far.
     pub(super) fn read<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
     where
-        P: Params + 'static,
+        P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(
-            name,
-            Handler::Quick(Box::new(move |context, params, out| {
-                handler(context, P::read(params, context.dialect)?)?.write(out);
-                Ok(())
-            })),
-        );
+        self.add::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block)));
     }
 
     /// Adds a method that executes code, see [`super::execution`].
@@ -92,23 +88,16 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        let at_once: Box<Quick> = Box::new(move |context, params, out| {
-            handler(context, P::read(params, context.dialect)?)?.write(out);
-            Ok(())
-        });
-        let apart: Box<Slow> = Box::new(move |context, params| {
-            let params = P::read(params, context.dialect)?;
-            Ok(Box::pin(async move {
-                let own = context.clone();
-                let run = move || {
-                    let mut out = Vec::new();
-                    handler(&own, params)?.write(&mut out);
-                    Ok(out)
-                };
-                context.execution.apart(run).await
-            }))
-        });
-        self.add::<P, R>(name, Handler::Execute(at_once, apart));
+        self.add::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), apart(handler)));
+    }
+
+    /// Adds a method that may take long whatever it is asked: it always runs on a thread of its own.
+    pub(super) fn apart<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    where
+        P: Params + Send + 'static,
+        R: Json + 'static,
+    {
+        self.add::<P, R>(name, Handler::Slow(apart(handler)));
     }
 
     /// Adds a method that waits for something.
@@ -170,5 +159,71 @@ impl Table {
         let mut names: Vec<_> = self.methods.keys().copied().collect();
         names.sort_unstable();
         names
+    }
+}
+
+/// A handler on the task that brought the request.
+fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach) -> Box<Quick>
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    Box::new(move |context, params, out| {
+        let params = P::read(params, context.dialect)?;
+        // On a fork everything runs on threads already.
+        if params.is_far(&context.chain, reach) && context.fork().is_none() {
+            return Ok(Some(start(handler, context.clone(), params)));
+        }
+        handler(context, params)?.write(out);
+        Ok(None)
+    })
+}
+
+/// A handler on a thread of its own.
+fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Box<Slow>
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    Box::new(move |context, params| {
+        let params = P::read(params, context.dialect)?;
+        Ok(start(handler, context, params))
+    })
+}
+
+fn start<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, context: Arc<Context>, params: P) -> Pending
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    Box::pin(async move {
+        let own = context.clone();
+        let run = move || {
+            let mut out = Vec::new();
+            handler(&own, params)?.write(&mut out);
+            Ok(out)
+        };
+        context.execution.apart(run).await
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::rpc::Rpc;
+
+    #[test]
+    fn whatever_runs_blocks_again_or_goes_through_them_is_kept_off_the_runtimes_workers() {
+        let table = Rpc::methods(true);
+        let others = ["eth_simulateV1", "eth_createAccessList", "eth_getTransactionBySenderAndNonce", "txpool_content"];
+        let long = |name: &&str| {
+            let runs_again = ["trace_", "debug_trace", "debug_storage", "ots_search", "ots_trace", "ots_getInternal"];
+            runs_again.iter().any(|prefix| name.starts_with(prefix)) || others.contains(name)
+        };
+        let names: Vec<_> = table.names().into_iter().filter(long).collect();
+        assert!(names.len() > 20, "{names:?}");
+        for name in names {
+            assert!(matches!(table.get(name).unwrap().handler, Handler::Slow(_)), "{name}");
+        }
     }
 }

@@ -23,7 +23,7 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("testing_buildBlockV1", build_block);
+    table.apart("testing_buildBlockV1", build_block);
 }
 
 /// Transactions that a block takes from the pool.

@@ -9,14 +9,14 @@ use super::{
     Context, RpcError, Table,
     eth::RpcTransaction,
     hex::Quantity,
-    json::{Json, Object},
+    json::{Json, Object, Written},
 };
 use crate::chain::Pooled;
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("txpool_content", content);
-    table.execute("txpool_contentFrom", content_from);
-    table.execute("txpool_inspect", inspect);
+    table.apart("txpool_content", content);
+    table.apart("txpool_contentFrom", content_from);
+    table.apart("txpool_inspect", inspect);
     table.read("txpool_status", status);
 }
 
@@ -52,42 +52,61 @@ fn summary(pooled: &Pooled, out: &mut Vec<u8>) {
     format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
 }
 
-fn by_nonce(transactions: &BTreeMap<u64, Arc<Pooled>>, write: fn(&Pooled, &mut Vec<u8>), out: &mut Vec<u8>) {
+/// Writes what one account has; false if `out` gets longer than `max` bytes.
+fn by_nonce(
+    transactions: &BTreeMap<u64, Arc<Pooled>>,
+    write: fn(&Pooled, &mut Vec<u8>),
+    out: &mut Vec<u8>,
+    max: usize,
+) -> bool {
     let mut object = Object::begin(out);
     for (nonce, pooled) in transactions {
-        write(pooled, object.name(&nonce.to_string()));
+        let out = object.name(&nonce.to_string());
+        write(pooled, out);
+        if out.len() > max {
+            return false;
+        }
     }
     object.end();
+    true
 }
 
-/// Everything in the pool.
-struct All(Content, fn(&Pooled, &mut Vec<u8>));
-
-impl Json for All {
-    fn write(&self, out: &mut Vec<u8>) {
-        let mut object = Object::begin(out);
-        for (name, part) in [("pending", &self.0.pending), ("queued", &self.0.queued)] {
-            let mut accounts = Object::begin(object.name(name));
-            for (address, transactions) in part {
-                by_nonce(transactions, self.1, accounts.name(&address.to_string()));
-            }
+impl Content {
+    /// Everything, by account.
+    fn all(&self, context: &Context, write: fn(&Pooled, &mut Vec<u8>)) -> Result<Written, RpcError> {
+        self.parts(context, "ask for one account with txpool_contentFrom", |part, out, max| {
+            let mut accounts = Object::begin(out);
+            let whole = part
+                .iter()
+                .all(|(address, transactions)| by_nonce(transactions, write, accounts.name(&address.to_string()), max));
             accounts.end();
-        }
-        object.end();
+            whole
+        })
     }
-}
 
-/// What one account has in the pool.
-struct From(Content, Address);
-
-impl Json for From {
-    fn write(&self, out: &mut Vec<u8>) {
+    /// What one account has.
+    fn of_account(&self, context: &Context, account: Address) -> Result<Written, RpcError> {
         let none = BTreeMap::new();
-        let mut object = Object::begin(out);
-        for (name, part) in [("pending", &self.0.pending), ("queued", &self.0.queued)] {
-            by_nonce(part.get(&self.1).unwrap_or(&none), whole, object.name(name));
+        self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out, max| {
+            by_nonce(part.get(&account).unwrap_or(&none), whole, out, max)
+        })
+    }
+
+    fn parts(
+        &self,
+        context: &Context,
+        advice: &str,
+        write: impl Fn(&ByAccount, &mut Vec<u8>, usize) -> bool,
+    ) -> Result<Written, RpcError> {
+        let (mut out, max) = (Vec::new(), context.config.max_batch_response);
+        let mut object = Object::begin(&mut out);
+        for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
+            if !write(part, object.name(name), max) {
+                return Err(RpcError::too_large(max, advice));
+            }
         }
         object.end();
+        Ok(Written(out))
     }
 }
 
@@ -104,18 +123,18 @@ impl Json for Status {
 }
 
 /// All transactions, by state, account and nonce.
-fn content(context: &Context, (): ()) -> Result<All, RpcError> {
-    Ok(All(Content::of(context), whole))
+fn content(context: &Context, (): ()) -> Result<Written, RpcError> {
+    Content::of(context).all(context, whole)
 }
 
 /// The transactions of one account.
-fn content_from(context: &Context, (address,): (Address,)) -> Result<From, RpcError> {
-    Ok(From(Content::of(context), address))
+fn content_from(context: &Context, (address,): (Address,)) -> Result<Written, RpcError> {
+    Content::of(context).of_account(context, address)
 }
 
 /// All transactions, each as one line.
-fn inspect(context: &Context, (): ()) -> Result<All, RpcError> {
-    Ok(All(Content::of(context), summary))
+fn inspect(context: &Context, (): ()) -> Result<Written, RpcError> {
+    Content::of(context).all(context, summary)
 }
 
 /// How many transactions can go into the next block and how many cannot.

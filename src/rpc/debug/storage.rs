@@ -10,15 +10,15 @@ use crate::{
         json::{Json, Object},
         params::{self, LooseNumber, Param},
         schema,
-        tracing::Replay,
+        tracing::{Budget, Replay},
     },
     state::{Slot, State},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("debug_codeByHash", code_by_hash);
-    table.execute("debug_dbGet", db_get);
-    table.execute("debug_storageRangeAt", storage_range_at);
+    table.apart("debug_codeByHash", code_by_hash);
+    table.apart("debug_dbGet", db_get);
+    table.apart("debug_storageRangeAt", storage_range_at);
 }
 
 /// Slots that one answer may hold.
@@ -132,7 +132,8 @@ fn storage_range_at(
             "transaction index {index} out of range: the block has {transactions} transactions"
         )));
     }
-    let state = replay.state_after(index)?;
+    let budget = Budget::new(context, "ask for fewer slots");
+    let state = replay.state_after(index, &budget)?;
     check_whole(&state)?;
     let account = state.get(address)?.ok_or_else(|| RpcError::server(format!("account {address} does not exist")))?;
     let count = count.0.min(MAX_SLOTS) as usize;

@@ -22,18 +22,22 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("debug_traceTransaction", transaction);
-    table.execute("debug_traceBlockByNumber", block_by_number);
-    table.execute("debug_traceBlockByHash", block_by_hash);
-    table.execute("debug_traceBlock", block_by_rlp);
-    table.execute("debug_traceCall", call);
+    table.apart("debug_traceTransaction", transaction);
+    table.apart("debug_traceBlockByNumber", block_by_number);
+    table.apart("debug_traceBlockByHash", block_by_hash);
+    table.apart("debug_traceBlock", block_by_rlp);
+    table.apart("debug_traceCall", call);
+}
+
+fn budget(context: &Context, options: &TraceOptions) -> Budget {
+    Budget::new(context, options.advice()).within(options.timeout)
 }
 
 /// Traces a transaction as it ran.
 fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
-    let budget = Budget::new(context, options.timeout);
+    let budget = budget(context, &options);
     let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index)?;
+    let mut executor = replay.after(index, &budget)?;
     let place = Place { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
     let mut out = Vec::new();
     trace(&options, &budget, place, Subject::Next(&mut executor, &replay.block.transactions[index]), &mut out)?;
@@ -71,10 +75,11 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
 }
 
 fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Result<Written, RpcError> {
-    let budget = Budget::new(context, options.timeout);
+    let budget = budget(context, options);
     let mut executor = replay.begin()?;
     let mut out = vec![b'['];
     for (index, transaction) in replay.block.transactions.iter().enumerate() {
+        budget.check_time()?;
         if index > 0 {
             out.push(b',');
         }
@@ -133,7 +138,7 @@ fn call(
     context: &Context,
     (request, id, options): (TransactionRequest, Option<BlockId>, CallOptions),
 ) -> Result<Written, RpcError> {
-    let budget = Budget::new(context, options.trace.timeout);
+    let budget = budget(context, &options.trace);
     let id = id.unwrap_or(BlockId::Latest);
     let mut view = context.chain.view(id)?;
     if let Some(index) = options.index {
@@ -141,7 +146,7 @@ fn call(
         let count = replay.block.transactions.len();
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;
-        view.state = replay.state_after(index)?;
+        view.state = replay.state_after(index, &budget)?;
     }
     options.block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;

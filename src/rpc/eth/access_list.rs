@@ -17,7 +17,7 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_createAccessList", create_access_list);
+    table.apart("eth_createAccessList", create_access_list);
 }
 
 /// Rounds after which a list that still grows is taken as it is.
@@ -56,9 +56,9 @@ fn create_access_list(
     for _ in 0..MAX_ROUNDS {
         call.access_list = Some(list.clone());
         let mut inspector = AccessListInspector::new(list.clone());
-        let mut watch = Watch::new(&mut inspector, &is_over);
+        let mut watch = Watch::new(&mut inspector, &is_over, context.config.max_trace_bytes);
         let inspected = calls.inspect(&call, &mut watch);
-        if watch.was_stopped() {
+        if watch.stopped().is_some() {
             return Err(RpcError::new(TIMEOUT, "execution timeout"));
         }
         let result = inspected?.outcome.result;

@@ -7,7 +7,7 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         hex::Quantity,
-        params::{SlotIndex, StateBlock},
+        params::{NonceBlock, SlotIndex, StateBlock},
     },
 };
 
@@ -40,7 +40,7 @@ fn balance(context: &Context, (address, block): (Address, StateBlock)) -> Result
 }
 
 /// The nonce that the account's next transaction has to have. `pending` counts the pool's transactions, too.
-fn transaction_count(context: &Context, (address, block): (Address, StateBlock)) -> Result<Quantity<u64>, RpcError> {
+fn transaction_count(context: &Context, (address, block): (Address, NonceBlock)) -> Result<Quantity<u64>, RpcError> {
     if block.0 == BlockId::Pending
         && let Some(nonce) = context.chain.pool().pending_nonce(address)
     {

@@ -3,12 +3,17 @@
 use std::sync::Arc;
 
 use alloy_primitives::B256;
+use serde_json::Value;
 
 use super::render::{RpcBlock, RpcReceipt};
 use crate::{
     block::Block,
     chain::{BlockId, Head},
-    rpc::{Context, RpcError, Table, hex::Quantity},
+    rpc::{
+        Context, RpcError, Table,
+        hex::Quantity,
+        json::{Json, Written, array_within},
+    },
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -71,12 +76,31 @@ fn access_list(context: &Context, (id,): (BlockId,)) -> Result<Option<bool>, Rpc
 }
 
 /// All receipts of a block; null if there is no such block.
-fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Vec<RpcReceipt>>, RpcError> {
+fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Receipts>, RpcError> {
     if id == BlockId::Pending {
         return Ok(None);
     }
     let Some((head, block)) = find(context, id)? else { return Ok(None) };
     let blob_base_fee = head.environment_of(&block).blob_base_fee();
-    let receipt = |index| RpcReceipt { block: block.clone(), index, blob_base_fee };
-    Ok(Some((0..block.receipts.len()).map(receipt).collect()))
+    let (mut out, max) = (Vec::new(), context.config.max_batch_response);
+    let whole = array_within(&mut out, max, 0..block.receipts.len(), |index, out| {
+        RpcReceipt { block: block.clone(), index, blob_base_fee }.write(out);
+    });
+    match whole {
+        true => Ok(Some(Receipts(Written(out)))),
+        false => Err(RpcError::too_large(max, "ask for single receipts with eth_getTransactionReceipt")),
+    }
+}
+
+/// Receipts, as JSON.
+struct Receipts(Written);
+
+impl Json for Receipts {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        Vec::<RpcReceipt>::schema(example)
+    }
 }

@@ -25,7 +25,7 @@ pub(super) fn methods(table: &mut Table) {
     table.read("eth_getAccount", account);
     table.read("eth_getAccountInfo", account_info);
     table.read("eth_getRawTransactionByHash", raw_by_hash);
-    table.read("eth_getTransactionBySenderAndNonce", by_sender_and_nonce);
+    table.apart("eth_getTransactionBySenderAndNonce", by_sender_and_nonce);
     table.wait("eth_sendTransactionSync", send_transaction_sync);
     table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync);
 }

@@ -15,8 +15,8 @@ pub(super) fn methods(table: &mut Table) {
     table.read("eth_newFilter", new_filter);
     table.read("eth_newBlockFilter", new_block_filter);
     table.read("eth_newPendingTransactionFilter", new_pending_transaction_filter);
-    table.read("eth_getFilterChanges", filter_changes);
-    table.execute("eth_getFilterLogs", filter_logs);
+    table.execute("eth_getFilterChanges", filter_changes);
+    table.apart("eth_getFilterLogs", filter_logs);
     table.read("eth_uninstallFilter", uninstall_filter);
 }
 
@@ -37,7 +37,7 @@ fn new_pending_transaction_filter(context: &Context, (): ()) -> Result<Quantity<
 /// What is new since a filter was made or last asked.
 enum Changes {
     Hashes(Vec<B256>),
-    Logs(Vec<Written>),
+    Logs(Written),
 }
 
 impl Json for Changes {
@@ -57,7 +57,7 @@ impl Json for Changes {
 fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Changes, RpcError> {
     Ok(match context.filters.news(id, &context.chain)? {
         News::Hashes(hashes) => Changes::Hashes(hashes),
-        News::Blocks(filter, removed, added) => Changes::Logs(filter.select_each(&removed, &added)),
+        News::Blocks(filter, removed, added) => Changes::Logs(filter.select_all(context, &removed, &added)?),
     })
 }
 

@@ -8,15 +8,15 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::render::{log_schema, write_log};
 use crate::{
-    block::Block,
-    chain::{BlockId, Head, LogKey},
+    block::{Block, LogPosition},
+    chain::{BlockId, Chain, Head, LogKey},
     fork::Fork,
     rpc::{
-        Context, RpcError, Table,
-        error::HISTORY_PRUNED,
+        Context, RpcConfig, RpcError, Table,
+        error::{HISTORY_PRUNED, TIMEOUT},
         forked,
-        json::{Json, Written, array},
-        params::{self, Param},
+        json::{Json, Written, array_within},
+        params::{self, Param, Reach},
         schema,
     },
 };
@@ -31,6 +31,9 @@ const MAX_ADDRESSES: usize = 1_000;
 const MAX_TOPICS: usize = 4;
 /// Alternatives that one topic position may name, as in geth.
 const MAX_ALTERNATIVES: usize = 1_000;
+
+/// Blocks all of whose logs may be told at once, on the task that brought the request.
+const FEW: u64 = 16;
 
 /// Which logs are wanted.
 #[derive(Clone, Debug, Default)]
@@ -85,9 +88,6 @@ impl Default for Range {
         Self::Between(BlockId::Latest, BlockId::Latest)
     }
 }
-
-/// On a fork: logs of the other chain as it writes them, and the own blocks that may have others.
-type OnFork = (Vec<Box<RawValue>>, Vec<Arc<Block>>);
 
 /// One value or several.
 struct OneOrMany<P>(Vec<P>);
@@ -161,6 +161,20 @@ impl Param for LogFilter {
             "topics": {"type": "array", "maxItems": MAX_TOPICS, "items": schema::or_null(<OneOrMany<Option<B256>> as Param>::schema())},
         }})
     }
+
+    fn is_far(&self, chain: &Chain, _: Reach) -> bool {
+        let (from, to) = match self.range {
+            Range::Block(hash) => return !chain.is_at_hand(BlockId::Hash(hash), false),
+            Range::Between(from, to) => (from, to),
+        };
+        if !chain.is_at_hand(from, false) {
+            return true;
+        }
+        let head = chain.head();
+        let number = |id| chain.number(&head, id).unwrap_or(0);
+        // Logs that nothing selects are found in no index: each block is looked at.
+        self.keys().is_empty() && number(to).saturating_sub(number(from)) > FEW
+    }
 }
 
 impl LogFilter {
@@ -177,17 +191,26 @@ impl LogFilter {
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// The selected logs of blocks that are gone, then of blocks that are new, each as JSON.
-    pub(crate) fn select_each(&self, removed: &[Arc<Block>], added: &[Arc<Block>]) -> Vec<Written> {
+    /// The selected logs of blocks that are gone, then of blocks that are new, as a JSON array.
+    pub(crate) fn select_all(
+        &self,
+        context: &Context,
+        removed: &[Arc<Block>],
+        added: &[Arc<Block>],
+    ) -> Result<Written, RpcError> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
-        each.flat_map(|(block, removed)| self.select(block, removed)).collect()
+        let logs = each.flat_map(|(block, removed)| self.select(block, removed));
+        let (mut out, max) = (Vec::new(), context.config.max_batch_response);
+        match array_within(&mut out, max, logs, |log, out| log.write(out)) {
+            true => Ok(Written(out)),
+            false => Err(RpcError::too_large(max, "ask for the logs of fewer blocks with eth_getLogs")),
+        }
     }
 
     /// The selected logs of one block, each as JSON.
     pub(crate) fn select<'a>(&'a self, block: &'a Block, removed: bool) -> impl Iterator<Item = Written> + 'a {
-        let candidates = self.may_match(block).then(|| block.logs());
-        candidates.into_iter().flatten().filter(|at| self.matches(at.log)).map(move |at| {
+        self.matching(block).map(move |at| {
             let mut json = Vec::new();
             write_log(block, at, removed, &mut json);
             Written(json)
@@ -197,38 +220,53 @@ impl LogFilter {
     /// The selected logs of the filter's blocks, as a JSON array.
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
         let head = context.chain.head();
-        let (mut found, limit) = (Vec::new(), context.config.max_logs);
-        let (beneath, blocks) = match context.fork() {
-            Some(fork) => self.on_fork(context, &head, &fork)?,
-            None => (Vec::new(), self.blocks(context, &head, self.range)?),
+        let mut answer = Answer::begin(context);
+        let blocks = match context.fork() {
+            Some(fork) => self.on_fork(context, &head, &fork, &mut answer)?,
+            None => self.blocks(context, &head, self.range)?,
         };
-        for block in &blocks {
-            if self.may_match(block) {
-                found.extend(block.logs().filter(|at| self.matches(at.log)).map(|at| (block, at)));
+        let is_over = context.time_limit();
+        // One after another, so that no more than one of them is held.
+        for number in blocks.old {
+            if is_over() {
+                let message = format!("execution timeout; narrow the range (up to block {number})");
+                return Err(RpcError::new(TIMEOUT, message));
             }
-            if beneath.len() + found.len() > limit {
-                let until = block.number();
-                let message =
-                    format!("query returned more than {limit} results; narrow the range (up to block {until})");
-                return Err(RpcError::invalid_params(message));
+            let Some(block) = context.chain.old_block(&head, number) else { continue };
+            for at in self.matching(&block) {
+                answer.count(written_size(at.log), number)?;
+                answer.write(|out| write_log(&block, at, false, out));
+            }
+        }
+        let (mut found, before) = (Vec::new(), answer.size);
+        for block in &blocks.held {
+            for at in self.matching(block) {
+                answer.count(written_size(at.log), block.number())?;
+                found.push((block, at));
             }
         }
         // Room for everything at once: the answer may be long, and growing it step by step costs as much as writing it.
-        let mut out = Vec::with_capacity(2 + found.iter().map(|(_, at)| written_size(at.log)).sum::<usize>());
-        if !beneath.is_empty() {
-            let (beneath, own) = (beneath.into_iter().map(Ok), found.into_iter().map(Err));
-            array(&mut out, beneath.chain(own), |log: Result<Box<RawValue>, _>, out| match log {
-                Ok(log) => out.extend_from_slice(log.get().as_bytes()),
-                Err((block, at)) => write_log(block, at, false, out),
-            });
-            return Ok(Written(out));
+        answer.out.reserve_exact(answer.size - before + 1);
+        for (block, at) in found {
+            answer.write(|out| write_log(block, at, false, out));
         }
-        array(&mut out, found, |(block, at), out| write_log(block, at, false, out));
-        Ok(Written(out))
+        Ok(answer.end())
     }
 
-    /// Logs of the other chain, and the own blocks that may have others.
-    fn on_fork(&self, context: &Context, head: &Arc<Head>, fork: &Fork) -> Result<OnFork, RpcError> {
+    /// The selected logs of one block.
+    fn matching<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = LogPosition<'a>> + 'a {
+        let candidates = self.may_match(block).then(|| block.logs());
+        candidates.into_iter().flatten().filter(|at| self.matches(at.log))
+    }
+
+    /// Writes the logs of the other chain, and finds the own blocks that may have others.
+    fn on_fork(
+        &self,
+        context: &Context,
+        head: &Arc<Head>,
+        fork: &Fork,
+        answer: &mut Answer<'_>,
+    ) -> Result<Blocks, RpcError> {
         let (from, to) = match self.range {
             Range::Between(from, to) => {
                 let number = |id| match id {
@@ -239,7 +277,7 @@ impl LogFilter {
                 match (number(from), number(to)) {
                     (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
                     // Wrong in some way that is told of below.
-                    _ => return Ok((Vec::new(), self.blocks(context, head, self.range)?)),
+                    _ => return self.blocks(context, head, self.range),
                 }
             }
             Range::Block(hash) => {
@@ -249,21 +287,18 @@ impl LogFilter {
                 (number, number)
             }
         };
-        let beneath = match from <= fork.number {
-            true => forked::logs(fork, self.to_json(), from, to.min(fork.number))?,
-            false => Vec::new(),
-        };
-        let limit = context.config.max_logs;
-        if beneath.len() > limit {
-            let message = format!("query returned more than {limit} results; narrow the range");
-            return Err(RpcError::invalid_params(message));
+        if from <= fork.number {
+            let until = to.min(fork.number);
+            for log in forked::logs(fork, self.to_json(), from, until)? {
+                answer.count(log.get().len(), until)?;
+                answer.write(|out| out.extend_from_slice(log.get().as_bytes()));
+            }
         }
         if to <= fork.number {
-            return Ok((beneath, Vec::new()));
+            return Ok(Blocks::default());
         }
         let from = from.max(fork.number + 1);
-        let own = self.blocks(context, head, Range::Between(BlockId::Number(from), BlockId::Number(to)))?;
-        Ok((beneath, own))
+        self.blocks(context, head, Range::Between(BlockId::Number(from), BlockId::Number(to)))
     }
 
     /// What is wanted, without the blocks, as another node reads it.
@@ -283,11 +318,12 @@ impl LogFilter {
         filter
     }
 
-    fn blocks(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Vec<Arc<Block>>, RpcError> {
+    fn blocks(&self, context: &Context, head: &Arc<Head>, range: Range) -> Result<Blocks, RpcError> {
         let (from, to) = match range {
             Range::Block(hash) => {
                 let block = context.chain.block(head, BlockId::Hash(hash))?;
-                return block.map(|block| vec![block]).ok_or_else(|| RpcError::server("unknown block"));
+                let block = block.ok_or_else(|| RpcError::server("unknown block"))?;
+                return Ok(Blocks { old: Vec::new(), held: vec![block] });
             }
             Range::Between(from, to) => (from, to),
         };
@@ -309,9 +345,10 @@ impl LogFilter {
             return Err(RpcError::new(HISTORY_PRUNED, message));
         }
         let wanted = self.keys();
-        let mut blocks = old_blocks(context, head, (from, to), &wanted)?;
-        blocks.extend(head.candidates(from, to, &wanted).cloned());
-        Ok(blocks)
+        Ok(Blocks {
+            old: context.chain.old_candidates(head, from, to, &wanted),
+            held: head.candidates(from, to, &wanted).cloned().collect(),
+        })
     }
 
     /// What the logs are found by: at least one key of each of these.
@@ -326,21 +363,58 @@ impl LogFilter {
     }
 }
 
-/// Those of the blocks that memory no longer holds and that may have logs under such keys.
-fn old_blocks(
-    context: &Context,
-    head: &Head,
-    (from, to): (u64, u64),
-    wanted: &[Vec<LogKey>],
-) -> Result<Vec<Arc<Block>>, RpcError> {
-    let candidates = context.chain.old_candidates(head, from, to, wanted);
-    let limit = context.config.max_logs;
-    if candidates.len() > limit {
-        let until = candidates[limit];
-        let message = format!("query returned more than {limit} results; narrow the range (up to block {until})");
-        return Err(RpcError::invalid_params(message));
+/// Blocks that may have logs that are wanted, oldest first.
+#[derive(Default)]
+struct Blocks {
+    /// Numbers of those that memory no longer holds.
+    old: Vec<u64>,
+    /// The others, which come after them.
+    held: Vec<Arc<Block>>,
+}
+
+/// The answer to a query, within its limits.
+struct Answer<'c> {
+    config: &'c RpcConfig,
+    out: Vec<u8>,
+    logs: usize,
+    /// About how many bytes these logs have.
+    size: usize,
+}
+
+impl<'c> Answer<'c> {
+    fn begin(context: &'c Context) -> Self {
+        Self { config: &context.config, out: vec![b'['], logs: 0, size: 0 }
     }
-    Ok(candidates.into_iter().filter_map(|number| context.chain.old_block(head, number)).collect())
+
+    /// Counts a log of so many bytes from a block, or refuses to tell of so much.
+    fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
+        self.logs += 1;
+        self.size += size;
+        let (max_logs, max_bytes) = (self.config.max_logs, self.config.max_batch_response);
+        if self.logs <= max_logs && self.size <= max_bytes {
+            return Ok(());
+        }
+        Err(RpcError::invalid_params(match self.logs > max_logs {
+            true => format!("query returned more than {max_logs} results; narrow the range (up to block {block})"),
+            false => format!(
+                "query returned more than {max_bytes} bytes; narrow the range (up to block {block}), or add an address \
+                 or topics"
+            ),
+        }))
+    }
+
+    /// Writes a log that was counted.
+    fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
+        if self.out.len() > 1 {
+            self.out.push(b',');
+        }
+        write(&mut self.out);
+    }
+
+    fn end(mut self) -> Written {
+        self.out.push(b']');
+        Written(self.out)
+    }
 }
 
 /// About how long a log is as JSON.

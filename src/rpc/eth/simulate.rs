@@ -25,7 +25,7 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_simulateV1", simulate_v1);
+    table.apart("eth_simulateV1", simulate_v1);
 }
 
 /// The first parameter.
@@ -132,6 +132,7 @@ fn simulate_v1(
         trace_transfers: payload.trace_transfers,
         gas_cap: context.config.gas_cap,
         is_over: &is_over,
+        max_bytes: context.config.max_trace_bytes,
     };
     let simulated = simulate(&view, plans?, options)?;
     let full = payload.full_transactions;

@@ -20,10 +20,10 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.read("erigon_getHeaderByNumber", header);
     table.read("ots_getHeaderByNumber", header);
-    table.read("ots_hasCode", has_code);
+    table.execute("ots_hasCode", has_code);
     table.read("ots_getBlockDetails", details);
     table.read("ots_getBlockDetailsByHash", details_by_hash);
-    table.execute("ots_getBlockTransactions", transactions);
+    table.apart("ots_getBlockTransactions", transactions);
 }
 
 /// Transactions that one page may hold.

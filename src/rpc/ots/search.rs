@@ -1,8 +1,8 @@
 //! Which transactions an account had to do with, as a sender, a recipient or anywhere in their calls.
 
-use std::{collections::HashSet, sync::Arc};
+use std::sync::Arc;
 
-use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
+use alloy_primitives::{Address, B256};
 use alloy_rpc_types_trace::parity::{Action, TraceOutput, TransactionTrace};
 
 use crate::{
@@ -11,45 +11,48 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         eth::{RpcReceipt, RpcTransaction},
-        json::{Json, Object, array},
+        json::{Json, Object, Written, array_within},
         params::LooseNumber,
-        trace::traces_of_block,
+        trace::{Inputs, visit_block},
         tracing::Budget,
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("ots_searchTransactionsBefore", before);
-    table.execute("ots_searchTransactionsAfter", after);
-    table.execute("ots_getContractCreator", contract_creator);
+    table.apart("ots_searchTransactionsBefore", before);
+    table.apart("ots_searchTransactionsAfter", after);
+    table.apart("ots_getContractCreator", contract_creator);
 }
 
+/// How a search gets by with less: it goes on from where one ended, and traces every block on the way.
+const ADVICE: &str = "ask for a smaller page, from a block that is nearer to what is searched for";
 /// Transactions that one page may hold.
 const MAX_PAGE: u64 = 1_000;
 
 /// Where a transaction stands.
 type Mined = (Arc<Block>, usize);
 
-/// A page of found transactions, newest first.
-struct Found {
-    head: Arc<Head>,
-    places: Vec<Mined>,
+/// Writes a page of found transactions, newest first.
+fn page(
+    context: &Context,
+    head: &Head,
+    places: &[Mined],
     first_page: bool,
     last_page: bool,
-}
-
-impl Json for Found {
-    fn write(&self, out: &mut Vec<u8>) {
-        let mut object = Object::begin(out);
-        array(object.name("txs"), &self.places, |(block, index), out| {
-            RpcTransaction::Mined(block.clone(), *index).write(out);
-        });
-        array(object.name("receipts"), &self.places, |(block, index), out| {
-            let blob_base_fee = self.head.environment_of(block).blob_base_fee();
-            RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
-        });
-        object.member("firstPage", &self.first_page).member("lastPage", &self.last_page).end();
+) -> Result<Written, RpcError> {
+    let (mut out, max) = (Vec::new(), context.config.max_trace_bytes);
+    let mut object = Object::begin(&mut out);
+    let whole = array_within(object.name("txs"), max, places, |(block, index), out| {
+        RpcTransaction::Mined(block.clone(), *index).write(out);
+    }) && array_within(object.name("receipts"), max, places, |(block, index), out| {
+        let blob_base_fee = head.environment_of(block).blob_base_fee();
+        RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
+    });
+    if !whole {
+        return Err(RpcError::too_large(max, "ask for a smaller page"));
     }
+    object.member("firstPage", &first_page).member("lastPage", &last_page).end();
+    Ok(Written(out))
 }
 
 fn involves(trace: &TransactionTrace, account: Address) -> bool {
@@ -62,16 +65,19 @@ fn involves(trace: &TransactionTrace, account: Address) -> bool {
     acted || matches!(&trace.result, Some(TraceOutput::Create(created)) if created.address == account)
 }
 
-/// The indices of the block's transactions that `account` had to do with.
+/// The indices of the block's transactions that `account` had to do with, in order.
 fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
-    let traces = traces_of_block(context, BlockId::Hash(block.hash), budget)?.unwrap_or_default();
-    let hashes: HashSet<B256, DefaultHashBuilder> = traces
-        .iter()
-        .filter(|traced| involves(&traced.trace, account))
-        .filter_map(|traced| traced.transaction_hash)
-        .collect();
-    let each = block.transactions.iter().enumerate();
-    Ok(each.filter(|(_, transaction)| hashes.contains(&transaction.hash())).map(|(index, _)| index).collect())
+    let mut found = Vec::new();
+    visit_block(context, BlockId::Hash(block.hash), Inputs::LeftOut, budget, &mut |traced| {
+        let index = traced.transaction_position.and_then(|index| usize::try_from(index).ok());
+        if let Some(index) = index.filter(|_| involves(&traced.trace, account))
+            && found.last() != Some(&index)
+        {
+            found.push(index);
+        }
+        Ok(())
+    })?;
+    Ok(found)
 }
 
 /// Goes through blocks until a page is full; blocks are never torn apart.
@@ -84,9 +90,10 @@ fn search<'a>(
     if size > MAX_PAGE {
         return Err(RpcError::invalid_params(format!("params[2]: at most {MAX_PAGE}")));
     }
-    let budget = Budget::new(context, None);
+    let budget = Budget::new(context, ADVICE);
     let mut found = Vec::new();
     for block in blocks {
+        budget.check_time()?;
         if found.len() as u64 >= size {
             return Ok((found, false));
         }
@@ -100,21 +107,24 @@ fn search<'a>(
 }
 
 /// Transactions before a block (zero for the newest), newest first.
-fn before(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Found, RpcError> {
+fn before(
+    context: &Context,
+    (account, number, size): (Address, LooseNumber, LooseNumber),
+) -> Result<Written, RpcError> {
     let head = context.chain.head();
     let end = if number.0 == 0 { u64::MAX } else { number.0 };
     let blocks = head.blocks_from(0).rev().filter(|block| block.number() < end);
     let (places, last_page) = search(context, blocks, account, size.0)?;
-    Ok(Found { places, first_page: number.0 == 0, last_page, head })
+    page(context, &head, &places, number.0 == 0, last_page)
 }
 
 /// Transactions after a block (zero for the oldest), newest first.
-fn after(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Found, RpcError> {
+fn after(context: &Context, (account, number, size): (Address, LooseNumber, LooseNumber)) -> Result<Written, RpcError> {
     let head = context.chain.head();
     let first = if number.0 == 0 { 0 } else { number.0.saturating_add(1) };
     let (mut places, first_page) = search(context, head.blocks_from(first), account, size.0)?;
     places.sort_by_key(|(block, index)| std::cmp::Reverse((block.number(), *index)));
-    Ok(Found { places, first_page, last_page: number.0 == 0, head })
+    page(context, &head, &places, first_page, number.0 == 0)
 }
 
 /// Who created a contract, and in which transaction.
@@ -135,9 +145,10 @@ fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<
     if head.state.get(address)?.is_none_or(|account| account.code().is_empty()) {
         return Ok(None);
     }
-    let budget = Budget::new(context, None);
+    let budget = Budget::new(context, ADVICE);
     // The block after which the code is there for the first time lies between these two.
     let has_code = |number: u64| {
+        budget.check_time()?;
         let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;
         Ok::<_, RpcError>(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
     };
@@ -149,12 +160,16 @@ fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<
         let middle = without + (with - without) / 2;
         *if has_code(middle)? { &mut with } else { &mut without } = middle;
     }
-    let traces = traces_of_block(context, BlockId::Number(with), &budget)?.unwrap_or_default();
-    let creation = traces.into_iter().find_map(|traced| match (&traced.trace.action, &traced.trace.result) {
-        (Action::Create(create), Some(TraceOutput::Create(created))) if created.address == address => {
-            traced.transaction_hash.map(|hash| Creator { hash, creator: create.from })
+    let mut creation = None;
+    visit_block(context, BlockId::Number(with), Inputs::LeftOut, &budget, &mut |traced| {
+        if let (Action::Create(create), Some(TraceOutput::Create(created))) =
+            (&traced.trace.action, &traced.trace.result)
+            && created.address == address
+            && let Some(hash) = traced.transaction_hash
+        {
+            creation.get_or_insert(Creator { hash, creator: create.from });
         }
-        _ => None,
-    });
+        Ok(())
+    })?;
     Ok(creation)
 }

@@ -11,27 +11,32 @@ use crate::{
     evm::Watch,
     rpc::{
         Context, RpcError, Table,
+        error::TIMEOUT,
         hex::Quantity,
-        json::{Json, Object, Serialized},
+        json::{Json, Object, Serialized, Written, array_within},
         params::LooseNumber,
         tracing::{Budget, Subject, find_transaction},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("ots_getTransactionError", error);
-    table.execute("ots_getInternalOperations", internal_operations);
-    table.execute("ots_traceTransaction", trace);
-    table.execute("ots_getTransactionBySenderAndNonce", by_sender_and_nonce);
+    table.apart("ots_getTransactionError", error);
+    table.apart("ots_getInternalOperations", internal_operations);
+    table.apart("ots_traceTransaction", trace);
+    table.apart("ots_getTransactionBySenderAndNonce", by_sender_and_nonce);
 }
+
+/// How to ask for less than everything that a transaction did.
+const ADVICE: &str = "use debug_traceTransaction with the callTracer and onlyTopCall";
 
 /// What a transaction reverted with; empty if it did not.
 fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
+    let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
     if replay.block.receipts[index].succeeded() {
         return Ok(Bytes::new());
     }
-    let result = replay.after(index)?.execute(&replay.block.transactions[index])?;
+    let result = replay.after(index, &budget)?.execute(&replay.block.transactions[index])?;
     Ok(result.output().cloned().unwrap_or_default())
 }
 
@@ -40,15 +45,15 @@ fn internal_operations(
     context: &Context,
     (hash,): (B256,),
 ) -> Result<Serialized<Vec<alloy_rpc_types_trace::otterscan::InternalOperation>>, RpcError> {
-    let budget = Budget::new(context, None);
+    let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index)?;
+    let mut executor = replay.after(index, &budget)?;
     let mut inspector = InternalOperationsInspector::default();
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over);
+    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |_, _| ());
-    budget.check(watch.was_stopped())?;
+    budget.check(watch.stopped())?;
     run?;
     Ok(Serialized(inspector.into_operations()))
 }
@@ -79,16 +84,16 @@ impl Json for Call {
 }
 
 /// All calls of a transaction with their depth.
-fn trace(context: &Context, (hash,): (B256,)) -> Result<Vec<Call>, RpcError> {
-    let budget = Budget::new(context, None);
+fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index)?;
+    let mut executor = replay.after(index, &budget)?;
     let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity());
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over);
+    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     let run = subject.run(&mut watch, |_, _| ());
-    budget.check(watch.was_stopped())?;
+    budget.check(watch.stopped())?;
     run?;
     let each = inspector.into_parity_builder().into_transaction_traces_iter().filter_map(|trace| {
         let depth = trace.trace_address.len();
@@ -134,14 +139,26 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Vec<Call>, RpcError> {
             Action::Reward(_) => return None,
         })
     });
-    Ok(each.collect())
+    let mut out = Vec::new();
+    match array_within(&mut out, budget.max_bytes(), each, |call, out| call.write(out)) {
+        true => Ok(Written(out)),
+        false => Err(budget.too_large()),
+    }
 }
 
 /// The hash of the transaction that an account sent with a nonce; null if there is none.
 fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber)) -> Result<Option<B256>, RpcError> {
     use alloy_consensus::Transaction as _;
     let head = context.chain.head();
-    let blocks = head.blocks_from(0).rev();
-    let mut sent = blocks.flat_map(|block| &block.transactions).filter(|transaction| transaction.sender == sender);
-    Ok(sent.find(|transaction| transaction.envelope.nonce() == nonce.0).map(|transaction| transaction.hash()))
+    let is_over = context.time_limit();
+    for block in head.blocks_from(0).rev() {
+        if is_over() {
+            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+        }
+        let mut sent = block.transactions.iter().filter(|transaction| transaction.sender == sender);
+        if let Some(found) = sent.find(|transaction| transaction.envelope.nonce() == nonce.0) {
+            return Ok(Some(found.hash()));
+        }
+    }
+    Ok(None)
 }

@@ -4,6 +4,7 @@ use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
 use alloy_rpc_types_trace::parity::{Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace};
 use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
+use serde::Serialize;
 use serde_json::Value;
 
 use crate::{
@@ -12,34 +13,49 @@ use crate::{
     rpc::{
         Context, RpcError, Table,
         eth::find,
-        json::Serialized,
+        json::{Serialized, Written},
         params::{LooseNumber, Param},
         tracing::{Budget, Replay, Subject, find_transaction},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("trace_block", block);
-    table.execute("trace_transaction", transaction);
-    table.execute("trace_get", get);
+    table.apart("trace_block", block);
+    table.apart("trace_transaction", transaction);
+    table.apart("trace_get", get);
 }
 
-/// Traces of one or several transactions.
-pub(super) type Traces = Serialized<Vec<LocalizedTransactionTrace>>;
+/// How to ask for less than all calls of a block or of a transaction.
+const ADVICE: &str =
+    "trace the transactions of a block one by one, or use debug_traceTransaction with the callTracer and onlyTopCall";
 
-/// Runs the next transaction of a block and lists its calls.
-fn traces_of(
+/// What takes the traces one after another as they are made.
+pub(in crate::rpc) type Visit<'v> = &'v mut dyn FnMut(LocalizedTransactionTrace) -> Result<(), RpcError>;
+
+/// How transactions are traced: with what each call is given, or without.
+#[derive(Clone, Copy)]
+pub(in crate::rpc) enum Inputs {
+    Kept,
+    LeftOut,
+}
+
+/// Runs the next transaction of a block and shows its calls.
+fn visit_transaction(
     replay: &Replay,
     executor: &mut BlockExecutor<'_>,
     index: usize,
+    inputs: Inputs,
     budget: &Budget,
-) -> Result<Vec<LocalizedTransactionTrace>, RpcError> {
+    visit: Visit<'_>,
+) -> Result<(), RpcError> {
+    budget.check_time()?;
     let transaction = &replay.block.transactions[index];
-    let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity());
+    let config = TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
+    let mut inspector = TracingInspector::new(config);
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over);
+    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
     let gas_used = Subject::Next(executor, transaction).run(&mut watch, |seen, _| seen.outcome.result.tx_gas_used());
-    budget.check(watch.was_stopped())?;
+    budget.check(watch.stopped())?;
     let info = TransactionInfo {
         hash: Some(transaction.hash()),
         index: Some(index as u64),
@@ -48,24 +64,26 @@ fn traces_of(
         ..TransactionInfo::default()
     };
     let builder = inspector.into_parity_builder().with_transaction_gas_used(gas_used?);
-    Ok(builder.into_localized_transaction_traces(info))
+    builder.into_localized_transaction_traces_iter(info).try_for_each(visit)
 }
 
-/// All traces of a block, then the rewards of its miners before the merge. The first block has none.
-pub(in crate::rpc) fn traces_of_block(
+/// Shows all traces of a block, then the rewards of its miners before the merge; false if there is no such block. The
+/// first block has none.
+pub(in crate::rpc) fn visit_block(
     context: &Context,
     id: BlockId,
+    inputs: Inputs,
     budget: &Budget,
-) -> Result<Option<Vec<LocalizedTransactionTrace>>, RpcError> {
-    let Some((head, block)) = find(context, id)? else { return Ok(None) };
+    visit: Visit<'_>,
+) -> Result<bool, RpcError> {
+    let Some((head, block)) = find(context, id)? else { return Ok(false) };
     if block.number() == head.genesis.number() {
-        return Ok(Some(Vec::new()));
+        return Ok(true);
     }
     let replay = Replay::find(context, id)?;
     let mut executor = replay.begin()?;
-    let mut traces = Vec::new();
     for index in 0..block.transactions.len() {
-        traces.extend(traces_of(&replay, &mut executor, index, budget)?);
+        visit_transaction(&replay, &mut executor, index, inputs, budget, visit)?;
     }
     if !replay.environment().rules.has(Fork::Paris) {
         let paid = rewards(replay.environment(), &block.ommers);
@@ -73,16 +91,16 @@ pub(in crate::rpc) fn traces_of_block(
         // The block's own reward comes first.
         for (at, (author, value)) in paid.iter().enumerate().map(|(at, _)| (at, paid[(at + uncles) % paid.len()])) {
             let reward_type = if at == 0 { RewardType::Block } else { RewardType::Uncle };
-            traces.push(LocalizedTransactionTrace {
+            visit(LocalizedTransactionTrace {
                 trace: reward(RewardAction { author, reward_type, value }),
                 block_hash: Some(block.hash),
                 block_number: Some(block.number()),
                 transaction_hash: None,
                 transaction_position: None,
-            });
+            })?;
         }
     }
-    Ok(Some(traces))
+    Ok(true)
 }
 
 fn reward(action: RewardAction) -> TransactionTrace {
@@ -96,24 +114,50 @@ fn reward(action: RewardAction) -> TransactionTrace {
 }
 
 /// All calls of a block's transactions; null if there is no such block.
-fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Traces>, RpcError> {
-    let budget = Budget::new(context, None);
-    Ok(traces_of_block(context, id, &budget)?.map(Serialized))
+fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcError> {
+    let budget = Budget::new(context, ADVICE);
+    let mut list = List::default();
+    let found = visit_block(context, id, Inputs::Kept, &budget, &mut |trace| list.push(&trace, &budget))?;
+    Ok(found.then(|| list.end()))
 }
 
-fn traces_of_transaction(context: &Context, hash: B256) -> Result<Vec<LocalizedTransactionTrace>, RpcError> {
-    let budget = Budget::new(context, None);
+/// Traces as a JSON array.
+#[derive(Default)]
+pub(super) struct List(Vec<u8>);
+
+impl List {
+    /// Adds a trace, if there is room for it.
+    pub(super) fn push(&mut self, trace: &impl Serialize, budget: &Budget) -> Result<(), RpcError> {
+        self.0.push(if self.0.is_empty() { b'[' } else { b',' });
+        budget.write(trace, &mut self.0)
+    }
+
+    /// The array.
+    pub(super) fn end(mut self) -> Written {
+        if self.0.is_empty() {
+            self.0.push(b'[');
+        }
+        self.0.push(b']');
+        Written(self.0)
+    }
+}
+
+/// Shows all calls of a transaction; false if it is in no block.
+fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>) -> Result<bool, RpcError> {
+    if context.chain.transaction(&context.chain.head(), hash).is_none() {
+        return Ok(false);
+    }
     let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index)?;
-    traces_of(&replay, &mut executor, index, &budget)
+    let mut executor = replay.after(index, budget)?;
+    visit_transaction(&replay, &mut executor, index, Inputs::Kept, budget, visit).map(|()| true)
 }
 
 /// All calls of a transaction; null if it is in no block.
-fn transaction(context: &Context, (hash,): (B256,)) -> Result<Option<Traces>, RpcError> {
-    if context.chain.transaction(&context.chain.head(), hash).is_none() {
-        return Ok(None);
-    }
-    traces_of_transaction(context, hash).map(|traces| Some(Serialized(traces)))
+fn transaction(context: &Context, (hash,): (B256,)) -> Result<Option<Written>, RpcError> {
+    let budget = Budget::new(context, ADVICE);
+    let mut list = List::default();
+    let found = visit_calls(context, hash, &budget, &mut |trace| list.push(&trace, &budget))?;
+    Ok(found.then(|| list.end()))
 }
 
 /// A place among a transaction's calls: the index of a call in each call on the way there.
@@ -135,9 +179,13 @@ fn get(
     context: &Context,
     (hash, place): (B256, TraceAddress),
 ) -> Result<Option<Serialized<LocalizedTransactionTrace>>, RpcError> {
-    if context.chain.transaction(&context.chain.head(), hash).is_none() {
-        return Ok(None);
-    }
-    let traces = traces_of_transaction(context, hash)?;
-    Ok(traces.into_iter().find(|at| at.trace.trace_address == place.0).map(Serialized))
+    let budget = Budget::new(context, ADVICE);
+    let mut found = None;
+    visit_calls(context, hash, &budget, &mut |trace| {
+        if trace.trace.trace_address == place.0 {
+            found.get_or_insert(trace);
+        }
+        Ok(())
+    })?;
+    Ok(found.map(Serialized))
 }

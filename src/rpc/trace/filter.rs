@@ -5,14 +5,17 @@ use alloy_rpc_types_trace::filter::{TraceFilter as Accounts, TraceFilterMode};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
-use super::{block::Traces, traces_of_block};
+use super::{
+    block::List,
+    {Inputs, visit_block},
+};
 use crate::{
     chain::BlockId,
     rpc::{
         Context, RpcError, Table,
         error::HISTORY_PRUNED,
         eth::field,
-        json::Serialized,
+        json::Written,
         params::{self, LooseNumber, Param},
         schema,
         tracing::Budget,
@@ -20,7 +23,7 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("trace_filter", filter);
+    table.apart("trace_filter", filter);
 }
 
 /// Blocks that one query may run again.
@@ -89,8 +92,8 @@ impl Param for TraceFilter {
 }
 
 /// The calls of a range of blocks that come from or go to certain accounts.
-fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Traces, RpcError> {
-    let budget = Budget::new(context, None);
+fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcError> {
+    let budget = Budget::new(context, "narrow the range of blocks, or set count");
     let head = context.chain.head();
     let number = |id| context.chain.number(&head, id).ok_or_else(|| RpcError::server("unknown block"));
     let (from, to) = (number(filter.from_block)?, number(filter.to_block)?.min(head.number()));
@@ -105,15 +108,22 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Traces, RpcErr
         return Err(RpcError::new(HISTORY_PRUNED, message));
     }
     let matcher = filter.accounts.matcher();
-    let wanted = filter.after.saturating_add(filter.count);
-    let mut found = Vec::new();
+    let wanted = filter.after..filter.after.saturating_add(filter.count);
+    let (mut list, mut matching) = (List::default(), 0);
     for at in from..=to {
-        if found.len() >= wanted {
+        budget.check_time()?;
+        if matching >= wanted.end {
             break;
         }
-        let traces = traces_of_block(context, BlockId::Number(at), &budget)?.unwrap_or_default();
-        found.extend(traces.into_iter().filter(|trace| matcher.matches(&trace.trace)));
-        budget.check_count(found.len())?;
+        visit_block(context, BlockId::Number(at), Inputs::Kept, &budget, &mut |trace| {
+            if matcher.matches(&trace.trace) {
+                if wanted.contains(&matching) {
+                    list.push(&trace, &budget)?;
+                }
+                matching += 1;
+            }
+            Ok(())
+        })?;
     }
-    Ok(Serialized(found.into_iter().skip(filter.after).take(filter.count).collect()))
+    Ok(list.end())
 }

@@ -6,7 +6,7 @@ mod replay;
 
 use super::Table;
 
-pub(super) use block::traces_of_block;
+pub(super) use block::{Inputs, visit_block};
 
 pub(super) fn methods(table: &mut Table) {
     block::methods(table);

@@ -2,34 +2,33 @@
 
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
-use revm_inspectors::tracing::{TraceLimits, TracingInspector, TracingInspectorConfig};
+use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
 use serde_json::{Value, json, value::RawValue};
 
+use super::block::List;
 use crate::{
     block::Submission,
     chain::{BlockId, SubmitError},
-    evm::{CallContext, StateOverrides, Watch},
+    evm::{CallContext, Inspected, StateOverrides, Watch},
     rpc::{
         Context, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest},
-        json::Serialized,
+        json::Written,
         params::Param,
-        tracing::{Budget, MAX_REMEMBERED_STEPS, Replay, Subject, find_transaction},
+        tracing::{Budget, Replay, Subject, find_transaction},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("trace_call", call);
-    table.execute("trace_callMany", call_many);
-    table.execute("trace_rawTransaction", raw_transaction);
-    table.execute("trace_replayTransaction", replay_transaction);
-    table.execute("trace_replayBlockTransactions", replay_block_transactions);
+    table.apart("trace_call", call);
+    table.apart("trace_callMany", call_many);
+    table.apart("trace_rawTransaction", raw_transaction);
+    table.apart("trace_replayTransaction", replay_transaction);
+    table.apart("trace_replayBlockTransactions", replay_block_transactions);
 }
 
 /// Calls that one request may make.
 const MAX_CALLS: usize = 1_000;
-/// Bytes of memory and calldata that one trace may remember.
-const MAX_RECORDED: usize = 64 << 20;
 
 /// What to tell: `trace`, `vmTrace`, `stateDiff`.
 #[derive(Clone, Debug)]
@@ -52,25 +51,49 @@ impl Param for TraceTypes {
     }
 }
 
-fn run(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<TraceResults, RpcError> {
-    let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0))
-        .with_limits(TraceLimits::default().set_max_recorded_bytes(Some(MAX_RECORDED)));
-    let most = if types.0.contains(&TraceType::VmTrace) { MAX_REMEMBERED_STEPS } else { u64::MAX };
+impl TraceTypes {
+    /// The budget of a request that wants these to be told.
+    fn budget(&self, context: &Context) -> Budget {
+        let advice = match self.0.contains(&TraceType::VmTrace) {
+            true => "leave out vmTrace, or trace fewer transactions at a time",
+            false => "leave out stateDiff or trace, or trace fewer transactions at a time",
+        };
+        Budget::new(context, advice)
+    }
+}
+
+/// Traces one execution, and lets `look` see what came of it.
+fn run<R>(
+    subject: Subject<'_, '_>,
+    types: &TraceTypes,
+    budget: &Budget,
+    look: impl FnOnce(&mut Inspected<'_>) -> R,
+) -> Result<(TraceResults, R), RpcError> {
+    budget.check_time()?;
+    let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over).at_most(most);
+    // Differences are those of the state; no call tells of them.
+    let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
+    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes()).top_only(top_only);
     let traced = subject.run(&mut watch, |seen, watch| {
+        // What is not whole is not put together either.
+        budget.check(watch.stopped())?;
         let inspector = std::mem::take(watch.inner());
         let gas_used = seen.outcome.result.tx_gas_used();
-        let complete = !inspector.limit_exceeded();
         let builder = inspector.into_parity_builder().with_transaction_gas_used(gas_used);
-        (builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before), complete)
+        let results = builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
+        Ok::<_, RpcError>((results, look(seen)))
     });
-    budget.check(watch.was_stopped())?;
-    let (results, complete) = traced?;
-    if !complete {
-        return Err(budget.too_large());
-    }
-    Ok(results?)
+    budget.check(watch.stopped())?;
+    traced?
+}
+
+/// Traces one execution and writes the trace.
+fn write(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<Written, RpcError> {
+    let (results, ()) = run(subject, types, budget, |_| ())?;
+    let mut out = Vec::new();
+    budget.write(results, &mut out)?;
+    Ok(Written(out))
 }
 
 /// Traces a call on the state of a block (by default the newest).
@@ -83,13 +106,13 @@ fn call(
         StateOverrides,
         BlockOverrides,
     ),
-) -> Result<Serialized<TraceResults>, RpcError> {
-    let budget = Budget::new(context, None);
+) -> Result<Written, RpcError> {
+    let budget = types.budget(context);
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&overrides, context.config.gas_cap);
-    run(Subject::Call(calls, &call), &types, &budget).map(Serialized)
+    write(Subject::Call(calls, &call), &types, &budget)
 }
 
 /// A call and what to tell of it.
@@ -109,62 +132,56 @@ impl Param for TracedCall {
 }
 
 /// Traces calls one after another, each on what the one before left.
-fn call_many(
-    context: &Context,
-    (calls, id): (Vec<TracedCall>, Option<BlockId>),
-) -> Result<Serialized<Vec<TraceResults>>, RpcError> {
+fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>)) -> Result<Written, RpcError> {
     if calls.len() > MAX_CALLS {
         return Err(RpcError::invalid_params(format!("params[0]: at most {MAX_CALLS} calls, got {}", calls.len())));
     }
-    let budget = Budget::new(context, None);
+    let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let none = StateOverrides::new();
-    let mut results = Vec::with_capacity(calls.len());
+    let mut list = List::default();
     for TracedCall(request, types) in calls {
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
-        results.push(run(Subject::Call(calls, &call), &types, &budget)?);
-        let changes = calls.changes(&call)?;
+        let (results, changes) = run(Subject::Call(calls, &call), &types, &budget, |seen| seen.take_changes())?;
+        list.push(&results, &budget)?;
+        let changes = changes?;
         view.state.apply(&changes);
     }
-    Ok(Serialized(results))
+    Ok(list.end())
 }
 
 /// Traces a signed transaction without submitting it.
 fn raw_transaction(
     context: &Context,
     (raw, types, id): (Bytes, TraceTypes, Option<BlockId>),
-) -> Result<Serialized<TraceResults>, RpcError> {
-    let budget = Budget::new(context, None);
+) -> Result<Written, RpcError> {
+    let budget = types.budget(context);
     let transaction = Submission::decode(&raw).map_err(SubmitError::from)?.transaction;
     let view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let replay = Replay::next(&view);
     let mut executor = replay.begin()?;
-    run(Subject::Next(&mut executor, &transaction), &types, &budget).map(Serialized)
+    write(Subject::Next(&mut executor, &transaction), &types, &budget)
 }
 
 /// Traces a transaction as it ran.
-fn replay_transaction(
-    context: &Context,
-    (hash, types): (B256, TraceTypes),
-) -> Result<Serialized<TraceResults>, RpcError> {
-    let budget = Budget::new(context, None);
+fn replay_transaction(context: &Context, (hash, types): (B256, TraceTypes)) -> Result<Written, RpcError> {
+    let budget = types.budget(context);
     let (replay, index) = find_transaction(context, hash)?;
-    let mut executor = replay.after(index)?;
-    run(Subject::Next(&mut executor, &replay.block.transactions[index]), &types, &budget).map(Serialized)
+    let mut executor = replay.after(index, &budget)?;
+    write(Subject::Next(&mut executor, &replay.block.transactions[index]), &types, &budget)
 }
 
 /// Traces all transactions of a block as they ran.
-fn replay_block_transactions(
-    context: &Context,
-    (id, types): (BlockId, TraceTypes),
-) -> Result<Serialized<Vec<TraceResultsWithTransactionHash>>, RpcError> {
-    let budget = Budget::new(context, None);
+fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceTypes)) -> Result<Written, RpcError> {
+    let budget = types.budget(context);
     let replay = Replay::find(context, id)?;
     let mut executor = replay.begin()?;
-    let each = replay.block.transactions.iter().map(|transaction| {
-        let full_trace = run(Subject::Next(&mut executor, transaction), &types, &budget)?;
-        Ok(TraceResultsWithTransactionHash { full_trace, transaction_hash: transaction.hash() })
-    });
-    each.collect::<Result<_, RpcError>>().map(Serialized)
+    let mut list = List::default();
+    for transaction in &replay.block.transactions {
+        let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
+        let transaction_hash = transaction.hash();
+        list.push(&TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget)?;
+    }
+    Ok(list.end())
 }

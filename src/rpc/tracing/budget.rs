@@ -2,33 +2,51 @@
 
 use std::time::{Duration, Instant};
 
+use serde::Serialize;
+
 use super::tracer::GoDuration;
-use crate::rpc::{Context, RpcError, error::TIMEOUT};
+use crate::{
+    evm::Stop,
+    rpc::{Context, RpcError, error::TIMEOUT, json::Serialized},
+};
 
-/// How much longer than by default a trace may take if its caller says so.
-const MOST_PATIENCE: u32 = 24;
-
-/// About the length of one call's trace.
-const TRACE_BYTES: usize = 512;
-
-/// Time and size that are left.
+/// Time and size that one request has.
 pub struct Budget {
     begun: Instant,
     limit: Duration,
     max_bytes: usize,
+    /// How a client gets by with less.
+    advice: &'static str,
 }
 
 impl Budget {
-    /// The budget of a request that begins now; the client may have said how long it waits.
-    pub fn new(context: &Context, timeout: Option<GoDuration>) -> Self {
-        let usual = context.config.execution_timeout;
-        let limit = timeout.map_or(usual, |GoDuration(asked)| asked.min(usual * MOST_PATIENCE));
-        Self { begun: Instant::now(), limit, max_bytes: context.config.max_trace_bytes }
+    /// The budget of a request that begins now. What exceeds its size is refused with `advice` on how to ask for less.
+    pub fn new(context: &Context, advice: &'static str) -> Self {
+        let config = &context.config;
+        Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes: config.max_trace_bytes, advice }
+    }
+
+    /// The same for a client that may wait less long than the node would work for it.
+    pub fn within(self, timeout: Option<GoDuration>) -> Self {
+        Self { limit: timeout.map_or(self.limit, |GoDuration(asked)| asked.min(self.limit)), ..self }
     }
 
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
         self.begun.elapsed() > self.limit
+    }
+
+    /// The error for a request whose time is up.
+    pub fn check_time(&self) -> Result<(), RpcError> {
+        match self.is_over() {
+            true => Err(RpcError::new(TIMEOUT, format!("execution timeout after {:?}", self.limit))),
+            false => Ok(()),
+        }
+    }
+
+    /// Bytes that one execution may record.
+    pub fn max_bytes(&self) -> usize {
+        self.max_bytes
     }
 
     /// Bytes that may be added to what is written already.
@@ -37,11 +55,19 @@ impl Budget {
     }
 
     /// The error for an execution that was stopped.
-    pub fn check(&self, stopped: bool) -> Result<(), RpcError> {
+    pub fn check(&self, stopped: Option<Stop>) -> Result<(), RpcError> {
         match stopped {
-            false => Ok(()),
-            true if self.is_over() => Err(RpcError::new(TIMEOUT, format!("execution timeout after {:?}", self.limit))),
-            true => Err(RpcError::server("the transaction makes too many calls or steps for this tracer")),
+            None => Ok(()),
+            Some(Stop::Time) => Err(RpcError::new(TIMEOUT, format!("execution timeout after {:?}", self.limit))),
+            Some(Stop::Size) => Err(self.too_large()),
+        }
+    }
+
+    /// Appends a trace as JSON, if there is room for it.
+    pub fn write(&self, trace: impl Serialize, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        match Serialized(trace).write_within(out, self.max_bytes) {
+            true => Ok(()),
+            false => Err(self.too_large()),
         }
     }
 
@@ -50,14 +76,8 @@ impl Budget {
         if written.len() > self.max_bytes { Err(self.too_large()) } else { Ok(()) }
     }
 
-    /// The same for traces that are not written yet.
-    pub fn check_count(&self, traces: usize) -> Result<(), RpcError> {
-        if traces > self.max_bytes / TRACE_BYTES { Err(self.too_large()) } else { Ok(()) }
-    }
-
     /// There is more to tell than one answer may hold.
     pub fn too_large(&self) -> RpcError {
-        let limit = self.max_bytes;
-        RpcError::server(format!("the trace exceeds {limit} bytes; leave out memory or stack, or set a limit"))
+        RpcError::server(format!("the trace exceeds {} bytes; {}", self.max_bytes, self.advice))
     }
 }

@@ -9,4 +9,4 @@ mod tracer;
 
 pub(super) use budget::Budget;
 pub(super) use replay::{Replay, find_transaction};
-pub(super) use tracer::{MAX_REMEMBERED_STEPS, Place, Subject, TraceOptions, trace};
+pub(super) use tracer::{Place, Subject, TraceOptions, trace};

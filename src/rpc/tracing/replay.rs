@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
+use super::Budget;
 use crate::{
     block::Block,
     chain::{BlockId, Head, View},
@@ -77,16 +78,17 @@ impl Replay {
     }
 
     /// The state after the block's first `count` transactions.
-    pub fn state_after(&self, count: usize) -> Result<State, RpcError> {
+    pub fn state_after(&self, count: usize, budget: &Budget) -> Result<State, RpcError> {
         let mut state = self.state.clone();
-        state.apply(&self.after(count)?.into_changes());
+        state.apply(&self.after(count, budget)?.into_changes());
         Ok(state)
     }
 
     /// The block after its first `count` transactions.
-    pub fn after(&self, count: usize) -> Result<BlockExecutor<'_>, RpcError> {
+    pub fn after(&self, count: usize, budget: &Budget) -> Result<BlockExecutor<'_>, RpcError> {
         let mut executor = self.begin()?;
         for transaction in self.block.transactions.iter().take(count) {
+            budget.check_time()?;
             executor.execute(transaction)?;
         }
         Ok(executor)

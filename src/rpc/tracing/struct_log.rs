@@ -16,7 +16,7 @@ use revm::{
 use serde::Deserialize;
 
 use crate::{
-    evm::{EvmContext, halt_message},
+    evm::{EvmContext, Recorder, halt_message},
     rpc::{
         hex::Quantity,
         json::{Json, Object, array},
@@ -40,7 +40,6 @@ pub struct StructLogger {
     options: StructLogOptions,
     lines: u64,
     out: Vec<u8>,
-    max_bytes: usize,
     /// The step that is being made.
     step: Option<Step>,
     /// Slots that each contract has used so far.
@@ -61,23 +60,17 @@ struct Step {
 }
 
 impl StructLogger {
-    /// Keeps at most about `max_bytes`.
-    pub fn new(options: StructLogOptions, max_bytes: usize) -> Self {
+    /// No lines so far.
+    pub fn new(options: StructLogOptions) -> Self {
         Self {
             options,
             lines: 0,
             out: Vec::new(),
-            max_bytes,
             step: None,
             storage: HashMap::default(),
             refunds: Vec::new(),
             refund: 0,
         }
-    }
-
-    /// Whether more was to be written than is allowed.
-    pub fn is_over(&self) -> bool {
-        self.out.len() > self.max_bytes
     }
 
     /// The whole trace.
@@ -151,10 +144,16 @@ fn failure(result: InstructionResult) -> Option<String> {
     }
 }
 
+/// It writes what it sees at once, so that its lines are all that it keeps.
+impl Recorder for StructLogger {
+    fn copied(&self) -> usize {
+        self.out.len()
+    }
+}
+
 impl Inspector<EvmContext<'_>> for StructLogger {
     fn step(&mut self, interpreter: &mut Interpreter, _: &mut EvmContext<'_>) {
-        let full = self.options.limit > 0 && self.lines >= self.options.limit;
-        if full || self.is_over() {
+        if self.options.limit > 0 && self.lines >= self.options.limit {
             return;
         }
         let memory = &interpreter.memory;

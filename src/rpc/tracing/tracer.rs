@@ -19,14 +19,10 @@ use crate::{
     rpc::{
         RpcError,
         eth::field,
-        json::{Json, Serialized},
         params::{self, Param},
         schema,
     },
 };
-
-/// Steps that a tracer may remember that remembers them all.
-pub const MAX_REMEMBERED_STEPS: u64 = 1_000_000;
 
 /// What to trace and how, as clients say it.
 #[derive(Clone, Debug, Default)]
@@ -34,7 +30,7 @@ pub struct TraceOptions {
     steps: StructLogOptions,
     tracer: Option<GethDebugBuiltInTracerType>,
     config: GethDebugTracerConfig,
-    /// How long it may take.
+    /// How long the client waits, if that is less than the node's own limit.
     pub timeout: Option<GoDuration>,
 }
 
@@ -75,7 +71,7 @@ impl Param for TraceOptions {
             timeout: field("timeout", raw.timeout)?,
         };
         // So that a configuration that does not fit is refused before anything runs.
-        options.tracer_for(0).map(|_| options)
+        options.tracer().map(|_| options)
     }
 
     fn schema() -> Value {
@@ -124,9 +120,23 @@ fn wrong_duration(text: &str) -> String {
 }
 
 impl TraceOptions {
-    fn tracer_for(&self, max_bytes: usize) -> Result<Tracer, String> {
+    /// How to ask for less than what turned out to be too much.
+    pub fn advice(&self) -> &'static str {
+        match self.tracer {
+            None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
+            Some(GethDebugBuiltInTracerType::CallTracer) => {
+                "set onlyTopCall, or trace the transactions of a block one by one"
+            }
+            Some(GethDebugBuiltInTracerType::PreStateTracer) => {
+                "set disableCode or disableStorage, or trace the transactions of a block one by one"
+            }
+            Some(_) => "use the callTracer with onlyTopCall, or trace the transactions of a block one by one",
+        }
+    }
+
+    fn tracer(&self) -> Result<Tracer, String> {
         let Some(tracer) = self.tracer else {
-            return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps, max_bytes))));
+            return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps))));
         };
         let mut tracer_config = self.config.clone();
         if tracer == GethDebugBuiltInTracerType::MuxTracer
@@ -206,35 +216,34 @@ pub fn trace(
     subject: Subject<'_, '_>,
     out: &mut Vec<u8>,
 ) -> Result<(), RpcError> {
-    let is_over = || budget.is_over();
-    match options.tracer_for(budget.bytes_left(out)).map_err(RpcError::invalid_params)? {
+    let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
+    match options.tracer().map_err(RpcError::invalid_params)? {
         Tracer::Steps(mut logger) => {
-            let mut watch = Watch::new(&mut *logger, &is_over);
+            let mut watch = Watch::new(&mut *logger, &is_over, left);
             let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
-            budget.check(watch.was_stopped())?;
-            let result = result?;
-            if logger.is_over() {
-                return Err(budget.too_large());
-            }
-            logger.finish(&result, out);
+            budget.check(watch.stopped())?;
+            logger.finish(&result?, out);
+            budget.check_size(out)
         }
         Tracer::Named(mut inspector) => {
-            let remembers_steps = matches!(
-                *inspector,
-                DebugInspector::PreStateTracer(..) | DebugInspector::Erc7562Tracer(..) | DebugInspector::Mux(..)
-            );
-            let most = if remembers_steps { MAX_REMEMBERED_STEPS } else { u64::MAX };
-            let mut watch = Watch::new(&mut *inspector, &is_over).at_most(most);
+            // The first tells of nothing else; the other looks at the state alone.
+            let top_only = match &*inspector {
+                DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
+                DebugInspector::PreStateTracer(..) => true,
+                _ => false,
+            };
+            let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
             let seen = subject.run(&mut watch, |inspected, watch| {
+                // What is not whole is not put together either.
+                budget.check(watch.stopped())?;
                 let context =
                     TransactionContext { block_hash: place.block, tx_hash: place.transaction, tx_index: place.index };
                 let Inspected { tx, block, outcome, before } = inspected;
-                watch.inner().get_result(Some(context), tx, block, outcome, before)
+                let result = watch.inner().get_result(Some(context), tx, block, outcome, before);
+                result.map_err(|error| RpcError::server(error.to_string()))
             });
-            budget.check(watch.was_stopped())?;
-            let seen = seen?.map_err(|error| RpcError::server(error.to_string()))?;
-            Serialized(seen).write(out);
+            budget.check(watch.stopped())?;
+            budget.write(seen??, out)
         }
     }
-    budget.check_size(out)
 }

@@ -14,7 +14,6 @@ async fn impatient() -> TestNode {
     node_with(|config| {
         config.rpc.execution_timeout = Duration::from_millis(5);
         config.rpc.gas_cap = 1 << 40;
-        config.rpc.max_trace_bytes = 20_000;
     })
     .await
 }
@@ -41,8 +40,8 @@ async fn nothing_runs_for_ever() {
 
 #[tokio::test]
 async fn a_trace_that_gets_too_long_is_refused() {
-    let node = impatient().await;
-    let options = |limit: u64| json!({"limit": limit, "timeout": "100ms", "stateOverrides": {AT: {"code": LOOP}}});
+    let node = node_with(|config| config.rpc.max_trace_bytes = 20_000).await;
+    let options = |limit: u64| json!({"limit": limit, "stateOverrides": {AT: {"code": LOOP}}});
     let call = json!({"to": AT, "gas": "0x5fff"});
     says(&node.rpc_error("debug_traceCall", json!([call, "latest", options(0)])).await, "exceeds 20000 bytes");
     let traced = node.rpc("debug_traceCall", json!([call, "latest", options(10)])).await;

@@ -1,5 +1,6 @@
 //! JSON-RPC over real sockets.
 
+mod bounds;
 mod calls;
 mod client;
 mod envelope;

@@ -1,0 +1,152 @@
+//! What inspectors keep of an execution, so that [`Watch`](super::Watch) can count it before it fills the memory.
+
+use alloy_primitives::Log;
+use revm::{
+    bytecode::opcode,
+    inspector::NoOpInspector,
+    interpreter::{Interpreter, interpreter_types::Jumps},
+};
+use revm_inspectors::{
+    access_list::AccessListInspector,
+    otterscan::InternalOperationsInspector,
+    tracing::{DebugInspector, StackSnapshotType, TracingInspector, TracingInspectorConfig},
+};
+
+use super::LogCollector;
+
+/// About what one call takes, in memory or in an answer, without its data.
+const CALL: usize = 1 << 10;
+/// The same of one log, and of one of its topics.
+const LOG: usize = 256;
+const TOPIC: usize = 70;
+/// The same of one step, and of one word of its stack.
+const STEP: usize = 256;
+const WORD: usize = 32;
+/// Gas that hashing takes for each word.
+const KECCAK_WORD: u64 = 6;
+
+/// What an inspector keeps.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Records {
+    /// Every call.
+    pub calls: bool,
+    /// What calls are given.
+    pub inputs: bool,
+    /// What calls return.
+    pub outputs: bool,
+    /// Event logs.
+    pub logs: bool,
+    /// Every step.
+    pub steps: bool,
+    /// The stack before every step, and what is hashed.
+    pub stacks: bool,
+}
+
+/// An inspector that says what it keeps.
+pub trait Recorder {
+    /// What it keeps of what it is shown.
+    fn records(&self) -> Records {
+        Records::default()
+    }
+
+    /// Bytes that it keeps besides.
+    fn copied(&self) -> usize {
+        0
+    }
+}
+
+impl Records {
+    /// What a tracer with such a configuration keeps.
+    fn of(config: &TracingInspectorConfig) -> Self {
+        Self {
+            calls: true,
+            inputs: config.record_inputs,
+            outputs: true,
+            logs: config.record_logs,
+            steps: config.record_steps,
+            stacks: config.record_steps && matches!(config.record_stack_snapshots, StackSnapshotType::Full),
+        }
+    }
+
+    /// Bytes that a call takes. Data counts twice, as the hex that it becomes.
+    pub(super) fn of_call(self, depth: usize, input: usize) -> usize {
+        let place = if self.calls { CALL + depth * size_of::<usize>() } else { 0 };
+        place + if self.inputs { 2 * input } else { 0 }
+    }
+
+    /// Bytes that a call's output takes.
+    pub(super) fn of_output(self, output: usize) -> usize {
+        if self.outputs { 2 * output } else { 0 }
+    }
+
+    /// Bytes that a log takes.
+    pub(super) fn of_log(self, log: &Log) -> usize {
+        if self.logs { LOG + TOPIC * log.topics().len() + 2 * log.data.data.len() } else { 0 }
+    }
+
+    /// Bytes that the step takes which is about to be made.
+    pub(super) fn of_step(self, interpreter: &Interpreter) -> usize {
+        if !self.steps {
+            return 0;
+        }
+        let stack = interpreter.stack.data();
+        let hashed = match stack.as_slice() {
+            [.., length, _] if self.stacks && interpreter.bytecode.opcode() == opcode::KECCAK256 => {
+                // What the gas does not suffice for is not hashed.
+                let affordable = (interpreter.gas.remaining() / KECCAK_WORD).saturating_mul(WORD as u64);
+                usize::try_from(*length).unwrap_or(usize::MAX).min(affordable as usize)
+            }
+            _ => 0,
+        };
+        let words = if self.stacks { stack.len() } else { 0 };
+        hashed.saturating_mul(2).saturating_add(STEP + WORD * words)
+    }
+}
+
+impl Recorder for TracingInspector {
+    fn records(&self) -> Records {
+        Records::of(self.config())
+    }
+
+    fn copied(&self) -> usize {
+        // Memory, which only goes with steps. Otherwise there are only inputs, which are counted where they are seen.
+        if self.config().record_steps { self.recorded_bytes() } else { 0 }
+    }
+}
+
+impl Recorder for DebugInspector {
+    fn records(&self) -> Records {
+        match self {
+            Self::Noop(_) | Self::StateGasTracer(_) => Records::default(),
+            Self::FourByte(_) => Records { calls: true, ..Records::default() },
+            // The tracers that it may hold keep all of these between them.
+            Self::Mux(..) => Records { calls: true, inputs: true, outputs: true, logs: true, ..Records::default() },
+            Self::CallTracer(tracer, _)
+            | Self::PreStateTracer(tracer, _)
+            | Self::FlatCallTracer(tracer)
+            | Self::Erc7562Tracer(tracer, _)
+            | Self::Default(tracer, _) => tracer.records(),
+        }
+    }
+
+    fn copied(&self) -> usize {
+        match self {
+            Self::Erc7562Tracer(tracer, _) | Self::Default(tracer, _) => tracer.copied(),
+            _ => 0,
+        }
+    }
+}
+
+impl Recorder for LogCollector {
+    fn records(&self) -> Records {
+        Records { logs: true, ..Records::default() }
+    }
+}
+
+/// Gas bounds the transfers and creations of a transaction.
+impl Recorder for InternalOperationsInspector {}
+
+/// Gas bounds the accounts and slots that a transaction can touch.
+impl Recorder for AccessListInspector {}
+
+impl Recorder for NoOpInspector {}
