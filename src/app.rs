@@ -43,8 +43,8 @@ use crate::{
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
-/// How long requests that are under way may take when the node ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long requests that are under way may take when the node ends. With what comes after, the end takes ten seconds.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Seconds that the newest block may be later than the clock before the log tells of it.
 const TOLERATED_AHEAD: u64 = 5;
@@ -193,7 +193,7 @@ impl Node {
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Somebody will look for the names of requests if their log or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
-        listeners.serve(routers, prices, config.listener, ids, &shutdown);
+        listeners.serve(routers, prices, config.listener, ids, &config.rpc.budget, &shutdown);
         let market = exchange.map(|exchange| exchange.market().clone());
         let node = Self { addresses, chain, market, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
@@ -264,7 +264,7 @@ impl Node {
     /// Ends the node: stops accepting, finishes requests, closes WebSockets (code 1001), ends the chain.
     pub async fn shut_down(self) {
         if !self.shutdown.shut_down(PATIENCE).await {
-            tracing::warn!("some connections did not end in time");
+            tracing::warn!("some requests did not end in time and were given up");
         }
         if let Some(market) = &self.market {
             market.keep().await;

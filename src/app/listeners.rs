@@ -9,7 +9,7 @@ use super::{SpawnError, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Front, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
+    web::{self, Budget, Front, Inherited, Listener, ListenerLimits, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound and do not serve yet.
@@ -87,11 +87,12 @@ impl Listeners {
         prices: Option<Router>,
         limits: ListenerLimits,
         ids: RequestIds,
+        budget: &Budget,
         shutdown: &Shutdown,
     ) {
         let ids = Arc::new(ids);
         let serve = |listener, front: Front| {
-            tokio::spawn(web::serve(listener, front, limits, ids.clone(), shutdown.clone()));
+            tokio::spawn(web::serve(listener, front, limits, ids.clone(), budget.clone(), shutdown.clone()));
         };
         #[cfg(unix)]
         if let Some(socket) = self.unix {

@@ -11,7 +11,7 @@ use crate::{
     exchange::feed::Policy,
     log::Durability,
     rpc::Dialect,
-    web::{Origin, Origins},
+    web::{Budget, Origin, Origins},
 };
 
 /// How long a call may take by default where it has to wait for another node's answers.
@@ -198,6 +198,9 @@ impl Config {
         if let Some(timeout) = read.seconds("limits.header-timeout", 0.1..=3_600.0)? {
             self.listener.header_timeout = timeout;
         }
+        let mut megabytes = self.rpc.budget.bytes() as u64 >> 20;
+        read.integer("limits.transit-megabytes", 16..=1_000_000, &mut megabytes)?;
+        self.rpc.budget = Budget::new((megabytes as usize) << 20);
         read.integer("limits.pool", 1..=100_000_000, &mut self.pool.transactions)?;
         read.integer("limits.pool-per-account", 1..=100_000_000, &mut self.pool.per_account)?;
         read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;

@@ -56,7 +56,7 @@ use self::{
 use crate::{
     chain::{Chain, Keyring},
     fork::{Fork, Forks},
-    web::{Client, ClientAddresses},
+    web::{Budget, Client, ClientAddresses},
 };
 
 /// How the interface behaves.
@@ -94,6 +94,8 @@ pub struct RpcConfig {
     pub max_executions: usize,
     /// Finds out who sent a request, so that clients share what executes.
     pub addresses: ClientAddresses,
+    /// Memory for requests and answers under way.
+    pub budget: Budget,
     /// Whether the terminal tells of transactions; a development method switches it.
     pub telling: Arc<AtomicBool>,
     /// How long a request may take before the log tells of it.
@@ -119,6 +121,7 @@ impl Default for RpcConfig {
             write_timeout: Duration::from_secs(10),
             max_executions: 32,
             addresses: ClientAddresses::default(),
+            budget: Budget::default(),
             telling: Arc::new(AtomicBool::new(true)),
             slow: None,
         }

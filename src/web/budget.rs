@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use axum::body::Bytes;
 use tokio::{
     sync::{OwnedSemaphorePermit, Semaphore},
     time::timeout,
@@ -39,6 +40,11 @@ impl Budget {
     pub fn new(bytes: usize) -> Self {
         let total = (bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
         Self { units: Arc::new(Semaphore::new(total)), total }
+    }
+
+    /// How many bytes there are.
+    pub fn bytes(&self) -> usize {
+        self.total * UNIT
     }
 
     /// Room for `bytes`. None if others hold all of it for too long.
@@ -99,6 +105,18 @@ impl Held {
     /// Whether anything is counted.
     pub fn is_nothing(&self) -> bool {
         self.units == 0
+    }
+
+    /// The same bytes, which hold this for as long as there are any.
+    pub fn attach(self, bytes: Vec<u8>) -> Bytes {
+        /// Bytes and what they hold.
+        struct Attached(Vec<u8>, #[expect(dead_code, reason = "held, not used")] Held);
+        impl AsRef<[u8]> for Attached {
+            fn as_ref(&self) -> &[u8] {
+                &self.0
+            }
+        }
+        if self.is_nothing() { bytes.into() } else { Bytes::from_owner(Attached(bytes, self)) }
     }
 }
 

@@ -12,15 +12,16 @@ use std::{
     time::Duration,
 };
 
+use parking_lot::Mutex;
 use tokio::{
     io::{AsyncRead, AsyncWrite, ReadBuf},
     time::{Instant, Sleep, sleep},
 };
 
-use super::{Budget, budget::Held};
+use super::{Budget, Held};
 
 /// What is counted at a time of a message that is read.
-const STEP: usize = 64 << 10;
+const STEP: usize = 16 << 10;
 /// How often a message that finds no room asks again, and for how long.
 const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
@@ -30,20 +31,29 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Flow {
     /// The protocol was switched: it has limits of its own for writing.
     upgraded: AtomicBool,
+    /// Messages are long enough to count what was read of them.
+    counted: AtomicBool,
     /// Bytes that were read since the last message was complete.
     unread: AtomicUsize,
+    /// What they hold.
+    held: Mutex<Held>,
 }
 
 impl Flow {
     /// The connection speaks WebSocket from now on.
     pub(super) fn upgrade(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
-        self.unread.store(0, Ordering::Relaxed);
     }
 
-    /// A message was read to its end.
-    pub fn message_read(&self) {
+    /// Counts what is read from now on. Every message has to be [taken](Self::take).
+    pub fn count(&self) {
+        self.counted.store(true, Ordering::Relaxed);
+    }
+
+    /// A message was read to its end. Returns what it holds.
+    pub fn take(&self) -> Held {
         self.unread.store(0, Ordering::Relaxed);
+        std::mem::take(&mut self.held.lock())
     }
 }
 
@@ -56,20 +66,13 @@ pub(super) struct Watched<S> {
     patience: Duration,
     /// When a write that waits is given up.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// What the message that is being read holds.
-    held: Held,
     /// When a read that waits for room is tried again, and since when it waits.
     waiting: Option<(Pin<Box<Sleep>>, Instant)>,
 }
 
 impl<S> Watched<S> {
     pub(super) fn new(stream: S, flow: Arc<Flow>, budget: Budget, patience: Duration) -> Self {
-        Self { stream, flow, budget, patience, stalled: None, held: Held::default(), waiting: None }
-    }
-
-    /// The stream itself.
-    pub(super) fn get_ref(&self) -> &S {
-        &self.stream
+        Self { stream, flow, budget, patience, stalled: None, waiting: None }
     }
 
     /// Waits with a write that made no progress, for so long.
@@ -89,12 +92,11 @@ impl<S> Watched<S> {
     /// Waits until there is room for more of the message.
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let unread = self.flow.unread.load(Ordering::Relaxed);
-        if unread == 0 {
-            self.held = Held::default();
+        if unread < STEP {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.budget.try_grow(&mut self.held, (unread / STEP) * STEP + STEP / 4) {
+            if self.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }
@@ -110,7 +112,7 @@ impl<S> Watched<S> {
 
 impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
     fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        if !self.flow.upgraded.load(Ordering::Relaxed) {
+        if !self.flow.counted.load(Ordering::Relaxed) {
             return Pin::new(&mut self.stream).poll_read(context, out);
         }
         ready!(self.poll_room(context))?;

@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Front, Peer, RequestIds, Shutdown, Tls,
+    Budget, Front, Peer, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -30,11 +30,13 @@ pub struct ListenerLimits {
     pub connections: usize,
     /// How long a client may take to send the head of a request, the first one included.
     pub header_timeout: Duration,
+    /// How long a client may take nothing of an answer.
+    pub write_timeout: Duration,
 }
 
 impl Default for ListenerLimits {
     fn default() -> Self {
-        Self { connections: 20_000, header_timeout: Duration::from_secs(15) }
+        Self { connections: 20_000, header_timeout: Duration::from_secs(15), write_timeout: Duration::from_secs(10) }
     }
 }
 
@@ -116,6 +118,7 @@ pub async fn serve(
     front: Front,
     limits: ListenerLimits,
     ids: Arc<RequestIds>,
+    budget: Budget,
     mut shutdown: Shutdown,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections));
@@ -129,8 +132,9 @@ pub async fn serve(
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
                 let peer = Peer { address: peer, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) };
-                let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone() });
-                let connection = Connection { requests, limits, shutdown: shutdown.clone() };
+                let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone(), flow: Arc::default() });
+                let (budget, shutdown) = (budget.clone(), shutdown.clone());
+                let connection = Connection { requests, limits, budget, shutdown };
                 tokio::spawn(connection.serve(stream));
             }
             Err(error) => {

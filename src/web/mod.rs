@@ -2,12 +2,14 @@
 
 mod admission;
 mod api;
+mod budget;
 mod cache;
 mod client_address;
 mod client_slots;
 mod connection;
 mod cors;
 mod exposition;
+mod flow;
 mod forwarded;
 mod front;
 mod inherited;
@@ -22,6 +24,7 @@ mod request_id;
 mod rest;
 mod shutdown;
 mod sliding_window;
+mod streams;
 mod tls;
 mod traffic;
 #[cfg(unix)]
@@ -30,11 +33,13 @@ mod user_address;
 
 pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
+pub use budget::{Budget, Held};
 pub use cache::{Keep, Rendered};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use client_slots::{ClientSlots, Slot};
 pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};
+pub use flow::Flow;
 pub use front::{FastPath, Front};
 pub use inherited::{Inherited, InheritedError};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};

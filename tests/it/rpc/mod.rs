@@ -3,6 +3,7 @@
 mod calls;
 mod client;
 mod envelope;
+mod fairness;
 mod filters;
 mod fuzz;
 mod limits;
