@@ -222,14 +222,12 @@ where
         if !budget.grow(&mut held, read).await {
             return Err(Unread::NoRoom);
         }
-        if first.is_empty() {
+        if read == piece.len() {
+            // Most bodies have one piece.
             first = piece;
             continue;
         }
-        if more.is_empty() {
-            more.extend_from_slice(&first);
-            first = Bytes::new();
-        }
+        more.extend_from_slice(&std::mem::take(&mut first));
         more.extend_from_slice(&piece);
     }
     Ok((if more.is_empty() { first } else { more.into() }, held))

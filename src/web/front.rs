@@ -12,7 +12,8 @@ use super::Peer;
 /// counting those copies is slow where processors do it at the same time.
 pub trait FastPath: Send + Sync + 'static {
     /// The answer, or the request, for the router to answer.
-    fn answer(&self, request: Request<Incoming>, peer: Peer) -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
+    fn answer(&self, request: Request<Incoming>, peer: Peer)
+    -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
 }
 
 /// Everything that is served at a listener. Clones share it.

@@ -132,7 +132,8 @@ pub async fn serve(
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
                 let peer = Peer { address: peer, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) };
-                let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone(), flow: Arc::default() });
+                let requests =
+                    Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone(), flow: Arc::default() });
                 let (budget, shutdown) = (budget.clone(), shutdown.clone());
                 let connection = Connection { requests, limits, budget, shutdown };
                 tokio::spawn(connection.serve(stream));

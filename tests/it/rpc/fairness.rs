@@ -175,7 +175,10 @@ async fn a_batch_counts_what_slow_calls_answer() {
     for (id, answer) in answers.iter().enumerate() {
         assert_eq!(answer["id"], id);
         if answer.get("result").is_none() {
-            assert_eq!((&answer["error"]["code"], &answer["error"]["message"]), (&json!(-32003), &json!("response too large")));
+            assert_eq!(
+                (&answer["error"]["code"], &answer["error"]["message"]),
+                (&json!(-32003), &json!("response too large"))
+            );
         }
     }
 }
