@@ -43,8 +43,8 @@ use crate::{
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
-/// How long requests that are under way may take when the node ends.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// How long requests that are under way may take when the node ends. With what comes after, the end takes ten seconds.
+const PATIENCE: Duration = Duration::from_secs(8);
 
 /// Seconds that the newest block may be later than the clock before the log tells of it.
 const TOLERATED_AHEAD: u64 = 5;
@@ -265,7 +265,7 @@ impl Node {
     pub async fn shut_down(self) {
         self.chain.wind_down();
         if !self.shutdown.shut_down(PATIENCE).await {
-            tracing::warn!("some connections did not end in time");
+            tracing::warn!("some requests did not end in time and were given up");
         }
         if let Some(market) = &self.market {
             market.keep().await;

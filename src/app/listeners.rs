@@ -91,7 +91,8 @@ impl Listeners {
     ) {
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
-            tokio::spawn(web::serve(listener, front, hosts.clone(), config.listener, ids.clone(), shutdown.clone()));
+            let (hosts, ids, budget) = (hosts.clone(), ids.clone(), config.rpc.budget.clone());
+            tokio::spawn(web::serve(listener, front, hosts, config.listener, ids, budget, shutdown.clone()));
         };
         #[cfg(unix)]
         if let Some(socket) = self.unix {

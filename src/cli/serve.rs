@@ -1,9 +1,15 @@
 //! `tetrad serve`: a node until somebody ends it.
 
-use std::io::{self, IsTerminal, Write};
+use std::{
+    io::{self, IsTerminal, Write},
+    time::Duration,
+};
 
 use super::{Error, banner, notify};
 use crate::{Config, Node, config::Values, console::Console, telemetry, web::Inherited};
+
+/// How long threads that nobody waits for any more may keep the process.
+const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// Runs a node with these settings until SIGINT or SIGTERM.
 pub(super) fn run(values: &Values) -> Result<(), Error> {
@@ -17,7 +23,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     // Twice as many workers as processors: half of them may be busy with calls while the others serve.
     let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
-    runtime.block_on(async {
+    let served = runtime.block_on(async {
         // From here on a signal waits for somebody to take it.
         let mut signals = Signals::listen()?;
         let node = Node::spawn_on(config, inherited).await?;
@@ -38,7 +44,10 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         tracing::info!(signal, "shutting down");
         node.shut_down().await;
         Ok(())
-    })
+    });
+    // A call that was given up ends when it looks at the time, which may be a while.
+    runtime.shutdown_timeout(LEFTOVERS);
+    served
 }
 
 /// What the system may ask of the process.

@@ -12,7 +12,7 @@ use crate::{
     log::Durability,
     redact,
     rpc::Dialect,
-    web::{HostName, Hosts, Origin, Origins},
+    web::{Budget, HostName, Hosts, Origin, Origins},
 };
 
 /// How long a call may take by default where it has to wait for another node's answers.
@@ -208,6 +208,9 @@ impl Config {
         if let Some(timeout) = read.seconds("limits.header-timeout", 0.1..=3_600.0)? {
             self.listener.header_timeout = timeout;
         }
+        let mut megabytes = self.rpc.budget.bytes() as u64 >> 20;
+        read.integer("limits.transit-megabytes", 16..=1_000_000, &mut megabytes)?;
+        self.rpc.budget = Budget::new((megabytes as usize) << 20);
         read.integer("limits.pool", 1..=100_000_000, &mut self.pool.transactions)?;
         read.integer("limits.pool-per-account", 1..=100_000_000, &mut self.pool.per_account)?;
         read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;

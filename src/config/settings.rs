@@ -250,6 +250,7 @@ pub const SETTINGS: &[Setting] = &[
         "SECONDS",
         "How long a client may take to send the head of a request",
     ),
+    setting("limits.transit-megabytes", Kind::Integer, "N", "Memory for long JSON-RPC requests and answers under way"),
     setting("limits.pool", Kind::Integer, "N", "Most transactions that wait for a block"),
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),

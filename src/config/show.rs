@@ -131,6 +131,7 @@ impl Config {
             "lending.rate-limit" => integer(self.lending_rate_limit.into()),
             "limits.connections" => integer(self.listener.connections as u64),
             "limits.header-timeout" => seconds(self.listener.header_timeout),
+            "limits.transit-megabytes" => integer(self.rpc.budget.bytes() as u64 >> 20),
             "limits.pool" => integer(self.pool.transactions as u64),
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.history-blocks" => integer(self.history.blocks),

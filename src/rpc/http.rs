@@ -10,14 +10,14 @@ use axum::{
     routing::{MethodRouter, any},
 };
 use futures_util::{FutureExt, StreamExt, future::BoxFuture};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use schemars::JsonSchema;
 use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Rpc, ws};
-use crate::web::{FastPath, Operation, Shutdown, is_encoded, is_json};
+use crate::web::{Budget, FastPath, Held, Operation, Peer, Shutdown, is_encoded, is_json};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,11 +40,12 @@ impl FastPath for Direct {
     fn answer(
         &self,
         request: http::Request<Incoming>,
+        peer: Peer,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<Incoming>>> {
         let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
         let found = self.0.iter().find(|(path, _)| direct && *path == request.uri().path());
         match found {
-            Some((_, rpc)) => Ok(Box::pin(post(rpc, request))),
+            Some((_, rpc)) => Ok(Box::pin(post(rpc, peer, request))),
             None => Err(Box::new(request)),
         }
     }
@@ -101,6 +102,11 @@ pub fn operations() -> Vec<Operation> {
             .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
             .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
             .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON, or is compressed.")
+            .answers_in::<String>(
+                plain,
+                StatusCode::SERVICE_UNAVAILABLE,
+                "Other clients hold the memory that there is for long requests and answers; `Retry-After` says when to try again.",
+            )
             .at("post", path)
     };
     let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
@@ -114,11 +120,18 @@ pub fn operations() -> Vec<Operation> {
 
 async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {
     match *request.method() {
-        Method::POST => post(&rpc, request).await,
+        Method::POST => {
+            let peer = request.extensions().get().copied().unwrap_or_default();
+            post(&rpc, peer, request).await
+        }
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
             let (mut parts, _) = request.into_parts();
             match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-                Ok(upgrade) => ws::accept(upgrade, parts.extensions.remove(), rpc, shutdown),
+                Ok(upgrade) => {
+                    let peer = parts.extensions.get().copied().unwrap_or_default();
+                    let client = rpc.context.config.addresses.of(peer, &parts.headers);
+                    ws::accept(upgrade, client, ws::Kept::of(&mut parts.extensions), rpc, shutdown)
+                }
                 Err(rejection) => rejection.into_response(),
             }
         }
@@ -127,9 +140,9 @@ async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request)
     }
 }
 
-async fn post<B>(rpc: &Rpc, request: http::Request<B>) -> Response
+async fn post<B>(rpc: &Rpc, peer: Peer, request: http::Request<B>) -> Response
 where
-    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
 {
     let json = is_json(request.headers());
     let not_json =
@@ -142,6 +155,7 @@ where
             ([(header::ACCEPT_ENCODING, "identity")], "JSON-RPC takes bodies without a content encoding\n");
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, identity, text).into_response();
     }
+    let client = rpc.context.config.addresses.of(peer, request.headers());
     let limit = rpc.context.config.max_body;
     let too_large =
         || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
@@ -153,29 +167,81 @@ where
         }
         return too_large();
     }
-    let mut reading = std::pin::pin!(Limited::new(request.into_body(), limit).collect());
-    // Most bodies have arrived with the head; a timer is set up only for the others.
-    let body = match reading.as_mut().now_or_never() {
-        Some(body) => Ok(body),
-        None => timeout(BODY_TIMEOUT, reading).await,
-    };
-    match body {
-        Err(_) => (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
-        Ok(Err(error)) if error.is::<LengthLimitError>() => too_large(),
-        Ok(Err(error)) => (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response(),
-        Ok(Ok(body)) => {
-            let body = body.to_bytes();
-            let answer = match &rpc.neighbour {
-                // Other interfaces are not that strict.
-                Some(neighbour) if !json => match neighbour(&body) {
-                    Some(answer) => answer,
-                    None => return not_json(),
-                },
-                _ => rpc.answer(&body).await,
-            };
-            ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], Body::from(answer)).into_response()
+    let (budget, mut rest) = (&rpc.context.config.budget, request.into_body());
+    let body = {
+        let mut reading = std::pin::pin!(read(&mut rest, limit, budget));
+        // Most bodies have arrived with the head; a timer is set up only for the others.
+        match reading.as_mut().now_or_never() {
+            Some(body) => Ok(body),
+            None => timeout(BODY_TIMEOUT, reading).await,
         }
+    };
+    let (body, held) = match body {
+        Ok(Ok(body)) => body,
+        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
+        Ok(Err(Unread::TooLarge)) => return too_large(),
+        Ok(Err(Unread::Failed(error))) => {
+            return (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response();
+        }
+        Ok(Err(Unread::NoRoom)) => {
+            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(limit as u64))).await;
+            return busy();
+        }
+    };
+    let answer = match &rpc.neighbour {
+        // Other interfaces are not that strict.
+        Some(neighbour) if !json => match neighbour(&body) {
+            Some(answer) => answer,
+            None => return not_json(),
+        },
+        _ => rpc.answer(client, &body).await,
+    };
+    drop((body, held));
+    // The client may take its time to read a long answer.
+    let Some(held) = budget.hold(answer.len()).await else { return busy() };
+    let answer = Body::from(held.attach(answer));
+    ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], answer).into_response()
+}
+
+/// Why a body was not read to its end.
+enum Unread {
+    TooLarge,
+    /// Others hold all the memory that there is for bodies.
+    NoRoom,
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+/// Reads a body, and counts what arrives of it.
+async fn read<B>(body: &mut B, limit: usize, budget: &Budget) -> Result<(Bytes, Held), Unread>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+{
+    let (mut first, mut more, mut held) = (Bytes::new(), Vec::new(), Held::default());
+    while let Some(frame) = body.frame().await {
+        // What is no data are trailers.
+        let Ok(piece) = frame.map_err(|error| Unread::Failed(error.into()))?.into_data() else { continue };
+        let read = first.len() + more.len() + piece.len();
+        if read > limit {
+            return Err(Unread::TooLarge);
+        }
+        if !budget.grow(&mut held, read).await {
+            return Err(Unread::NoRoom);
+        }
+        if read == piece.len() {
+            // Most bodies have one piece.
+            first = piece;
+            continue;
+        }
+        more.extend_from_slice(&std::mem::take(&mut first));
+        more.extend_from_slice(&piece);
     }
+    Ok((if more.is_empty() { first } else { more.into() }, held))
+}
+
+fn busy() -> Response {
+    let retry = [(header::RETRY_AFTER, HeaderValue::from_static("1"))];
+    let what = "the node has no memory for long requests and answers at the moment; try again\n";
+    (StatusCode::SERVICE_UNAVAILABLE, retry, what).into_response()
 }
 
 /// Reads what a client insists on sending, so that it gets to reading the answer: many clients, and proxies between, do

@@ -18,6 +18,7 @@ use serde_json::{Value, value::RawValue};
 use super::{
     Context,
     error::{Dialect, RpcError},
+    execution::{CALLER, Caller},
     json::Json,
     meter::Meter,
     params::{Params, Reach, Reader, Shape},
@@ -30,8 +31,10 @@ pub type Answer = Result<Vec<u8>, RpcError>;
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Appends the result, unless what is asked for is [far](Params::is_far): then it is under way.
-type Quick = dyn Fn(&Arc<Context>, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
-type Slow = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
+type Quick = dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError>
+    + Send
+    + Sync;
+type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
 /// The JSON schema of what a method answers, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
@@ -49,8 +52,10 @@ pub(super) enum Handler {
     Quick(Box<Quick>),
     /// At once where there is a place for it, otherwise as a future.
     Execute(Box<Quick>, Box<Slow>),
-    /// As a future.
-    Slow(Box<Slow>),
+    /// On a thread of its own.
+    Apart(Box<Slow>),
+    /// As a future that waits for something.
+    Wait(Box<Slow>),
 }
 
 /// One method.
@@ -97,7 +102,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(name, Handler::Slow(apart(handler)));
+        self.add::<P, R>(name, Handler::Apart(apart(handler)));
     }
 
     /// Adds a method that waits for something.
@@ -109,13 +114,13 @@ impl Table {
     {
         self.add::<P, R>(
             name,
-            Handler::Slow(Box::new(move |context, params| {
+            Handler::Wait(Box::new(move |context, caller, params| {
                 let params = P::read(params, context.dialect)?;
-                Ok(Box::pin(async move {
+                Ok(Box::pin(CALLER.scope(caller, async move {
                     let mut out = Vec::new();
                     handler(context, params).await?.write(&mut out);
                     Ok(out)
-                }))
+                })))
             })),
         );
     }
@@ -168,11 +173,11 @@ where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context, params, out| {
+    Box::new(move |context, caller, params, out| {
         let params = P::read(params, context.dialect)?;
         // On a fork everything runs on threads already.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
-            return Ok(Some(start(handler, context.clone(), params)));
+            return Ok(Some(start(handler, context.clone(), caller, params)));
         }
         handler(context, params)?.write(out);
         Ok(None)
@@ -185,13 +190,18 @@ where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context, params| {
+    Box::new(move |context, caller, params| {
         let params = P::read(params, context.dialect)?;
-        Ok(start(handler, context, params))
+        Ok(start(handler, context, caller, params))
     })
 }
 
-fn start<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, context: Arc<Context>, params: P) -> Pending
+fn start<P, R>(
+    handler: fn(&Context, P) -> Result<R, RpcError>,
+    context: Arc<Context>,
+    caller: Caller,
+    params: P,
+) -> Pending
 where
     P: Params + Send + 'static,
     R: Json + 'static,
@@ -203,7 +213,7 @@ where
             handler(&own, params)?.write(&mut out);
             Ok(out)
         };
-        context.execution.apart(run).await
+        context.execution.apart(caller, run).await
     })
 }
 
@@ -223,7 +233,7 @@ mod tests {
         let names: Vec<_> = table.names().into_iter().filter(long).collect();
         assert!(names.len() > 20, "{names:?}");
         for name in names {
-            assert!(matches!(table.get(name).unwrap().handler, Handler::Slow(_)), "{name}");
+            assert!(matches!(table.get(name).unwrap().handler, Handler::Apart(_)), "{name}");
         }
     }
 }

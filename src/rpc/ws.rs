@@ -3,10 +3,11 @@
 //! A connection is one task: it reads requests, takes events of the chain and writes. What it has not written yet
 //! is bounded; a client that reads too slowly is cut off with a reason instead of filling the memory.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use axum::{
     extract::ws::{CloseFrame, Message, Utf8Bytes, WebSocket, WebSocketUpgrade, close_code},
+    http,
     response::Response,
 };
 use futures_util::{SinkExt, StreamExt, stream::FuturesUnordered};
@@ -19,36 +20,59 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{ConnectionSlot, Shutdown},
+    web::{Client, ConnectionSlot, Flow, Held, Shutdown},
 };
 
 /// Requests of one connection that are answered at a time.
 const MAX_IN_FLIGHT: usize = 64;
 /// How long a client that was cut off has to read again and hear why.
 const FAREWELL: Duration = Duration::from_secs(10);
+/// Why a connection ends whose messages find no room.
+const NO_ROOM: (u16, &str) = (close_code::AGAIN, "the node has no memory for long requests and answers at the moment");
 /// How often a silent connection is asked whether it is alive.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a connection may be silent.
 const SILENCE: Duration = Duration::from_secs(60);
 
+/// What the listener keeps of a connection.
+pub(super) struct Kept {
+    /// It counts the connection for as long as it exists, not only until the upgrade.
+    _slot: Option<ConnectionSlot>,
+    /// It counts what is read of messages before they are complete.
+    flow: Arc<Flow>,
+}
+
+impl Kept {
+    /// From the request that is to be upgraded.
+    pub(super) fn of(extensions: &mut http::Extensions) -> Self {
+        Self { _slot: extensions.remove(), flow: extensions.remove().unwrap_or_default() }
+    }
+}
+
 /// Upgrades a request.
 pub(super) fn accept(
     upgrade: WebSocketUpgrade,
-    slot: Option<ConnectionSlot>,
+    client: Client,
+    kept: Kept,
     rpc: Rpc,
-    shutdown: Shutdown,
+    mut shutdown: Shutdown,
 ) -> Response {
     let limit = rpc.context.config.max_body;
+    kept.flow.count();
     upgrade.max_message_size(limit).max_frame_size(limit).read_buffer_size(16 << 10).on_upgrade(
         move |socket| async move {
-            // The listener counts the connection for as long as it exists, not only until the upgrade.
-            let _held = (slot, rpc.context.meters.sockets.hold());
-            converse(socket, rpc, shutdown).await;
+            let meters = rpc.context.clone();
+            let _held = meters.meters.sockets.hold();
+            let conversation = converse(socket, client, kept, rpc, shutdown.clone());
+            tokio::select! {
+                () = conversation => {}
+                () = shutdown.cut() => {}
+            }
         },
     )
 }
 
-async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
+async fn converse(socket: WebSocket, client: Client, kept: Kept, rpc: Rpc, mut shutdown: Shutdown) {
     let (mut sink, mut stream) = socket.split();
     let mut subscriptions = Subscriptions::default();
     // Nobody listens to the chain before the first subscription.
@@ -57,11 +81,15 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
     let mut ping = interval(PING_INTERVAL);
     let mut heard = Instant::now();
     let patience = rpc.context.config.write_timeout;
+    let budget = rpc.context.config.budget.clone();
     let close = loop {
         let mut out: Vec<String> = Vec::new();
+        // What the messages in `out` hold until they are written.
+        let mut written = Held::default();
         tokio::select! {
             message = stream.next(), if answers.len() < MAX_IN_FLIGHT => {
                 heard = Instant::now();
+                let mut held = kept.flow.take();
                 let text = match message {
                     None | Some(Err(_) | Ok(Message::Close(_))) => break None,
                     Some(Ok(Message::Text(text))) => text,
@@ -71,18 +99,28 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
                     },
                     Some(Ok(Message::Ping(_) | Message::Pong(_))) => continue,
                 };
+                if !budget.grow(&mut held, text.len()).await {
+                    break Some(NO_ROOM);
+                }
                 match subscription_request(&rpc, &mut subscriptions, &text) {
                     Some(answer) => out.push(answer),
                     None => {
-                        let rpc = rpc.clone();
-                        answers.push(async move { rpc.answer(text.as_bytes()).await });
+                        let (rpc, budget) = (rpc.clone(), budget.clone());
+                        answers.push(async move {
+                            let answer = rpc.answer(client, text.as_bytes()).await;
+                            drop((text, held));
+                            let held = budget.hold(answer.len()).await;
+                            (answer, held)
+                        });
                     }
                 }
                 if follower.is_none() && !subscriptions.is_empty() {
                     follower = Some(Follower::new(&rpc.context.chain));
                 }
             }
-            Some(answer) = answers.next() => {
+            Some((answer, held)) = answers.next() => {
+                let Some(held) = held else { break Some(NO_ROOM) };
+                written = held;
                 // Answers are JSON, which is UTF-8.
                 out.push(String::from_utf8(answer).unwrap_or_default());
             }
@@ -107,6 +145,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
         if !write(&mut sink, out.into_iter(), patience).await {
             break Some((close_code::AGAIN, "the connection is stalled"));
         }
+        drop(written);
     };
     if let Some((code, reason)) = close {
         let frame = Message::Close(Some(CloseFrame { code, reason: reason.into() }));
@@ -158,7 +197,7 @@ fn subscription_request(rpc: &Rpc, subscriptions: &mut Subscriptions, text: &str
     if !text.contains("subscribe") {
         return None;
     }
-    let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes()) else { return None };
+    let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes(), 0) else { return None };
     let context = &rpc.context;
     let answer = match &*request.method {
         "eth_subscribe" => subscriptions.subscribe(context, request.params).map(|id| format!("\"{id}\"")),

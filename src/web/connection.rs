@@ -1,13 +1,18 @@
 //! Serving HTTP on one connection: HTTP/1.1 and HTTP/2 on the same port, with TLS and without.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
-use axum::{body::Body, extract::ConnectInfo, http::Request, response::Response};
+use axum::{
+    body::Body,
+    extract::ConnectInfo,
+    http::{Request, StatusCode},
+    response::Response,
+};
 use hyper::{
     body::Incoming,
     service::{Service, service_fn},
 };
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::{
     io::{AsyncRead, AsyncWrite},
     time::timeout,
@@ -15,9 +20,11 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ConnectionSlot, Front, Hosts, ListenerLimits, RequestIds, Shutdown,
+    Budget, ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
+    flow::Watched,
     listener::Accepted,
     preface::{self, Resumed},
+    streams::{Pieces, Streams},
     tls::HTTP_2,
 };
 
@@ -30,16 +37,18 @@ const HEADER_BYTES: u32 = 64 << 10;
 pub(super) struct Connection {
     pub(super) requests: Arc<Requests>,
     pub(super) limits: ListenerLimits,
+    pub(super) budget: Budget,
     pub(super) shutdown: Shutdown,
 }
 
 /// Answers the requests of one connection, each of which shares this with no other connection.
 pub(super) struct Requests {
-    pub(super) peer: SocketAddr,
+    pub(super) peer: Peer,
     pub(super) slot: ConnectionSlot,
     pub(super) front: Front,
     pub(super) hosts: Arc<Hosts>,
     pub(super) ids: Arc<RequestIds>,
+    pub(super) flow: Arc<Flow>,
 }
 
 impl Requests {
@@ -50,21 +59,26 @@ impl Requests {
         }
         let request = match &self.front.fast {
             None => request,
-            Some(fast) => match fast.answer(request) {
+            Some(fast) => match fast.answer(request, self.peer) {
                 Ok(answer) => return named.answer(answer).await,
                 Err(request) => *request,
             },
         };
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(self.peer));
+        request.extensions_mut().insert(ConnectInfo(self.peer.address));
+        request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.slot.clone());
+        request.extensions_mut().insert(self.flow.clone());
         let router = self.front.router.clone();
-        named
-            .answer(async {
-                let Ok(answer) = router.oneshot(request).await;
-                answer
-            })
-            .await
+        let answer = named.answer(async {
+            let Ok(answer) = router.oneshot(request).await;
+            answer
+        });
+        answer.await.inspect(|answer| {
+            if answer.status() == StatusCode::SWITCHING_PROTOCOLS {
+                self.flow.upgrade();
+            }
+        })
     }
 }
 
@@ -75,21 +89,30 @@ impl Connection {
             Accepted::Tcp(stream) => {
                 // Answers are small and complete: waiting to fill packets only delays them.
                 let _ = stream.set_nodelay(true);
+                let stream = self.watch(stream);
                 self.look(stream).await;
             }
             Accepted::Tls(stream, acceptor) => {
                 let _ = stream.set_nodelay(true);
+                let stream = self.watch(stream);
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
                     // The handshake has told already which of the two it is.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
                     Ok(Ok(stream)) => self.http1(stream).await,
-                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer, "no TLS came about"),
-                    Err(_) => tracing::debug!(peer = %self.requests.peer, "the TLS handshake took too long"),
+                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer.address, "no TLS came about"),
+                    Err(_) => tracing::debug!(peer = %self.requests.peer.address, "the TLS handshake took too long"),
                 }
             }
             #[cfg(unix)]
-            Accepted::Unix(stream) => self.look(stream).await,
+            Accepted::Unix(stream) => {
+                let stream = self.watch(stream);
+                self.look(stream).await;
+            }
         }
+    }
+
+    fn watch<S>(&self, stream: S) -> Watched<S> {
+        Watched::new(stream, self.requests.flow.clone(), self.budget.clone(), self.limits.write_timeout)
     }
 
     /// Serves a stream that says by its first bytes what it speaks. Most proxies and browsers never speak HTTP/2 without
@@ -105,8 +128,8 @@ impl Connection {
         match looked {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
-            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer, "connection ended"),
-            Err(_) => tracing::trace!(peer = %self.requests.peer, "nothing came in time"),
+            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended"),
+            Err(_) => tracing::trace!(peer = %self.requests.peer.address, "nothing came in time"),
         }
     }
 
@@ -117,14 +140,17 @@ impl Connection {
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
-            .serve_connection(TokioIo::new(stream), self.service())
+            .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
         let mut connection = std::pin::pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
                 connection.as_mut().graceful_shutdown();
-                connection.await
+                tokio::select! {
+                    ended = connection => ended,
+                    () = self.shutdown.cut() => return,
+                }
             }
         };
         self.ended(ended);
@@ -137,38 +163,42 @@ impl Connection {
     {
         // A peer that is gone is noticed by its silence; one that only waits answers the ping.
         let silence = self.limits.header_timeout;
-        let connection = hyper::server::conn::http2::Builder::new(TokioExecutor::new())
+        let connection = hyper::server::conn::http2::Builder::new(Streams { patience: self.limits.write_timeout })
             .timer(TokioTimer::new())
             .keep_alive_interval(silence)
             .keep_alive_timeout(silence)
             .max_concurrent_streams(STREAMS)
             .max_header_list_size(HEADER_BYTES)
-            .serve_connection(TokioIo::new(stream), self.service());
+            .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
         let mut connection = std::pin::pin!(connection);
         let ended = tokio::select! {
             ended = connection.as_mut() => ended,
             () = self.shutdown.begun() => {
                 connection.as_mut().graceful_shutdown();
-                connection.await
+                tokio::select! {
+                    ended = connection => ended,
+                    () = self.shutdown.cut() => return,
+                }
             }
         };
         self.ended(ended);
     }
 
-    /// What hyper asks.
+    /// What hyper asks, and gets with the bodies of answers made ready for the protocol.
     fn service(
         &self,
+        ready: fn(Body) -> Body,
     ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static> + use<> {
         let requests = self.requests.clone();
         service_fn(move |request| {
             let requests = requests.clone();
-            async move { requests.answer(request).await }
+            async move { requests.answer(request).await.map(|answer| answer.map(ready)) }
         })
     }
 
     fn ended(&self, ended: Result<(), hyper::Error>) {
         if let Err(error) = ended {
-            tracing::trace!(%error, peer = %self.requests.peer, "connection ended");
+            tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended");
         }
     }
 }

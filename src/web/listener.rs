@@ -1,6 +1,14 @@
 //! Accepting connections, within limits that no client can stretch.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -11,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Front, Hosts, RequestIds, Shutdown, Tls,
+    Budget, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -22,13 +30,18 @@ pub struct ListenerLimits {
     pub connections: usize,
     /// How long a client may take to send the head of a request, the first one included.
     pub header_timeout: Duration,
+    /// How long a client may take nothing of an answer.
+    pub write_timeout: Duration,
 }
 
 impl Default for ListenerLimits {
     fn default() -> Self {
-        Self { connections: 20_000, header_timeout: Duration::from_secs(15) }
+        Self { connections: 20_000, header_timeout: Duration::from_secs(15), write_timeout: Duration::from_secs(10) }
     }
 }
+
+/// Connections that were accepted so far.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
@@ -116,6 +129,7 @@ pub async fn serve(
     hosts: Arc<Hosts>,
     limits: ListenerLimits,
     ids: Arc<RequestIds>,
+    budget: Budget,
     mut shutdown: Shutdown,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections));
@@ -129,9 +143,17 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
-                let requests =
-                    Arc::new(Requests { peer, slot, front: front.clone(), hosts: hosts.clone(), ids: ids.clone() });
-                let connection = Connection { requests, limits, shutdown: shutdown.clone() };
+                let peer = Peer { address: peer, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) };
+                let requests = Arc::new(Requests {
+                    peer,
+                    slot,
+                    front: front.clone(),
+                    hosts: hosts.clone(),
+                    ids: ids.clone(),
+                    flow: Arc::default(),
+                });
+                let (budget, shutdown) = (budget.clone(), shutdown.clone());
+                let connection = Connection { requests, limits, budget, shutdown };
                 tokio::spawn(connection.serve(stream));
             }
             Err(error) => {

@@ -2,6 +2,7 @@
 
 mod admission;
 mod api;
+mod budget;
 mod cache;
 mod client_address;
 mod client_slots;
@@ -9,6 +10,7 @@ mod connection;
 mod content;
 mod cors;
 mod exposition;
+mod flow;
 mod forwarded;
 mod front;
 mod hosts;
@@ -24,6 +26,7 @@ mod request_id;
 mod rest;
 mod shutdown;
 mod sliding_window;
+mod streams;
 mod tls;
 mod traffic;
 #[cfg(unix)]
@@ -32,12 +35,14 @@ mod user_address;
 
 pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
+pub use budget::{Budget, Held};
 pub use cache::{Keep, Rendered};
-pub use client_address::{ClientAddresses, ClientKey};
+pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use client_slots::{ClientSlots, Slot};
 pub use content::{is_encoded, is_json};
 pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};
+pub use flow::Flow;
 pub use front::{FastPath, Front};
 pub use hosts::{HostName, Hosts};
 pub use inherited::{Inherited, InheritedError};

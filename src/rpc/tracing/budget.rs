@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::tracer::GoDuration;
 use crate::{
     evm::Stop,
-    rpc::{Context, RpcError, error::TIMEOUT, json::Serialized},
+    rpc::{Context, RpcError, error::TIMEOUT, execution::interrupted, json::Serialized},
 };
 
 /// Time and size that one request has.
@@ -33,7 +33,7 @@ impl Budget {
 
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
-        self.begun.elapsed() > self.limit
+        interrupted() || self.begun.elapsed() > self.limit
     }
 
     /// The error for a request whose time is up.

@@ -12,6 +12,7 @@ mod openapi;
 mod rate_limit;
 mod request_ids;
 mod sliding_window;
+mod slow_clients;
 #[cfg(unix)]
 mod tls;
 mod traces;

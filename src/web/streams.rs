@@ -1,0 +1,129 @@
+//! The streams of HTTP/2 whose client takes nothing of an answer. The connection may be lively otherwise: each stream has a
+//! window of its own.
+
+use std::{
+    future::Future,
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::body::{Body, Bytes, HttpBody};
+use hyper::{
+    body::{Frame, SizeHint},
+    rt::Executor,
+};
+use tokio::time::{Sleep, sleep};
+
+/// Bytes of an answer that are handed over at a time.
+const PIECE: usize = 16 << 10;
+
+tokio::task_local! {
+    /// Pieces of its answer that this stream has handed over, plus one; 0 before there is an answer.
+    static PIECES: Arc<AtomicU64>;
+}
+
+/// Runs streams, each for as long as its client takes something of its answer every so often.
+#[derive(Clone, Copy)]
+pub(super) struct Streams {
+    pub(super) patience: Duration,
+}
+
+impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
+    fn execute(&self, stream: F) {
+        let pieces = Arc::<AtomicU64>::default();
+        let patience = self.patience;
+        let stream = Box::pin(PIECES.scope(pieces.clone(), stream));
+        tokio::spawn(Stream { stream, pieces, seen: 0, patience, waiting: None });
+    }
+}
+
+/// One stream.
+struct Stream<F> {
+    stream: Pin<Box<F>>,
+    pieces: Arc<AtomicU64>,
+    seen: u64,
+    patience: Duration,
+    /// When it is given up.
+    waiting: Option<Pin<Box<Sleep>>>,
+}
+
+impl<F: Future> Future for Stream<F> {
+    type Output = ();
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
+        if self.stream.as_mut().poll(context).is_ready() {
+            return Poll::Ready(());
+        }
+        let pieces = self.pieces.load(Ordering::Relaxed);
+        if pieces != self.seen {
+            self.seen = pieces;
+            self.waiting = None;
+        }
+        if pieces == 0 {
+            return Poll::Pending;
+        }
+        let patience = self.patience;
+        // Dropping the stream resets it.
+        self.waiting.get_or_insert_with(|| Box::pin(sleep(patience))).as_mut().poll(context)
+    }
+}
+
+/// An answer that is handed over piece by piece.
+pub(super) struct Pieces {
+    body: Body,
+    rest: Bytes,
+    pieces: Option<Arc<AtomicU64>>,
+}
+
+impl Pieces {
+    /// For the stream that this task runs.
+    pub(super) fn of(body: Body) -> Body {
+        let pieces = PIECES.try_with(Arc::clone).ok();
+        Body::new(Self { body, rest: Bytes::new(), pieces })
+    }
+}
+
+impl HttpBody for Pieces {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.rest.is_empty() {
+            match std::task::ready!(Pin::new(&mut self.body).poll_frame(context)) {
+                Some(Ok(frame)) => match frame.into_data() {
+                    Ok(data) => self.rest = data,
+                    Err(frame) => return Poll::Ready(Some(Ok(frame))),
+                },
+                end => return Poll::Ready(end),
+            }
+        }
+        if let Some(pieces) = &self.pieces {
+            pieces.fetch_add(1, Ordering::Relaxed);
+        }
+        let length = self.rest.len().min(PIECE);
+        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.rest.is_empty() && self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        let rest = self.rest.len() as u64;
+        let of_body = self.body.size_hint();
+        let mut hint = SizeHint::new();
+        hint.set_lower(of_body.lower() + rest);
+        if let Some(upper) = of_body.upper() {
+            hint.set_upper(upper + rest);
+        }
+        hint
+    }
+}

@@ -1,0 +1,194 @@
+//! Clients that send slowly, or read nothing of what they are sent, hold memory for a while only, and only so much.
+
+use std::time::Duration;
+
+use futures_util::{SinkExt, StreamExt};
+use serde_json::{Value, json};
+use tetrad::web::Budget;
+use tokio::{
+    io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt},
+    net::{TcpSocket, TcpStream},
+};
+use tokio_tungstenite::{
+    WebSocketStream, client_async,
+    tungstenite::{Message, protocol::frame::coding::CloseCode},
+};
+
+use crate::support::{TestNode, node_with};
+
+const AT: &str = "0x00000000000000000000000000000000000000aa";
+const HEAD: &str = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
+
+/// A request that is answered with so many megabytes: no system takes them off the node's hands.
+fn long_answer(megabytes: usize) -> String {
+    // PUSH3 2^19, PUSH0, RETURN.
+    let params = json!([{"to": AT, "gas": "0xffffff"}, "latest", {AT: {"code": "0x620800005ff3"}}]);
+    let call = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": params});
+    Value::Array(vec![call; megabytes]).to_string()
+}
+
+/// A connection with little room for what was not read yet.
+async fn narrow(node: &TestNode) -> TcpStream {
+    let socket = TcpSocket::new_v4().unwrap();
+    socket.set_recv_buffer_size(4 << 10).unwrap();
+    socket.connect(node.address()).await.unwrap()
+}
+
+async fn ask_for_much(stream: &mut (impl AsyncWrite + Unpin)) {
+    let body = long_answer(30);
+    stream.write_all(format!("{HEAD}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+}
+
+/// Reads until the connection ends; how much came.
+async fn rest(stream: &mut (impl AsyncRead + Unpin)) -> usize {
+    let mut bytes = Vec::new();
+    // It may end by a reset.
+    let _ = stream.read_to_end(&mut bytes).await;
+    bytes.len()
+}
+
+/// A node with one place for a connection: the next one is served when the first has ended.
+async fn impatient(change: impl FnOnce(&mut tetrad::Config)) -> TestNode {
+    node_with(|config| {
+        config.listener.connections = 1;
+        config.listener.write_timeout = Duration::from_millis(300);
+        change(config);
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_client_that_reads_nothing_is_cut_off() {
+    let node = impatient(|_| {}).await;
+    let mut stream = narrow(&node).await;
+    ask_for_much(&mut stream).await;
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+    assert!(rest(&mut stream).await < 30 << 20);
+}
+
+#[tokio::test]
+async fn so_it_is_with_tls() {
+    let folder = tempfile::tempdir().unwrap();
+    let files = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
+    std::fs::write(&files.0, made.cert.pem()).unwrap();
+    std::fs::write(&files.1, made.signing_key.serialize_pem()).unwrap();
+    let node = impatient(|config| config.tls = Some(files)).await;
+    let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
+    let client = reqwest::Client::builder().tls_certs_only([certificate]).http1_only().build().unwrap();
+    let url = format!("https://localhost:{}/rpc", node.address().port());
+    let post = |body: String| client.post(&url).header("content-type", "application/json").body(body).send();
+    let unread = post(long_answer(30)).await.unwrap();
+    let chain_id = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string();
+    assert_eq!(post(chain_id).await.unwrap().status(), 200);
+    assert!(unread.bytes().await.is_err());
+}
+
+#[cfg(unix)]
+#[tokio::test]
+async fn so_it_is_with_a_unix_socket() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("node.sock");
+    let own = path.clone();
+    let node = impatient(|config| config.listen_unix = Some(own)).await;
+    let mut stream = tokio::net::UnixStream::connect(&path).await.unwrap();
+    ask_for_much(&mut stream).await;
+    let mut next = tokio::net::UnixStream::connect(&path).await.unwrap();
+    next.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    assert!(rest(&mut next).await > 0);
+    assert!(rest(&mut stream).await < 30 << 20);
+    node.end().await;
+}
+
+/// The connection itself may be lively: each request of HTTP/2 has a window of its own.
+#[tokio::test]
+async fn so_it_is_with_a_request_of_http_2() {
+    let node = node_with(|config| {
+        config.listener.write_timeout = Duration::from_millis(300);
+        config.rpc.budget = Budget::new(31 << 20);
+    })
+    .await;
+    let client = reqwest::Client::builder().http2_prior_knowledge().build().unwrap();
+    let post = |body: String| client.post(node.rpc_url()).header("content-type", "application/json").body(body).send();
+    let unread = post(long_answer(30)).await.unwrap();
+    assert_eq!(unread.status(), 200);
+    // The same answer finds room again when the node has let go of the first one.
+    let again = loop {
+        let answer = post(long_answer(30)).await.unwrap();
+        if answer.status() == 200 {
+            break answer;
+        }
+        assert_eq!(answer.status(), 503);
+    };
+    assert!(again.bytes().await.unwrap().len() > 30 << 20);
+    assert!(unread.bytes().await.is_err());
+}
+
+#[tokio::test]
+async fn long_bodies_share_a_budget_and_short_ones_go_on() {
+    let node = node_with(|config| config.rpc.budget = Budget::new(1 << 20)).await;
+    let mut holding = Vec::new();
+    for _ in 0..2 {
+        let mut stream = TcpStream::connect(node.address()).await.unwrap();
+        stream.write_all(format!("{HEAD}600000\r\n\r\n").as_bytes()).await.unwrap();
+        stream.write_all(&vec![b' '; 500_000]).await.unwrap();
+        holding.push(stream);
+    }
+    let long = format!("{}{}", " ".repeat(900_000), json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}));
+    let post =
+        |body: String| node.http.post(node.rpc_url()).header("content-type", "application/json").body(body).send();
+    let refused = loop {
+        let answer = post(long.clone()).await.unwrap();
+        // Until the node has read what the others sent.
+        if answer.status() != 200 {
+            break answer;
+        }
+    };
+    assert_eq!((refused.status().as_u16(), &refused.headers()["retry-after"]), (503, &"1".parse().unwrap()));
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+    drop(holding);
+    while post(long.clone()).await.unwrap().status() != 200 {}
+}
+
+/// The next message that says anything.
+async fn next(socket: &mut WebSocketStream<TcpStream>) -> Message {
+    loop {
+        match socket.next().await.expect("the connection is open").expect("a message") {
+            Message::Ping(_) => {}
+            message => return message,
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
+    let budget = Budget::new(1 << 20);
+    let own = budget.clone();
+    let node = node_with(|config| config.rpc.budget = own).await;
+    let socket = |stream| client_async(format!("ws://{}/rpc", node.address()), stream);
+    let (mut first, _) = socket(TcpStream::connect(node.address()).await.unwrap()).await.unwrap();
+    // The head of a frame with 2,000,000 bytes of text, and half of them.
+    let mut begun = vec![0x81, 0xff];
+    begun.extend_from_slice(&2_000_000_u64.to_be_bytes());
+    begun.extend_from_slice(&[0; 4]);
+    begun.extend_from_slice(&vec![b' '; 900_000]);
+    first.get_mut().write_all(&begun).await.unwrap();
+    while budget.hold(500_000).await.is_some() {
+        tokio::task::yield_now().await;
+    }
+    // Short messages of others go on.
+    let (mut second, _) = socket(TcpStream::connect(node.address()).await.unwrap()).await.unwrap();
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId"}).to_string();
+    second.send(Message::text(request)).await.unwrap();
+    let answer = next(&mut second).await;
+    assert!(answer.to_text().unwrap().contains("0x7d"));
+    drop(first);
+    while budget.hold(1_000_000).await.is_none() {}
+    // An answer that finds no room ends the connection with a reason.
+    let all = budget.hold(1 << 20).await.unwrap();
+    let body = long_answer(1);
+    second.send(Message::text(body)).await.unwrap();
+    let Message::Close(Some(frame)) = next(&mut second).await else { panic!("no close") };
+    assert_eq!(frame.code, CloseCode::Again);
+    drop(all);
+}
