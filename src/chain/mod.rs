@@ -159,7 +159,7 @@ pub enum Event {
         removed: Arc<[Arc<Block>]>,
     },
     /// The pool accepted a transaction.
-    Pending(Arc<Pooled>),
+    Pending(Arc<Transaction>),
 }
 
 /// A handle to the chain. Clones share it.
@@ -208,12 +208,13 @@ impl Chain {
             next_randomness: None,
         };
         let head = Arc::new(head);
+        let pool = Pool::new(config.pool, config.clock.clone());
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
         timing.follow(&head);
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
-            pool: Pool::new(config.pool),
+            pool,
             arrivals: Arrivals::default(),
             baton: Baton::default(),
             woken: AtomicBool::new(false),

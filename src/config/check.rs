@@ -200,6 +200,17 @@ impl Config {
         }
         read.integer("limits.pool", 1..=100_000_000, &mut self.pool.transactions)?;
         read.integer("limits.pool-per-account", 1..=100_000_000, &mut self.pool.per_account)?;
+        for (name, field) in [
+            ("limits.pool-megabytes", &mut self.pool.bytes),
+            ("limits.pool-per-account-megabytes", &mut self.pool.account_bytes),
+        ] {
+            let mut megabytes = *field >> 20;
+            read.integer(name, 1..=1_000_000, &mut megabytes)?;
+            *field = megabytes << 20;
+        }
+        if let Some(lifetime) = read.seconds("limits.pool-lifetime", 0.0..=31_536_000.0)? {
+            self.pool.lifetime = Some(lifetime).filter(|lifetime| !lifetime.is_zero());
+        }
         read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;
         let mut megabytes = self.history.bytes >> 20;
         read.integer("limits.history-megabytes", 1..=1_000_000, &mut megabytes)?;

@@ -241,6 +241,25 @@ pub const SETTINGS: &[Setting] = &[
     ),
     setting("limits.pool", Kind::Integer, "N", "Most transactions that wait for a block"),
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
+    setting(
+        "limits.pool-megabytes",
+        Kind::Integer,
+        "N",
+        "Most memory that transactions take that wait, with their blobs",
+    ),
+    setting(
+        "limits.pool-per-account-megabytes",
+        Kind::Integer,
+        "N",
+        "Most memory that those of one account take, with their blobs",
+    ),
+    setting(
+        "limits.pool-lifetime",
+        Kind::Number,
+        "SECONDS",
+        "How long a transaction waits for another nonce or a lower base fee while nothing happens to its account; 0 for \
+         as long as there is room",
+    ),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
     setting(
