@@ -61,7 +61,9 @@ impl Services {
     /// All routes.
     pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
-        let rpc_config = RpcConfig { gas_limit: config.gas_limit, ..config.rpc.clone() };
+        let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+        let (gas_limit, known) = (config.gas_limit, addresses.clone());
+        let rpc_config = RpcConfig { gas_limit, addresses: known, ..config.rpc.clone() };
         let rpc = Rpc::new(chain.clone(), keyring, rpc_config, Some(self.forks.clone()));
         let market = exchange.map(|exchange| exchange.market().clone());
         let mut traffic = Vec::new();
@@ -75,7 +77,6 @@ impl Services {
             operations.extend(described);
             router
         };
-        let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let sockets = ClientSlots::new(config.exchange.max_sockets_per_client);
         let gateway = Gateway::new(chain.clone(), network.clone(), addresses.clone(), sockets, self.shutdown.clone());
         let comet = gateway.clone();

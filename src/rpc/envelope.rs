@@ -5,7 +5,7 @@ use std::{borrow::Cow, fmt};
 use alloy_primitives::hex;
 use serde::{
     Deserialize, Deserializer,
-    de::{IgnoredAny, MapAccess, SeqAccess, Visitor},
+    de::{DeserializeSeed, IgnoredAny, MapAccess, SeqAccess, Visitor},
 };
 use serde_json::value::RawValue;
 
@@ -28,7 +28,15 @@ pub(super) enum Body<'a> {
     /// One request, or why it is none.
     Single(Result<Request<'a>, RpcError>),
     /// Requests that are answered together.
-    Batch(Vec<Item<'a>>),
+    Batch(Batch<'a>),
+}
+
+/// The elements of a batch.
+#[derive(Debug)]
+pub(super) enum Batch<'a> {
+    Items(Vec<Item<'a>>),
+    /// More than may be: none of them is kept.
+    TooLong,
 }
 
 /// One element of a batch: any JSON value, hopefully a request.
@@ -51,12 +59,14 @@ pub(super) struct Members<'a> {
     repeated: Option<&'static str>,
 }
 
-/// Reads a body, once from front to back.
-pub(super) fn read_body(body: &[u8]) -> Result<Body<'_>, RpcError> {
+/// Reads a body, once from front to back. A batch may have at most `max_batch` elements.
+pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcError> {
     let syntax = |error: &dyn std::fmt::Display| RpcError::new(PARSE_ERROR, error.to_string());
     let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
     if text.trim_ascii_start().starts_with('[') {
-        return serde_json::from_str(text).map(Body::Batch).map_err(|error| syntax(&error));
+        let mut reader = serde_json::Deserializer::from_str(text);
+        let batch = BatchReader { max: max_batch }.deserialize(&mut reader);
+        return batch.and_then(|batch| reader.end().map(|()| Body::Batch(batch))).map_err(|error| syntax(&error));
     }
     let item: Item<'_> = serde_json::from_str(text).map_err(|error| syntax(&error))?;
     Ok(Body::Single(item.request()))
@@ -95,6 +105,42 @@ impl<'a> Item<'a> {
             Some(_) => return Err(invalid("params: expected an array")),
         }
         Ok(Request { method, params: members.params, id })
+    }
+}
+
+/// Reads a list of any length without keeping more than so many elements.
+struct BatchReader {
+    max: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for BatchReader {
+    type Value = Batch<'de>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Batch<'de>, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for BatchReader {
+    type Value = Batch<'de>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Batch<'de>, A::Error> {
+        let mut items = Vec::new();
+        while items.len() < self.max {
+            match seq.next_element()? {
+                Some(item) => items.push(item),
+                None => return Ok(Batch::Items(items)),
+            }
+        }
+        let mut rest = false;
+        while seq.next_element::<IgnoredAny>()?.is_some() {
+            rest = true;
+        }
+        Ok(if rest { Batch::TooLong } else { Batch::Items(items) })
     }
 }
 
@@ -217,14 +263,14 @@ mod tests {
     use super::*;
 
     fn single(text: &str) -> Result<Request<'_>, RpcError> {
-        match read_body(text.as_bytes())? {
+        match read_body(text.as_bytes(), 10)? {
             Body::Single(request) => request,
             Body::Batch(_) => panic!("{text} is a batch"),
         }
     }
 
     fn code(text: &str) -> i32 {
-        match read_body(text.as_bytes()) {
+        match read_body(text.as_bytes(), 10) {
             Ok(Body::Single(Err(error))) | Err(error) => error.code,
             Ok(_) => 0,
         }
@@ -238,7 +284,7 @@ mod tests {
         for text in ["1", "null", "\"x\"", "{}", r#"{"jsonrpc":"2.0","id":1,"id":1,"method":"a"}"#] {
             assert_eq!(code(text), INVALID_REQUEST, "{text}");
         }
-        assert_eq!(read_body(b"{\"a\":\"\xff\"}").unwrap_err().code, PARSE_ERROR);
+        assert_eq!(read_body(b"{\"a\":\"\xff\"}", 10).unwrap_err().code, PARSE_ERROR);
     }
 
     #[test]

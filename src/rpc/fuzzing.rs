@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 
 use super::{
     Rpc,
-    envelope::{self, Body},
+    envelope::{self, Batch, Body},
     error::Dialect,
     eth::typed_data_is_readable,
     params::{Params, Reader},
@@ -15,7 +15,7 @@ use super::{
 
 /// Reads a body as a request or a batch of them; returns how many requests there are.
 pub fn envelope(body: &[u8]) -> usize {
-    match envelope::read_body(body) {
+    match envelope::read_body(body, usize::MAX) {
         Err(_) | Ok(Body::Single(Err(_))) => 0,
         Ok(Body::Single(Ok(request))) => {
             for dialect in [Dialect::Network, Dialect::Ethereum] {
@@ -23,7 +23,8 @@ pub fn envelope(body: &[u8]) -> usize {
             }
             1
         }
-        Ok(Body::Batch(items)) => items.into_iter().filter_map(|item| item.request().ok()).count(),
+        Ok(Body::Batch(Batch::TooLong)) => 0,
+        Ok(Body::Batch(Batch::Items(items))) => items.into_iter().filter_map(|item| item.request().ok()).count(),
     }
 }
 

@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Rpc, ws};
-use crate::web::{FastPath, Operation, Shutdown};
+use crate::web::{FastPath, Operation, Peer, Shutdown};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -40,11 +40,12 @@ impl FastPath for Direct {
     fn answer(
         &self,
         request: http::Request<Incoming>,
+        peer: Peer,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<Incoming>>> {
         let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
         let found = self.0.iter().find(|(path, _)| direct && *path == request.uri().path());
         match found {
-            Some((_, rpc)) => Ok(Box::pin(post(rpc, request))),
+            Some((_, rpc)) => Ok(Box::pin(post(rpc, peer, request))),
             None => Err(Box::new(request)),
         }
     }
@@ -114,11 +115,18 @@ pub fn operations() -> Vec<Operation> {
 
 async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {
     match *request.method() {
-        Method::POST => post(&rpc, request).await,
+        Method::POST => {
+            let peer = request.extensions().get().copied().unwrap_or_default();
+            post(&rpc, peer, request).await
+        }
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
             let (mut parts, _) = request.into_parts();
             match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-                Ok(upgrade) => ws::accept(upgrade, parts.extensions.remove(), rpc, shutdown),
+                Ok(upgrade) => {
+                    let peer = parts.extensions.get().copied().unwrap_or_default();
+                    let client = rpc.context.config.addresses.of(peer, &parts.headers);
+                    ws::accept(upgrade, client, parts.extensions.remove(), rpc, shutdown)
+                }
                 Err(rejection) => rejection.into_response(),
             }
         }
@@ -127,7 +135,7 @@ async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request)
     }
 }
 
-async fn post<B>(rpc: &Rpc, request: http::Request<B>) -> Response
+async fn post<B>(rpc: &Rpc, peer: Peer, request: http::Request<B>) -> Response
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + 'static,
 {
@@ -137,6 +145,7 @@ where
     if !json && rpc.neighbour.is_none() {
         return not_json();
     }
+    let client = rpc.context.config.addresses.of(peer, request.headers());
     let limit = rpc.context.config.max_body;
     let too_large =
         || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
@@ -166,7 +175,7 @@ where
                     Some(answer) => answer,
                     None => return not_json(),
                 },
-                _ => rpc.answer(&body).await,
+                _ => rpc.answer(client, &body).await,
             };
             ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], Body::from(answer)).into_response()
         }

@@ -43,13 +43,15 @@ impl Meters {
 pub(super) struct Meter(Histogram);
 
 impl Meter {
-    /// A call that began then has been answered. If that took longer than `slow`, the log tells of it.
-    pub(super) fn answered(&self, method: &str, began: Instant, slow: Option<Duration>) {
+    /// A call that began then has been answered. If that took longer than `slow`, the log tells of it. Returns how long it
+    /// took.
+    pub(super) fn answered(&self, method: &str, began: Instant, slow: Option<Duration>) -> Duration {
         let took = began.elapsed();
         self.0.observe(took);
         if slow.is_some_and(|slow| took >= slow) {
             tracing::warn!(method, seconds = took.as_secs_f64(), "slow request");
         }
+        took
     }
 }
 

@@ -3,6 +3,7 @@
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
 //! whose `methods` function adds its handlers to the [`Table`].
 
+mod batch;
 mod debug;
 mod dev;
 mod envelope;
@@ -37,7 +38,6 @@ use std::{
 };
 
 use ::tracing::{Instrument, Span, field::Empty};
-use futures_util::future::join_all;
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
@@ -46,9 +46,8 @@ pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 
 use self::{
-    envelope::{Body, Item, Request},
-    error::INVALID_REQUEST,
-    execution::Execution,
+    envelope::{Body, Request},
+    execution::{Caller, Execution, Slice},
     filters::Filters,
     meter::{Meter, Meters},
     reference::Methods,
@@ -57,6 +56,7 @@ use self::{
 use crate::{
     chain::{Chain, Keyring},
     fork::{Fork, Forks},
+    web::{Client, ClientAddresses},
 };
 
 /// How the interface behaves.
@@ -90,8 +90,10 @@ pub struct RpcConfig {
     pub gas_limit: u64,
     /// How long a client of a WebSocket may take to accept a message before it is cut off.
     pub write_timeout: Duration,
-    /// Calls that execute at a time on threads of their own.
+    /// Calls that execute at a time on threads of their own; fewer where that is more than the processors can run.
     pub max_executions: usize,
+    /// Finds out who sent a request, so that clients share what executes.
+    pub addresses: ClientAddresses,
     /// Whether the terminal tells of transactions; a development method switches it.
     pub telling: Arc<AtomicBool>,
     /// How long a request may take before the log tells of it.
@@ -116,6 +118,7 @@ impl Default for RpcConfig {
             gas_limit: 60_000_000,
             write_timeout: Duration::from_secs(10),
             max_executions: 32,
+            addresses: ClientAddresses::default(),
             telling: Arc::new(AtomicBool::new(true)),
             slow: None,
         }
@@ -147,13 +150,22 @@ impl Context {
     /// Tells, from now on, whether an execution takes too long.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
-        move || begun.elapsed() > limit
+        move || execution::interrupted() || begun.elapsed() > limit
     }
+}
+
+/// What became of a call at first.
+enum Began {
+    /// It was answered, after this time.
+    Answered(Duration),
+    UnderWay(Started),
 }
 
 /// A call that is under way.
 struct Started {
     pending: Pending,
+    /// Whether it needs a place among those that execute.
+    executes: bool,
     name: &'static str,
     meter: Arc<Meter>,
     began: Instant,
@@ -224,9 +236,9 @@ impl Rpc {
     }
 
     /// The response to a body: to a request, or to a batch of them.
-    pub async fn answer(&self, body: &[u8]) -> Vec<u8> {
+    pub async fn answer(&self, client: Client, body: &[u8]) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
-        let read = envelope::read_body(body);
+        let read = envelope::read_body(body, self.context.config.max_batch);
         if let Some(neighbour) = &self.neighbour
             && !matches!(&read, Ok(Body::Batch(_)))
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
@@ -237,61 +249,22 @@ impl Rpc {
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
-                if let Some(started) = self.start(&request, &mut out) {
+                if let Began::UnderWay(started) = self.start(client, &request, &mut out) {
                     self.finish(request.id, self.wait(started).await, &mut out);
                 }
             }
-            Ok(Body::Batch(batch)) => self.answer_batch(batch, &mut out).await,
+            Ok(Body::Batch(batch)) => self.answer_batch(client, batch, &mut out).await,
         }
         out
     }
 
-    async fn answer_batch(&self, batch: Vec<Item<'_>>, out: &mut Vec<u8>) {
-        let limit = self.context.config.max_batch;
-        if batch.is_empty() || batch.len() > limit {
-            let what =
-                if batch.is_empty() { "empty batch".to_owned() } else { format!("batch too large: at most {limit}") };
-            return self.refuse("null", &RpcError::new(INVALID_REQUEST, what), out);
-        }
-        // What is quick is answered while reading; the rest runs at the same time, in the order it came.
-        let (mut parts, mut slow, mut size) = (Vec::with_capacity(batch.len()), Vec::new(), 0);
-        for item in batch {
-            let mut part = Vec::new();
-            match item.request() {
-                Err(error) => self.refuse("null", &error, &mut part),
-                Ok(request) if size > self.context.config.max_batch_response => {
-                    self.refuse(request.id, &RpcError::new(-32003, "response too large"), &mut part);
-                }
-                Ok(request) => {
-                    if let Some(started) = self.start(&request, &mut part) {
-                        let (at, id) = (parts.len(), request.id.to_owned());
-                        slow.push(async move { (at, id, self.wait(started).await) });
-                    }
-                }
-            }
-            size += part.len();
-            parts.push(part);
-        }
-        for (at, id, answer) in join_all(slow).await {
-            self.finish(&id, answer, &mut parts[at]);
-        }
-        out.push(b'[');
-        for (at, part) in parts.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(part);
-        }
-        out.push(b']');
-    }
-
-    /// Answers what can be answered at once; otherwise returns what is under way.
-    fn start(&self, request: &Request<'_>, out: &mut Vec<u8>) -> Option<Started> {
+    /// Answers what can be answered at once, by appending to `out`; otherwise returns what is under way.
+    fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
+        let began = Instant::now();
         let Some(method) = self.table.get(&request.method) else {
             self.refuse(request.id, &envelope::method_not_found(&request.method), out);
-            return None;
+            return Began::Answered(Duration::ZERO);
         };
-        let began = Instant::now();
         let span = ::tracing::trace_span!(
             target: "tetrad::span",
             "rpc",
@@ -300,56 +273,80 @@ impl Rpc {
             rpc.method = method.name,
             rpc.jsonrpc.error_code = Empty,
         );
-        if let Some(fork) = self.context.fork() {
-            let pending = self.on_fork(fork, method.name, request.params.map(ToOwned::to_owned));
+        let mut caller = Caller { client, ..Caller::default() };
+        let under_way = |pending, executes, span| {
             let (name, meter) = (method.name, method.meter.clone());
-            return Some(Started { pending, name, meter, began, span });
+            Began::UnderWay(Started { pending, executes, name, meter, began, span })
+        };
+        if let Some(fork) = self.context.fork() {
+            caller.remote = true;
+            let executes = !matches!(method.handler, Handler::Slow(_));
+            let pending = self.on_fork(fork, caller, method.name, request.params.map(ToOwned::to_owned));
+            return under_way(pending, executes, span);
         }
         let entered = span.enter();
-        let outcome = match &method.handler {
+        let length = out.len();
+        let mut slice = None;
+        let at_once = match &method.handler {
             Handler::Quick(run) => {
                 envelope::begin(request.id, out);
-                run(&self.context, request.params, out)
+                Some(run(&self.context, request.params, out))
             }
-            Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline() => {
+            Handler::Execute(run, _) if let Some(_place) = self.context.execution.inline(client) => {
                 envelope::begin(request.id, out);
-                run(&self.context, request.params, out)
+                let (outcome, ran) = Slice::run(began, || run(&self.context, request.params, out));
+                slice = Some(ran);
+                caller.long = ran.overran;
+                Some(outcome).filter(|_| !ran.overran)
             }
-            Handler::Execute(_, run) | Handler::Slow(run) => match run(self.context.clone(), request.params) {
-                Ok(pending) => {
-                    drop(entered);
-                    let (name, meter) = (method.name, method.meter.clone());
-                    return Some(Started { pending, name, meter, began, span });
+            Handler::Execute(..) | Handler::Slow(_) => None,
+        };
+        let outcome = match (at_once, &method.handler) {
+            (Some(outcome), _) => outcome,
+            (None, Handler::Quick(_)) => Err(RpcError::internal("not answered")),
+            (None, Handler::Execute(_, run) | Handler::Slow(run)) => {
+                out.truncate(length);
+                if let Some(slice) = slice {
+                    self.context.execution.charge(client, slice, began.elapsed());
                 }
-                Err(error) => Err(error),
-            },
+                match run(self.context.clone(), caller, request.params) {
+                    Ok(pending) => {
+                        drop(entered);
+                        return under_way(pending, matches!(method.handler, Handler::Execute(..)), span);
+                    }
+                    Err(error) => Err(error),
+                }
+            }
         };
         match outcome {
             Ok(()) => envelope::end(out),
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
-                out.clear();
+                out.truncate(length);
                 self.refuse(request.id, &error, out);
             }
         }
-        method.meter.answered(method.name, began, self.context.config.slow);
-        None
+        let took = method.meter.answered(method.name, began, self.context.config.slow);
+        if let Some(slice) = slice {
+            self.context.execution.charge(client, slice, took);
+        }
+        Began::Answered(took)
     }
 
     /// Answers on a fork, where everything may have to wait for the other node: on threads of its own.
-    fn on_fork(&self, fork: Arc<Fork>, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
+    fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
             if forked::concerns(name) {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, given.as_deref());
-                if let Some(answer) = context.execution.apart(ask).await? {
+                if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Ok(answer);
                 }
             }
             let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
             if let Handler::Slow(run) = &method.handler {
-                let pending = run(context, params.as_deref())?;
+                let pending = run(context, caller, params.as_deref())?;
                 return pending.await;
             }
             let own = context.clone();
@@ -362,7 +359,7 @@ impl Rpc {
                 }
                 Ok(out)
             };
-            context.execution.apart(run).await
+            context.execution.apart(caller, run).await
         })
     }
 

@@ -3,7 +3,7 @@
 //! It is written for people, in the files of `reference/`, and read by `rpc.discover`. A test sends the requests and
 //! compares the responses, and compares the names with the method table.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::OnceLock};
 
 use serde_json::{Value, json};
 
@@ -95,18 +95,22 @@ impl Answers {
 }
 
 /// What the table knows of the methods.
-pub(super) struct Methods(Vec<Described>);
+pub(super) struct Methods {
+    described: Vec<Described>,
+    /// What `rpc.discover` answers, once it has been asked for. It never changes.
+    document: OnceLock<Vec<u8>>,
+}
 
 impl Methods {
     /// Everything in `table`.
     pub(super) fn of(table: &Table, dialect: Dialect) -> Self {
-        Self(table.describe(dialect))
+        Self { described: table.describe(dialect), document: OnceLock::new() }
     }
 }
 
 /// The namespaces and their versions.
 fn modules(context: &Context, (): ()) -> Result<Written, RpcError> {
-    let names = context.methods.0.iter().filter_map(|method| method.name.split_once('_'));
+    let names = context.methods.described.iter().filter_map(|method| method.name.split_once('_'));
     let modules: serde_json::Map<_, _> = names.map(|(space, _)| (space.to_owned(), json!("1.0"))).collect();
     Ok(Written(Value::Object(modules).to_string().into_bytes()))
 }
@@ -114,6 +118,10 @@ fn modules(context: &Context, (): ()) -> Result<Written, RpcError> {
 /// A description of all methods, as an OpenRPC document: made of the table, with the words and examples of the
 /// documentation.
 fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
+    Ok(Written(context.methods.document.get_or_init(|| document(&context.methods.described)).clone()))
+}
+
+fn document(methods: &[Described]) -> Vec<u8> {
     let mut described = BTreeMap::new();
     let mut answers = Answers::default();
     for entry in reference() {
@@ -129,9 +137,7 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
             described.insert(*name, (entry.parameters.clone(), entry.summary, example.clone()));
         }
     }
-    let methods: Vec<Value> = context
-        .methods
-        .0
+    let methods: Vec<Value> = methods
         .iter()
         .map(|method| match described.remove(method.name) {
             Some((parameters, summary, example)) => describe(method, &parameters, summary, example),
@@ -143,7 +149,7 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
         "info": {"title": "tetrad", "version": env!("CARGO_PKG_VERSION")},
         "methods": methods,
     });
-    Ok(Written(document.to_string().into_bytes()))
+    document.to_string().into_bytes()
 }
 
 fn describe(

@@ -17,6 +17,7 @@ use serde_json::{Value, value::RawValue};
 use super::{
     Context,
     error::{Dialect, RpcError},
+    execution::{CALLER, Caller},
     json::Json,
     meter::Meter,
     params::{Params, Reader, Shape},
@@ -29,7 +30,7 @@ pub type Answer = Result<Vec<u8>, RpcError>;
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 type Quick = dyn Fn(&Context, Option<&RawValue>, &mut Vec<u8>) -> Result<(), RpcError> + Send + Sync;
-type Slow = dyn Fn(Arc<Context>, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
+type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
 /// The JSON schema of what a method answers, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
@@ -96,7 +97,7 @@ impl Table {
             handler(context, P::read(params, context.dialect)?)?.write(out);
             Ok(())
         });
-        let apart: Box<Slow> = Box::new(move |context, params| {
+        let apart: Box<Slow> = Box::new(move |context, caller, params| {
             let params = P::read(params, context.dialect)?;
             Ok(Box::pin(async move {
                 let own = context.clone();
@@ -105,7 +106,7 @@ impl Table {
                     handler(&own, params)?.write(&mut out);
                     Ok(out)
                 };
-                context.execution.apart(run).await
+                context.execution.apart(caller, run).await
             }))
         });
         self.add::<P, R>(name, Handler::Execute(at_once, apart));
@@ -120,13 +121,13 @@ impl Table {
     {
         self.add::<P, R>(
             name,
-            Handler::Slow(Box::new(move |context, params| {
+            Handler::Slow(Box::new(move |context, caller, params| {
                 let params = P::read(params, context.dialect)?;
-                Ok(Box::pin(async move {
+                Ok(Box::pin(CALLER.scope(caller, async move {
                     let mut out = Vec::new();
                     handler(context, params).await?.write(&mut out);
                     Ok(out)
-                }))
+                })))
             })),
         );
     }

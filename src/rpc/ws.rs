@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{ConnectionSlot, Shutdown},
+    web::{Client, ConnectionSlot, Shutdown},
 };
 
 /// Requests of one connection that are answered at a time.
@@ -34,6 +34,7 @@ const SILENCE: Duration = Duration::from_secs(60);
 /// Upgrades a request.
 pub(super) fn accept(
     upgrade: WebSocketUpgrade,
+    client: Client,
     slot: Option<ConnectionSlot>,
     rpc: Rpc,
     shutdown: Shutdown,
@@ -43,12 +44,12 @@ pub(super) fn accept(
         move |socket| async move {
             // The listener counts the connection for as long as it exists, not only until the upgrade.
             let _held = (slot, rpc.context.meters.sockets.hold());
-            converse(socket, rpc, shutdown).await;
+            converse(socket, client, rpc, shutdown).await;
         },
     )
 }
 
-async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
+async fn converse(socket: WebSocket, client: Client, rpc: Rpc, mut shutdown: Shutdown) {
     let (mut sink, mut stream) = socket.split();
     let mut subscriptions = Subscriptions::default();
     // Nobody listens to the chain before the first subscription.
@@ -75,7 +76,7 @@ async fn converse(socket: WebSocket, rpc: Rpc, mut shutdown: Shutdown) {
                     Some(answer) => out.push(answer),
                     None => {
                         let rpc = rpc.clone();
-                        answers.push(async move { rpc.answer(text.as_bytes()).await });
+                        answers.push(async move { rpc.answer(client, text.as_bytes()).await });
                     }
                 }
                 if follower.is_none() && !subscriptions.is_empty() {
@@ -158,7 +159,7 @@ fn subscription_request(rpc: &Rpc, subscriptions: &mut Subscriptions, text: &str
     if !text.contains("subscribe") {
         return None;
     }
-    let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes()) else { return None };
+    let Ok(Body::Single(Ok(request))) = envelope::read_body(text.as_bytes(), 0) else { return None };
     let context = &rpc.context;
     let answer = match &*request.method {
         "eth_subscribe" => subscriptions.subscribe(context, request.params).map(|id| format!("\"{id}\"")),

@@ -1,6 +1,6 @@
 //! Who the client is: the peer of the connection, or whom a trusted proxy names.
 
-use std::net::{IpAddr, Ipv6Addr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
 use axum::http::{HeaderMap, HeaderValue, header};
 use ipnet::IpNet;
@@ -17,6 +17,36 @@ impl From<IpAddr> for ClientKey {
             IpAddr::V4(address) => address.into(),
             IpAddr::V6(address) => Ipv6Addr::from_bits(address.to_bits() & !u128::from(u64::MAX)).into(),
         })
+    }
+}
+
+impl Default for ClientKey {
+    fn default() -> Self {
+        Self(Ipv4Addr::UNSPECIFIED.into())
+    }
+}
+
+/// Who a request is worked for: what shares are counted by.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Client {
+    /// The address, whatever connections come from it.
+    pub address: ClientKey,
+    /// The number of the connection, see [`Peer`].
+    pub connection: u64,
+}
+
+/// The other side of a connection.
+#[derive(Clone, Copy, Debug)]
+pub struct Peer {
+    /// Its address.
+    pub address: SocketAddr,
+    /// The number of the connection, which no other one of the process has.
+    pub connection: u64,
+}
+
+impl Default for Peer {
+    fn default() -> Self {
+        Self { address: (Ipv4Addr::UNSPECIFIED, 0).into(), connection: 0 }
     }
 }
 
@@ -54,6 +84,11 @@ impl ClientAddresses {
             (false, true) => by_standard(),
             (true, true) => Some(by_common()).filter(|client| *client == by_standard()).unwrap_or(peer),
         }
+    }
+
+    /// The same, as shares are counted.
+    pub fn of(&self, peer: Peer, headers: &HeaderMap) -> Client {
+        Client { address: self.client(peer.address.ip(), headers).into(), connection: peer.connection }
     }
 
     fn walk(&self, peer: IpAddr, hops: Vec<Option<IpAddr>>) -> IpAddr {

@@ -1,6 +1,6 @@
 //! Serving HTTP on one connection: HTTP/1.1 and HTTP/2 on the same port, with TLS and without.
 
-use std::{convert::Infallible, net::SocketAddr, sync::Arc};
+use std::{convert::Infallible, sync::Arc};
 
 use axum::{body::Body, extract::ConnectInfo, http::Request, response::Response};
 use hyper::{
@@ -15,7 +15,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ConnectionSlot, Front, ListenerLimits, RequestIds, Shutdown,
+    ConnectionSlot, Front, ListenerLimits, Peer, RequestIds, Shutdown,
     listener::Accepted,
     preface::{self, Resumed},
     tls::HTTP_2,
@@ -35,7 +35,7 @@ pub(super) struct Connection {
 
 /// Answers the requests of one connection, each of which shares this with no other connection.
 pub(super) struct Requests {
-    pub(super) peer: SocketAddr,
+    pub(super) peer: Peer,
     pub(super) slot: ConnectionSlot,
     pub(super) front: Front,
     pub(super) ids: Arc<RequestIds>,
@@ -46,13 +46,14 @@ impl Requests {
         let named = self.ids.of(&request);
         let request = match &self.front.fast {
             None => request,
-            Some(fast) => match fast.answer(request) {
+            Some(fast) => match fast.answer(request, self.peer) {
                 Ok(answer) => return named.answer(answer).await,
                 Err(request) => *request,
             },
         };
         let mut request = request.map(Body::new);
-        request.extensions_mut().insert(ConnectInfo(self.peer));
+        request.extensions_mut().insert(ConnectInfo(self.peer.address));
+        request.extensions_mut().insert(self.peer);
         request.extensions_mut().insert(self.slot.clone());
         let router = self.front.router.clone();
         named
@@ -79,8 +80,8 @@ impl Connection {
                     // The handshake has told already which of the two it is.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
                     Ok(Ok(stream)) => self.http1(stream).await,
-                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer, "no TLS came about"),
-                    Err(_) => tracing::debug!(peer = %self.requests.peer, "the TLS handshake took too long"),
+                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer.address, "no TLS came about"),
+                    Err(_) => tracing::debug!(peer = %self.requests.peer.address, "the TLS handshake took too long"),
                 }
             }
             #[cfg(unix)]
@@ -101,8 +102,8 @@ impl Connection {
         match looked {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
-            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer, "connection ended"),
-            Err(_) => tracing::trace!(peer = %self.requests.peer, "nothing came in time"),
+            Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended"),
+            Err(_) => tracing::trace!(peer = %self.requests.peer.address, "nothing came in time"),
         }
     }
 
@@ -164,7 +165,7 @@ impl Connection {
 
     fn ended(&self, ended: Result<(), hyper::Error>) {
         if let Err(error) = ended {
-            tracing::trace!(%error, peer = %self.requests.peer, "connection ended");
+            tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended");
         }
     }
 }

@@ -6,11 +6,13 @@ use axum::{Router, http::Request, response::Response};
 use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 
+use super::Peer;
+
 /// Answers some requests without a router. A router copies what its layers and handlers hold for every request, and
 /// counting those copies is slow where processors do it at the same time.
 pub trait FastPath: Send + Sync + 'static {
     /// The answer, or the request, for the router to answer.
-    fn answer(&self, request: Request<Incoming>) -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
+    fn answer(&self, request: Request<Incoming>, peer: Peer) -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
 }
 
 /// Everything that is served at a listener. Clones share it.

@@ -1,6 +1,14 @@
 //! Accepting connections, within limits that no client can stretch.
 
-use std::{io, net::SocketAddr, sync::Arc, time::Duration};
+use std::{
+    io,
+    net::SocketAddr,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
+    time::Duration,
+};
 
 use tokio::{
     net::{TcpListener, TcpSocket, TcpStream},
@@ -11,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Front, RequestIds, Shutdown, Tls,
+    Front, Peer, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -29,6 +37,9 @@ impl Default for ListenerLimits {
         Self { connections: 20_000, header_timeout: Duration::from_secs(15) }
     }
 }
+
+/// Connections that were accepted so far.
+static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
 
 /// Connections that the system holds until they are accepted.
 const BACKLOG: u32 = 1_024;
@@ -117,6 +128,7 @@ pub async fn serve(
         match accepted {
             Ok((stream, peer)) => {
                 let slot = ConnectionSlot(Arc::new(permit));
+                let peer = Peer { address: peer, connection: CONNECTIONS.fetch_add(1, Ordering::Relaxed) };
                 let requests = Arc::new(Requests { peer, slot, front: front.clone(), ids: ids.clone() });
                 let connection = Connection { requests, limits, shutdown: shutdown.clone() };
                 tokio::spawn(connection.serve(stream));

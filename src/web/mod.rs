@@ -31,7 +31,7 @@ mod user_address;
 pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
 pub use cache::{Keep, Rendered};
-pub use client_address::{ClientAddresses, ClientKey};
+pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use client_slots::{ClientSlots, Slot};
 pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};

@@ -34,7 +34,7 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Bytes, RpcError
         let done = packed.write_all(&written).and_then(|()| packed.finish());
         done.map(Bytes::from).map_err(|error| RpcError::internal(error.to_string()))
     };
-    context.execution.apart(pack).await
+    context.execution.apart_for_caller(pack).await
 }
 
 /// Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is.
@@ -53,7 +53,7 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
         serde_json::from_slice::<Dump>(&unpacked)
             .map_err(|error| RpcError::invalid_params(format!("params[0]: not a dump: {error}")))
     };
-    let dump = context.execution.apart(unpack).await?;
+    let dump = context.execution.apart_for_caller(unpack).await?;
     let loaded = context.chain.change(move |executor| executor.load(dump)).await?;
     loaded.map_err(|error| RpcError::invalid_params(format!("params[0]: {error}")))?;
     Ok(true)

@@ -73,7 +73,7 @@ pub(in crate::rpc) async fn estimate_apart(
 ) -> Result<u64, RpcError> {
     let own = context.clone();
     let run = move || estimate(&own, request, block, &StateOverrides::new(), &BlockOverrides::default());
-    context.execution.apart(run).await
+    context.execution.apart_for_caller(run).await
 }
 
 /// The transaction with everything that the request leaves to the node.

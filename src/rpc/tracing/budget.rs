@@ -3,7 +3,7 @@
 use std::time::{Duration, Instant};
 
 use super::tracer::GoDuration;
-use crate::rpc::{Context, RpcError, error::TIMEOUT};
+use crate::rpc::{Context, RpcError, error::TIMEOUT, execution::interrupted};
 
 /// How much longer than by default a trace may take if its caller says so.
 const MOST_PATIENCE: u32 = 24;
@@ -28,7 +28,7 @@ impl Budget {
 
     /// Whether the time is up.
     pub fn is_over(&self) -> bool {
-        self.begun.elapsed() > self.limit
+        interrupted() || self.begun.elapsed() > self.limit
     }
 
     /// Bytes that may be added to what is written already.

@@ -1,0 +1,129 @@
+//! Batches: requests that are answered together.
+
+use std::time::Duration;
+
+use futures_util::{StreamExt, stream::FuturesUnordered};
+use tokio::task::yield_now;
+
+use super::{
+    Began, Rpc, RpcError,
+    envelope::{Batch, Item},
+    error::INVALID_REQUEST,
+};
+use crate::web::Client;
+
+/// Requests of a batch that execute at a time, or wait to.
+const AT_ONCE: usize = 4;
+/// The same on a fork, where they wait for the other node.
+const AT_ONCE_ON_FORK: usize = 16;
+/// How long a batch may keep others from the thread.
+const TURN: Duration = Duration::from_millis(2);
+
+/// What a batch has been answered so far.
+struct Parts<'r, 'b> {
+    rpc: &'r Rpc,
+    /// The answers in the order of the requests, with the identifiers of those.
+    parts: Vec<(&'b str, Vec<u8>)>,
+    size: usize,
+}
+
+impl Rpc {
+    pub(super) async fn answer_batch(&self, client: Client, batch: Batch<'_>, out: &mut Vec<u8>) {
+        let limit = self.context.config.max_batch;
+        let wrong = match batch {
+            Batch::TooLong => format!("batch too large: at most {limit}"),
+            Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
+            Batch::Items(items) => return self.answer_items(client, items, out).await,
+        };
+        self.refuse("null", &RpcError::new(INVALID_REQUEST, wrong), out);
+    }
+
+    /// Answers what is quick while reading. The rest is begun in the order it came, and runs a few at a time: a batch holds
+    /// no more places than a client that asks one by one could.
+    async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) {
+        let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
+        let mut parts = Parts { rpc: self, parts: Vec::with_capacity(items.len()), size: 0 };
+        let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);
+        let mut turn = Duration::ZERO;
+        for item in items {
+            let at = parts.parts.len();
+            let request = match item.request() {
+                Ok(request) => request,
+                Err(error) => {
+                    parts.parts.push(("null", Vec::new()));
+                    parts.refuse(at, &error);
+                    continue;
+                }
+            };
+            parts.parts.push((request.id, Vec::new()));
+            if parts.is_full() {
+                parts.refuse_for_size(at);
+                continue;
+            }
+            match self.start(client, &request, &mut parts.parts[at].1) {
+                Began::Answered(took) => {
+                    parts.size += parts.parts[at].1.len();
+                    turn += took;
+                }
+                Began::UnderWay(started) => {
+                    let executes = started.executes;
+                    executing += usize::from(executes);
+                    under_way.push(async move { (at, executes, self.wait(started).await) });
+                }
+            }
+            while executing >= most
+                && let Some((at, executes, answer)) = under_way.next().await
+            {
+                executing -= usize::from(executes);
+                turn = Duration::ZERO;
+                parts.finish(at, answer);
+            }
+            if turn > TURN {
+                yield_now().await;
+                turn = Duration::ZERO;
+            }
+        }
+        while let Some((at, _, answer)) = under_way.next().await {
+            parts.finish(at, answer);
+        }
+        parts.write(out);
+    }
+}
+
+impl Parts<'_, '_> {
+    /// Whether there is no more to be answered.
+    fn is_full(&self) -> bool {
+        self.size > self.rpc.context.config.max_batch_response
+    }
+
+    fn finish(&mut self, at: usize, answer: super::table::Answer) {
+        if self.is_full() {
+            return self.refuse_for_size(at);
+        }
+        let (id, part) = &mut self.parts[at];
+        self.rpc.finish(id, answer, part);
+        self.size += part.len();
+    }
+
+    fn refuse(&mut self, at: usize, error: &RpcError) {
+        let (id, part) = &mut self.parts[at];
+        self.rpc.refuse(id, error, part);
+        self.size += part.len();
+    }
+
+    fn refuse_for_size(&mut self, at: usize) {
+        self.refuse(at, &RpcError::new(-32003, "response too large"));
+    }
+
+    fn write(self, out: &mut Vec<u8>) {
+        out.reserve_exact(self.size + self.parts.len() + 1);
+        out.push(b'[');
+        for (at, (_, part)) in self.parts.into_iter().enumerate() {
+            if at > 0 {
+                out.push(b',');
+            }
+            out.extend_from_slice(&part);
+        }
+        out.push(b']');
+    }
+}

@@ -1,0 +1,94 @@
+//! Where code runs that a request brings along: calls, estimates, traces, log queries.
+//!
+//! Nearly all of it takes microseconds, less than handing it to another thread would. So it begins on the task that
+//! brought it, on no more than half of the runtime's workers at a time, and for a short [slice] only. What takes longer, or
+//! finds no place there, begins again on a thread of its own, in the order that the [schedule] gives to clients. Work whose
+//! client is gone is not begun, and ends where it looks at the time.
+
+mod driver;
+mod ring;
+mod schedule;
+mod slice;
+
+use std::{sync::Arc, time::Duration};
+
+use tokio::{
+    runtime::{Handle, RuntimeFlavor},
+    sync::{Semaphore, SemaphorePermit, oneshot},
+};
+
+use self::{driver::DriverKeeper, schedule::Schedule};
+pub(super) use self::{
+    schedule::Caller,
+    slice::{Slice, interrupted},
+};
+use super::RpcError;
+use crate::web::Client;
+
+tokio::task_local! {
+    /// For whom a method runs that hands work on only after it has waited.
+    pub(super) static CALLER: Caller;
+}
+
+/// The places.
+pub(super) struct Execution {
+    inline: Arc<Semaphore>,
+    schedule: Arc<Schedule>,
+    keeper: DriverKeeper,
+}
+
+impl Execution {
+    /// Places on the current runtime, and at most `threads` of their own.
+    pub(super) fn new(threads: usize) -> Self {
+        let handle = Handle::current();
+        let places = match handle.runtime_flavor() {
+            RuntimeFlavor::MultiThread => handle.metrics().num_workers() / 2,
+            // The only worker must not be kept busy.
+            _ => 0,
+        };
+        let inline = Arc::new(Semaphore::new(places));
+        let keeper = DriverKeeper::new(&inline, places, handle.clone());
+        Self { inline, schedule: Arc::new(Schedule::new(threads, handle)), keeper }
+    }
+
+    /// A place on the current task, if there is one, and the client's work is not known to take long.
+    pub(super) fn inline(&self, client: Client) -> Option<SemaphorePermit<'_>> {
+        if self.schedule.is_heavy(client) {
+            return None;
+        }
+        let place = self.inline.try_acquire().ok()?;
+        self.keeper.look();
+        Some(place)
+    }
+
+    /// Counts what ran on the task of its client.
+    pub(super) fn charge(&self, client: Client, slice: Slice, took: Duration) {
+        if slice.is_excess(took) {
+            self.schedule.charge(client, took);
+        }
+    }
+
+    /// Runs `work` on a thread of its own. Dropping the future gives it up.
+    pub(super) async fn apart<R: Send + 'static>(
+        &self,
+        caller: Caller,
+        work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
+    ) -> Result<R, RpcError> {
+        let (sender, receiver) = oneshot::channel();
+        let run = move || {
+            // The caller may have left meanwhile.
+            let _ = sender.send(work());
+        };
+        let _ticket = self.schedule.submit(caller, Box::new(run));
+        receiver.await.unwrap_or_else(|_| Err(RpcError::internal("execution failed")))
+    }
+
+    /// The same for a method that waits, which [`CALLER`] is set for.
+    pub(super) async fn apart_for_caller<R: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
+    ) -> Result<R, RpcError> {
+        let caller = CALLER.try_with(|caller| *caller).unwrap_or_default();
+        self.apart(caller, work).await
+    }
+}

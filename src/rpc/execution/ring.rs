@@ -1,0 +1,98 @@
+//! Taking turns.
+
+use std::{
+    collections::{BTreeMap, VecDeque},
+    ops::Bound,
+};
+
+/// What waits, and how one is taken out of it.
+pub(super) trait Waiting<T> {
+    fn take_next(&mut self) -> Option<T>;
+    fn is_empty(&self) -> bool;
+}
+
+/// Queues of which each gives one in turn.
+#[derive(Debug)]
+pub(super) struct Ring<K, Q> {
+    queues: BTreeMap<K, Q>,
+    last: Option<K>,
+}
+
+impl<K, Q> Default for Ring<K, Q> {
+    fn default() -> Self {
+        Self { queues: BTreeMap::new(), last: None }
+    }
+}
+
+impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
+    /// The queue of `key`, for something to be put into it.
+    pub(super) fn queue(&mut self, key: K) -> &mut Q {
+        self.queues.entry(key).or_default()
+    }
+
+    /// Takes something out of the queue of `key`.
+    pub(super) fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
+    where
+        Q: Waiting<T>,
+    {
+        let queue = self.queues.get_mut(&key)?;
+        let removed = from(queue);
+        if queue.is_empty() {
+            self.queues.remove(&key);
+        }
+        removed
+    }
+}
+
+impl<K: Ord + Copy, T, Q: Default + Waiting<T>> Waiting<T> for Ring<K, Q> {
+    fn take_next(&mut self) -> Option<T> {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let next = self.queues.range((after, Bound::Unbounded)).next().or_else(|| self.queues.iter().next());
+        let key = *next?.0;
+        self.last = Some(key);
+        self.remove(key, Q::take_next)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.queues.is_empty()
+    }
+}
+
+impl<T> Waiting<T> for VecDeque<T> {
+    fn take_next(&mut self) -> Option<T> {
+        self.pop_front()
+    }
+
+    fn is_empty(&self) -> bool {
+        self.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn each_gives_one_in_turn_however_much_waits() {
+        let mut ring = Ring::<u32, Ring<u32, VecDeque<&str>>>::default();
+        for (outer, inner, what) in
+            [(1, 1, "a"), (1, 1, "b"), (1, 1, "c"), (1, 2, "d"), (2, 1, "e"), (2, 1, "f"), (3, 9, "g")]
+        {
+            ring.queue(outer).queue(inner).push_back(what);
+        }
+        assert_eq!(ring.take_next(), Some("a"));
+        ring.queue(0).queue(0).push_back("late");
+        let order: Vec<_> = std::iter::from_fn(|| ring.take_next()).collect();
+        assert_eq!(order, ["e", "g", "late", "d", "f", "b", "c"]);
+        assert!(ring.is_empty());
+    }
+
+    #[test]
+    fn removing_leaves_nothing_behind() {
+        let mut ring = Ring::<u32, Ring<u32, VecDeque<u32>>>::default();
+        ring.queue(1).queue(2).push_back(7);
+        assert_eq!(ring.remove(1, |inner| inner.remove(3, VecDeque::take_next)), None);
+        assert_eq!(ring.remove(1, |inner| inner.remove(2, VecDeque::take_next)), Some(7));
+        assert!(ring.is_empty());
+    }
+}

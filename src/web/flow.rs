@@ -1,0 +1,152 @@
+//! What flows through a connection, watched from below whatever is spoken on it: a peer that takes nothing of what it is
+//! sent is left, and what a WebSocket has read of a message that is not complete yet is counted.
+
+use std::{
+    io::{self, IoSlice},
+    pin::Pin,
+    sync::{
+        Arc,
+        atomic::{AtomicBool, AtomicUsize, Ordering},
+    },
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use tokio::{
+    io::{AsyncRead, AsyncWrite, ReadBuf},
+    time::{Instant, Sleep, sleep},
+};
+
+use super::{Budget, budget::Held};
+
+/// What is counted at a time of a message that is read.
+const STEP: usize = 64 << 10;
+/// How often a message that finds no room asks again, and for how long.
+const RETRY: Duration = Duration::from_millis(50);
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// What a connection's protocol tells of it. Requests carry it as an extension.
+#[derive(Debug, Default)]
+pub struct Flow {
+    /// The protocol was switched: it has limits of its own for writing.
+    upgraded: AtomicBool,
+    /// Bytes that were read since the last message was complete.
+    unread: AtomicUsize,
+}
+
+impl Flow {
+    /// The connection speaks WebSocket from now on.
+    pub(super) fn upgrade(&self) {
+        self.upgraded.store(true, Ordering::Relaxed);
+        self.unread.store(0, Ordering::Relaxed);
+    }
+
+    /// A message was read to its end.
+    pub fn message_read(&self) {
+        self.unread.store(0, Ordering::Relaxed);
+    }
+}
+
+/// A stream that is watched.
+pub(super) struct Watched<S> {
+    stream: S,
+    flow: Arc<Flow>,
+    budget: Budget,
+    /// How long the peer may take nothing.
+    patience: Duration,
+    /// When a write that waits is given up.
+    stalled: Option<Pin<Box<Sleep>>>,
+    /// What the message that is being read holds.
+    held: Held,
+    /// When a read that waits for room is tried again, and since when it waits.
+    waiting: Option<(Pin<Box<Sleep>>, Instant)>,
+}
+
+impl<S> Watched<S> {
+    pub(super) fn new(stream: S, flow: Arc<Flow>, budget: Budget, patience: Duration) -> Self {
+        Self { stream, flow, budget, patience, stalled: None, held: Held::default(), waiting: None }
+    }
+
+    /// The stream itself.
+    pub(super) fn get_ref(&self) -> &S {
+        &self.stream
+    }
+
+    /// Waits with a write that made no progress, for so long.
+    fn wrote<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
+        if written.is_ready() {
+            self.stalled = None;
+            return written;
+        }
+        if self.flow.upgraded.load(Ordering::Relaxed) {
+            return written;
+        }
+        let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
+        ready!(stalled.as_mut().poll(context));
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer takes nothing")))
+    }
+
+    /// Waits until there is room for more of the message.
+    fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let unread = self.flow.unread.load(Ordering::Relaxed);
+        if unread == 0 {
+            self.held = Held::default();
+            return Poll::Ready(Ok(()));
+        }
+        loop {
+            if self.budget.try_grow(&mut self.held, (unread / STEP) * STEP + STEP / 4) {
+                self.waiting = None;
+                return Poll::Ready(Ok(()));
+            }
+            let (retry, since) = self.waiting.get_or_insert_with(|| (Box::pin(sleep(RETRY)), Instant::now()));
+            if since.elapsed() > PATIENCE {
+                return Poll::Ready(Err(io::Error::new(io::ErrorKind::OutOfMemory, "no room for the message")));
+            }
+            ready!(retry.as_mut().poll(context));
+            retry.as_mut().reset(Instant::now() + RETRY);
+        }
+    }
+}
+
+impl<S: AsyncRead + Unpin> AsyncRead for Watched<S> {
+    fn poll_read(mut self: Pin<&mut Self>, context: &mut Context<'_>, out: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        if !self.flow.upgraded.load(Ordering::Relaxed) {
+            return Pin::new(&mut self.stream).poll_read(context, out);
+        }
+        ready!(self.poll_room(context))?;
+        let before = out.filled().len();
+        ready!(Pin::new(&mut self.stream).poll_read(context, out))?;
+        self.flow.unread.fetch_add(out.filled().len() - before, Ordering::Relaxed);
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: AsyncWrite + Unpin> AsyncWrite for Watched<S> {
+    fn poll_write(mut self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write(context, bytes);
+        self.wrote(written, context)
+    }
+
+    fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let flushed = Pin::new(&mut self.stream).poll_flush(context);
+        self.wrote(flushed, context)
+    }
+
+    fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let shut = Pin::new(&mut self.stream).poll_shutdown(context);
+        self.wrote(shut, context)
+    }
+
+    fn poll_write_vectored(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let written = Pin::new(&mut self.stream).poll_write_vectored(context, bytes);
+        self.wrote(written, context)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.stream.is_write_vectored()
+    }
+}
