@@ -61,7 +61,7 @@ pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use dump::{Dump, DumpError};
+pub use dump::{Dump, DumpError, PreparedDump};
 pub use edit::{Edit, RawSignature};
 pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;

@@ -149,6 +149,9 @@ impl Config {
         let mut megabytes = rpc.max_trace_bytes >> 20;
         read.integer("rpc.max-trace-megabytes", 1..=100_000, &mut megabytes)?;
         rpc.max_trace_bytes = megabytes << 20;
+        let mut megabytes = rpc.max_dump_bytes >> 20;
+        read.integer("rpc.max-dump-megabytes", 1..=100_000, &mut megabytes)?;
+        rpc.max_dump_bytes = megabytes << 20;
         read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
         read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
         read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)

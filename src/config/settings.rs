@@ -186,6 +186,7 @@ pub const SETTINGS: &[Setting] = &[
         "How long a call, simulation or trace may take; by default a minute on a fork",
     ),
     setting("rpc.max-trace-megabytes", Kind::Integer, "N", "Largest answer with traces"),
+    setting("rpc.max-dump-megabytes", Kind::Integer, "N", "Most memory that a dump of the chain takes, roughly"),
     setting("rpc.max-logs", Kind::Integer, "N", "Most logs that a query returns"),
     setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
     setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),

@@ -77,6 +77,7 @@ impl Config {
             "rpc.gas-cap" => integer(self.rpc.gas_cap),
             "rpc.execution-timeout" => seconds(self.rpc.execution_timeout),
             "rpc.max-trace-megabytes" => integer(self.rpc.max_trace_bytes as u64 >> 20),
+            "rpc.max-dump-megabytes" => integer(self.rpc.max_dump_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),

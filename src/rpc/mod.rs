@@ -80,6 +80,8 @@ pub struct RpcConfig {
     pub execution_timeout: Duration,
     /// Bytes that an answer with traces may have.
     pub max_trace_bytes: usize,
+    /// Memory that a dump of the chain may take, roughly.
+    pub max_dump_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
@@ -112,6 +114,7 @@ impl Default for RpcConfig {
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
             max_trace_bytes: 64 << 20,
+            max_dump_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
             max_subscriptions: 1_000,
@@ -137,6 +140,8 @@ pub struct Context {
     methods: Methods,
     /// Which chain is forked, and how to change that.
     forks: Option<Arc<Forks>>,
+    /// Held by the one dump that is written or read at a time.
+    dumping: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
@@ -194,6 +199,7 @@ impl Rpc {
             filters: Filters::new(config.max_filters),
             execution: Execution::new(config.max_executions),
             meters: Meters::default(),
+            dumping: Arc::default(),
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
