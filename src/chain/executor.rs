@@ -245,6 +245,7 @@ impl Executor {
                 self.shared.arrivals.sealed(block.transactions.len());
             }
             let head = Arc::new(next.after(&self.head()));
+            self.shared.undone.push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
             let senders = added.iter().flat_map(|block| &block.transactions).map(|transaction| transaction.sender);
             self.shared.pool.settle(senders, &head.state);

@@ -24,6 +24,7 @@ mod keyring;
 mod log_windows;
 mod maintain;
 mod mining;
+mod news;
 mod past;
 mod phases;
 mod pool;
@@ -71,6 +72,7 @@ pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
 pub use mining::Pace;
+pub use news::{Missed, News, Seen};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use produced::Produced;
 pub use recover::{OpenError, Opening, Recovered, open};
@@ -87,6 +89,7 @@ use self::{
     arrivals::Arrivals,
     baton::Baton,
     index::Index,
+    news::Undone,
     phases::Phases,
     shared::{Sealing, Shared},
     timing::Timing,
@@ -220,6 +223,7 @@ impl Chain {
             woken: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
+            undone: Undone::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
             sealing: Mutex::new(sealing),

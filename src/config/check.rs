@@ -154,6 +154,7 @@ impl Config {
         rpc.max_dump_bytes = megabytes << 20;
         read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
         read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
+        read.integer("rpc.max-filters-per-client", 0..=10_000_000, &mut rpc.max_filters_per_client)?;
         read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)
     }
 

@@ -189,6 +189,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("rpc.max-dump-megabytes", Kind::Integer, "N", "Most memory that a dump of the chain takes, roughly"),
     setting("rpc.max-logs", Kind::Integer, "N", "Most logs that a query returns"),
     setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
+    setting("rpc.max-filters-per-client", Kind::Integer, "N", "Most filters of one client address at a time"),
     setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),
     setting("exchange.price-tick", Kind::Number, "SECONDS", "How often prices move; 0 freezes them"),
     setting(

@@ -80,6 +80,7 @@ impl Config {
             "rpc.max-dump-megabytes" => integer(self.rpc.max_dump_bytes as u64 >> 20),
             "rpc.max-logs" => integer(self.rpc.max_logs as u64),
             "rpc.max-filters" => integer(self.rpc.max_filters as u64),
+            "rpc.max-filters-per-client" => integer(self.rpc.max_filters_per_client as u64),
             "rpc.max-subscriptions" => integer(self.rpc.max_subscriptions as u64),
             "exchange.price-tick" => seconds(self.exchange.price_tick.unwrap_or_default()),
             "exchange.price-sources" => {

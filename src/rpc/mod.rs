@@ -86,6 +86,10 @@ pub struct RpcConfig {
     pub max_logs: usize,
     /// Filters that may exist at a time.
     pub max_filters: usize,
+    /// Filters that one client may have at a time.
+    pub max_filters_per_client: usize,
+    /// How long a filter is kept that is not asked for.
+    pub filter_lifetime: Duration,
     /// Subscriptions that one connection may have.
     pub max_subscriptions: usize,
     /// Gas limit of the node's own blocks, for when it stops forking.
@@ -117,6 +121,8 @@ impl Default for RpcConfig {
             max_dump_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
+            max_filters_per_client: 1_000,
+            filter_lifetime: Duration::from_secs(5 * 60),
             max_subscriptions: 1_000,
             gas_limit: 60_000_000,
             write_timeout: Duration::from_secs(10),
@@ -196,7 +202,7 @@ impl Rpc {
     pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
-            filters: Filters::new(config.max_filters),
+            filters: Filters::new(&config),
             execution: Execution::new(config.max_executions),
             meters: Meters::default(),
             dumping: Arc::default(),

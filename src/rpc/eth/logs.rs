@@ -177,11 +177,23 @@ impl LogFilter {
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// The selected logs of blocks that are gone, then of blocks that are new, each as JSON.
-    pub(crate) fn select_each(&self, removed: &[Arc<Block>], added: &[Arc<Block>]) -> Vec<Written> {
+    /// How many addresses and topics it names.
+    pub(crate) fn alternatives(&self) -> usize {
+        self.addresses.0.len() + self.topics.iter().map(|wanted| wanted.0.len()).sum::<usize>()
+    }
+
+    /// The selected logs of blocks that are gone, then of blocks that are new, each as JSON; none if there are more
+    /// than `limit`.
+    pub(crate) fn select_each(
+        &self,
+        removed: &[Arc<Block>],
+        added: &[Arc<Block>],
+        limit: usize,
+    ) -> Option<Vec<Written>> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
-        each.flat_map(|(block, removed)| self.select(block, removed)).collect()
+        let logs: Vec<_> = each.flat_map(|(block, removed)| self.select(block, removed)).take(limit + 1).collect();
+        Some(logs).filter(|logs| logs.len() <= limit)
     }
 
     /// The selected logs of one block, each as JSON.

@@ -292,3 +292,36 @@ fn evicting_one_of_many_is_quick() {
     assert!(evicting < 20 * filled + Duration::from_secs(2), "{evicting:?} after {filled:?}");
     chain.stop();
 }
+
+#[test]
+fn blobs_count() {
+    use alloy::{
+        consensus::TxEip4844,
+        eips::eip4844::builder::{SidecarBuilder, SimpleCoder},
+    };
+    let limits = PoolLimits { bytes: 300 << 10, ..PoolLimits::default() };
+    let chain = chain_with(limits, Arc::new(ManualClock::at(1_000_000)));
+    let sidecar = SidecarBuilder::<SimpleCoder>::from_slice(b"a blob of 128 kB").build_7594().unwrap();
+    let send = |from: u8, tip: u64| {
+        let plain = transaction(from, 0, tip);
+        let tx = TxEip4844 {
+            chain_id: 125,
+            gas_limit: 21_000,
+            max_fee_per_gas: wei(10_000).into(),
+            max_priority_fee_per_gas: wei(tip).into(),
+            max_fee_per_blob_gas: wei(10).into(),
+            blob_versioned_hashes: sidecar.versioned_hashes().collect(),
+            ..Default::default()
+        };
+        let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
+        let transaction = tetrad::block::Transaction { envelope, ..plain.transaction };
+        chain.accept(Submission { transaction, sidecar: Some(Box::new(sidecar.clone().into())) })
+    };
+    send(0, 1).unwrap();
+    send(1, 2).unwrap();
+    assert_eq!(message(send(2, 1)), "transaction underpriced: txpool is full");
+    send(2, 3).unwrap();
+    let left = content(&chain).into_iter().map(|(from, ..)| from).collect::<Vec<_>>();
+    assert_eq!(left, [1, 2]);
+    chain.stop();
+}
