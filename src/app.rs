@@ -10,11 +10,11 @@ mod listeners;
 mod metrics;
 mod network_info;
 mod open;
-mod price_timer;
 mod probes;
 mod process;
 mod ready;
 mod services;
+mod timer;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
@@ -193,6 +193,9 @@ impl Node {
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Somebody will look for the names of requests if their log or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
+        if let Some(lifetime) = config.pool.lifetime {
+            tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
+        }
         listeners.serve(routers, prices, &config, ids, &shutdown);
         let market = exchange.map(|exchange| exchange.market().clone());
         let node = Self { addresses, chain, market, writer, shutdown: handle, keyring, updater, config };

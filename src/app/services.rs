@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{metrics, metrics::Sources, network_info, price_timer, probes};
+use super::{metrics, metrics::Sources, network_info, probes, timer};
 use crate::{
     account::SecretKey,
     activity::Activity,
@@ -51,7 +51,7 @@ impl Services {
             tokio::spawn(exchange::keep(market.clone(), self.shutdown.clone()));
         }
         if let Some(tick) = tick {
-            tokio::spawn(price_timer::run(self.chain.clone(), tick, self.shutdown.clone()));
+            tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
             panel.start(&self.shutdown);
         }
         let desk = Desk::new(self.chain.clone(), self.network.clone(), panel, owner);

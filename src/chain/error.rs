@@ -114,12 +114,29 @@ pub enum SubmitError {
     /// A set-code transaction that sets nothing.
     #[error("set code transaction must have at least one authorization tuple")]
     EmptyAuthorizationList,
-    /// The pool is at its limit.
+    /// The pool is at its limit, and no room can be made.
     #[error("txpool is full")]
     PoolFull,
-    /// The sender has as many transactions waiting as one account may.
-    #[error("account limit exceeded: {0} transactions of this sender are waiting")]
-    AccountLimit(usize),
+    /// The pool is at its limit, and everything in it pays as much or more.
+    #[error("transaction underpriced: txpool is full")]
+    Outbid,
+    /// The pool is at its limit, and all that could make room can be executed before this one.
+    #[error("future transaction tries to replace pending: txpool is full")]
+    FutureReplacesPending,
+    /// The sender has as much waiting as one account may.
+    #[error("account limit exceeded: {count} transactions of this sender with {bytes} bytes are waiting")]
+    AccountLimit {
+        /// Transactions that are waiting.
+        count: usize,
+        /// What they take in memory.
+        bytes: usize,
+    },
+    /// It was accepted, but others that pay more took its place.
+    #[error("transaction evicted: txpool is full of transactions that pay more")]
+    Evicted,
+    /// It was accepted, but waited for too long for what it needs to be executed.
+    #[error("transaction expired: it waited too long for another one or for a lower base fee")]
+    Expired,
     /// It was accepted, but when its turn came it could not be executed.
     #[error("{0}")]
     Dropped(String),

@@ -312,6 +312,7 @@ impl Executor {
                 self.shared.arrivals.sealed(block.transactions.len());
             }
             let head = Arc::new(next.after(&self.head()));
+            self.shared.undone.push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
             // A nonce may be used by others than the account's own transactions: authorizations (EIP-7702), and
             // contracts that such an account creates.

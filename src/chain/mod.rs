@@ -25,6 +25,7 @@ mod keyring;
 mod log_windows;
 mod maintain;
 mod mining;
+mod news;
 mod past;
 mod phases;
 mod pool;
@@ -62,7 +63,7 @@ pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
 pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use dump::{Dump, DumpError};
+pub use dump::{Dump, DumpError, PreparedDump};
 pub use edit::{Edit, RawSignature};
 pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;
@@ -72,6 +73,7 @@ pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
 pub use mining::{MineError, Pace};
+pub use news::{Missed, News, Seen};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use produced::Produced;
 pub use recover::{OpenError, Opening, Recovered, open};
@@ -89,6 +91,7 @@ use self::{
     baton::Baton,
     executor::Occasion,
     index::Index,
+    news::Undone,
     phases::Phases,
     shared::{Sealing, Shared},
     timing::Timing,
@@ -162,7 +165,7 @@ pub enum Event {
         removed: Arc<[Arc<Block>]>,
     },
     /// The pool accepted a transaction.
-    Pending(Arc<Pooled>),
+    Pending(Arc<Transaction>),
 }
 
 /// A handle to the chain. Clones share it.
@@ -211,18 +214,20 @@ impl Chain {
             next_randomness: None,
         };
         let head = Arc::new(head);
+        let pool = Pool::new(config.pool, config.clock.clone());
         let mut timing = Timing::new(config.clock);
         timing.restore(shift);
         timing.follow(&head);
         let origin_height = journal.as_ref().map_or(0, Journal::height);
         let shared = Arc::new(Shared {
-            pool: Pool::new(config.pool),
+            pool,
             arrivals: Arrivals::default(),
             baton: Baton::default(),
             woken: AtomicBool::new(false),
             ending: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
+            undone: Undone::default(),
             events: broadcast::Sender::new(EVENT_BACKLOG),
             timing: Mutex::new(timing),
             sealing: Mutex::new(sealing),

@@ -99,6 +99,8 @@ impl Executor {
             // Whoever asked may have gone.
             let _ = kept.send(result);
         }
+        // Blocks, after which the file is tidied as well, may be long in coming.
+        self.tidy_pool(false);
     }
 
     pub(super) fn tidy_pool(&mut self, anyway: bool) {

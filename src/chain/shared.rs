@@ -9,7 +9,7 @@ use tokio::sync::broadcast;
 
 use super::{
     Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, Produced, arrivals::Arrivals, baton::Baton,
-    index::Index, phases::Phases, timing::Timing, view::Pending,
+    index::Index, news::Undone, phases::Phases, timing::Timing, view::Pending,
 };
 use crate::{block::Transaction, evm::Environment, store::History};
 
@@ -25,6 +25,7 @@ pub(super) struct Shared {
     pub(super) ending: AtomicBool,
     pub(super) blobs: Blobs,
     pub(super) index: Index,
+    pub(super) undone: Undone,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) timing: Mutex<Timing>,
     pub(super) sealing: Mutex<Sealing>,

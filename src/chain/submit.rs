@@ -32,8 +32,20 @@ impl Chain {
         }
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
         self.shared.blobs.keep(&accepted.pooled);
-        let _ = self.shared.events.send(Event::Pending(accepted.pooled.clone()));
+        let _ = self.shared.events.send(Event::Pending(accepted.pooled.transaction.clone()));
         Ok(accepted)
+    }
+
+    /// Takes transactions out of the pool that waited for another one or for a lower base fee for longer than the pool's
+    /// limits allow.
+    pub fn expire_waiting(&self) {
+        let base_fee = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let count = self.shared.pool.expire(base_fee);
+        if count > 0 {
+            tracing::debug!(count, "transactions expired");
+            // Without a writer the chain has ended.
+            let _ = self.commands.send(Command::TidyPool);
+        }
     }
 
     /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for

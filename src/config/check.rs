@@ -159,8 +159,12 @@ impl Config {
         let mut megabytes = rpc.max_trace_bytes >> 20;
         read.integer("rpc.max-trace-megabytes", 1..=100_000, &mut megabytes)?;
         rpc.max_trace_bytes = megabytes << 20;
+        let mut megabytes = rpc.max_dump_bytes >> 20;
+        read.integer("rpc.max-dump-megabytes", 1..=100_000, &mut megabytes)?;
+        rpc.max_dump_bytes = megabytes << 20;
         read.integer("rpc.max-logs", 1..=10_000_000, &mut rpc.max_logs)?;
         read.integer("rpc.max-filters", 0..=10_000_000, &mut rpc.max_filters)?;
+        read.integer("rpc.max-filters-per-client", 0..=10_000_000, &mut rpc.max_filters_per_client)?;
         read.integer("rpc.max-subscriptions", 0..=1_000_000, &mut rpc.max_subscriptions)
     }
 
@@ -213,6 +217,17 @@ impl Config {
         self.rpc.budget = Budget::new((megabytes as usize) << 20);
         read.integer("limits.pool", 1..=100_000_000, &mut self.pool.transactions)?;
         read.integer("limits.pool-per-account", 1..=100_000_000, &mut self.pool.per_account)?;
+        for (name, field) in [
+            ("limits.pool-megabytes", &mut self.pool.bytes),
+            ("limits.pool-per-account-megabytes", &mut self.pool.account_bytes),
+        ] {
+            let mut megabytes = *field >> 20;
+            read.integer(name, 1..=1_000_000, &mut megabytes)?;
+            *field = megabytes << 20;
+        }
+        if let Some(lifetime) = read.seconds("limits.pool-lifetime", 0.0..=31_536_000.0)? {
+            self.pool.lifetime = Some(lifetime).filter(|lifetime| !lifetime.is_zero());
+        }
         read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;
         let mut megabytes = self.history.bytes >> 20;
         read.integer("limits.history-megabytes", 1..=1_000_000, &mut megabytes)?;

@@ -197,8 +197,10 @@ pub const SETTINGS: &[Setting] = &[
         "How long a call, simulation or trace may take; by default a minute on a fork",
     ),
     setting("rpc.max-trace-megabytes", Kind::Integer, "N", "Largest answer with traces"),
+    setting("rpc.max-dump-megabytes", Kind::Integer, "N", "Most memory that a dump of the chain takes, roughly"),
     setting("rpc.max-logs", Kind::Integer, "N", "Most logs that a query returns"),
     setting("rpc.max-filters", Kind::Integer, "N", "Most filters at a time"),
+    setting("rpc.max-filters-per-client", Kind::Integer, "N", "Most filters of one client address at a time"),
     setting("rpc.max-subscriptions", Kind::Integer, "N", "Most subscriptions of one connection"),
     setting("exchange.price-tick", Kind::Number, "SECONDS", "How often prices move; 0 freezes them"),
     setting(
@@ -253,6 +255,25 @@ pub const SETTINGS: &[Setting] = &[
     setting("limits.transit-megabytes", Kind::Integer, "N", "Memory for long JSON-RPC requests and answers under way"),
     setting("limits.pool", Kind::Integer, "N", "Most transactions that wait for a block"),
     setting("limits.pool-per-account", Kind::Integer, "N", "Most transactions of one account that wait for a block"),
+    setting(
+        "limits.pool-megabytes",
+        Kind::Integer,
+        "N",
+        "Most memory that transactions take that wait, with their blobs",
+    ),
+    setting(
+        "limits.pool-per-account-megabytes",
+        Kind::Integer,
+        "N",
+        "Most memory that those of one account take, with their blobs",
+    ),
+    setting(
+        "limits.pool-lifetime",
+        Kind::Number,
+        "SECONDS",
+        "How long a transaction waits for another nonce or a lower base fee while nothing happens to its account; 0 for \
+         as long as there is room",
+    ),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
     setting(

@@ -8,7 +8,7 @@ use tokio::task::yield_now;
 use super::{
     Began, Rpc, RpcError,
     envelope::{Batch, Item},
-    error::INVALID_REQUEST,
+    error::{INVALID_REQUEST, TOO_LARGE},
 };
 use crate::web::Client;
 
@@ -112,7 +112,7 @@ impl Parts<'_, '_> {
     }
 
     fn refuse_for_size(&mut self, at: usize) {
-        self.refuse(at, &RpcError::new(-32003, "response too large"));
+        self.refuse(at, &RpcError::new(TOO_LARGE, "response too large"));
     }
 
     fn write(self, out: &mut Vec<u8>) {

@@ -80,10 +80,16 @@ pub struct RpcConfig {
     pub execution_timeout: Duration,
     /// Bytes that an answer with traces may have.
     pub max_trace_bytes: usize,
+    /// Memory that a dump of the chain may take, roughly.
+    pub max_dump_bytes: usize,
     /// Logs that a query may return.
     pub max_logs: usize,
     /// Filters that may exist at a time.
     pub max_filters: usize,
+    /// Filters that one client may have at a time.
+    pub max_filters_per_client: usize,
+    /// How long a filter is kept that is not asked for.
+    pub filter_lifetime: Duration,
     /// Subscriptions that one connection may have.
     pub max_subscriptions: usize,
     /// Gas limit of the node's own blocks, for when it stops forking.
@@ -114,8 +120,11 @@ impl Default for RpcConfig {
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
             max_trace_bytes: 64 << 20,
+            max_dump_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,
+            max_filters_per_client: 1_000,
+            filter_lifetime: Duration::from_secs(5 * 60),
             max_subscriptions: 1_000,
             gas_limit: 60_000_000,
             write_timeout: Duration::from_secs(10),
@@ -140,6 +149,8 @@ pub struct Context {
     methods: Methods,
     /// Which chain is forked, and how to change that.
     forks: Option<Arc<Forks>>,
+    /// Held by the one dump that is written or read at a time.
+    dumping: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
@@ -194,9 +205,10 @@ impl Rpc {
     pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
-            filters: Filters::new(config.max_filters),
+            filters: Filters::new(&config),
             execution: Execution::new(config.max_executions),
             meters: Meters::default(),
+            dumping: Arc::default(),
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,

@@ -104,10 +104,10 @@ impl Subscriptions {
     /// The messages that an event gives rise to, made one after another as they are asked for.
     pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
         match event {
-            Event::Pending(pooled) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
-                Topic::NewPendingTransactions { full: false } => Some(notification(id, &pooled.transaction.hash())),
+            Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
+                Topic::NewPendingTransactions { full: false } => Some(notification(id, &transaction.hash())),
                 Topic::NewPendingTransactions { full: true } => {
-                    Some(notification(id, &RpcTransaction::Waiting(pooled.transaction.clone())))
+                    Some(notification(id, &RpcTransaction::Waiting(transaction.clone())))
                 }
                 Topic::NewHeads | Topic::Logs(_) | Topic::Syncing => None,
             })),

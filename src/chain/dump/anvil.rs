@@ -13,39 +13,14 @@ use serde_json::{Value, json};
 use super::{DumpError, contiguous};
 use crate::{
     block::{Block, Envelope, Receipt, Status, Transaction, bloom},
-    chain::{GenesisAccount, Head},
-    state::Account,
+    chain::GenesisAccount,
 };
 
 /// Accounts by address.
 pub(super) type Accounts = BTreeMap<Address, DumpedAccount>;
 
-/// The circumstances of the newest block.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub(super) struct Environment(Value);
-
-impl Environment {
-    pub(super) fn of(head: &Head) -> Self {
-        let header = &head.block.header;
-        Self(json!({
-            "number": U256::from(header.number),
-            "beneficiary": header.beneficiary,
-            "timestamp": U256::from(header.timestamp),
-            "gas_limit": header.gas_limit,
-            "basefee": header.base_fee_per_gas.unwrap_or(0),
-            "difficulty": header.difficulty,
-            "prevrandao": header.mix_hash,
-            "blob_excess_gas_and_price": {
-                "excess_blob_gas": header.excess_blob_gas.unwrap_or(0),
-                "blob_gasprice": head.environment().blob_base_fee().unwrap_or(1),
-            },
-            "slot_num": 0,
-        }))
-    }
-}
-
 /// An account.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 pub(super) struct DumpedAccount {
     nonce: u64,
     balance: U256,
@@ -56,16 +31,6 @@ pub(super) struct DumpedAccount {
 }
 
 impl DumpedAccount {
-    pub(super) fn of(account: &Account) -> Self {
-        let slots = account.contract.iter().flat_map(|contract| contract.storage.iter());
-        Self {
-            nonce: account.nonce,
-            balance: account.balance,
-            code: account.code().original_bytes(),
-            storage: slots.map(|(_, slot)| (slot.index.into(), slot.value.into())).collect(),
-        }
-    }
-
     pub(super) fn place((address, account): (Address, Self)) -> GenesisAccount {
         let storage = account.storage.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
         GenesisAccount { address, balance: account.balance, nonce: account.nonce, code: account.code, storage }
@@ -80,8 +45,8 @@ pub(super) struct DumpedBlock {
     #[serde(default)]
     ommers: Vec<Header>,
     /// Anvil never has any, and writes null for none.
-    #[serde(default)]
-    withdrawals: Option<Value>,
+    #[serde(skip_deserializing)]
+    withdrawals: (),
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -101,7 +66,7 @@ impl DumpedBlock {
             header: block.header.clone(),
             transactions: transactions.collect(),
             ommers: block.ommers.clone(),
-            withdrawals: None,
+            withdrawals: (),
         }
     }
 }
@@ -119,6 +84,7 @@ impl MaybeImpersonated {
 /// A transaction's receipt and where it stands. Of `info` nothing is needed to restore a chain.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DumpedTransaction {
+    #[serde(skip_deserializing)]
     info: Value,
     receipt: DumpedReceipt,
     block_hash: B256,
@@ -128,13 +94,14 @@ pub(super) struct DumpedTransaction {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DumpedReceipt {
-    #[serde(rename = "type")]
+    #[serde(rename = "type", skip_deserializing)]
     kind: Value,
     #[serde(with = "alloy_serde::quantity")]
     status: u64,
     #[serde(with = "alloy_serde::quantity")]
     cumulative_gas_used: u64,
     logs: Vec<Log>,
+    #[serde(skip_deserializing)]
     logs_bloom: Value,
 }
 

@@ -7,34 +7,44 @@
 
 mod anvil;
 mod own;
+mod streamed;
 
-use std::sync::Arc;
+use std::{
+    io::{self, Write},
+    sync::Arc,
+};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use self::{
-    anvil::{DumpedAccount, DumpedBlock, DumpedTransaction, Environment},
+    anvil::{DumpedAccount, DumpedBlock, DumpedTransaction},
     own::Own,
 };
 use super::{Edit, Executor, GenesisAccount, Head, HistoryLimits};
-use crate::{block::Block, state::ReadError};
+use crate::{block::Block, evm::ChainParams, state::ReadError};
 
-/// A chain, ready to be written as JSON.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+/// A dump that was read. Of what anvil writes, the rest follows from it.
+#[derive(Debug, Deserialize)]
 pub struct Dump {
-    block: Option<Environment>,
     accounts: anvil::Accounts,
-    #[serde(default)]
-    best_block_number: Option<Value>,
     #[serde(default)]
     blocks: Vec<DumpedBlock>,
     #[serde(default)]
     transactions: Vec<DumpedTransaction>,
     #[serde(default)]
-    historical_states: Option<Value>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
     tetrad: Option<Own>,
+}
+
+/// A dump that was checked: what a chain becomes.
+#[derive(Debug)]
+pub struct PreparedDump(Prepared);
+
+#[derive(Debug)]
+enum Prepared {
+    /// A whole chain with all its states, and by how many seconds its time is ahead of the clock.
+    Whole(Box<Head>, i64),
+    /// Accounts and blocks. Of accounts that are not among these nothing is said: they stay as they are.
+    Newest(Edit, Vec<Arc<Block>>),
 }
 
 /// A dump does not make a chain.
@@ -68,47 +78,55 @@ pub enum DumpError {
 }
 
 impl Dump {
-    /// Everything that `head` holds. `ahead` is by how many seconds the chain's time is ahead of the clock.
-    pub fn of(head: &Head, ahead: i64) -> Self {
-        let blocks: Vec<_> = head.blocks_from(0).cloned().collect();
-        Self {
-            block: Some(Environment::of(head)),
-            accounts: head.state.accounts().map(|account| (account.address, DumpedAccount::of(account))).collect(),
-            best_block_number: Some(head.number().into()),
-            transactions: blocks.iter().flat_map(DumpedTransaction::all).collect(),
-            blocks: blocks.iter().map(DumpedBlock::of).collect(),
-            historical_states: None,
-            tetrad: Own::of(head, ahead),
-        }
+    /// Writes everything that `head` holds, piece by piece. `ahead` is by how many seconds the chain's time is ahead of the
+    /// clock.
+    pub fn write(head: &Head, ahead: i64, out: impl Write) -> io::Result<()> {
+        streamed::Whole { head, ahead }.serialize(&mut serde_json::Serializer::new(out)).map_err(io::Error::from)
     }
 
-    /// The chain, as it follows from what `head` shows: what a dump says nothing of stays as it is.
-    fn restore(self, head: &Head, limits: HistoryLimits) -> Result<(Head, Option<i64>), DumpError> {
+    /// Checks the dump, for a chain of which this holds.
+    pub fn prepare(self, params: Arc<ChainParams>, limits: HistoryLimits) -> Result<PreparedDump, DumpError> {
         let blocks = anvil::blocks(self.blocks, self.transactions)?;
-        if let Some(own) = self.tetrad {
-            let ahead = own.ahead();
-            return Ok((own.restore(head, blocks, limits)?, Some(ahead)));
+        Ok(PreparedDump(match self.tetrad {
+            Some(own) => {
+                let ahead = own.ahead();
+                Prepared::Whole(Box::new(own.restore(params, blocks, limits)?), ahead)
+            }
+            None => {
+                let accounts: Vec<GenesisAccount> = self.accounts.into_iter().map(DumpedAccount::place).collect();
+                Prepared::Newest(Edit::Accounts(accounts), blocks)
+            }
+        }))
+    }
+}
+
+impl PreparedDump {
+    /// The chain, as it follows from what `head` shows.
+    fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {
+        match self.0 {
+            Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),
+            Prepared::Newest(accounts, blocks) => {
+                let edited = head.edit(&accounts)?;
+                let Some((newest, recent)) = blocks.split_last() else { return Ok((edited, None)) };
+                let genesis = recent.first().unwrap_or(newest).clone();
+                Ok((Head::resumed(edited.params, genesis, recent.to_vec(), newest.clone(), edited.state), None))
+            }
         }
-        let accounts: Vec<GenesisAccount> = self.accounts.into_iter().map(DumpedAccount::place).collect();
-        let edited = head.edit(&Edit::Accounts(accounts))?;
-        let Some((newest, recent)) = blocks.split_last() else { return Ok((edited, None)) };
-        let genesis = recent.first().unwrap_or(newest).clone();
-        Ok((Head::resumed(edited.params, genesis, recent.to_vec(), newest.clone(), edited.state), None))
     }
 }
 
 impl Executor {
-    /// The whole chain.
-    pub fn dump(&self) -> Dump {
-        Dump::of(&self.head(), self.shared.timing.lock().ahead())
+    /// By how many seconds the chain's time is ahead of the clock.
+    pub fn ahead(&self) -> i64 {
+        self.shared.timing.lock().ahead()
     }
 
     /// Goes on from a dump. Nothing changes if it does not make a chain.
-    pub fn load(&mut self, dump: Dump) -> Result<(), DumpError> {
+    pub fn load(&mut self, dump: PreparedDump) -> Result<(), DumpError> {
         if self.journal.is_some() {
             return Err(DumpError::Recorded);
         }
-        let (head, ahead) = dump.restore(&self.head(), self.shared.history_limits)?;
+        let (head, ahead) = dump.restore(&self.head())?;
         let time = head.block.header.timestamp;
         match ahead {
             Some(seconds) => {

@@ -10,11 +10,12 @@ use super::DumpError;
 use crate::{
     block::{Block, CompressedKey},
     chain::{Head, HistoryLimits},
-    state::{Account, AccountChange, AccountFields, Changes, State},
+    evm::ChainParams,
+    state::{AccountChange, AccountFields, Changes, State},
 };
 
 /// The states.
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct Own {
     chain_id: u64,
@@ -28,44 +29,28 @@ pub(super) struct Own {
     edits: Vec<Vec<Change>>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
+#[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Change {
     address: Address,
     after: Option<Fields>,
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default)]
     storage_wiped: bool,
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[serde(default)]
     storage: Vec<(U256, U256)>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(default)]
     public_key: Option<CompressedKey>,
 }
 
-#[derive(Clone, Debug, Serialize, Deserialize)]
-struct Fields {
-    nonce: u64,
-    balance: U256,
+#[derive(Debug, Serialize, Deserialize)]
+pub(super) struct Fields {
+    pub(super) nonce: u64,
+    pub(super) balance: U256,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    code: Option<Bytes>,
+    pub(super) code: Option<Bytes>,
 }
 
 impl Own {
-    /// The states of a head; none if the oldest is gone, or if another chain lies beneath, without which they are not
-    /// whole.
-    pub(super) fn of(head: &Head, ahead: i64) -> Option<Self> {
-        let base = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none())?;
-        let mut accounts: Vec<_> = base.accounts().collect();
-        accounts.sort_by_key(|account| account.number);
-        let all = |changes: &[Arc<Changes>]| changes.iter().map(|changes| dumped(changes)).collect();
-        Some(Self {
-            chain_id: head.params.chain_id,
-            ahead,
-            base: accounts.into_iter().map(Change::of_account).collect(),
-            blocks: head.changes_from(head.oldest() + 1).map(all).collect(),
-            edits: all(head.edits()),
-        })
-    }
-
     /// Seconds by which the chain's time is ahead of the clock.
     pub(super) fn ahead(&self) -> i64 {
         self.ahead
@@ -74,11 +59,10 @@ impl Own {
     /// The chain of these blocks with all its states.
     pub(super) fn restore(
         self,
-        present: &Head,
+        mut params: Arc<ChainParams>,
         blocks: Vec<Arc<Block>>,
         limits: HistoryLimits,
     ) -> Result<Head, DumpError> {
-        let mut params = present.params.clone();
         Arc::make_mut(&mut params).chain_id = self.chain_id;
         let count = blocks.len();
         let mut blocks = blocks.into_iter();
@@ -116,46 +100,11 @@ fn check(block: &Block, state: &State) -> Result<(), DumpError> {
     Err(DumpError::Root { number: block.number(), expected, found })
 }
 
-fn dumped(changes: &Changes) -> Vec<Change> {
-    changes.0.iter().map(Change::of).collect()
-}
-
 fn restored(changes: Vec<Change>) -> Changes {
     Changes(changes.into_iter().map(Change::restore).collect())
 }
 
 impl Change {
-    fn of_account(account: &Account) -> Self {
-        let slots = account.contract.iter().flat_map(|contract| contract.storage.iter());
-        let code = account.code().original_bytes();
-        Self {
-            address: account.address,
-            after: Some(Fields {
-                nonce: account.nonce,
-                balance: account.balance,
-                code: Some(code).filter(|code| !code.is_empty()),
-            }),
-            storage_wiped: false,
-            storage: slots.map(|(_, slot)| (slot.index, slot.value)).collect(),
-            public_key: account.public_key.as_deref().copied(),
-        }
-    }
-
-    fn of(change: &AccountChange) -> Self {
-        let after = change.after.as_ref().map(|fields| Fields {
-            nonce: fields.nonce,
-            balance: fields.balance,
-            code: fields.code.as_ref().map(|(_, code)| code.original_bytes()),
-        });
-        Self {
-            address: change.address,
-            after,
-            storage_wiped: change.storage_wiped,
-            storage: change.storage.clone(),
-            public_key: change.public_key,
-        }
-    }
-
     fn restore(self) -> AccountChange {
         let code = |code: Bytes| {
             let hash: B256 = keccak256(&code);

@@ -5,25 +5,33 @@
 
 mod order;
 mod price;
+mod ranking;
+mod room;
 mod sender;
 mod validate;
 
 use std::{
     collections::{HashMap, HashSet, VecDeque},
     sync::Arc,
+    time::Duration,
 };
 
 use alloy_consensus::Transaction as _;
-use alloy_eips::eip7594::BlobTransactionSidecarVariant;
+use alloy_eips::{
+    eip2718::Encodable2718,
+    eip7594::{BlobTransactionSidecarVariant, Encodable7594},
+};
 use alloy_primitives::{Address, B256, U256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use self::{
     price::{cost_of, outbids},
+    ranking::{Ranking, Worth},
+    room::{Newcomer, Usage},
     sender::{Sender, Slot},
 };
-use super::{Head, SubmitError};
+use super::{Clock, Head, SubmitError};
 use crate::{
     block::{Submission, Transaction},
     state::State,
@@ -33,6 +41,8 @@ pub use validate::Admission;
 
 /// Arrivals that are remembered for those who ask what is new.
 const MAX_RECENT: usize = 10_000;
+/// Bytes that a transaction takes in memory besides its encoding.
+const OVERHEAD: usize = 1_024;
 
 /// How much the pool holds.
 #[derive(Clone, Copy, Debug)]
@@ -41,11 +51,24 @@ pub struct PoolLimits {
     pub transactions: usize,
     /// Transactions of one account.
     pub per_account: usize,
+    /// Bytes of all transactions, blobs included.
+    pub bytes: usize,
+    /// Bytes of those of one account.
+    pub account_bytes: usize,
+    /// How long an account's transactions that the next block cannot hold are kept while nothing happens to the
+    /// account; none for as long as there is room.
+    pub lifetime: Option<Duration>,
 }
 
 impl Default for PoolLimits {
     fn default() -> Self {
-        Self { transactions: 100_000, per_account: 20_000 }
+        Self {
+            transactions: 100_000,
+            per_account: 20_000,
+            bytes: 256 << 20,
+            account_bytes: 64 << 20,
+            lifetime: Some(Duration::from_secs(3 * 60 * 60)),
+        }
     }
 }
 
@@ -60,6 +83,8 @@ pub struct Pooled {
     arrival: u64,
     /// The most that it may cost its sender, in wei.
     cost: U256,
+    /// Roughly what it takes in memory.
+    bytes: usize,
 }
 
 /// An accepted transaction.
@@ -73,18 +98,22 @@ pub struct Accepted {
 }
 
 /// The pool.
-#[derive(Debug)]
 pub struct Pool {
-    limits: PoolLimits,
+    clock: Arc<dyn Clock>,
     inner: Mutex<Inner>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Inner {
+    limits: PoolLimits,
     senders: HashMap<Address, Sender, DefaultHashBuilder>,
     /// Senders with an executable transaction.
     ready: HashSet<Address, DefaultHashBuilder>,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
+    /// Bytes of all transactions.
+    bytes: usize,
+    /// What pays least. Made when the pool is full, and given up when it is half empty: before that nobody asks.
+    ranking: Option<Ranking>,
     arrivals: u64,
     /// Hashes of the newest arrivals, oldest first.
     recent: VecDeque<B256>,
@@ -94,8 +123,19 @@ struct Inner {
 
 impl Pool {
     /// An empty pool.
-    pub fn new(limits: PoolLimits) -> Self {
-        Self { limits, inner: Mutex::default() }
+    pub fn new(limits: PoolLimits, clock: Arc<dyn Clock>) -> Self {
+        let inner = Inner {
+            limits,
+            senders: HashMap::default(),
+            ready: HashSet::default(),
+            by_hash: HashMap::default(),
+            bytes: 0,
+            ranking: None,
+            arrivals: 0,
+            recent: VecDeque::new(),
+            version: 0,
+        };
+        Self { clock, inner: Mutex::new(inner) }
     }
 
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is
@@ -109,7 +149,7 @@ impl Pool {
     ) -> Result<Accepted, SubmitError> {
         let Submission { transaction, sidecar } = submission;
         let (hash, address, nonce) = (transaction.hash(), transaction.sender, transaction.envelope.nonce());
-        let cost = cost_of(&transaction);
+        let (cost, now) = (cost_of(&transaction), self.clock.now_ms());
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         if inner.by_hash.contains_key(&hash) {
@@ -139,27 +179,26 @@ impl Pool {
             let cost = if balance < cost { cost } else { total };
             return Err(SubmitError::InsufficientFunds { balance, cost });
         }
-        match old {
-            Some(old) if !outbids(&transaction, &old.transaction) => return Err(SubmitError::ReplacementUnderpriced),
-            Some(_) => {}
-            None if inner.by_hash.len() >= self.limits.transactions => return Err(SubmitError::PoolFull),
-            None => {
-                let count = waiting.map_or(0, Sender::len);
-                if count >= self.limits.per_account {
-                    return Err(SubmitError::AccountLimit(count));
-                }
-            }
+        if old.is_some_and(|old| !outbids(&transaction, &old.transaction)) {
+            return Err(SubmitError::ReplacementUnderpriced);
         }
-        let affordable = transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
-        let pooled = Arc::new(Pooled { transaction: Arc::new(transaction), sidecar, arrival: inner.arrivals, cost });
-        let sender = inner.senders.entry(address).or_insert_with(|| Sender::new(next));
+        let replaces = old.map(|old| old.bytes);
+        let executable = nonce <= waiting.map_or(next, Sender::pending_nonce);
+        let bytes = bytes_of(&transaction, sidecar.as_deref());
+        let pooled =
+            Arc::new(Pooled { transaction: Arc::new(transaction), sidecar, arrival: inner.arrivals, cost, bytes });
+        let worth = Worth::of(&pooled, executable, fee_floor);
+        inner.make_room(&Newcomer { pooled: &pooled, worth, replaces }, fee_floor)?;
+        inner.senders.entry(address).or_insert_with(|| Sender::new(next)).touch(now);
         // Only a transaction that the very next block can hold is worth waiting for.
-        let (waiter, included) = (affordable && nonce <= sender.pending_nonce()).then(oneshot::channel).unzip();
-        let replaced = sender.insert(Slot { pooled: pooled.clone(), waiter });
-        if sender.is_ready() {
-            inner.ready.insert(address);
-        }
+        let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
+        let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
+        let slot = Slot { pooled: pooled.clone(), waiter };
+        let replaced = inner.change(address, |sender| sender.insert(slot)).flatten();
+        inner.rank(&pooled);
+        inner.tidy(address);
         inner.by_hash.insert(hash, (address, nonce));
+        inner.bytes += bytes;
         inner.arrivals += 1;
         inner.recent.push_back(hash);
         if inner.recent.len() > MAX_RECENT {
@@ -167,10 +206,8 @@ impl Pool {
         }
         inner.version += 1;
         if let Some(replaced) = replaced {
-            inner.by_hash.remove(&replaced.pooled.transaction.hash());
-            answer(replaced, || {
-                Err(SubmitError::Dropped("transaction replaced by another with the same nonce".into()))
-            });
+            inner.forget(&replaced.pooled);
+            replaced.answer(|| Err(SubmitError::Dropped("transaction replaced by another with the same nonce".into())));
         }
         Ok(Accepted { pooled, included })
     }
@@ -215,10 +252,13 @@ impl Pool {
         state: &State,
         is_included: impl Fn(B256) -> bool,
     ) {
+        let now = self.clock.now_ms();
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         for address in accounts {
-            let Some(sender) = inner.senders.get_mut(&address) else { continue };
+            if !inner.senders.contains_key(&address) {
+                continue;
+            }
             let next = match state.nonce(address) {
                 Ok(nonce) => nonce,
                 Err(error) => {
@@ -227,12 +267,12 @@ impl Pool {
                     continue;
                 }
             };
-            let used = sender.advance(next);
+            let used = inner.change(address, |sender| sender.advance(next, now)).unwrap_or_default();
             inner.version += 1;
             for slot in used {
                 let (hash, nonce) = (slot.pooled.transaction.hash(), slot.pooled.nonce());
-                inner.by_hash.remove(&hash);
-                answer(slot, || match is_included(hash) {
+                inner.forget(&slot.pooled);
+                slot.answer(|| match is_included(hash) {
                     true => Ok(()),
                     false => Err(SubmitError::NonceTooLow { next, nonce }),
                 });
@@ -250,7 +290,7 @@ impl Pool {
     pub fn reject(&self, hash: B256, reason: SubmitError) -> bool {
         let mut guard = self.inner.lock();
         let Some(slot) = guard.take(hash) else { return false };
-        answer(slot, || Err(reason));
+        slot.answer(|| Err(reason));
         true
     }
 
@@ -262,7 +302,7 @@ impl Pool {
         if at.and_then(|(address, nonce)| inner.senders.get(address)?.is_awaited(*nonce)) == Some(true)
             && let Some(slot) = guard.take(hash)
         {
-            answer(slot, || Err(reason()));
+            slot.answer(|| Err(reason()));
         }
     }
 
@@ -284,6 +324,18 @@ impl Pool {
         for hash in hashes {
             self.reject(hash, reason());
         }
+    }
+
+    /// Takes out what the next block, with this base fee, cannot hold of accounts to which nothing happened for as long as
+    /// transactions are kept. Returns how many there were.
+    pub fn expire(&self, base_fee: u64) -> usize {
+        let now = self.clock.now_ms();
+        let inner = &mut *self.inner.lock();
+        let Some(lifetime) = inner.limits.lifetime else { return 0 };
+        let last = now.saturating_sub(u64::try_from(lifetime.as_millis()).unwrap_or(u64::MAX));
+        let idle = inner.senders.iter().filter(|(_, sender)| sender.active() < last);
+        let idle: Vec<_> = idle.map(|(address, _)| *address).collect();
+        idle.into_iter().map(|address| inner.expire(address, base_fee)).sum()
     }
 
     /// The transaction with this hash.
@@ -328,12 +380,50 @@ impl Pool {
 }
 
 impl Inner {
+    fn usage(&self) -> Usage {
+        Usage { count: self.by_hash.len(), bytes: self.bytes }
+    }
+
     fn take(&mut self, hash: B256) -> Option<Slot> {
-        let (address, nonce) = self.by_hash.remove(&hash)?;
-        let slot = self.senders.get_mut(&address)?.remove(nonce);
-        self.version += 1;
+        let (address, nonce) = *self.by_hash.get(&hash)?;
+        let slot = self.change(address, |sender| sender.remove(nonce))??;
+        self.forget(&slot.pooled);
         self.tidy(address);
-        slot
+        Some(slot)
+    }
+
+    /// Changes an account's transactions; the others of the account keep their place in the ranking or get another one.
+    fn change<R>(&mut self, address: Address, change: impl FnOnce(&mut Sender) -> R) -> Option<R> {
+        let sender = self.senders.get_mut(&address)?;
+        let before = sender.pending_nonce();
+        let result = change(sender);
+        if let Some(ranking) = &mut self.ranking {
+            let (moved, executable) = sender.moved_since(before);
+            moved.for_each(|pooled| ranking.place(pooled, executable));
+        }
+        Some(result)
+    }
+
+    /// Gives a transaction its place in the ranking.
+    fn rank(&mut self, pooled: &Pooled) {
+        if let Some(ranking) = &mut self.ranking {
+            let sender = self.senders.get(&pooled.transaction.sender);
+            ranking.place(pooled, sender.is_some_and(|sender| pooled.nonce() < sender.pending_nonce()));
+        }
+    }
+
+    /// A transaction was taken from its account.
+    fn forget(&mut self, pooled: &Pooled) {
+        self.by_hash.remove(&pooled.transaction.hash());
+        self.bytes -= pooled.bytes;
+        self.version += 1;
+        if let Some(ranking) = &mut self.ranking {
+            ranking.remove(pooled);
+            let half_empty = self.by_hash.len() < self.limits.transactions / 2 && self.bytes < self.limits.bytes / 2;
+            if half_empty {
+                self.ranking = None;
+            }
+        }
     }
 
     /// Brings `senders` and `ready` in line after an account's transactions changed.
@@ -350,9 +440,8 @@ impl Inner {
     }
 }
 
-fn answer(slot: Slot, outcome: impl FnOnce() -> Result<(), SubmitError>) {
-    if let Some(waiter) = slot.waiter {
-        // Whoever waited may have gone.
-        let _ = waiter.send(outcome());
-    }
+/// Roughly what a transaction takes in memory.
+fn bytes_of(transaction: &Transaction, sidecar: Option<&BlobTransactionSidecarVariant>) -> usize {
+    let sidecar = sidecar.map_or(0, Encodable7594::encode_7594_len);
+    OVERHEAD + transaction.envelope.encode_2718_len() + sidecar
 }

@@ -14,13 +14,18 @@ pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     tx.value().saturating_add(gas).saturating_add(blobs)
 }
 
+/// The most that a transaction tips and the most that it pays altogether, in wei per gas.
+pub(super) fn prices(transaction: &Transaction) -> (u128, u128) {
+    let tx = &transaction.envelope;
+    (tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas()), tx.max_fee_per_gas())
+}
+
 /// Whether `new` pays enough more than `old` to take its place: 10 % in every price, twice as much for blobs.
 pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
     let percent = if old.envelope.tx_type() == TxType::Eip4844 { 200 } else { 110 };
     let prices = |tx: &Transaction| {
-        let tx = &tx.envelope;
-        let tip = tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas());
-        [tx.max_fee_per_gas(), tip, tx.max_fee_per_blob_gas().unwrap_or(0)]
+        let (tip, cap) = prices(tx);
+        [cap, tip, tx.envelope.max_fee_per_blob_gas().unwrap_or(0)]
     };
     prices(new).into_iter().zip(prices(old)).all(|(new, old)| {
         let needed = U256::from(old) * U256::from(percent) / U256::from(100);

@@ -6,7 +6,7 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
-use super::Pooled;
+use super::{Pooled, room::Usage};
 use crate::{chain::SubmitError, store::KeptTransaction};
 
 /// Who wants to know when a transaction is in a block, or that it never will be.
@@ -28,12 +28,36 @@ pub(super) struct Sender {
     end: u64,
     /// What all transactions together may cost.
     cost: U256,
+    /// Bytes of all transactions together.
+    bytes: usize,
+    /// When a transaction came or went into a block last, in milliseconds since the Unix epoch.
+    active: u64,
     slots: BTreeMap<u64, Slot>,
+}
+
+impl Slot {
+    /// Tells whoever waits what became of the transaction.
+    pub(super) fn answer(self, outcome: impl FnOnce() -> Result<(), SubmitError>) {
+        if let Some(waiter) = self.waiter {
+            // Whoever waited may have gone.
+            let _ = waiter.send(outcome());
+        }
+    }
 }
 
 impl Sender {
     pub(super) fn new(nonce: u64) -> Self {
-        Self { nonce, end: nonce, cost: U256::ZERO, slots: BTreeMap::new() }
+        Self { nonce, end: nonce, cost: U256::ZERO, bytes: 0, active: 0, slots: BTreeMap::new() }
+    }
+
+    /// Notes that the account did something at this time.
+    pub(super) fn touch(&mut self, now: u64) {
+        self.active = self.active.max(now);
+    }
+
+    /// When the account did something last.
+    pub(super) fn active(&self) -> u64 {
+        self.active
     }
 
     pub(super) fn get(&self, nonce: u64) -> Option<&Arc<Pooled>> {
@@ -45,8 +69,19 @@ impl Sender {
         self.slots.get(&nonce).map(|slot| slot.waiter.is_some())
     }
 
-    pub(super) fn len(&self) -> usize {
-        self.slots.len()
+    pub(super) fn usage(&self) -> Usage {
+        Usage { count: self.slots.len(), bytes: self.bytes }
+    }
+
+    /// The last nonce that is taken, and whether its transaction can be executed without waiting for another one.
+    pub(super) fn last(&self) -> Option<(u64, bool)> {
+        self.slots.last_key_value().map(|(nonce, _)| (*nonce, *nonce < self.end))
+    }
+
+    /// The transactions that became executable since the pending nonce was `before`, or no longer are, and which of it.
+    pub(super) fn moved_since(&self, before: u64) -> (impl Iterator<Item = &Arc<Pooled>>, bool) {
+        let range = before.min(self.end)..before.max(self.end);
+        (self.slots.range(range).map(|(_, slot)| &slot.pooled), self.end > before)
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -82,9 +117,10 @@ impl Sender {
     pub(super) fn insert(&mut self, slot: Slot) -> Option<Slot> {
         let nonce = slot.pooled.nonce();
         self.cost += slot.pooled.cost;
+        self.bytes += slot.pooled.bytes;
         let replaced = self.slots.insert(nonce, slot);
         if let Some(replaced) = &replaced {
-            self.cost -= replaced.pooled.cost;
+            self.gone(replaced);
         }
         self.extend();
         replaced
@@ -93,7 +129,7 @@ impl Sender {
     /// Takes a transaction out; those after it wait for its nonce to be filled again.
     pub(super) fn remove(&mut self, nonce: u64) -> Option<Slot> {
         let slot = self.slots.remove(&nonce)?;
-        self.cost -= slot.pooled.cost;
+        self.gone(&slot);
         if nonce >= self.nonce {
             self.end = self.end.min(nonce);
         }
@@ -101,12 +137,14 @@ impl Sender {
     }
 
     /// The head's view of the account changed. Returns the transactions whose nonce is used up.
-    pub(super) fn advance(&mut self, nonce: u64) -> Vec<Slot> {
+    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<Slot> {
         let rest = self.slots.split_off(&nonce);
         let used = std::mem::replace(&mut self.slots, rest);
-        self.cost -= used.values().map(|slot| slot.pooled.cost).sum::<U256>();
+        used.values().for_each(|slot| self.gone(slot));
         (self.nonce, self.end) = (nonce, self.end.max(nonce));
-        if used.is_empty() {
+        if !used.is_empty() {
+            self.touch(now);
+        } else {
             // The nonce may have gone back: then nothing is known to follow it.
             self.end = nonce;
         }
@@ -122,6 +160,22 @@ impl Sender {
         for waiter in stuck.filter_map(|slot| slot.waiter.take()) {
             let _ = waiter.send(Ok(()));
         }
+    }
+
+    /// Takes out what the next block cannot hold: what waits for another transaction or for a lower base fee.
+    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<Slot> {
+        let affordable = |slot: &Slot| slot.pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some();
+        let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !affordable(slot));
+        self.end = first.map_or(self.end, |(nonce, _)| *nonce);
+        let stuck = self.slots.split_off(&self.end);
+        stuck.values().for_each(|slot| self.gone(slot));
+        stuck.into_values().collect()
+    }
+
+    /// A transaction is no longer among the slots.
+    fn gone(&mut self, slot: &Slot) {
+        self.cost -= slot.pooled.cost;
+        self.bytes -= slot.pooled.bytes;
     }
 
     fn extend(&mut self) {

@@ -1,20 +1,27 @@
 //! Taking the whole chain along, in anvil's format and with all that it has no place for.
 
 use std::{
-    io::{Read, Write},
+    io::{self, BufReader, BufWriter, Read, Write},
     sync::Arc,
 };
 
 use alloy_primitives::Bytes;
 use flate2::{Compression, read::GzDecoder, write::GzEncoder};
+use serde_json::Value;
 
 use crate::{
-    chain::Dump,
-    rpc::{Context, RpcError, Table},
+    chain::{Dump, DumpError},
+    rpc::{
+        Context, RpcError, Table,
+        json::{Json, Written},
+    },
 };
 
-/// Bytes that a dump may have when it is unpacked.
-const MAX_UNPACKED: u64 = 1 << 30;
+/// What a JSON value takes in memory besides its text, once it is an account, a slot or a transaction. As measured with
+/// accounts that hold nothing but a coin.
+const VALUE: usize = 256;
+/// Bytes that are read or written at a time.
+const PIECE: usize = 64 << 10;
 
 pub(super) fn methods(table: &mut Table) {
     for name in ["anvil_dumpState", "hardhat_dumpState"] {
@@ -25,36 +32,133 @@ pub(super) fn methods(table: &mut Table) {
     }
 }
 
+/// A dump, written as JSON already.
+struct Packed(Written);
+
+impl Json for Packed {
+    fn write(&self, out: &mut Vec<u8>) {
+        self.0.write(out);
+    }
+
+    fn schema(example: Option<&Value>) -> Value {
+        Bytes::schema(example)
+    }
+}
+
 /// The whole chain: compressed JSON. Whether past states are wanted does not matter, they are in it.
-async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Bytes, RpcError> {
-    let dump = context.chain.change(|executor| executor.dump()).await?;
+async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcError> {
+    let limit = context.config.max_dump_bytes;
+    let turn = context.dumping.clone().lock_owned().await;
+    let (head, ahead) = context.chain.change(|executor| (executor.head(), executor.ahead())).await?;
     let pack = move || {
-        let mut packed = GzEncoder::new(Vec::new(), Compression::fast());
-        let written = serde_json::to_vec(&dump).map_err(|error| RpcError::internal(error.to_string()))?;
-        let done = packed.write_all(&written).and_then(|()| packed.finish());
-        done.map(Bytes::from).map_err(|error| RpcError::internal(error.to_string()))
+        let _turn = turn;
+        let mut packed = GzEncoder::new(HexText(b"\"0x".to_vec()), Compression::fast());
+        let mut metered = Metered { inner: &mut packed, left: limit, exceeded: false };
+        let mut buffered = BufWriter::with_capacity(PIECE, &mut metered);
+        let written = Dump::write(&head, ahead, &mut buffered).and_then(|()| buffered.flush());
+        drop(buffered);
+        if metered.exceeded {
+            let what = format!("response too large: a dump of the chain takes {}", over(limit));
+            return Err(RpcError::new(RESPONSE_TOO_LARGE, what));
+        }
+        let packed = written.and_then(|()| packed.finish());
+        let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
+        json.push(b'"');
+        Ok(Packed(Written(json)))
     };
     context.execution.apart_for_caller(pack).await
 }
 
 /// Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is.
 async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
-    let unpack = move || {
-        let mut unpacked = Vec::new();
-        if packed.starts_with(&[0x1f, 0x8b]) {
-            let read = GzDecoder::new(packed.as_ref()).take(MAX_UNPACKED + 1).read_to_end(&mut unpacked);
-            read.map_err(|error| RpcError::invalid_params(format!("params[0]: cannot be unpacked: {error}")))?;
-        } else {
-            unpacked.extend_from_slice(&packed);
-        }
-        if unpacked.len() as u64 > MAX_UNPACKED {
-            return Err(RpcError::invalid_params(format!("params[0]: more than {MAX_UNPACKED} bytes unpacked")));
-        }
-        serde_json::from_slice::<Dump>(&unpacked)
-            .map_err(|error| RpcError::invalid_params(format!("params[0]: not a dump: {error}")))
+    let invalid = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
+    let turn = context.dumping.clone().lock_owned().await;
+    let (limit, limits) = (context.config.max_dump_bytes, context.chain.history_limits());
+    let params = context.chain.params();
+    let prepare = move || {
+        let read: Box<dyn Read> = match packed.starts_with(&[0x1f, 0x8b]) {
+            true => Box::new(GzDecoder::new(packed.as_ref())),
+            false => Box::new(packed.as_ref()),
+        };
+        let mut metered = Metered { inner: read, left: limit, exceeded: false };
+        let dump = serde_json::from_reader::<_, Dump>(BufReader::with_capacity(PIECE, &mut metered));
+        let dump = dump.map_err(|error| match () {
+            () if metered.exceeded => invalid(format!("the dump takes {}", over(limit))),
+            () if error.is_io() => invalid(format!("cannot be unpacked: {error}")),
+            () => invalid(format!("not a dump: {error}")),
+        })?;
+        let prepared = dump.prepare(params, limits).map_err(|error| invalid(error.to_string()))?;
+        Ok((prepared, turn))
     };
-    let dump = context.execution.apart_for_caller(unpack).await?;
-    let loaded = context.chain.change(move |executor| executor.load(dump)).await?;
-    loaded.map_err(|error| RpcError::invalid_params(format!("params[0]: {error}")))?;
+    let (prepared, _turn) = context.execution.apart_for_caller(prepare).await?;
+    let loaded: Result<(), DumpError> = context.chain.change(move |executor| executor.load(prepared)).await?;
+    loaded.map_err(|error| invalid(error.to_string()))?;
     Ok(true)
+}
+
+/// How the answer to something whose result is too large begins.
+const RESPONSE_TOO_LARGE: i32 = -32003;
+
+fn over(limit: usize) -> String {
+    format!("more than {} MB of memory (rpc.max-dump-megabytes)", limit >> 20)
+}
+
+/// Counts what the JSON that passes through takes in memory, and lets no more pass than a limit.
+struct Metered<T> {
+    inner: T,
+    left: usize,
+    exceeded: bool,
+}
+
+impl<T> Metered<T> {
+    fn charge(&mut self, text: &[u8]) -> io::Result<()> {
+        // Every value follows one of these.
+        let values = text.iter().filter(|byte| matches!(byte, b',' | b'[' | b'{')).count();
+        match self.left.checked_sub(text.len() + VALUE * values) {
+            Some(left) => {
+                self.left = left;
+                Ok(())
+            }
+            None => {
+                self.exceeded = true;
+                Err(io::ErrorKind::FileTooLarge.into())
+            }
+        }
+    }
+}
+
+impl<T: Read> Read for Metered<T> {
+    fn read(&mut self, into: &mut [u8]) -> io::Result<usize> {
+        let length = self.inner.read(into)?;
+        self.charge(&into[..length])?;
+        Ok(length)
+    }
+}
+
+impl<T: Write> Write for Metered<T> {
+    fn write(&mut self, text: &[u8]) -> io::Result<usize> {
+        let length = self.inner.write(text)?;
+        self.charge(&text[..length])?;
+        Ok(length)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.inner.flush()
+    }
+}
+
+/// Text in which bytes are written as hex digits.
+struct HexText(Vec<u8>);
+
+impl Write for HexText {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let digit = |nibble: u8| DIGITS[usize::from(nibble & 15)];
+        self.0.extend(bytes.iter().flat_map(|byte| [digit(byte >> 4), digit(*byte)]));
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }

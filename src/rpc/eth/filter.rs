@@ -1,37 +1,54 @@
 //! Filters that clients poll.
 
-use alloy_primitives::B256;
+use std::sync::Arc;
+
+use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
 use super::logs::{LogFilter, Logs};
-use crate::rpc::{
-    Context, RpcError, Table,
-    filters::{Kind, News},
-    hex::Quantity,
-    json::{Json, Written},
+use crate::{
+    chain::{Missed, Seen},
+    rpc::{
+        Context, RpcError, Table,
+        error::{HISTORY_PRUNED, TOO_LARGE},
+        execution::CALLER,
+        filters::{FilterNews, Kind},
+        hex::Quantity,
+        json::{Json, Written},
+    },
 };
 
+/// Blocks whose logs are looked through on the spot.
+const FEW_BLOCKS: usize = 16;
+
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_newFilter", new_filter);
-    table.read("eth_newBlockFilter", new_block_filter);
-    table.read("eth_newPendingTransactionFilter", new_pending_transaction_filter);
-    table.execute("eth_getFilterChanges", filter_changes);
+    table.wait("eth_newFilter", new_filter);
+    table.wait("eth_newBlockFilter", new_block_filter);
+    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter);
+    table.wait("eth_getFilterChanges", filter_changes);
     table.apart("eth_getFilterLogs", filter_logs);
     table.read("eth_uninstallFilter", uninstall_filter);
 }
 
-fn new_filter(context: &Context, (filter,): (LogFilter,)) -> Result<Quantity<u64>, RpcError> {
-    let seen = context.chain.head().trail().clone();
-    context.filters.add(Kind::Logs(Box::new(filter), seen)).map(Quantity)
+async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
+    let seen = Seen::of(&context.chain.head());
+    add(&context, Kind::Logs(Arc::new(filter), seen))
 }
 
-fn new_block_filter(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
-    context.filters.add(Kind::Blocks(context.chain.head().trail().clone())).map(Quantity)
+async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
+    let seen = Seen::of(&context.chain.head());
+    add(&context, Kind::Blocks(seen))
 }
 
-fn new_pending_transaction_filter(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
+async fn new_pending_transaction_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
     let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
-    context.filters.add(Kind::Pending(seen)).map(Quantity)
+    add(&context, Kind::Pending(seen))
+}
+
+/// Adds a filter of the client that is being answered.
+fn add(context: &Context, kind: Kind) -> Result<Quantity<u128>, RpcError> {
+    let client = CALLER.try_with(|caller| caller.client.address).unwrap_or_default();
+    context.filters.add(client, kind).map(Quantity)
 }
 
 /// What is new since a filter was made or last asked.
@@ -54,18 +71,36 @@ impl Json for Changes {
 }
 
 /// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
-fn filter_changes(context: &Context, (id,): (u64,)) -> Result<Changes, RpcError> {
-    Ok(match context.filters.news(id, &context.chain)? {
-        News::Hashes(hashes) => Changes::Hashes(hashes),
-        News::Blocks(filter, removed, added) => Changes::Logs(filter.select_all(context, &removed, &added)?),
-    })
+async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes, RpcError> {
+    let (filter, news) = match context.filters.news(id, &context.chain)? {
+        FilterNews::Hashes(hashes) => return Ok(Changes::Hashes(hashes)),
+        FilterNews::Logs(filter, news) => (filter, news),
+    };
+    let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
+    let (max_logs, max_bytes) = (context.config.max_logs, context.config.max_batch_response);
+    let select = move || {
+        let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
+        let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
+        logs.map(Changes::Logs).ok_or_else(|| {
+            let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
+            RpcError::new(TOO_LARGE, format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
+        })
+    };
+    if few { select() } else { context.execution.apart_for_caller(select).await }
 }
 
 /// All logs that the filter selects.
-fn filter_logs(context: &Context, (id,): (u64,)) -> Result<Logs, RpcError> {
+fn filter_logs(context: &Context, (id,): (U256,)) -> Result<Logs, RpcError> {
     context.filters.log_filter(id)?.query(context).map(Logs)
 }
 
-fn uninstall_filter(context: &Context, (id,): (u64,)) -> Result<bool, RpcError> {
+fn uninstall_filter(context: &Context, (id,): (U256,)) -> Result<bool, RpcError> {
     Ok(context.filters.remove(id))
+}
+
+impl From<Missed> for RpcError {
+    fn from(missed: Missed) -> Self {
+        let what = format!("{missed}: the filter was not asked for too long; it goes on from the newest block");
+        Self::new(HISTORY_PRUNED, what)
+    }
 }

@@ -191,21 +191,29 @@ impl LogFilter {
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// The selected logs of blocks that are gone, then of blocks that are new, as a JSON array.
+    /// How many addresses and topics it names.
+    pub(crate) fn alternatives(&self) -> usize {
+        self.addresses.0.len() + self.topics.iter().map(|wanted| wanted.0.len()).sum::<usize>()
+    }
+
+    /// The selected logs of blocks that are gone, then of blocks that are new, as a JSON array; none if there are more
+    /// than `max_logs`, or they take more than `max_bytes`.
     pub(crate) fn select_all(
         &self,
-        context: &Context,
         removed: &[Arc<Block>],
         added: &[Arc<Block>],
-    ) -> Result<Written, RpcError> {
+        max_logs: usize,
+        max_bytes: usize,
+    ) -> Option<Written> {
         let gone = removed.iter().map(|block| (block, true));
         let each = gone.chain(added.iter().map(|block| (block, false)));
         let logs = each.flat_map(|(block, removed)| self.select(block, removed));
-        let (mut out, max) = (Vec::new(), context.config.max_batch_response);
-        match array_within(&mut out, max, logs, |log, out| log.write(out)) {
-            true => Ok(Written(out)),
-            false => Err(RpcError::too_large(max, "ask for the logs of fewer blocks with eth_getLogs")),
-        }
+        let (mut out, mut count) = (Vec::new(), 0);
+        let whole = array_within(&mut out, max_bytes, logs.take(max_logs + 1), |log, out| {
+            count += 1;
+            log.write(out);
+        });
+        (whole && count <= max_logs).then_some(Written(out))
     }
 
     /// The selected logs of one block, each as JSON.

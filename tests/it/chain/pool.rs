@@ -54,6 +54,12 @@ pub(super) fn transaction(from: u8, nonce: u64, tip: u64) -> Submission {
 }
 
 pub(super) fn chain() -> Chain {
+    let limits = PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() };
+    chain_with(limits, Arc::new(ManualClock::at(1_000_000)))
+}
+
+/// A chain of eight accounts that seals on demand.
+pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
     let params = ChainParams {
         chain_id: 125,
         forks: Forks::all_from_genesis(Fork::LATEST),
@@ -62,15 +68,15 @@ pub(super) fn chain() -> Chain {
         signers: Default::default(),
     };
     let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };
-    let genesis = Genesis { accounts: (0..4).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
+    let genesis = Genesis { accounts: (0..8).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };
     let config = ChainConfig {
         mining: Mining::Manual,
         gas_limit: 30_000_000,
         beneficiary: Address::ZERO,
         min_tip: 0,
-        pool: PoolLimits { transactions: 1_000, per_account: 1_000 },
+        pool,
         history: HistoryLimits::default(),
-        clock: Arc::new(ManualClock::at(1_000_000)),
+        clock,
     };
     Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, None).unwrap().0
 }
@@ -174,7 +180,7 @@ fn limits_hold_and_say_so() {
         chain.accept(transaction(0, nonce, 1)).unwrap();
     }
     let message = |outcome: Result<Accepted, SubmitError>| outcome.err().unwrap().to_string();
-    assert_eq!(message(chain.accept(transaction(1, 0, 1))), "txpool is full");
+    assert_eq!(message(chain.accept(transaction(1, 0, 1))), "transaction underpriced: txpool is full");
     // What is there can still be replaced.
     chain.accept(with_fee(transaction(0, 5, 2), 1_200 * GWEI)).unwrap();
     assert_eq!(chain.pool().len(), 1_000);

@@ -3,7 +3,7 @@
 use serde_json::{Value, json};
 
 use super::NOBODY;
-use crate::support::{TestNode, chain::token, node, number};
+use crate::support::{TestNode, chain::token, node, node_with, number};
 
 /// What two nodes must agree about.
 async fn seen(node: &TestNode, hash: &Value, height: u128) -> Vec<Value> {
@@ -81,4 +81,84 @@ async fn what_is_no_dump_changes_nothing() {
     let whole = alloy_primitives::hex::encode_prefixed(json);
     assert_eq!(other.rpc("anvil_loadState", json!([whole])).await, true);
     assert_eq!(other.latest().await, one.latest().await);
+}
+
+/// Compressed JSON as a parameter.
+fn packed(json: &str) -> String {
+    let mut packed = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::best());
+    std::io::Write::write_all(&mut packed, json.as_bytes()).unwrap();
+    alloy_primitives::hex::encode_prefixed(packed.finish().unwrap())
+}
+
+#[tokio::test]
+async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
+    let node = node_with(|config| config.rpc.max_dump_bytes = 8 << 20).await;
+    let before = node.latest().await;
+    let slots = |count: usize| {
+        let slots = "[\"0x1\",\"0x2\"],".repeat(count);
+        let change =
+            format!("{{\"address\":\"{NOBODY}\",\"after\":null,\"storage\":[{}]}}", slots.trim_end_matches(','));
+        format!(
+            "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[{change}],\"blocks\":[],\"edits\":[]}}}}"
+        )
+    };
+    let bombs = [
+        // Nothing but blanks, brackets, and slots: what each of them becomes is many times as large.
+        format!("{}{{}}", " ".repeat(64 << 20)),
+        format!(
+            "{{\"accounts\":{{}},\"tetrad\":{{\"chainId\":1,\"ahead\":0,\"base\":[],\"blocks\":[{}[]]}}}}",
+            "[],".repeat(1 << 20)
+        ),
+        format!("{{\"accounts\":{{}},\"historical_states\":[{}0]}}", "0,".repeat(4 << 20)),
+        slots(1 << 20),
+    ];
+    for bomb in bombs {
+        let error = node.rpc_error("anvil_loadState", json!([packed(&bomb)])).await;
+        let expected = "params[0]: the dump takes more than 8 MB of memory (rpc.max-dump-megabytes)";
+        assert_eq!(error["data"], expected, "{error}");
+    }
+    // What fits is read to its end.
+    let error = node.rpc_error("anvil_loadState", json!([packed(&slots(1_000))])).await;
+    assert!(error["data"].as_str().unwrap().contains("0 blocks, but the changes of 1"), "{error}");
+    assert_eq!(node.latest().await, before);
+}
+
+#[tokio::test]
+async fn a_chain_that_is_too_large_is_not_dumped() {
+    let node = node_with(|config| config.rpc.max_dump_bytes = 4 << 20).await;
+    assert!(node.rpc("anvil_dumpState", json!([])).await.is_string());
+    let code = format!("0x{}", "5b".repeat(1 << 20));
+    node.rpc("anvil_setCode", json!([NOBODY, code])).await;
+    let error = node.rpc_error("anvil_dumpState", json!([])).await;
+    assert_eq!(error["code"], -32003, "{error}");
+    let expected = "response too large: a dump of the chain takes more than 4 MB of memory (rpc.max-dump-megabytes)";
+    assert_eq!(error["message"], expected);
+}
+
+#[tokio::test]
+async fn a_dump_has_room_in_what_a_node_loads() {
+    // Writing and reading count alike: what one node gives, another one with the same limit takes.
+    let (one, other) = tokio::join!(node(), node());
+    for _ in 0..20 {
+        one.send_wei(1).await;
+    }
+    let dump = one.rpc("anvil_dumpState", json!([])).await;
+    let mut json = String::new();
+    let bytes = alloy_primitives::hex::decode(dump.as_str().unwrap()).unwrap();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut json).unwrap();
+    println!("{} bytes packed, {} unpacked", bytes.len(), json.len());
+    let parsed: Value = serde_json::from_str(&json).unwrap();
+    for name in ["block", "accounts", "best_block_number", "blocks", "transactions", "historical_states"] {
+        assert!(parsed.get(name).is_some(), "anvil reads {name}");
+    }
+    assert_eq!(other.rpc("anvil_loadState", json!([dump])).await, true);
+    let again = other.rpc("anvil_dumpState", json!([])).await;
+    let bytes = alloy_primitives::hex::decode(again.as_str().unwrap()).unwrap();
+    let mut json = String::new();
+    std::io::Read::read_to_string(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut json).unwrap();
+    let mut again: Value = serde_json::from_str(&json).unwrap();
+    let mut parsed = parsed;
+    // Only how far the time is ahead may be told differently.
+    (parsed["tetrad"]["ahead"], again["tetrad"]["ahead"]) = (Value::Null, Value::Null);
+    assert!(again == parsed, "what was loaded is dumped as it was");
 }

@@ -63,7 +63,7 @@ pub fn start(recovered: Recovered, mining: Mining) -> (Chain, Writer) {
         gas_limit: 30_000_000,
         beneficiary: Address::ZERO,
         min_tip: 0,
-        pool: PoolLimits { transactions: 1_000, per_account: 1_000 },
+        pool: PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() },
         history: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
         clock: Arc::new(ManualClock::at(2_000_000)),
     };

@@ -2,7 +2,7 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{TestNode, node, node_with};
+use crate::support::{TestNode, node, node_with, number};
 
 async fn transfer_token(node: &TestNode) -> Value {
     transfer_tokens(node, 1).await
@@ -84,6 +84,132 @@ async fn an_uninstalled_filter_is_gone() {
     assert_eq!(node.rpc_error("eth_getFilterLogs", json!([id])).await, gone);
     let blocks = node.rpc("eth_newBlockFilter", json!([])).await;
     assert_eq!(node.rpc_error("eth_getFilterLogs", json!([blocks])).await, gone);
+}
+
+#[tokio::test]
+async fn an_identifier_cannot_be_guessed() {
+    let node = node().await;
+    let mut ids = std::collections::BTreeSet::new();
+    for method in ["eth_newBlockFilter", "eth_newPendingTransactionFilter", "eth_newBlockFilter"] {
+        ids.insert(number(&node.rpc(method, json!([])).await));
+    }
+    let all: Vec<_> = ids.iter().copied().collect();
+    // The chance that one of them begins with four zero bytes is one in a billion.
+    assert!(all.len() == 3 && all.iter().all(|id| id >> 96 != 0), "{all:x?}");
+    for near in [all[0] - 1, all[0] + 1, 1, u128::MAX] {
+        let error = node.rpc_error("eth_getFilterChanges", json!([format!("{near:#x}")])).await;
+        assert_eq!(error["message"], "filter not found");
+    }
+}
+
+#[tokio::test]
+async fn an_idle_filter_expires() {
+    let node = node_with(|config| {
+        config.rpc.max_filters = 2;
+        config.rpc.filter_lifetime = std::time::Duration::from_secs(1);
+    })
+    .await;
+    let (idle, polled) =
+        (node.rpc("eth_newBlockFilter", json!([])).await, node.rpc("eth_newBlockFilter", json!([])).await);
+    // As long as one is asked for it stays; the other makes room for a third.
+    let third = loop {
+        changes(&node, &polled).await;
+        let made = node.request("eth_newBlockFilter", json!([])).await;
+        if made["error"].is_null() {
+            break made["result"].clone();
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    };
+    assert_eq!(node.rpc_error("eth_getFilterChanges", json!([idle])).await["message"], "filter not found");
+    changes(&node, &third).await;
+    changes(&node, &polled).await;
+}
+
+#[tokio::test]
+async fn one_client_leaves_filters_to_others() {
+    let node = node_with(|config| {
+        config.rpc.max_filters_per_client = 2;
+        config.exchange.trusted_proxies = vec!["127.0.0.0/8".parse().unwrap()];
+    })
+    .await;
+    let new = async |client: &str| -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_newBlockFilter", "params": []}).to_string();
+        let request = node.http.post(node.rpc_url()).header("content-type", "application/json").body(body);
+        request.header("x-forwarded-for", client).send().await.unwrap().json().await.unwrap()
+    };
+    let first = new("1.1.1.1").await["result"].clone();
+    assert!(new("1.1.1.1").await["error"].is_null());
+    assert_eq!(new("1.1.1.1").await["error"]["message"], "too many filters of this client: at most 2");
+    assert!(new("2.2.2.2").await["error"].is_null());
+    assert_eq!(node.rpc("eth_uninstallFilter", json!([first])).await, true);
+    assert!(new("1.1.1.1").await["error"].is_null());
+}
+
+#[tokio::test]
+async fn a_filter_with_many_alternatives_counts_as_several() {
+    let node = node_with(|config| config.rpc.max_filters = 5).await;
+    let addresses: Vec<_> = (0..450u64).map(|n| format!("{n:#042x}")).collect();
+    node.rpc("eth_newFilter", json!([{"address": addresses}])).await;
+    let error = node.rpc_error("eth_newBlockFilter", json!([])).await;
+    assert_eq!(error["message"], "too many filters: at most 5");
+}
+
+#[tokio::test]
+async fn a_filter_that_missed_blocks_says_so_and_goes_on() {
+    let node = node_with(|config| config.history.blocks = 8).await;
+    let blocks = node.rpc("eth_newBlockFilter", json!([])).await;
+    let logs = node.rpc("eth_newFilter", json!([{}])).await;
+    node.rpc("anvil_mine", json!([20])).await;
+    for id in [&blocks, &logs] {
+        let error = node.rpc_error("eth_getFilterChanges", json!([id])).await;
+        assert_eq!(error["code"], 4444, "{error}");
+        assert!(error["message"].as_str().unwrap().contains("no longer held"), "{error}");
+    }
+    node.rpc("evm_mine", json!([])).await;
+    assert_eq!(changes(&node, &blocks).await.len(), 1);
+    assert!(changes(&node, &logs).await.is_empty());
+}
+
+#[tokio::test]
+async fn a_filter_keeps_no_blocks_in_memory() {
+    let node = node_with(|config| config.history.blocks = 8).await;
+    transfer_token(&node).await;
+    let head = node.chain().head();
+    let block = std::sync::Arc::downgrade(&head.block);
+    drop(head);
+    node.rpc("eth_newBlockFilter", json!([])).await;
+    node.rpc("eth_newFilter", json!([{}])).await;
+    node.rpc("anvil_mine", json!([20])).await;
+    // Other services look at the newest head when there is one, and then let go of the one before.
+    for _ in 0..600 {
+        if block.strong_count() == 0 {
+            return;
+        }
+        node.rpc("evm_mine", json!([])).await;
+        tokio::time::sleep(std::time::Duration::from_millis(50)).await;
+    }
+    panic!("a block outlives the history");
+}
+
+#[tokio::test]
+async fn a_filter_follows_several_reverts_between_two_questions() {
+    let node = node().await;
+    let token = node.config().network.tokens[0].address;
+    let id = node.rpc("eth_newFilter", json!([{"address": token}])).await;
+    let seen = transfer_tokens(&node, 1).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    let undone = transfer_tokens(&node, 2).await;
+    changes(&node, &id).await;
+    transfer_tokens(&node, 3).await;
+    node.rpc("evm_revert", json!([snapshot])).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    transfer_tokens(&node, 4).await;
+    node.rpc("evm_revert", json!([snapshot])).await;
+    let new = transfer_tokens(&node, 5).await;
+    let told: Vec<_> = changes(&node, &id).await;
+    let told: Vec<_> = told.iter().map(|log| (log["transactionHash"].clone(), log["removed"] == true)).collect();
+    assert_eq!(told, [(undone, true), (new.clone(), false)]);
+    assert_ne!(seen, new);
 }
 
 #[tokio::test]

@@ -9,6 +9,7 @@ mod filters;
 mod fuzz;
 mod limits;
 mod logs;
+mod pool;
 mod reads;
 mod reference;
 mod sign;
