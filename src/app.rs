@@ -13,6 +13,7 @@ mod open;
 mod probes;
 mod process;
 mod ready;
+mod secrets;
 mod services;
 mod timer;
 
@@ -166,6 +167,7 @@ impl Node {
         let storage = directory.as_ref().map(DataDir::storage);
         let mut identity = Identity::load(&config)?;
         let stored = keystore::keys(&config)?;
+        secrets::warn(&config);
         let network = Arc::new(config.network.clone());
         let forks = Arc::new(forks::forks(&config, &identity, &clock));
         let mut recovered = match config.fork.url {

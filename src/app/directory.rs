@@ -7,12 +7,12 @@ use crate::web::Exposition;
 /// Kinds of files, by what their names begin with; anything else is put down as `other`.
 const KINDS: [&str; 5] = ["log", "index", "checkpoint", "pool", "torn"];
 
-/// Writes how much there is of each kind, and which checkpoint a start would read. A directory that cannot be read at
-/// this moment is left out.
-pub(super) fn describe(out: &mut Exposition, directory: &Path) {
+/// Writes how much there is of each kind, and how old the checkpoint with this height is. A directory that cannot be read
+/// at this moment is left out.
+pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
-    let mut newest = None;
+    let mut written = None;
     for entry in entries.flatten() {
         let Ok(about) = entry.metadata() else { continue };
         let name = entry.file_name();
@@ -21,9 +21,8 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path) {
         let (files, bytes) = kinds.entry(kind).or_default();
         *files += 1;
         *bytes += about.len();
-        if let ("checkpoint", Ok(height)) = (kind, rest.parse::<u64>()) {
-            let written = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
-            newest = newest.max(written.map(|at| (height, at)));
+        if kind == "checkpoint" && checkpoint.is_some() && rest.parse().ok() == checkpoint {
+            written = about.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         }
     }
     let mut family =
@@ -35,7 +34,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path) {
     for (kind, (_, bytes)) in &kinds {
         family.sample(&[("kind", kind)], bytes);
     }
-    if let Some((height, written)) = newest {
+    if let (Some(height), Some(written)) = (checkpoint, written) {
         out.gauge("tetrad_checkpoint_height", "Entries of the log that the newest checkpoint covers.")
             .sample(&[], height);
         out.gauge("tetrad_checkpoint_timestamp_seconds", "When it was written, since the Unix epoch.")

@@ -1,7 +1,9 @@
 //! Whose keys the node has: the development accounts, and its own accounts that own and feed the contracts.
 
 use std::{
+    fs::{File, OpenOptions, rename},
     io::Write,
+    os::unix::fs::OpenOptionsExt,
     path::{Path, PathBuf},
 };
 
@@ -37,7 +39,7 @@ impl Identity {
         let own = |file: &Option<PathBuf>, index: u32, name: &str| match (file, &config.data_dir) {
             (Some(file), _) => read_key(file),
             (None, _) if config.profile == Profile::Development => derive(&format!("m/44'/60'/1'/0/{index}")),
-            (None, Some(directory)) => kept_key(&directory.join(name)),
+            (None, Some(directory)) => kept_key(directory, name),
             (None, None) => new_key(),
         };
         Ok(Self {
@@ -72,19 +74,21 @@ fn new_key() -> Result<SecretKey, SpawnError> {
     SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| SpawnError::Key(error.to_string()))
 }
 
-/// The key in a file of the data directory, made if it does not exist.
-fn kept_key(file: &Path) -> Result<SecretKey, SpawnError> {
+/// The key in a file of the data directory, made if it does not exist. Nobody but its owner may read it.
+fn kept_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
+    let file = directory.join(name);
     if file.exists() {
-        return read_key(file);
+        return read_key(&file);
     }
     let key = new_key()?;
     let write = || -> std::io::Result<()> {
-        // Readable by its owner only, as temporary files are.
-        let mut draft = tempfile::NamedTempFile::new_in(file.parent().unwrap_or(Path::new(".")))?;
-        draft.write_all(key.to_hex().as_bytes())?;
-        draft.as_file().sync_all()?;
-        draft.persist_noclobber(file)?;
-        Ok(())
+        // A name that the next start removes if this one is killed here.
+        let draft = directory.join(format!("draft-{name}"));
+        let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
+        written.write_all(key.to_hex().as_bytes())?;
+        written.sync_all()?;
+        rename(draft, &file)?;
+        File::open(directory)?.sync_all()
     };
     write().map_err(|error| SpawnError::Key(format!("key file {}: {error}", file.display())))?;
     Ok(key)

@@ -60,7 +60,7 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
         sources.prices(exchange.market(), &mut out).await;
     }
     if let Some(directory) = &sources.data_dir {
-        directory::describe(&mut out, directory);
+        directory::describe(&mut out, directory, sources.chain.checkpoint());
     }
     process::describe(&mut out, sources.started_ms);
     ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], out.finish()).into_response()

@@ -66,6 +66,8 @@ struct Past {
     changed: usize,
     /// Roughly the memory that the block takes with its receipts and changes.
     weight: usize,
+    /// Whether development methods had changed the state by then.
+    edited: bool,
 }
 
 /// How much of the past a head holds.
@@ -94,7 +96,7 @@ impl Head {
         let mut trail = Trail::starting_at(block.number());
         let mut past = Spine::starting_at(block.number());
         trail.push(block.clone());
-        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0 });
+        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0, edited: false });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
         Self { params, genesis, block, state, edits, trail, past, recent, built, bytes: 0, archive: None, version: 0 }
@@ -114,6 +116,16 @@ impl Head {
         before.into_iter().chain([block]).for_each(|block| trail.push(block));
         (head.genesis, head.trail) = (genesis, trail);
         head
+    }
+
+    /// The same, where development methods changed the state since the newest block, and nobody knows how: of that block
+    /// this is not the state.
+    pub(super) fn with_unknown_edits(mut self) -> Self {
+        let number = self.number();
+        if let Some(past) = self.past.get(number).cloned() {
+            self.past.replace(number, Past { edited: true, ..past });
+        }
+        self
     }
 
     /// Rough size in memory of the blocks that are held, with their receipts and what they changed, in bytes.
@@ -183,7 +195,9 @@ impl Head {
     /// beyond those of the block itself; one that is older than what memory holds is read from disk piece by piece, and
     /// has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
-        self.held_after(number).or_else(|pruned| self.archived(pruned, |archive| OldState::after(archive, number)))
+        let edited = number < self.number() && self.past.get(number).is_some_and(|past| past.edited);
+        let held = if edited { Err(Pruned(number)) } else { self.held_after(number) };
+        held.or_else(|pruned| self.archived(pruned, |archive| OldState::after(archive, number)))
     }
 
     /// The state on which the block with this number ran: the one after the block before, and what development
@@ -306,7 +320,7 @@ impl Head {
         let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
         let weight = weight(&block, changed);
         next.bytes += weight;
-        next.past.push(Past { changes: all, state: Some(state.clone()), changed, weight });
+        next.past.push(Past { changes: all, state: Some(state.clone()), changed, weight, edited: false });
         next.recent.changed += changed;
         next.trail.push(block.clone());
         (next.block, next.state) = (block, state);

@@ -24,6 +24,8 @@ struct Kept {
     history: Arc<History>,
     keeper: Keeper,
     pool: PoolFile,
+    /// The block of the checkpoint that the chain was opened with, and the entries which that includes.
+    base: (u64, u64),
     /// Bytes of the log that the keeper knows of.
     told: u64,
 }
@@ -34,6 +36,7 @@ pub(super) struct Parts {
     pub(super) identity: ChainIdentity,
     pub(super) history: Arc<History>,
     pub(super) keeper: Keeper,
+    pub(super) base: (u64, u64),
     pub(super) directory: Option<DataDir>,
 }
 
@@ -51,7 +54,7 @@ impl Journal {
         let waiting: Vec<_> = waiting.iter().map(kept).collect();
         let pool = PoolFile::create(parts.storage, parts.identity, &waiting)?;
         let told = log.written();
-        let kept = Kept { history: parts.history, keeper: parts.keeper, pool, told };
+        let kept = Kept { history: parts.history, keeper: parts.keeper, pool, base: parts.base, told };
         Ok(Self { log, kept: Some(kept), given_up: None, _directory: parts.directory })
     }
 
@@ -87,9 +90,14 @@ impl Journal {
         self.given_up = Some(reason);
     }
 
-    /// Entries that the log had when the block with this number was the newest; none if that is not known.
+    /// Entries that the log had when the block with this number was the newest; none if that is not known. Never fewer
+    /// than the checkpoint includes that the chain was opened with: of its block no other state is held than its own, and
+    /// nothing may go back to before the oldest checkpoint.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let history = &self.kept.as_ref()?.history;
+        let Kept { history, base, .. } = self.kept.as_ref()?;
+        if base.0 == number {
+            return Some(base.1);
+        }
         history.height_of(number).map(|height| height + 1)
     }
 

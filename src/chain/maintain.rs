@@ -8,12 +8,12 @@ use std::{
 
 use super::{
     OpenError,
-    recover::{newest_checkpoint, state_after},
+    recover::{follow, newest_checkpoint},
 };
 use crate::{
     block::Block,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Storage, Stored},
-    store::{self, ChainFile, Checkpoint, History, Repaired, checkpoints},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Storage},
+    store::{self, ChainFile, Checkpoint, CheckpointError, History, Repaired, checkpoints},
 };
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
@@ -22,17 +22,19 @@ const LEAST_KEPT: u64 = 256;
 /// What was found in a directory.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The first block whose outcome was checked.
+    /// The oldest block in the log; one after the newest if there is none.
     pub first: u64,
+    /// The first block whose outcome was checked: of those before it the state is not known.
+    pub first_state: u64,
     /// The newest block.
     pub last: u64,
-    /// Entries of the log that were checked, those that count no more among them.
+    /// Entries of the log, all of which were checked, those that count no more among them.
     pub entries: u64,
     /// Transactions in blocks that count.
     pub transactions: u64,
     /// Accounts after the newest block.
     pub accounts: u64,
-    /// Checkpoints that were checked.
+    /// Checkpoints that were checked: all that the log can be followed from.
     pub checkpoints: u64,
 }
 
@@ -78,64 +80,70 @@ fn opened(storage: &Arc<dyn Storage>) -> Result<Opened, MaintainError> {
     Ok(Opened { identity, log, history })
 }
 
-impl Opened {
-    /// Applies what the log has after a checkpoint. `seen` is shown each entry that counts and what came out.
-    fn walk(
-        &self,
-        from: Checkpoint,
-        mut seen: impl FnMut(u64, &Entry, &Checkpoint) -> Result<(), String>,
-    ) -> Result<Checkpoint, MaintainError> {
-        let mut at = from;
-        for stored in self.log.stream(at.height)? {
-            let stored: Stored = stored?;
-            let height = stored.location.height;
-            let wrong = |what| OpenError::Entry { height, what };
-            at.height = height + 1;
-            if self.history.is_void(height) {
-                continue;
-            }
-            let entry = stored.entry()?;
-            at.state = state_after(&at.block, &at.state, &entry).map_err(wrong)?;
-            match &entry {
-                Entry::Block { block, shift, .. } => (at.block, at.shift) = (block.clone(), *shift),
-                Entry::Time(shift) | Entry::Revert { shift, .. } => at.shift = *shift,
-                Entry::Edit { parameters, .. } => {
-                    if let Some(parameters) = parameters {
-                        at.parameters = parameters.clone();
-                    }
-                }
-            }
-            seen(height, &entry, &at).map_err(wrong)?;
+/// The checkpoint that is reached from another by what the log has up to height `end`.
+fn walk(log: &LocalLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
+    let mut at = from;
+    for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
+        let stored = stored?;
+        let height = stored.location.height;
+        if !history.is_void(height) {
+            follow(&mut at, stored.entry()?).map_err(|what| OpenError::Entry { height, what })?;
         }
-        Ok(at)
+        at.height = height + 1;
     }
+    Ok(at)
 }
 
-/// Checks everything there is: every record, every block against its header, every state root, every checkpoint.
+/// Checks everything there is: every record, every block against its header and the one before, every state root from the
+/// oldest checkpoint on, every checkpoint that the log can be followed from. What was taken back is checked as well, as far
+/// as it can be by itself.
 pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
     let chain = opened(storage)?;
     let mut roots = BTreeMap::new();
     let mut oldest = None;
-    for height in checkpoints(&**storage)? {
+    for height in chain.history.bases()? {
         let checkpoint = Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
         roots.insert(height, (checkpoint.block.hash, checkpoint.state.root()));
         oldest.get_or_insert(checkpoint);
     }
-    let oldest = oldest.ok_or_else(|| MaintainError::Empty(storage.describe("")))?;
-    let mut report = Report { first: oldest.block.number() + 1, checkpoints: roots.len() as u64, ..Report::default() };
-    let start = oldest.height;
-    let end = chain.walk(oldest, |_, entry, now| {
-        if let Entry::Block { block, .. } = entry {
-            block.verify().map_err(|field| format!("block {}: {field} does not fit", block.number()))?;
-            report.transactions += block.transactions.len() as u64;
+    let none = || OpenError::from(CheckpointError::none(storage.describe("")));
+    let mut at = oldest.ok_or_else(none)?;
+    let mut report =
+        Report { checkpoints: roots.len() as u64, first_state: at.block.number() + 1, ..Report::default() };
+    let (start, beginning) = (chain.history.start(), at.height);
+    let mut newest: Option<Arc<Block>> = None;
+    for stored in chain.log.stream(start)? {
+        let stored = stored?;
+        let height = stored.location.height;
+        let wrong = |what| OpenError::Entry { height, what };
+        let entry = stored.entry()?;
+        let counts = !chain.history.is_void(height);
+        if let Entry::Block { block, .. } = &entry {
+            block.verify().map_err(|field| wrong(format!("block {}: {field} does not fit", block.number())))?;
+            let follows = |newest: &Arc<Block>| block.header.parent_hash == newest.hash;
+            if counts && !newest.as_ref().is_none_or(follows) {
+                return Err(wrong(format!("block {} does not follow the one before", block.number())).into());
+            }
+            if counts {
+                report.transactions += block.transactions.len() as u64;
+                newest = Some(block.clone());
+            }
         }
-        match roots.get(&now.height).filter(|known| **known != (now.block.hash, now.state.root())) {
-            Some(_) => Err(format!("the checkpoint at {} is of another state", now.height)),
-            None => Ok(()),
+        if counts && height >= beginning {
+            follow(&mut at, entry).map_err(wrong)?;
         }
-    })?;
-    report.entries = end.height - start;
-    (report.last, report.accounts) = (end.block.number(), end.state.len() as u64);
+        if height + 1 == beginning && newest.as_ref().is_some_and(|newest| newest.hash != at.block.hash) {
+            return Err(wrong(format!("the checkpoint at {beginning} is of another block")).into());
+        }
+        report.entries += 1;
+        at.height = at.height.max(height + 1);
+        let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
+        if known.is_some_and(|known| *known != (at.block.hash, at.state.root())) {
+            return Err(wrong(format!("the checkpoint at {} is of another state", height + 1)).into());
+        }
+    }
+    (report.last, report.accounts) = (at.block.number(), at.state.len() as u64);
+    report.first = chain.history.oldest().unwrap_or(report.last + 1);
     Ok(report)
 }
 
@@ -146,22 +154,30 @@ pub fn repair(storage: &Arc<dyn Storage>) -> Result<Option<Repaired>, MaintainEr
     Ok(store::repair(&**storage, identity)?)
 }
 
-/// Lets go of all blocks but the newest `keep`, and of none after `last`. Returns the oldest that is left.
+/// Lets go of all blocks but the newest `keep`, and of none after `last`. Every block that is left keeps its state: the log
+/// then begins on a checkpoint of its own. Returns the oldest that is left.
 pub fn compact(storage: &Arc<dyn Storage>, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
-    let chain = opened(storage)?;
-    let newest = newest_checkpoint(&**storage, chain.identity, &chain.history, chain.log.end())?;
-    let before = newest.height;
-    let end = chain.walk(newest, |_, _, _| Ok(()))?;
-    if end.height > before {
-        end.write(&**storage, chain.identity)?;
-    }
-    let oldest = (end.block.number() + 1).saturating_sub(keep.max(LEAST_KEPT));
+    let Opened { identity, log, history } = &opened(storage)?;
+    let walk = |from: Checkpoint, end| -> Result<Checkpoint, MaintainError> {
+        let height = from.height;
+        let reached = walk(log, history, from, end)?;
+        if reached.height > height {
+            reached.write(&**storage, *identity)?;
+        }
+        Ok(reached)
+    };
+    let newest = walk(newest_checkpoint(&**storage, *identity, history, log.end())?, log.end())?.block.number();
+    let oldest = (newest + 1).saturating_sub(keep.max(LEAST_KEPT));
     let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
-    let from = chain.history.height_of(oldest).unwrap_or(0);
+    let from = history.height_of(oldest).unwrap_or(0);
     if from > 0 {
-        store::compact(&**storage, chain.identity, from)?;
+        // Where an earlier version let go of the states before its oldest checkpoint there is none to go on from.
+        if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
+            walk(Checkpoint::read(&**storage, before, *identity).map_err(OpenError::from)?, from)?;
+        }
+        store::compact(&**storage, *identity, history, from)?;
     }
-    Ok(chain.history.oldest().unwrap_or(0).max(oldest))
+    Ok(history.oldest().unwrap_or(0).max(oldest))
 }
 
 /// Writes all blocks after the first one as other clients exchange them: concatenated RLP. Returns how many.

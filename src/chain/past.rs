@@ -30,6 +30,11 @@ impl Chain {
         history.block(number)
     }
 
+    /// Height of the newest checkpoint that the log can be followed from; none on a chain that lives in memory only.
+    pub fn checkpoint(&self) -> Option<u64> {
+        self.shared.history.as_ref()?.bases().ok()?.last().copied()
+    }
+
     /// The oldest block that there is besides the first one.
     pub fn oldest(&self, head: &Head) -> u64 {
         let kept = self.shared.history.as_ref().and_then(|history| history.oldest());

@@ -6,7 +6,7 @@ use super::{GenesisError, Head, HistoryLimits, Journal, journal::Parts};
 use crate::{
     block::{Block, Submission},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Parameters, Shift, Storage, segments},
+    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Parameters, Shift, Storage},
     state::State,
     store::{
         ChainFile, ChainFileError, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction, PoolFile,
@@ -133,7 +133,7 @@ pub fn open(
         .with_segments_of(opening.segment_bytes);
     let history = History::open(opening.storage.clone(), log.reader(), identity)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
-    let height = checkpoint.height;
+    let (height, number) = (checkpoint.height, checkpoint.block.number());
     let (head, shift, bytes) = replay(&opening, checkpoint, &log, &history)?;
     let head = head.with_archive(history.clone());
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
@@ -145,8 +145,15 @@ pub fn open(
         sidecar,
     });
     let waiting: Vec<_> = waiting.collect();
-    let keeper = Keeper::start(opening.storage.clone(), identity, opening.checkpoint_bytes, bytes).map_err(failed)?;
-    let parts = Parts { storage: opening.storage.clone(), identity, history, keeper, directory: opening.directory };
+    let keeper = Keeper::start(opening.storage.clone(), identity, history.clone(), opening.checkpoint_bytes, bytes);
+    let parts = Parts {
+        storage: opening.storage.clone(),
+        identity,
+        history,
+        keeper: keeper.map_err(failed)?,
+        base: (number, height),
+        directory: opening.directory,
+    };
     let journal = Journal::with_parts(Box::new(log), parts, &waiting).map_err(failed)?;
     Ok(Recovered { head, shift, journal: Some(journal), waiting })
 }
@@ -170,26 +177,23 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     Ok(file)
 }
 
-/// The newest checkpoint that everything after it in the log can be applied to.
+/// The newest checkpoint that the log can be followed from, and that is not too close to its end.
 pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
     history: &History,
     end: u64,
 ) -> Result<Checkpoint, OpenError> {
-    let mut heights = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    let failed = |error| OpenError::Io(storage.describe(""), error);
+    let heights = checkpoints(storage).map_err(failed)?;
     // What is compacted goes with the checkpoints that lead there.
-    if let (Some(&oldest), Some(&first)) = (heights.first(), segments(storage)?.first())
-        && oldest < first
-    {
-        return Err(LogError::Missing { from: oldest, to: first, place: storage.describe("") }.into());
+    if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
+        return Err(LogError::Missing { from: oldest, to: history.start(), place: storage.describe("") }.into());
     }
     if let Some(&newest) = heights.last().filter(|newest| **newest > end) {
         return Err(LogError::Missing { from: end, to: newest, place: storage.describe("") }.into());
     }
-    // A checkpoint of what was taken back later leads nowhere.
-    let reverts = history.reverts();
-    heights.retain(|height| !reverts.iter().any(|(at, to)| at >= height && to < height));
+    let mut heights = history.bases().map_err(failed)?;
     if let [.., before, newest] = heights[..]
         && end - newest < CLOSE
         && end - before < AGAIN
@@ -206,8 +210,7 @@ pub(super) fn newest_checkpoint(
             }
         }
     }
-    let none = || CheckpointError { file: storage.describe(""), what: "there is no checkpoint".to_owned() };
-    Err(failure.unwrap_or_else(none).into())
+    Err(failure.unwrap_or_else(|| CheckpointError::none(storage.describe(""))).into())
 }
 
 /// Applies what the log has after a checkpoint. Returns also how many bytes that were.
@@ -217,6 +220,7 @@ fn replay(
     log: &LocalLog,
     history: &History,
 ) -> Result<(Head, Shift, u64), OpenError> {
+    let edited = !checkpoint.is_after_block();
     let Checkpoint { height, mut shift, genesis, block, state, parameters } = checkpoint;
     let first = block.number().saturating_sub(RECENT.min(opening.limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
@@ -230,6 +234,9 @@ fn replay(
     }
     recent.reverse();
     let mut head = Head::resumed(opening.params.clone(), genesis, recent, block, state);
+    if edited {
+        head = head.with_unknown_edits();
+    }
     parameters.restore(&mut head);
     let mut bytes = 0;
     for stored in log.stream(height)? {
@@ -259,8 +266,20 @@ fn step(head: Head, shift: Shift, entry: Entry, limits: HistoryLimits) -> Result
     })
 }
 
+/// Applies one entry to a checkpoint, and holds the outcome against what the entry says.
+pub(super) fn follow(at: &mut Checkpoint, entry: Entry) -> Result<(), String> {
+    at.state = state_after(&at.block, &at.state, &entry)?;
+    match entry {
+        Entry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
+        Entry::Time(shift) | Entry::Revert { shift, .. } => at.shift = shift,
+        Entry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
+        Entry::Edit { parameters: None, .. } => {}
+    }
+    Ok(())
+}
+
 /// The state after an entry, if the entry says the same of it.
-pub(super) fn state_after(parent: &Block, before: &State, entry: &Entry) -> Result<State, String> {
+fn state_after(parent: &Block, before: &State, entry: &Entry) -> Result<State, String> {
     let mut state = before.clone();
     let (changes, expected) = match entry {
         Entry::Block { block, changes, .. } => {

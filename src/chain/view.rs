@@ -169,7 +169,14 @@ impl Chain {
         if id == BlockId::Pending {
             return Ok(View::clone(&*self.pending(&head)?));
         }
-        let block = self.block(&head, id)?.ok_or(ViewError::NotFound)?;
+        let Some(block) = self.block(&head, id)? else {
+            // A block that there was and that compacting let go of is not one that there never was.
+            let gone = |number: &u64| (head.genesis.number()..head.number()).contains(number);
+            return Err(self
+                .number(&head, id)
+                .filter(gone)
+                .map_or(ViewError::NotFound, |number| Pruned(number).into()));
+        };
         let state = head.state_after(block.number())?;
         Ok(View { environment: head.environment_of(&block), block, state, head })
     }

@@ -43,7 +43,7 @@ enum ChainCommand {
     },
     /// Check every record, block, state root and checkpoint.
     Verify,
-    /// Cut the log off before its first damaged entry, and put what follows aside.
+    /// Cut the log off before its first entry that is damaged or cannot be followed, and put the rest aside.
     Repair,
     /// Let go of old blocks.
     Compact {
@@ -120,15 +120,23 @@ impl ChainArgs {
 
     fn verify(storage: &Arc<dyn Storage>) -> Result<String, Error> {
         let found = verify(storage)?;
+        let blocks = match found.first <= found.last {
+            true => format!("blocks {} to {}", found.first, found.last),
+            false => format!("no blocks after {}", found.last),
+        };
+        let without_state = match found.first < found.first_state {
+            true => format!("; of the blocks before {} there is no state", found.first_state),
+            false => String::new(),
+        };
         Ok(format!(
-            "blocks {} to {}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order",
-            found.first, found.last, found.entries, found.transactions, found.accounts, found.checkpoints
+            "{blocks}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order{without_state}",
+            found.entries, found.transactions, found.accounts, found.checkpoints
         ))
     }
 
     fn repair(storage: &Arc<dyn Storage>) -> Result<String, Error> {
         Ok(match repair(storage)? {
-            None => "no entry is damaged".to_owned(),
+            None => "no entry is damaged, and the log can be followed to its end".to_owned(),
             Some(done) => {
                 let aside = done.aside.iter().map(|file| format!("\n  {file}")).collect::<String>();
                 format!("{} entries are left; of the next one: {}. Put aside:{aside}", done.end, done.what)

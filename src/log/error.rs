@@ -78,6 +78,14 @@ pub enum LogError {
         /// The directory.
         place: String,
     },
+    /// No state is left that the log leads on from.
+    #[error(
+        "{place}: no checkpoint is left that any part of the log can be followed from. Nothing was changed: restore a backup"
+    )]
+    Beginning {
+        /// The directory.
+        place: String,
+    },
     /// An entry's bytes are intact and yet no entry.
     #[error("entry {height} of the log: {what}")]
     Malformed {

@@ -119,7 +119,17 @@ impl Segment {
         Some(Stored { location: Location { height, segment: self.first, offset }, bytes })
     }
 
-    /// Puts the torn end aside and cuts it off.
+    /// The same segment up to an entry that is one of its own; what follows is its end, to be [cut off](Self::cut).
+    pub fn ending_at(mut self, height: u64) -> Self {
+        let count = height.saturating_sub(self.first) as usize;
+        if let Some(offset) = self.offsets.get(count) {
+            self.length = *offset;
+            self.offsets.truncate(count);
+        }
+        self
+    }
+
+    /// Puts the end that is not intact aside and cuts it off.
     pub fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
         let cut = || -> io::Result<()> {

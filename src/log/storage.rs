@@ -2,6 +2,7 @@
 
 use std::{
     fs, io,
+    os::unix::fs::{OpenOptionsExt, PermissionsExt},
     path::{Path, PathBuf},
     sync::Arc,
 };
@@ -16,6 +17,11 @@ pub trait Storage: Send + Sync {
 
     /// A new file, empty even if there was one of that name.
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
+
+    /// The same for a copy of `original`: whoever may not read that one may at no time read this one.
+    fn create_like(&self, name: &str, _original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
+        self.create(name)
+    }
 
     /// Gives a file another name; one that had it is gone.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
@@ -46,6 +52,11 @@ pub trait StoredFile: Send + Sync {
 
     /// Returns once everything is on disk. After an error nobody knows what is.
     fn sync(&self) -> io::Result<()>;
+
+    /// Who may do what with it, where files have such permissions.
+    fn permissions(&self) -> io::Result<Option<fs::Permissions>> {
+        Ok(None)
+    }
 }
 
 /// The content of a file; none if there is none.
@@ -74,10 +85,30 @@ pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Resu
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// The directory at `path`, made if it does not exist.
+    /// The directory at `path`, made if it does not exist. What is made of it is on disk then: files that are synced in a
+    /// directory whose own name a power failure takes away are gone as well.
     pub fn new(path: &Path) -> io::Result<Self> {
-        fs::create_dir_all(path)?;
+        make(path, &|parent| fs::File::open(parent)?.sync_all())?;
         Ok(Self(path.to_owned()))
+    }
+}
+
+/// Makes a directory and those above it that do not exist, and has `sync` put each name on disk.
+fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
+    if path.is_dir() {
+        return Ok(());
+    }
+    let parent = match path.parent() {
+        Some(parent) if parent != Path::new("") => parent,
+        _ => Path::new("."),
+    };
+    if parent != path {
+        make(parent, sync)?;
+    }
+    match fs::create_dir(path) {
+        // Made by another process meanwhile, which need not have synced it yet.
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => Err(error),
+        _ => sync(parent),
     }
 }
 
@@ -110,6 +141,21 @@ impl Storage for Directory {
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
         let path = self.0.join(name);
         Ok(Arc::new(fs::OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?))
+    }
+
+    fn create_like(&self, name: &str, original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
+        let mut options = fs::OpenOptions::new();
+        options.read(true).write(true).create(true).truncate(true);
+        // A copy may be of something that was made read-only, and yet be written to later.
+        let mode = original.permissions()?.map(|permissions| permissions.mode() | 0o600);
+        if let Some(mode) = mode {
+            options.mode(mode);
+        }
+        let file = options.open(self.0.join(name))?;
+        if let Some(mode) = mode {
+            file.set_permissions(fs::Permissions::from_mode(mode))?;
+        }
+        Ok(Arc::new(file))
     }
 
     fn rename(&self, from: &str, to: &str) -> io::Result<()> {
@@ -149,5 +195,35 @@ impl StoredFile for fs::File {
 
     fn sync(&self) -> io::Result<()> {
         self.sync_data()
+    }
+
+    fn permissions(&self) -> io::Result<Option<fs::Permissions>> {
+        Ok(Some(self.metadata()?.permissions()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::RefCell;
+
+    use super::*;
+
+    #[test]
+    fn the_names_of_new_directories_are_put_on_disk_from_the_top_down() {
+        let place = tempfile::tempdir().unwrap();
+        let path = place.path().join("a").join("b").join("c");
+        let synced = RefCell::new(Vec::new());
+        let sync = |parent: &Path| {
+            synced.borrow_mut().push(parent.to_owned());
+            Ok(())
+        };
+        make(&path, &sync).unwrap();
+        assert!(path.is_dir());
+        assert_eq!(*synced.borrow(), [place.path().to_owned(), place.path().join("a"), place.path().join("a/b")]);
+        make(&path, &sync).unwrap();
+        assert_eq!(synced.borrow().len(), 3, "nothing is new the second time");
+        fs::write(place.path().join("file"), "").unwrap();
+        make(&place.path().join("file"), &sync).unwrap_err();
+        make(&place.path().join("file/x"), &sync).unwrap_err();
     }
 }

@@ -140,7 +140,7 @@ impl From<ViewError> for RpcError {
     fn from(error: ViewError) -> Self {
         match error {
             ViewError::NotFound => Self::server("header not found"),
-            ViewError::Pruned(pruned) => Self::server(pruned.to_string()),
+            ViewError::Pruned(pruned) => Self::new(HISTORY_PRUNED, pruned.to_string()),
             ViewError::Pending(error) => error.into(),
         }
     }

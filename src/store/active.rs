@@ -75,9 +75,14 @@ impl ActiveIndex {
         self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
     }
 
-    /// The newest entry below a height that has this key.
-    pub(super) fn version(&self, key: StateKey, below: u64) -> Option<Location> {
-        let (height, offset) = self.versions.before(key, below)?;
+    /// The first and the last block's number; none if there is no block.
+    pub(super) fn numbers(&self) -> Option<(u64, u64)> {
+        self.blocks.keys().min().copied().zip(self.blocks.keys().max().copied())
+    }
+
+    /// The newest entry below a height that has this key and counts.
+    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<Location> {
+        let (height, offset) = self.versions.before(key, below, counts)?;
         Some(Location { height, segment: self.segment, offset })
     }
 

@@ -1,4 +1,4 @@
-//! A chain in one file: what it is, the oldest checkpoint, past prices, and every entry of the log since.
+//! A chain in one file: what it is, the oldest checkpoint that its log can be followed from, past prices, and every entry of the log since.
 //!
 //! ```text
 //! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file
@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ChainFile, ChainFileError, PRICES, checkpoint, checkpoints};
+use super::{ChainFile, ChainFileError, CheckpointError, History, PRICES, checkpoint, checkpoints};
 use crate::{
     codec::{Reader, Writer},
     log::{
@@ -33,6 +33,9 @@ pub enum ArchiveError {
     /// Its log is not.
     #[error(transparent)]
     Log(#[from] LogError),
+    /// Nor are its checkpoints.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
     /// The file is not what it should be.
     #[error("not a chain: {0}")]
     Format(String),
@@ -47,9 +50,10 @@ pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, Arc
         return Err(ArchiveError::Directory(format!("{}: there is no chain", storage.describe(""))));
     };
     let identity = file.identity();
-    let oldest = checkpoints(&*storage)?.first().copied();
-    let oldest = oldest.ok_or_else(|| ArchiveError::Directory(format!("{}: no checkpoint", storage.describe(""))))?;
-    let log = LocalLog::open(storage.clone(), identity, Durability::Os, oldest)?;
+    let begin_at = checkpoints(&*storage)?.first().copied().unwrap_or(0);
+    let log = LocalLog::open(storage.clone(), identity, Durability::Os, begin_at)?;
+    let bases = History::open(storage.clone(), log.reader(), identity)?.bases()?;
+    let &oldest = bases.first().ok_or_else(|| CheckpointError::none(storage.describe("")))?;
     let (mut bytes, scratch) = (Vec::new(), &mut Writer::default());
     let mut count = 0;
     let mut record = |write: &dyn Fn(&mut Writer)| -> io::Result<()> {

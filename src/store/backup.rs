@@ -1,7 +1,8 @@
 //! Copies of a chain's directory, taken while a node writes to it.
 //!
 //! Files of the log only grow and checkpoints never change, so a copy is consistent if it is taken in the right order:
-//! checkpoints first, then the log, which by then goes at least as far, cut off where its last intact entry ends.
+//! checkpoints first, then the log, which by then goes at least as far, cut off where its last intact entry ends. Who
+//! may read a file may read its copy, and nobody else.
 
 use std::{io, path::PathBuf, sync::Arc};
 
@@ -53,12 +54,11 @@ pub fn restore(from: &dyn Storage, to: &DataDir) -> Result<(u64, Option<PathBuf>
     Ok((backup(from, &to.storage())?, aside))
 }
 
-/// The oldest checkpoint, which the log can be read from, and the newest.
+/// All of them, which are few: the oldest that the log can be followed from is always there, and which of the others the
+/// log leads away from again is known only when all of it was read.
 fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
     for attempt in 1.. {
-        let heights = checkpoints(from)?;
-        let wanted = [heights.first(), heights.last().filter(|_| heights.len() > 1)];
-        let copied = wanted.into_iter().flatten().try_for_each(|height| copy(from, to, &checkpoint::name(*height)));
+        let copied = checkpoints(from)?.into_iter().try_for_each(|height| copy(from, to, &checkpoint::name(height)));
         match copied {
             Err(error) if error.kind() == io::ErrorKind::NotFound && attempt < ATTEMPTS => {}
             other => return other,
@@ -70,7 +70,7 @@ fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
 fn copy(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
     let source = from.open(name)?;
     let length = source.length()?;
-    let target = to.create(name)?;
+    let target = to.create_like(name, &*source)?;
     let mut buffer = Vec::new();
     let mut at = 0;
     while at < length {

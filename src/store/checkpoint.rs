@@ -47,6 +47,15 @@ pub struct CheckpointError {
     pub what: String,
 }
 
+impl CheckpointError {
+    /// There is none that the log can be followed from.
+    pub fn none(file: String) -> Self {
+        let what = "there is no checkpoint, or only of what was taken back later; restore a backup, or see what `tetrad \
+                    chain repair` can go on from";
+        Self { file, what: what.to_owned() }
+    }
+}
+
 /// The name of the checkpoint at a height.
 pub(super) fn name(height: u64) -> String {
     format!("checkpoint-{height:020}")
@@ -120,6 +129,11 @@ impl Checkpoint {
         storage.rename(&draft, &name)?;
         storage.sync_names()?;
         Ok(out.written)
+    }
+
+    /// Whether the state is the one after the block, and not what development methods made of it since.
+    pub fn is_after_block(&self) -> bool {
+        self.state.root() == self.block.header.state_root
     }
 
     /// Reads the checkpoint at this height, and holds it against the state root that it says it has.

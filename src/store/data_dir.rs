@@ -83,7 +83,17 @@ impl DataDir {
         };
         // Who has it is a courtesy; a full disk must not keep anybody from reading the chain.
         let _ = note();
-        Ok(Self { path: path.to_owned(), storage, _lock: lock })
+        let own = Self { path: path.to_owned(), storage, _lock: lock };
+        if let Err(error) = own.remove_drafts() {
+            tracing::warn!(%error, directory = %path.display(), "could not remove files that were never finished");
+        }
+        Ok(own)
+    }
+
+    /// Removes files that a process was writing when it was killed. None counts before it has a name of its own.
+    fn remove_drafts(&self) -> io::Result<()> {
+        let names = self.storage.names()?;
+        names.iter().filter(|name| name.starts_with("draft-")).try_for_each(|name| self.storage.remove(name))
     }
 
     /// Where it is.

@@ -2,7 +2,7 @@
 
 use std::{
     fmt, io,
-    sync::{Arc, Weak},
+    sync::{Arc, OnceLock, Weak},
     thread::{self, JoinHandle},
 };
 
@@ -15,7 +15,9 @@ use super::{
     key::{LogKey, StateKey, hash_key},
     old_state::OldStateError,
     recent_blocks::RecentBlocks,
+    reverts::Reverts,
     sealed::{SealedIndex, index_name},
+    segment_index::{SegmentIndex, logged, matching},
 };
 use crate::{
     block::Block,
@@ -50,6 +52,8 @@ pub struct History {
     recent: Mutex<RecentBlocks>,
     /// What the log begins on, as long as somebody needs it.
     beginning: Mutex<Weak<Checkpoint>>,
+    /// The oldest block, once there is one: no revert goes back to before it and on with another number.
+    oldest: OnceLock<u64>,
     /// The threads that write indexes.
     sealing: Mutex<Vec<JoinHandle<()>>>,
 }
@@ -60,73 +64,20 @@ struct Tables {
     sealed: Vec<Arc<SegmentIndex>>,
     /// Of the newest segment.
     active: ActiveIndex,
-    /// Heights of all reverts, and what they go back to.
-    every_revert: Vec<(u64, u64)>,
-    /// Those that were not undone.
-    reverts: Vec<(u64, u64)>,
+    reverts: Reverts,
 }
 
-enum SegmentIndex {
-    /// The file is being written.
-    Memory(ActiveIndex),
-    File(SealedIndex),
-}
-
-impl SegmentIndex {
-    fn segment(&self) -> u64 {
-        match self {
-            Self::Memory(index) => index.segment,
-            Self::File(index) => index.segment,
-        }
+impl Tables {
+    /// Height of the first entry that is there.
+    fn start(&self) -> u64 {
+        self.sealed.first().map_or(self.active.segment, |index| index.segment())
     }
 
-    /// The segment's blocks up to `last` in pieces, newest first, the first and the last block of each. The pieces grow:
-    /// whoever wants only the newest reads little, and whoever finds nothing does not search often.
-    fn windows(&self, last: u64) -> Vec<(u64, u64)> {
-        const FIRST: u64 = 512;
-        let numbers = match self {
-            Self::Memory(index) => index.blocks.keys().min().copied().zip(index.blocks.keys().max().copied()),
-            Self::File(index) => index.numbers,
-        };
-        let Some((first, newest)) = numbers else { return Vec::new() };
-        let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
-        while to >= first {
-            let from = to.saturating_sub(width - 1).max(first);
-            windows.push((from, to));
-            let Some(next) = from.checked_sub(1) else { break };
-            (to, width) = (next, width.saturating_mul(4));
-        }
-        windows
+    /// The newest of some entries in order that counted when the log had `end` entries.
+    fn newest(&self, locations: Option<&Vec<Location>>, end: u64) -> Option<Location> {
+        let counts = |at: &&Location| at.height < end && !self.reverts.is_void(at.height, end);
+        locations?.iter().rev().find(counts).copied()
     }
-
-    /// Blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
-    fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
-        matching(wanted, |key| match self {
-            Self::Memory(index) => index.blocks_with(key, from, to),
-            Self::File(index) => logged(index.blocks_with(key, from, to)).unwrap_or_default(),
-        })
-    }
-}
-
-/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, or nearly so, in order.
-fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
-    /// With so few left they are looked at rather than searched for under further keys.
-    const FEW: usize = 16;
-    let mut found: Option<Vec<u64>> = None;
-    // The last topics say the most.
-    for keys in wanted.iter().rev() {
-        if found.as_ref().is_some_and(|found| found.len() <= FEW) {
-            break;
-        }
-        let mut numbers: Vec<u64> = keys.iter().flat_map(|key| blocks_with(*key)).collect();
-        numbers.sort_unstable();
-        numbers.dedup();
-        match &mut found {
-            Some(found) => found.retain(|number| numbers.binary_search(number).is_ok()),
-            None => found = Some(numbers),
-        }
-    }
-    found.unwrap_or_default()
 }
 
 impl History {
@@ -167,11 +118,11 @@ impl History {
                     reverts
                 }
             };
-            reverts.into_iter().for_each(|(at, to)| tables.revert(at, to));
+            reverts.into_iter().for_each(|(at, to)| tables.reverts.insert(at, to));
         }
         let tables = RwLock::new(tables);
-        let (recent, beginning, sealing) = Default::default();
-        Ok(Arc::new(Self { storage, log, identity, tables, recent, beginning, sealing }))
+        let (recent, beginning, oldest, sealing) = Default::default();
+        Ok(Arc::new(Self { storage, log, identity, tables, recent, beginning, oldest, sealing }))
     }
 
     /// Takes in an entry that was appended to the log.
@@ -185,7 +136,7 @@ impl History {
         }
         tables.active.insert(location, entry);
         if let Entry::Revert { to, .. } = entry {
-            tables.revert(location.height, *to);
+            tables.reverts.insert(location.height, *to);
         }
     }
 
@@ -227,19 +178,34 @@ impl History {
         }
     }
 
-    /// Heights of all reverts that were not undone, and what they go back to, oldest first.
-    pub fn reverts(&self) -> Vec<(u64, u64)> {
-        self.tables.read().reverts.clone()
+    /// Height of the first entry that is there.
+    pub fn start(&self) -> u64 {
+        self.tables.read().start()
     }
 
     /// Whether the entry at this height was taken back.
     pub fn is_void(&self, height: u64) -> bool {
-        self.tables.read().is_void(height)
+        self.tables.read().reverts.is_void(height, u64::MAX)
+    }
+
+    /// Heights of the checkpoints that the log can be followed from, oldest first. A checkpoint of what was taken back
+    /// later leads nowhere, nor does one of what comes before the log.
+    pub fn bases(&self) -> io::Result<Vec<u64>> {
+        let mut heights = checkpoints(&*self.storage)?;
+        let tables = self.tables.read();
+        let entries = tables.start()..=tables.active.end;
+        heights.retain(|height| entries.contains(height) && tables.reverts.leads(*height, u64::MAX));
+        Ok(heights)
     }
 
     /// The block with this number.
     pub fn block(&self, number: u64) -> Option<Arc<Block>> {
-        let location = self.location(number)?;
+        self.block_below(number, u64::MAX)
+    }
+
+    /// The block that had this number when the log had `end` entries.
+    pub(super) fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
+        let location = self.location(number, end)?;
         if let Some(block) = self.recent.lock().get(location.height) {
             return Some(block);
         }
@@ -258,7 +224,7 @@ impl History {
 
     /// The height of the entry with this block.
     pub fn height_of(&self, number: u64) -> Option<u64> {
-        self.location(number).map(|location| location.height)
+        self.location(number, u64::MAX).map(|location| location.height)
     }
 
     /// What has this hash. A hash that nothing has costs a search in every segment.
@@ -284,23 +250,27 @@ impl History {
         })
     }
 
-    /// The newest entry below a height that changed what has this key, or something else with the same key. One that
-    /// was taken back counts as well.
-    pub(super) fn version(&self, key: StateKey, below: u64) -> Result<Option<Location>, LogError> {
+    /// The newest entry below a height that changed what has this key, or something else with the same key, and counted
+    /// when the log had `end` entries.
+    pub(super) fn version(&self, key: StateKey, below: u64, end: u64) -> Result<Option<Location>, LogError> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            (tables.active.version(key, below), tables.sealed.clone())
+            let counts = |height| !tables.reverts.is_void(height, end);
+            (tables.active.version(key, below, counts), tables.sealed.clone())
         };
+        let counts = |height| !self.tables.read().reverts.is_void(height, end);
         if newest.is_some() {
             return Ok(newest);
         }
         for index in sealed.iter().rev() {
             let found = match &**index {
-                SegmentIndex::Memory(index) => index.version(key, below),
-                SegmentIndex::File(index) if index.segment < below => index.version(key, below).map_err(|source| {
-                    let file = self.storage.describe(&index_name(index.segment));
-                    LogError::Io { file, source }
-                })?,
+                SegmentIndex::Memory(index) => index.version(key, below, counts),
+                SegmentIndex::File(index) if index.segment < below => {
+                    index.version(key, below, counts).map_err(|source| {
+                        let file = self.storage.describe(&index_name(index.segment));
+                        LogError::Io { file, source }
+                    })?
+                }
                 SegmentIndex::File(_) => None,
             };
             if found.is_some() {
@@ -315,17 +285,15 @@ impl History {
         self.log.read(location)
     }
 
-    /// What the log begins on: the oldest checkpoint.
+    /// The oldest checkpoint that the log can be followed from.
     pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, OldStateError> {
         let mut held = self.beginning.lock();
         if let Some(checkpoint) = held.upgrade() {
             return Ok(checkpoint);
         }
         let place = || self.storage.describe("");
-        let heights = checkpoints(&*self.storage).map_err(|source| LogError::Io { file: place(), source })?;
-        let Some(&oldest) = heights.first() else {
-            return Err(CheckpointError { file: place(), what: "there is no checkpoint".to_owned() }.into());
-        };
+        let bases = self.bases().map_err(|source| LogError::Io { file: place(), source })?;
+        let &oldest = bases.first().ok_or_else(|| CheckpointError::none(place()))?;
         let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
         *held = Arc::downgrade(&checkpoint);
         Ok(checkpoint)
@@ -367,62 +335,45 @@ impl History {
         });
         let newest = active.into_iter().rev().map(move |number| (segment, number));
         // Where a revert gave a number again, only one of the segments has the block that counts.
-        let counts = |(segment, number): &(u64, u64)| self.location(*number).is_some_and(|at| at.segment == *segment);
+        let counts =
+            |(segment, number): &(u64, u64)| self.location(*number, u64::MAX).is_some_and(|at| at.segment == *segment);
         newest.chain(older).filter(counts).map(|(_, number)| number)
     }
 
-    fn location(&self, number: u64) -> Option<Location> {
+    /// The block with this number that counted when the log had `end` entries. Of several one counts at most: the others
+    /// were taken back.
+    fn location(&self, number: u64, end: u64) -> Option<Location> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            (tables.active.blocks.get(&number).cloned().unwrap_or_default(), tables.sealed.clone())
+            (tables.newest(tables.active.blocks.get(&number), end), tables.sealed.clone())
         };
-        let older = sealed.iter().rev().flat_map(|index| {
-            let found = match &**index {
-                SegmentIndex::Memory(index) => index.blocks.get(&number).cloned().unwrap_or_default(),
-                SegmentIndex::File(index) => logged(index.block(number)).unwrap_or_default(),
-            };
-            found.into_iter().rev()
-        });
-        // Of several blocks with one number one counts at most: the others were taken back.
-        newest.into_iter().rev().chain(older).find(|location| !self.is_void(location.height))
+        let older = |index: &Arc<SegmentIndex>| match &**index {
+            SegmentIndex::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
+            SegmentIndex::File(index) => {
+                let found = logged(index.block(number)).filter(|found| !found.is_empty());
+                self.tables.read().newest(found.as_ref(), end)
+            }
+        };
+        newest.or_else(|| sealed.iter().rev().find_map(older))
     }
 
-    /// The oldest block in the log.
+    /// The oldest block in the log that counts.
     pub fn oldest(&self) -> Option<u64> {
-        let tables = self.tables.read();
-        let oldest = tables.sealed.iter().find_map(|index| match &**index {
-            SegmentIndex::Memory(index) => index.blocks.keys().min().copied(),
-            SegmentIndex::File(index) => index.numbers.map(|(first, _)| first),
-        });
-        oldest.or_else(|| tables.active.blocks.keys().min().copied())
+        if let Some(oldest) = self.oldest.get() {
+            return Some(*oldest);
+        }
+        let (first, last) = {
+            let tables = self.tables.read();
+            let numbers = || tables.sealed.iter().filter_map(|index| index.numbers()).chain(tables.active.numbers());
+            (numbers().map(|(first, _)| first).min()?, numbers().map(|(_, last)| last).max()?)
+        };
+        let oldest = (first..=last).find(|number| self.height_of(*number).is_some())?;
+        Some(*self.oldest.get_or_init(|| oldest))
     }
 }
 
 impl fmt::Debug for History {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("History").field("place", &self.storage.describe("")).finish_non_exhaustive()
-    }
-}
-
-fn logged<T>(result: io::Result<T>) -> Option<T> {
-    result.inspect_err(|error| tracing::error!(%error, "could not read an index")).ok()
-}
-
-impl Tables {
-    /// Going back to before an earlier revert undoes that one, and what that one had undone counts again. So which of them
-    /// hold is found from the newest on.
-    fn revert(&mut self, at: u64, to: u64) {
-        self.every_revert.push((at, to));
-        self.reverts.clear();
-        for &(at, to) in self.every_revert.iter().rev() {
-            if !self.is_void(at) {
-                self.reverts.push((at, to));
-            }
-        }
-        self.reverts.reverse();
-    }
-
-    fn is_void(&self, height: u64) -> bool {
-        self.reverts.iter().any(|(at, to)| (*to..*at).contains(&height))
     }
 }

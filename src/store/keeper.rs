@@ -9,10 +9,10 @@ use std::{
     thread,
 };
 
-use super::{Checkpoint, checkpoints};
+use super::{Checkpoint, History, checkpoint, checkpoints};
 use crate::log::{ChainIdentity, Storage, segment_name, segments};
 
-/// Checkpoints that are kept besides the oldest, which the log can always be read from.
+/// Checkpoints that are kept besides the oldest, from which every state of the past is read.
 const KEPT: usize = 2;
 /// What a checkpoint is made of.
 pub type Snapshot = Checkpoint;
@@ -30,11 +30,17 @@ pub struct Keeper {
 impl Keeper {
     /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is about how
     /// many bytes of the log no checkpoint covers yet.
-    pub fn start(storage: Arc<dyn Storage>, identity: ChainIdentity, growth: u64, behind: u64) -> io::Result<Self> {
+    pub fn start(
+        storage: Arc<dyn Storage>,
+        identity: ChainIdentity,
+        history: Arc<History>,
+        growth: u64,
+        behind: u64,
+    ) -> io::Result<Self> {
         let (work, snapshots) = sync_channel::<Box<Snapshot>>(0);
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
-                if let Err(error) = write(&*storage, identity, &snapshot) {
+                if let Err(error) = write(&*storage, identity, &history, &snapshot) {
                     tracing::error!(%error, "could not write a checkpoint; the next start takes longer");
                 }
             }
@@ -71,7 +77,7 @@ impl Keeper {
 }
 
 /// Writes a checkpoint, then removes others.
-fn write(storage: &dyn Storage, identity: ChainIdentity, snapshot: &Snapshot) -> io::Result<()> {
+fn write(storage: &dyn Storage, identity: ChainIdentity, history: &History, snapshot: &Snapshot) -> io::Result<()> {
     // A checkpoint must not know of entries that a power failure takes away.
     let firsts = segments(storage).map_err(io::Error::other)?;
     for first in firsts.iter().rev().take(2) {
@@ -79,9 +85,12 @@ fn write(storage: &dyn Storage, identity: ChainIdentity, snapshot: &Snapshot) ->
     }
     let bytes = snapshot.write(storage, identity)?;
     tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
+    // Only those count that the log can be followed from; of what was taken back none is needed.
     let all = checkpoints(storage)?;
-    for height in all.iter().skip(1).rev().skip(KEPT) {
-        storage.remove(&format!("checkpoint-{height:020}"))?;
+    let mut kept = history.bases()?;
+    kept.drain(1..kept.len().saturating_sub(KEPT).max(1));
+    for height in all.into_iter().filter(|height| !kept.contains(height)) {
+        storage.remove(&checkpoint::name(height))?;
     }
     Ok(())
 }

@@ -20,7 +20,9 @@ mod old_state;
 mod pool_file;
 mod recent_blocks;
 mod repair;
+mod reverts;
 mod sealed;
+mod segment_index;
 mod versions;
 
 pub use active::ActiveIndex;

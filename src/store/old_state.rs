@@ -1,5 +1,5 @@
 //! The state as it was at any height of the log, read piece by piece: of everything that is asked for, the newest entry
-//! that changed it, or else the oldest checkpoint.
+//! that changed it, or else the oldest checkpoint. Before that one nothing is known.
 
 use std::{fmt, sync::Arc};
 
@@ -29,11 +29,9 @@ pub enum OldStateError {
 /// A state of the past. What is taken back after it was made does not change it.
 pub struct OldState {
     history: Arc<History>,
-    /// Entries below this height count.
+    /// Entries below this height count, as far as they did when the log had no others.
     below: u64,
-    /// Those in between do not: heights of reverts, and what they go back to.
-    reverts: Vec<(u64, u64)>,
-    /// What the log begins on.
+    /// What they lead on from.
     beginning: Arc<Checkpoint>,
 }
 
@@ -44,30 +42,26 @@ enum Code {
 }
 
 impl OldState {
-    /// The state that the entries below a height led to.
-    pub fn below(history: Arc<History>, height: u64) -> Result<Self, OldStateError> {
+    /// The state that the entries below a height led to; none if it is older than the oldest checkpoint.
+    pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
         let beginning = history.beginning()?;
-        Ok(Self { reverts: history.reverts(), history, below: height, beginning })
+        Ok((beginning.height <= height).then_some(Self { history, below: height, beginning }))
     }
 
-    /// The state after the block with this number; none if the log does not reach back that far.
+    /// The state after the block with this number; none if nothing reaches back that far.
     pub fn after(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
-        let height = match history.height_of(number) {
-            Some(height) => height + 1,
-            None => {
-                let beginning = history.beginning()?;
-                if beginning.block.number() != number {
-                    return Ok(None);
-                }
-                beginning.height
-            }
-        };
-        Self::below(history, height).map(Some)
+        if let Some(height) = history.height_of(number) {
+            return Self::below(history, height + 1);
+        }
+        // The block before those of the log, unless development methods changed the state after it.
+        let beginning = history.beginning()?;
+        let own = beginning.block.number() == number && beginning.is_after_block();
+        Ok(own.then(|| Self { below: beginning.height, history, beginning }))
     }
 
-    /// The state on which the block with this number ran; none if the log does not reach back that far.
+    /// The state on which the block with this number ran; none if nothing reaches back that far.
     pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
-        history.height_of(number).map(|height| Self::below(history, height)).transpose()
+        history.height_of(number).map_or(Ok(None), |height| Self::below(history, height))
     }
 
     /// The account at `address` with its code, if it existed. Its storage is asked for slot by slot.
@@ -119,8 +113,7 @@ impl OldState {
 
     /// The hash of a block of that time.
     pub fn block_hash(&self, number: u64) -> Option<B256> {
-        let height = self.history.height_of(number).filter(|height| *height < self.below)?;
-        self.history.block(number).filter(|_| !self.is_void(height)).map(|block| block.hash)
+        self.history.block_below(number, self.below).map(|block| block.hash)
     }
 
     /// What the newest entry that counts says under a key, and its height. Other things may have the same key.
@@ -131,10 +124,10 @@ impl OldState {
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, OldStateError> {
         let mut below = self.below;
-        while let Some(location) = self.history.version(key, below)? {
+        while let Some(location) = self.history.version(key, below, self.below)? {
             below = location.height;
-            if self.is_void(below) {
-                continue;
+            if below < self.beginning.height {
+                break;
             }
             let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(location)? else {
                 continue;
@@ -145,10 +138,6 @@ impl OldState {
             }
         }
         Ok(None)
-    }
-
-    fn is_void(&self, height: u64) -> bool {
-        self.reverts.iter().any(|(at, to)| (*to..*at).contains(&height))
     }
 }
 

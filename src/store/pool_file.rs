@@ -60,7 +60,13 @@ impl PoolFile {
     /// Reads what waited when the node ended; then [`rewrite`](Self::rewrite) makes the file anew.
     pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<KeptTransaction>> {
         let Some(bytes) = read_file(storage, NAME)? else { return Ok(Vec::new()) };
-        let damaged = |what: &str| io::Error::other(format!("{}: {what}", storage.describe(NAME)));
+        let damaged = |what: &str| {
+            io::Error::other(format!(
+                "{}: {what}. Nothing was changed: restore the file from a copy, or move it away to start without the \
+                 transactions that wait for a block",
+                storage.describe(NAME)
+            ))
+        };
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| damaged("damaged at its beginning"))?;
         if head.payload != head_payload(identity).bytes() {

@@ -163,12 +163,29 @@ impl SealedIndex {
         self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
     }
 
-    /// The newest entry below a height that has this key.
-    pub(super) fn version(&self, key: StateKey, below: u64) -> io::Result<Option<Location>> {
-        let Some(at) = self.position(&self.versions, [key.0, below])?.checked_sub(1) else { return Ok(None) };
-        let row = self.read(&self.versions, at, 1)?;
-        let location = Location { height: row[1], segment: self.segment, offset: row[2] };
-        Ok((row[0] == key.0).then_some(location))
+    /// The newest entry below a height that has this key and counts.
+    pub(super) fn version(
+        &self,
+        key: StateKey,
+        below: u64,
+        counts: impl Fn(u64) -> bool,
+    ) -> io::Result<Option<Location>> {
+        let mut end = self.position(&self.versions, [key.0, below])?;
+        // Rows that are read at once: one, unless that was taken back.
+        let mut some = 1;
+        while end > 0 {
+            let start = end.saturating_sub(some);
+            for row in self.read(&self.versions, start, end - start)?.rchunks_exact(self.versions.width) {
+                if row[0] != key.0 {
+                    return Ok(None);
+                }
+                if counts(row[1]) {
+                    return Ok(Some(Location { height: row[1], segment: self.segment, offset: row[2] }));
+                }
+            }
+            (end, some) = (start, (some * 4).min(4_096));
+        }
+        Ok(None)
     }
 
     /// Where the first row that does not begin with less than `least` is, or would be.

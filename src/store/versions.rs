@@ -50,11 +50,11 @@ impl Versions {
         self.all.push(Version { key, height, offset, older });
     }
 
-    /// The newest entry below a height that has this key, and its place in the segment.
-    pub(super) fn before(&self, key: StateKey, below: u64) -> Option<(u64, u64)> {
+    /// The newest entry below a height that has this key and counts, and its place in the segment.
+    pub(super) fn before(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<(u64, u64)> {
         let mut at = *self.newest.get(&key)?;
         while let Some(version) = self.all.get(at as usize) {
-            if version.height < below {
+            if version.height < below && counts(version.height) {
                 return Some((version.height, version.offset));
             }
             at = version.older;

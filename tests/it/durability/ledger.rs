@@ -43,7 +43,11 @@ pub fn first_head() -> Head {
 
 /// A chain with small segments between checkpoints.
 pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
-    let opening = Opening {
+    recover_with(storage, |_| {})
+}
+
+pub fn recover_with(storage: Arc<dyn Storage>, change: impl FnOnce(&mut Opening)) -> Result<Recovered, OpenError> {
+    let mut opening = Opening {
         storage,
         directory: None,
         params: params(),
@@ -53,6 +57,7 @@ pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
         checkpoint_bytes: 4_096,
         segment_bytes: 8_192,
     };
+    change(&mut opening);
     open(opening, false, || Ok(first_head()))
 }
 

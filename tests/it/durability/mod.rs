@@ -2,15 +2,19 @@
 
 mod chain_seeds;
 mod commands;
+mod compaction;
 mod crash;
 mod disk;
 mod failures;
 mod history;
+mod kept;
 mod ledger;
 mod log_seeds;
 mod old_states;
 mod refusals;
 mod restart;
+mod reverts;
+mod secrets;
 mod waiting;
 
 /// How many seeds or kills to try: what continuous integration can afford, unless the environment says otherwise.

@@ -90,7 +90,7 @@ fn every_height_is_read_as_it_was() {
             let mut state = states[step as usize].clone();
             let entry = if step > 10 && random.chance(4) {
                 let to = step - random.below(10);
-                early = Some((OldState::below(history.clone(), step).unwrap(), states[step as usize].clone()));
+                early = Some((OldState::below(history.clone(), step).unwrap().unwrap(), states[step as usize].clone()));
                 state = states[to as usize].clone();
                 Entry::Revert { to, shift: Shift::default() }
             } else {
@@ -111,7 +111,7 @@ fn every_height_is_read_as_it_was() {
             }
             let height = random.below(step + 2);
             if !history.is_void(height.saturating_sub(1)) || height == step + 1 {
-                let past = OldState::below(history.clone(), height).unwrap();
+                let past = OldState::below(history.clone(), height).unwrap().unwrap();
                 compare(&past, &states[height as usize], &format!("seed {seed}, height {height} of {step}"));
             }
         }
@@ -119,9 +119,9 @@ fn every_height_is_read_as_it_was() {
         let reopened = History::open(storage, log.reader(), identity).unwrap();
         let counts = |height: &u64| height.checked_sub(1).is_none_or(|last| !reopened.is_void(last));
         for height in (0..=300).filter(counts) {
-            let past = OldState::below(reopened.clone(), height).unwrap();
+            let past = OldState::below(reopened.clone(), height).unwrap().unwrap();
             compare(&past, &states[height as usize], &format!("seed {seed}, height {height} after a restart"));
         }
-        assert_eq!(OldState::below(reopened, 9).unwrap().block_hash(0), None::<B256>);
+        assert_eq!(OldState::below(reopened, 9).unwrap().unwrap().block_hash(0), None::<B256>);
     }
 }

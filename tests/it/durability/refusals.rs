@@ -147,3 +147,21 @@ async fn damaged_checkpoints_are_passed_over() {
     let error = recover(storage()).err().expect("a refusal").to_string();
     assert!(error.contains("checkpoint-") && error.contains("damaged"), "{error}");
 }
+
+#[tokio::test]
+async fn a_damaged_pool_names_the_remedy() {
+    let directory = directory().await;
+    let file = directory.path().join("pool");
+    let mut rotten = fs::read(&file).unwrap();
+    rotten[30] ^= 4;
+    fs::write(&file, &rotten).unwrap();
+    let error = refusal(directory.path(), |_| {}).await;
+    assert!(error.contains("pool: damaged at its beginning. Nothing was changed: "), "{error}");
+    assert!(error.ends_with("move it away to start without the transactions that wait for a block"), "{error}");
+    assert_eq!(fs::read(&file).unwrap(), rotten);
+    // What it says helps.
+    fs::rename(&file, directory.path().join("pool.damaged")).unwrap();
+    let node = node_with(|config| config.data_dir = Some(directory.path().to_owned())).await;
+    assert_eq!(node.block_number().await, 3);
+    node.end().await;
+}

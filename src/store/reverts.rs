@@ -1,0 +1,141 @@
+//! Which entries of a log count, and which were taken back.
+//!
+//! A revert at height `at` to height `to` makes the log count as it did when it had `to` entries. So it takes back every
+//! entry from `to` up to itself, earlier reverts among them, and what those had taken back before `to` counts again.
+//! The reverts that hold after it are therefore it and those that held at height `to`, the last of which is simply the
+//! last revert below `to`: reverts form a tree, and those that hold at any height are one path in it.
+
+/// The reverts of a log, in order.
+#[derive(Debug, Default)]
+pub(super) struct Reverts {
+    all: Vec<Revert>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Revert {
+    at: u64,
+    to: u64,
+    /// How many reverts hold just after this one.
+    depth: usize,
+    /// The one before among those.
+    before: Option<usize>,
+    /// One further before, so that a path is walked in a logarithmic number of steps.
+    leap: Option<usize>,
+}
+
+impl Reverts {
+    /// Takes in a revert. One that is known, because two segments hold it, changes nothing.
+    pub(super) fn insert(&mut self, at: u64, to: u64) {
+        if self.all.last().is_some_and(|last| last.at >= at) {
+            return;
+        }
+        let before = self.last_below(to.min(at));
+        let depth = 1 + self.depth(before);
+        let leap = before.and_then(|near| {
+            let middle = self.all[near].leap;
+            let far = middle.and_then(|middle| self.all[middle].leap);
+            let (near_depth, middle_depth, far_depth) = (depth - 1, self.depth(middle), self.depth(far));
+            if near_depth - middle_depth == middle_depth - far_depth { far } else { Some(near) }
+        });
+        self.all.push(Revert { at, to, depth, before, leap });
+    }
+
+    /// Whether the entry at this height did not count when the log had `end` entries.
+    pub(super) fn is_void(&self, height: u64, end: u64) -> bool {
+        let later = |at: &usize| self.all[*at].at > height;
+        let Some(mut at) = self.last_below(end).filter(later) else { return false };
+        // To the oldest of the reverts that hold and come after the entry: those before it end before it.
+        loop {
+            let Revert { to, before, leap, .. } = self.all[at];
+            match leap.filter(later).or_else(|| before.filter(later)) {
+                Some(older) => at = older,
+                None => return to <= height,
+            }
+        }
+    }
+
+    /// Whether what the log was at a height is part of what it was when it had `end` entries, so that the one can be
+    /// followed to the other.
+    pub(super) fn leads(&self, height: u64, end: u64) -> bool {
+        height <= end && height.checked_sub(1).is_none_or(|last| !self.is_void(last, end))
+    }
+
+    /// Heights of all reverts, the newest first.
+    pub(super) fn heights(&self) -> impl Iterator<Item = u64> {
+        self.all.iter().rev().map(|revert| revert.at)
+    }
+
+    fn last_below(&self, height: u64) -> Option<usize> {
+        self.all.partition_point(|revert| revert.at < height).checked_sub(1)
+    }
+
+    fn depth(&self, at: Option<usize>) -> usize {
+        at.map_or(0, |at| self.all[at].depth)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::{collections::BTreeSet, time::Instant};
+
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Which entries count at each height, by the definition.
+    fn model(entries: &[Option<u64>]) -> Vec<BTreeSet<u64>> {
+        let mut counts = vec![BTreeSet::new()];
+        for (at, entry) in entries.iter().enumerate() {
+            let mut next: BTreeSet<u64> = counts[entry.map_or(at, |to| to as usize)].clone();
+            next.insert(at as u64);
+            counts.push(next);
+        }
+        counts
+    }
+
+    proptest! {
+        #[test]
+        fn what_counts_at_any_height_is_what_the_log_says_entry_by_entry(
+            raw in prop::collection::vec(prop::option::weighted(0.4, 0..1_000_u64), 0..120),
+        ) {
+            let entries: Vec<Option<u64>> =
+                raw.iter().enumerate().map(|(at, to)| to.map(|to| to % (at as u64 + 1))).collect();
+            let mut reverts = Reverts::default();
+            for (at, to) in entries.iter().enumerate() {
+                if let Some(to) = to {
+                    reverts.insert(at as u64, *to);
+                    reverts.insert(at as u64, *to);
+                }
+            }
+            let counts = model(&entries);
+            for (end, counting) in counts.iter().enumerate() {
+                for (height, before) in counts.iter().enumerate().take(end) {
+                    prop_assert_eq!(
+                        reverts.is_void(height as u64, end as u64),
+                        !counting.contains(&(height as u64)),
+                        "entry {} of {}", height, end
+                    );
+                    let leads = before.iter().all(|own| counting.contains(own))
+                        && counting.range(..height as u64).all(|own| before.contains(own));
+                    prop_assert_eq!(reverts.leads(height as u64, end as u64), leads, "from {} to {}", height, end);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn many_reverts_are_taken_in_and_asked_about_in_no_time() {
+        const COUNT: u64 = 200_000;
+        let (mut reverts, start) = (Reverts::default(), Instant::now());
+        for pair in 0..COUNT {
+            reverts.insert(2 * pair + 1, 2 * pair);
+        }
+        // Back to the middle and forth again, over and over.
+        for round in 0..COUNT {
+            let at = 2 * COUNT + round;
+            reverts.insert(at, if round % 2 == 0 { COUNT } else { at - 1 });
+        }
+        let void = (0..3 * COUNT).filter(|height| reverts.is_void(*height, 3 * COUNT)).count();
+        assert!(void > 0 && start.elapsed().as_secs() < 20, "{void} in {:?}", start.elapsed());
+    }
+}

@@ -1,0 +1,238 @@
+//! What letting go of old blocks leaves is what it was, and nothing else is pretended to be known.
+
+use std::path::Path;
+
+use serde_json::json;
+use tetrad::{
+    chain::{compact, repair, verify},
+    log::Directory,
+    store::checkpoints,
+};
+
+use super::{
+    commands::chain,
+    ledger::{never, recover, start},
+};
+use crate::support::{TestNode, node_with};
+
+const X: &str = "0x00000000000000000000000000000000000000a1";
+const Y: &str = "0x00000000000000000000000000000000000000b2";
+
+async fn node_on(directory: &Path) -> TestNode {
+    node_with(|config| {
+        config.data_dir = Some(directory.to_owned());
+        config.checkpoint_bytes = 64 << 10;
+    })
+    .await
+}
+
+async fn mine(node: &TestNode, count: u64) {
+    node.rpc("evm_mine", json!([{"blocks": count}])).await;
+}
+
+async fn pay(node: &TestNode, to: &str, value: &str) {
+    let from = node.account(0);
+    node.rpc("eth_sendTransaction", json!([{"from": from, "to": to, "value": value}])).await;
+}
+
+async fn verified(directory: &Path) -> String {
+    let (ok, told) = chain(directory, &["verify"]);
+    assert!(ok, "{told}");
+    told
+}
+
+#[tokio::test]
+async fn every_block_that_is_kept_keeps_its_state_and_older_ones_are_refused() {
+    let place = tempfile::tempdir().unwrap();
+    let node = node_on(place.path()).await;
+    mine(&node, 300).await;
+    pay(&node, Y, "0x1").await;
+    mine(&node, 100).await;
+    pay(&node, X, "0x7").await;
+    node.end().await;
+    assert_eq!(chain(place.path(), &["compact", "--keep", "256"]), (true, "the oldest block is now 147".to_owned()));
+    let told = verified(place.path()).await;
+    assert!(told.starts_with("blocks 147 to 402: 256 entries, ") && told.ends_with("in order"), "{told}");
+
+    for restarted in [false, true] {
+        let node = node_on(place.path()).await;
+        let from = node.account(0);
+        for number in (147..=402).step_by(15).chain([300, 301, 401, 402]) {
+            let at = json!(format!("{number:#x}"));
+            let held =
+                [node.rpc("eth_getBalance", json!([X, at])).await, node.rpc("eth_getBalance", json!([Y, at])).await];
+            let expected = [if number < 402 { "0x0" } else { "0x7" }, if number < 301 { "0x0" } else { "0x1" }];
+            assert_eq!(held, expected, "block {number}");
+            let sent = u64::from(number >= 301) + u64::from(number >= 402);
+            let nonce = node.rpc("eth_getTransactionCount", json!([from, at])).await;
+            assert_eq!(nonce, format!("{sent:#x}"), "block {number}");
+        }
+        for number in [1, 144, 145] {
+            let error = node.rpc_error("eth_getBalance", json!([X, format!("{number:#x}")])).await;
+            assert_eq!(error["code"], 4444, "block {number}: {error}");
+        }
+        let trace = node.rpc("debug_traceBlockByNumber", json!(["0x93", {"tracer": "callTracer"}])).await;
+        assert!(trace.is_array(), "the oldest block runs on the state before it: {trace}");
+        node.end().await;
+        if !restarted {
+            // Nothing is left to let go of.
+            let again = chain(place.path(), &["compact", "--keep", "256"]);
+            assert_eq!(again, (true, "the oldest block is now 147".to_owned()));
+        }
+    }
+}
+
+/// Removes all checkpoints but the newest. Returns the height of the oldest.
+fn forget_beginnings(directory: &Path) -> u64 {
+    let heights = checkpoints(&Directory::new(directory).unwrap()).unwrap();
+    let (_, others) = heights.split_last().unwrap();
+    for height in others {
+        std::fs::remove_file(directory.join(format!("checkpoint-{height:020}"))).unwrap();
+    }
+    others[0]
+}
+
+/// As directories are that were compacted when the log did not yet begin on a checkpoint.
+#[tokio::test]
+async fn without_a_checkpoint_before_them_states_are_refused_and_verify_says_so() {
+    let place = tempfile::tempdir().unwrap();
+    let node = node_on(place.path()).await;
+    mine(&node, 300).await;
+    pay(&node, Y, "0x1").await;
+    mine(&node, 100).await;
+    node.end().await;
+    assert!(chain(place.path(), &["compact", "--keep", "256"]).0);
+    assert_eq!(forget_beginnings(place.path()), 145);
+
+    let told = verified(place.path()).await;
+    assert!(told.starts_with("blocks 146 to 401: 256 entries, "), "{told}");
+    assert!(told.ends_with("in order; of the blocks before 402 there is no state"), "{told}");
+    let node = node_on(place.path()).await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x92", false])).await["number"], "0x92");
+    let error = node.rpc_error("eth_getBalance", json!([Y, "0x92"])).await;
+    assert_eq!(error["code"], 4444, "{error}");
+    let error = node.rpc_error("debug_traceBlockByNumber", json!(["0x92", {"tracer": "callTracer"}])).await;
+    assert!(error.to_string().contains("not available"), "{error}");
+    assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
+    pay(&node, Y, "0x1").await;
+    assert_eq!(node.rpc("eth_getBalance", json!([Y, "0x191"])).await, "0x1");
+    node.end().await;
+    // What is kept is checked, states or none.
+    let log = place.path().join("log-00000000000000000145");
+    let mut bytes = std::fs::read(&log).unwrap();
+    bytes[2_000] ^= 1;
+    std::fs::write(&log, bytes).unwrap();
+    let (ok, told) = chain(place.path(), &["verify"]);
+    assert!(!ok && told.contains("damaged at byte"), "{told}");
+}
+
+#[tokio::test]
+async fn a_chain_does_not_begin_on_what_was_taken_back() {
+    let place = tempfile::tempdir().unwrap();
+    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    let node = node_on(&live).await;
+    mine(&node, 600).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    mine(&node, 400).await;
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    pay(&node, X, "0x7").await;
+    mine(&node, 9).await;
+    // A backup of what a node has, with checkpoints of what was taken back among it.
+    let (ok, told) = chain(&live, &["backup", copy.to_str().unwrap()]);
+    assert!(ok, "{told}");
+    let told = verified(&copy).await;
+    assert!(told.starts_with("blocks 1 to 610: 1011 entries, "), "{told}");
+    node.end().await;
+
+    assert_eq!(chain(&live, &["compact", "--keep", "10"]), (true, "the oldest block is now 355".to_owned()));
+    assert!(verified(&live).await.starts_with("blocks 355 to 610: 657 entries, "));
+    let copy = place.path().join("compacted");
+    assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
+    verified(&copy).await;
+
+    let node = node_on(&live).await;
+    assert_eq!(node.rpc("eth_getBalance", json!([X, "0x258"])).await, "0x0");
+    assert_eq!(node.rpc("eth_getBalance", json!([X, "0x259"])).await, "0x7");
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    mine(&node, 900).await;
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    mine(&node, 5).await;
+    let newest = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    node.end().await;
+    verified(&live).await;
+    let node = node_on(&live).await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await, newest);
+    assert_eq!(
+        (node.block_number().await, node.rpc("eth_getBalance", json!([X, "latest"])).await),
+        (615, json!("0x7"))
+    );
+    node.end().await;
+    assert_eq!(chain(&live, &["repair"]).1, "no entry is damaged, and the log can be followed to its end");
+}
+
+#[tokio::test]
+async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let balance = |value: &str| json!([X, value]);
+    let node = node_on(place.path()).await;
+    mine(&node, 300).await;
+    node.rpc("anvil_setBalance", balance("0x5")).await;
+    node.end().await;
+    // The only checkpoint left is of the state that a development method made after the newest block.
+    assert!(chain(place.path(), &["compact", "--keep", "1"]).0);
+    forget_beginnings(place.path());
+    let node = node_on(place.path()).await;
+    mine(&node, 1).await;
+    assert_eq!(node.rpc("eth_getBalance", json!([X, "0x12c"])).await, "0x0", "block 300 came before that");
+    assert_eq!(node.rpc("eth_getBalance", json!([X, "0x12d"])).await, "0x5");
+    node.rpc("anvil_rollback", json!([1])).await;
+    node.rpc("anvil_setBalance", json!([Y, "0x6"])).await;
+    mine(&node, 2).await;
+    let newest = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
+    node.end().await;
+    verified(place.path()).await;
+    let node = node_on(place.path()).await;
+    assert_eq!(node.rpc("eth_getBlockByNumber", json!(["latest", false])).await, newest);
+    assert_eq!(node.rpc("eth_getBalance", json!([X, "latest"])).await, "0x5");
+    assert_eq!(node.rpc("eth_getBalance", json!([Y, "latest"])).await, "0x6");
+}
+
+#[tokio::test]
+async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
+    let place = tempfile::tempdir().unwrap();
+    let storage =
+        || -> std::sync::Arc<dyn tetrad::log::Storage> { std::sync::Arc::new(Directory::new(place.path()).unwrap()) };
+    let (running, writer) = start(recover(storage()).unwrap(), never());
+    let seal =
+        |count: u64| running.change(move |executor| (0..count).for_each(|_| drop(executor.seal_block(1).unwrap())));
+    seal(20).await.unwrap();
+    let snapshot = running.change(|executor| executor.snapshot()).await.unwrap();
+    let mut newest = 20;
+    // Checkpoints are written when there is time.
+    while !checkpoints(&*storage()).unwrap().iter().any(|height| *height > 20) {
+        seal(1).await.unwrap();
+        newest += 1;
+        assert!(newest < 100_000, "no checkpoint is written");
+    }
+    let before = running.head().block.hash;
+    assert!(running.change(move |executor| executor.revert(snapshot)).await.unwrap().unwrap());
+    running.stop();
+    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    // Earlier versions could leave nothing but checkpoints of what was taken back.
+    for height in checkpoints(&*storage()).unwrap().iter().filter(|height| **height <= 20) {
+        storage().remove(&format!("checkpoint-{height:020}")).unwrap();
+    }
+
+    let error = recover(storage()).err().expect("a refusal").to_string();
+    assert!(error.contains("only of what was taken back later") && error.contains("tetrad chain repair"), "{error}");
+    let error = verify(&storage()).unwrap_err().to_string();
+    assert!(error.contains("only of what was taken back later"), "{error}");
+    let done = repair(&storage()).unwrap().unwrap();
+    assert_eq!((done.end, done.what), (newest, "it goes back to a state that no checkpoint is left of"));
+    assert_eq!(repair(&storage()).unwrap(), None);
+    let recovered = recover(storage()).unwrap();
+    assert_eq!((recovered.head.number(), recovered.head.block.hash), (newest, before));
+    drop(recovered);
+    verify(&storage()).unwrap();
+    compact(&storage(), 1, None).unwrap();
+}

@@ -1,0 +1,235 @@
+//! Whatever is done to a chain, every block that it keeps has the states that it had: random transactions, edits, snapshots,
+//! ways back, restarts, backups and compactions, with checkpoints all the time, against what was seen when it happened.
+
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, U256};
+use tetrad::{
+    chain::{BlockId, Chain, Edit, Mining, compact, repair, verify},
+    log::{ChainIdentity, LocalReader, Storage},
+    state::State,
+    store::{Checkpoint, History, backup},
+};
+
+use super::{
+    disk::Disk,
+    ledger::{ACCOUNTS, first_head, key, nonce, recover, send, start, transfer},
+    rounds,
+};
+use crate::contracts::random::Random;
+
+const RECIPIENTS: u64 = 4;
+
+/// Nonce and balance of every account that anything happens to.
+type Values = Vec<(u64, U256)>;
+
+#[derive(Clone)]
+struct Seen {
+    hash: B256,
+    before: Values,
+    after: Values,
+}
+
+struct Model {
+    random: Random,
+    /// From the first on.
+    blocks: Vec<Seen>,
+    snapshots: Vec<(u64, Vec<Seen>)>,
+    /// Those that the node was started with.
+    origin: Vec<Seen>,
+    /// The oldest block that is kept, and the oldest whose states are.
+    oldest: u64,
+    oldest_state: u64,
+}
+
+fn recipient(n: u64) -> Address {
+    Address::with_last_byte(0xa0 + n as u8)
+}
+
+fn values(state: &State) -> Values {
+    let senders = (0..ACCOUNTS).map(|index| key(index).address());
+    let all = senders.chain((0..RECIPIENTS).map(recipient));
+    all.map(|address| (state.nonce(address).unwrap(), state.balance(address).unwrap())).collect()
+}
+
+impl Model {
+    async fn act(&mut self, chain: &Chain) {
+        let random = &mut self.random;
+        let before = values(&chain.head().state);
+        match random.below(20) {
+            0..8 => {
+                let from = random.below(ACCOUNTS as u64) as usize;
+                let to = recipient(random.below(RECIPIENTS));
+                send(chain, transfer(from, nonce(chain, from), to)).await.unwrap();
+                self.sealed(chain, before, 1);
+            }
+            8..11 => {
+                let count = 1 + random.below(60);
+                let seal =
+                    move |executor: &mut tetrad::chain::Executor| (0..count).all(|_| executor.seal_block(1).is_ok());
+                assert!(chain.change(seal).await.unwrap());
+                self.sealed(chain, before, count);
+            }
+            11..13 => {
+                let (address, value) = (recipient(random.below(RECIPIENTS)), random.below(1_000));
+                let edits = [Edit::Balance(address, U256::from(value))];
+                chain.change(move |executor| executor.edit(&edits)).await.unwrap().unwrap();
+            }
+            13 => {
+                let seconds = random.below(100) as i64;
+                chain.change(move |executor| executor.increase_time(seconds)).await.unwrap();
+            }
+            14 | 15 => {
+                let id = chain.change(|executor| executor.snapshot()).await.unwrap();
+                self.snapshots.push((id, self.blocks.clone()));
+            }
+            16 if !self.snapshots.is_empty() => {
+                let at = random.below(self.snapshots.len() as u64) as usize;
+                let (id, blocks) = self.snapshots[at].clone();
+                assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap());
+                self.snapshots.truncate(at);
+                self.blocks = blocks;
+            }
+            17 => {
+                let depth = random.below(7);
+                // Blocks that memory does not hold cannot be gone back to.
+                if chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok() {
+                    self.blocks.truncate(self.blocks.len().saturating_sub(depth as usize));
+                }
+            }
+            18 => {
+                let depth = random.below(4).min(chain.head().number());
+                let blocks = vec![Vec::new(); depth as usize];
+                if chain.change(move |executor| executor.reorg(blocks)).await.unwrap().is_ok() {
+                    self.blocks.truncate(self.blocks.len() - depth as usize);
+                    // Nothing is in those blocks.
+                    self.sealed(chain, values(&chain.head().state), depth);
+                }
+            }
+            19 if random.chance(15) => {
+                chain.change(|executor| executor.reset()).await.unwrap().unwrap();
+                self.snapshots.clear();
+                self.blocks = self.origin.clone();
+            }
+            _ => {}
+        }
+        assert_eq!(chain.head().number(), self.blocks.len() as u64);
+    }
+
+    /// So many blocks were made on top of a state, which all but the last leave as it is.
+    fn sealed(&mut self, chain: &Chain, before: Values, count: u64) {
+        let head = chain.head();
+        let after = values(&head.state);
+        for number in head.number() + 1 - count..=head.number() {
+            let block = chain.block(&head, BlockId::Number(number)).unwrap().unwrap();
+            let after = if number == head.number() { &after } else { &before };
+            self.blocks.push(Seen { hash: block.hash, before: before.clone(), after: after.clone() });
+        }
+    }
+
+    fn check(&mut self, chain: &Chain, what: &str) {
+        let head = chain.head();
+        assert_eq!(head.number(), self.blocks.len() as u64, "{what}");
+        for number in 1..=head.number() {
+            let is_boundary = number.abs_diff(self.oldest_state) < 3 || head.number() - number < 12;
+            if !is_boundary && !self.random.chance(20) {
+                continue;
+            }
+            let Seen { hash, before, after } = &self.blocks[number as usize - 1];
+            let what = format!("{what}, block {number} of {}", head.number());
+            let block = chain.block(&head, BlockId::Number(number)).unwrap();
+            if number >= self.oldest {
+                assert_eq!(block.map(|block| block.hash), Some(*hash), "{what}");
+            }
+            let state_before = head.state_before(number).ok().map(|state| values(&state));
+            let state_after = chain.view(BlockId::Number(number)).ok().map(|view| values(&view.state));
+            if number >= self.oldest_state {
+                assert_eq!(state_before.as_ref(), Some(before), "{what}, before");
+                // The newest state has what development methods changed since.
+                assert!(
+                    number == head.number() || state_after.as_ref() == Some(after),
+                    "{what}, after: {state_after:?}"
+                );
+            } else {
+                assert_eq!(state_before, None, "{what}, before");
+                // That of the last before those may be what the log begins on.
+                assert!(state_after.is_none_or(|known| number + 1 == self.oldest_state && known == *after), "{what}");
+            }
+        }
+    }
+
+    /// What may be done to a directory while no node runs on it.
+    fn maintain(&mut self, storage: &Arc<dyn Storage>, what: &str) {
+        let check = |storage: &Arc<dyn Storage>, what: &str| {
+            let report = verify(storage).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let known = (report.first, report.first_state, report.last);
+            assert_eq!(known, (self.oldest, self.oldest_state, self.blocks.len() as u64), "{what}");
+        };
+        check(storage, what);
+        assert_eq!(repair(storage).unwrap(), None, "{what}");
+        let copy: Arc<dyn Storage> = Arc::new(Disk::new(1));
+        backup(&**storage, &copy).unwrap();
+        check(&copy, &format!("{what}, a backup"));
+        if self.random.chance(50) {
+            let keep = 256 + self.random.below(100);
+            let oldest = compact(storage, keep, None).unwrap();
+            self.oldest = self.oldest.max((self.blocks.len() as u64 + 1).saturating_sub(keep));
+            assert_eq!(oldest.max(1), self.oldest, "{what}, compacted");
+            self.oldest_state = self.oldest_state.max(self.oldest);
+        }
+        if self.random.chance(15) {
+            self.forget_beginning(storage);
+        }
+        let report = verify(storage).unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
+        assert_eq!((report.first, report.first_state), (self.oldest, self.oldest_state), "{what}, afterwards");
+    }
+
+    /// Removes the checkpoint that the states of the past are read from, as earlier versions did.
+    fn forget_beginning(&mut self, storage: &Arc<dyn Storage>) {
+        let identity = ChainIdentity { chain_id: 125, genesis: first_head().block.hash };
+        let reader = Arc::new(LocalReader::new(storage.clone()));
+        let bases = History::open(storage.clone(), reader, identity).unwrap().bases().unwrap();
+        if let [first, second, ..] = bases[..] {
+            storage.remove(&format!("checkpoint-{first:020}")).unwrap();
+            // One of what was taken back must not take its place either.
+            for before in tetrad::store::checkpoints(&**storage).unwrap().into_iter().filter(|height| *height < second)
+            {
+                Checkpoint::read(&**storage, before, identity).unwrap();
+            }
+            self.oldest_state = Checkpoint::read(&**storage, second, identity).unwrap().block.number() + 1;
+        }
+    }
+}
+
+#[tokio::test]
+async fn every_block_has_the_states_that_it_had() {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 6 {
+        let mut disk = Disk::new(seed);
+        let random = Random::new(seed);
+        let (blocks, snapshots, origin) = Default::default();
+        let mut model = Model { random, blocks, snapshots, origin, oldest: 1, oldest_state: 1 };
+        let mut held = None;
+        for session in 0..6 {
+            let what = format!("seed {seed}, session {session}");
+            let recovered = recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let (chain, writer) = start(recovered, Mining::Instant);
+            let now = values(&chain.head().state);
+            assert!(held.is_none_or(|held| held == now), "{what}");
+            model.snapshots.clear();
+            model.origin = model.blocks.clone();
+            model.check(&chain, &format!("{what}, started"));
+            for _ in 0..25 {
+                model.act(&chain).await;
+            }
+            model.check(&chain, &what);
+            held = Some(values(&chain.head().state));
+            // A node that is killed ends no other way than one that is stopped, once it has written what it was writing.
+            let killed = model.random.chance(50).then(|| disk.kill());
+            chain.stop();
+            tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+            disk = killed.unwrap_or(disk);
+            let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+            model.maintain(&storage, &what);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Chains that went back very often.
+
+use std::{sync::Arc, time::Instant};
+
+use alloy_primitives::{Address, U256};
+use tetrad::{
+    chain::{BlockId, Chain, Edit, Mining, verify},
+    log::{Directory, Durability, Storage},
+};
+
+use super::ledger::{nonce, recover_with, send, start, transfer};
+
+const PAIRS: u64 = 100_000;
+
+async fn pairs(chain: &Chain, count: u64) {
+    let done = chain.change(move |executor| {
+        (0..count).all(|_| {
+            let id = executor.snapshot();
+            let edited = executor.edit(&[Edit::Balance(Address::repeat_byte(9), U256::from(77))]).is_ok();
+            edited && executor.seal_block(1).is_ok() && executor.revert(id).is_ok_and(|known| known)
+        })
+    });
+    assert!(done.await.unwrap());
+}
+
+/// The time that is measured is printed, and only what is far from linear fails.
+#[tokio::test]
+async fn a_hundred_thousand_of_them_are_no_burden() {
+    let place = tempfile::tempdir().unwrap();
+    let storage: Arc<dyn Storage> = Arc::new(Directory::new(place.path()).unwrap());
+    let recover = || {
+        recover_with(storage.clone(), |opening| {
+            opening.durability = Durability::Os;
+            (opening.checkpoint_bytes, opening.segment_bytes) = (32 << 20, 8 << 20);
+        })
+    };
+    let (chain, writer) = start(recover().unwrap(), Mining::Instant);
+    let to = Address::repeat_byte(9);
+    send(&chain, transfer(0, 0, to)).await.unwrap();
+    let mut times = Vec::new();
+    for _ in 0..10 {
+        let begun = Instant::now();
+        pairs(&chain, PAIRS / 10).await;
+        times.push(begun.elapsed());
+    }
+    println!("{} pairs each in {times:?}", PAIRS / 10);
+    assert!(times[9] < times[0] * 20, "the last reverts take longer than the first: {times:?}");
+    for nonce in 1..12 {
+        send(&chain, transfer(0, nonce, to)).await.unwrap();
+    }
+    chain.stop();
+    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+
+    let begun = Instant::now();
+    let (chain, writer) = start(recover().unwrap(), Mining::Instant);
+    println!("started in {:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 30, "a start takes {:?}", begun.elapsed());
+    assert_eq!((chain.head().number(), nonce(&chain, 0)), (12, 12));
+    let begun = Instant::now();
+    for number in 1..=12 {
+        // Some of them are found on disk among a hundred thousand entries that do not count.
+        let view = chain.view(BlockId::Number(number)).unwrap();
+        assert_eq!(view.state.balance(to).unwrap(), U256::from(number));
+        assert_eq!(view.state.nonce(view.block.transactions[0].sender).unwrap(), number);
+    }
+    println!("read old states in {:?}", begun.elapsed());
+    assert!(begun.elapsed().as_secs() < 30, "reading takes {:?}", begun.elapsed());
+    chain.stop();
+    tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
+    let begun = Instant::now();
+    let report = verify(&storage).unwrap();
+    println!("verified in {:?}", begun.elapsed());
+    assert_eq!((report.first, report.last, report.transactions), (1, 12, 12));
+    assert_eq!(report.entries, 12 + 3 * PAIRS);
+}

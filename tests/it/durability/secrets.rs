@@ -1,0 +1,84 @@
+//! Files of a data directory that nobody else may read, and files that are left over.
+
+use std::{fs, os::unix::fs::PermissionsExt, path::Path};
+
+use tetrad::{Config, config::Profile};
+
+use super::commands::chain;
+use crate::support::{node_with, process::Running};
+
+fn production(directory: &Path) -> impl FnOnce(&mut Config) {
+    let directory = directory.to_owned();
+    move |config| {
+        config.profile = Profile::Production;
+        config.accounts = 0;
+        config.data_dir = Some(directory);
+    }
+}
+
+fn mode(file: &Path) -> u32 {
+    fs::metadata(file).unwrap().permissions().mode() & 0o777
+}
+
+fn set_mode(file: &Path, mode: u32) {
+    fs::set_permissions(file, fs::Permissions::from_mode(mode)).unwrap();
+}
+
+#[tokio::test]
+async fn backup_and_restore_keep_who_may_read_what() {
+    let place = tempfile::tempdir().unwrap();
+    let (live, copy) = (place.path().join("live"), place.path().join("copy"));
+    node_with(production(&live)).await.end().await;
+    let keys = ["treasury.key", "updater.key", "borrower.key"];
+    assert!(keys.iter().all(|key| mode(&live.join(key)) == 0o600));
+    set_mode(&live.join("chain.json"), 0o640);
+    set_mode(&live.join("log-00000000000000000000"), 0o664);
+    assert!(chain(&live, &["backup", copy.to_str().unwrap()]).0);
+    let expected = |place: &Path| {
+        for key in keys {
+            assert_eq!(mode(&place.join(key)), 0o600, "{key} in {}", place.display());
+        }
+        assert_eq!(mode(&place.join("log-00000000000000000000")), 0o664);
+    };
+    expected(&copy);
+    let (ok, told) = chain(&live, &["restore", copy.to_str().unwrap()]);
+    assert!(ok, "{told}");
+    expected(&live);
+    assert!(keys.iter().all(|key| mode(&live.join("replaced-1").join(key)) == 0o600));
+    // A copy that was made read-only becomes a directory that a node can write to.
+    for entry in fs::read_dir(&copy).unwrap() {
+        set_mode(&entry.unwrap().path(), 0o400);
+    }
+    assert!(chain(&live, &["restore", copy.to_str().unwrap()]).0);
+    let node = node_with(production(&live)).await;
+    node.chain().change(|executor| executor.seal_block(1)).await.unwrap().unwrap();
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_start_warns_of_keys_that_others_can_read() {
+    let place = tempfile::tempdir().unwrap();
+    let live = place.path().join("live");
+    let arguments = ["--profile", "production", "--data-dir", live.to_str().unwrap()];
+    let log = Running::start(&arguments).await.log();
+    assert!(!log.contains("others can read"), "{log}");
+    set_mode(&live.join("updater.key"), 0o644);
+    let log = Running::start(&arguments).await.log();
+    let warnings: Vec<_> = log.lines().filter(|line| line.contains("others can read this secret")).collect();
+    assert!(matches!(warnings[..], [line] if line.contains("updater.key") && line.contains("644")), "{log}");
+}
+
+#[tokio::test]
+async fn what_a_killed_process_did_not_finish_is_removed_at_the_next_start() {
+    let place = tempfile::tempdir().unwrap();
+    node_with(production(place.path())).await.end().await;
+    let drafts = ["draft-checkpoint-00000000000000000007", "draft-index-00000000000000000000", "draft-treasury.key"];
+    for draft in drafts {
+        fs::write(place.path().join(draft), "half of it").unwrap();
+    }
+    // A backup reads beside whoever writes, and touches nothing.
+    assert!(chain(place.path(), &["backup", place.path().join("copy").to_str().unwrap()]).0);
+    assert!(drafts.iter().all(|draft| place.path().join(draft).exists()));
+    node_with(production(place.path())).await.end().await;
+    assert!(!drafts.iter().any(|draft| place.path().join(draft).exists()));
+}
