@@ -17,8 +17,8 @@ use super::{
 const PIECE: Duration = Duration::from_millis(20);
 /// How long blocks are mined before and between reports of progress.
 const TELL_EVERY: Duration = Duration::from_secs(3);
-/// The node's own transactions go into so many last blocks of those that are made at once, and before transactions of
-/// others: what the rest would say of the time in between is overtaken before anybody can read it.
+/// The node's own transactions go into so many last blocks of those that are asked for, into the last of each piece, and
+/// before transactions of others: what the rest would say is overtaken before anybody can read it.
 const LIVELY: u64 = 16;
 
 /// How blocks that are mined on demand follow each other.
@@ -113,8 +113,10 @@ impl Executor {
         let until = Instant::now() + PIECE;
         let mut head = self.head();
         let (mut blocks, mut dropped, mut outcome) = (Vec::new(), Vec::new(), Ok(()));
-        while order.left > 0 && Instant::now() < until {
-            let sealed = match self.mine_next(&head, order) {
+        let mut time_is_up = false;
+        while order.left > 0 && !time_is_up {
+            time_is_up = Instant::now() >= until;
+            let sealed = match self.mine_next(&head, order, time_is_up) {
                 Ok(sealed) => sealed,
                 Err(error) => {
                     outcome = Err(error.into());
@@ -140,15 +142,16 @@ impl Executor {
         outcome
     }
 
-    /// Makes and records the next block of an order.
-    fn mine_next(&mut self, head: &Arc<Head>, order: &Order) -> Result<Sealed, ChangeError> {
+    /// Makes and records the next block of an order. `is_seen` says that others will see the chain as of this block.
+    fn mine_next(&mut self, head: &Arc<Head>, order: &Order, is_seen: bool) -> Result<Sealed, ChangeError> {
         if let Some(interval) = order.pace.interval {
             self.increase_time(i64::try_from(interval).unwrap_or(i64::MAX));
         }
         let environment = self.shared.next_environment(head, order.pace.at_least);
         let _span = block_span(head);
-        let is_lively =
-            order.left <= LIVELY || self.shared.pool.has_executable(environment.base_fee.unwrap_or_default());
+        let is_lively = is_seen
+            || order.left <= LIVELY
+            || self.shared.pool.has_executable(environment.base_fee.unwrap_or_default());
         let first = if is_lively { self.preamble(head, &environment) } else { Vec::new() };
         let candidate = self.candidate(head, &environment, first)?;
         let sealed = self.seal(head, &environment, candidate);
