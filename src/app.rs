@@ -172,8 +172,8 @@ impl Node {
             Some(_) => forks::begin(&forks, config.fork.block).await?,
             None => open::chain(&config, &identity, directory, &*clock)?,
         };
-        if let Some(file) = &config.import {
-            import::import(&mut recovered, file, config.history)?;
+        for file in &config.import {
+            import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
         let updater = identity.updater.address();
         let panel = panel(&config, &network, &clock)?;
