@@ -2,7 +2,6 @@
 
 mod directory;
 mod forks;
-mod genesis_file;
 mod identity;
 mod import;
 mod keystore;
@@ -18,12 +17,11 @@ mod services;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use alloy_primitives::{Address, address};
+use alloy_primitives::Address;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
 use self::{
-    genesis_file::GenesisFileError,
     identity::Identity,
     import::ImportError,
     listeners::{Addresses, Listeners},
@@ -38,6 +36,7 @@ use crate::{
         feed::{FeedError, Panel, PanelConfig},
     },
     fork::ForkError,
+    genesis::file::GenesisFileError,
     network::Network,
     store::{DataDir, DataDirError},
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
@@ -51,9 +50,6 @@ const TOLERATED_AHEAD: u64 = 5;
 
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
-
-/// The deposit contract of mainnet, whose events are requests to the consensus layer (EIP-6110).
-const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d7705fa");
 
 /// A running node. Dropping it leaves it running; [`Node::shut_down`] ends it in good order.
 ///

@@ -2,4 +2,5 @@
 
 mod history;
 mod pool;
+mod standard;
 mod submitters;

@@ -59,6 +59,7 @@ pub(super) fn chain() -> Chain {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     };
     let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };
