@@ -76,7 +76,7 @@ impl Fork {
     }
 
     /// The rules of execution, as the EVM names them. It has none for Constantinople, which differs from Petersburg in
-    /// the price of `SSTORE` alone; see [`instructions`](super::instructions).
+    /// the price of `SSTORE` alone and gets an instruction of its own for it.
     pub fn spec(self) -> SpecId {
         match self {
             Self::Frontier => SpecId::FRONTIER,
