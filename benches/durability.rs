@@ -63,6 +63,7 @@ fn restart(accounts: u64) {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     });
     let opening = || Opening {

@@ -2,7 +2,6 @@
 
 mod directory;
 mod forks;
-mod genesis_file;
 mod identity;
 mod import;
 mod keystore;
@@ -19,12 +18,11 @@ mod timer;
 
 use std::{io, net::SocketAddr, sync::Arc, time::Duration};
 
-use alloy_primitives::{Address, address};
+use alloy_primitives::Address;
 use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
 use self::{
-    genesis_file::GenesisFileError,
     identity::Identity,
     import::ImportError,
     listeners::{Addresses, Listeners},
@@ -39,6 +37,7 @@ use crate::{
         feed::{FeedError, Panel, PanelConfig},
     },
     fork::ForkError,
+    genesis::file::GenesisFileError,
     network::Network,
     store::{DataDir, DataDirError},
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
@@ -52,9 +51,6 @@ const TOLERATED_AHEAD: u64 = 5;
 
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
-
-/// The deposit contract of mainnet, whose events are requests to the consensus layer (EIP-6110).
-const DEPOSIT_CONTRACT: Address = address!("0x00000000219ab540356cbb839cbe05303d7705fa");
 
 /// A running node. Dropping it leaves it running; [`Node::shut_down`] ends it in good order.
 ///
@@ -174,8 +170,8 @@ impl Node {
             Some(_) => forks::begin(&forks, config.fork.block).await?,
             None => open::chain(&config, &identity, directory, &*clock)?,
         };
-        if let Some(file) = &config.import {
-            import::import(&mut recovered, file, config.history)?;
+        for file in &config.import {
+            import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
         let updater = identity.updater.address();
         let panel = panel(&config, &network, &clock)?;

@@ -1,5 +1,7 @@
 //! The network's first block: what tools take for granted, the exchange, lending, and funded accounts.
 
+pub mod file;
+
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, Bytes, U256, address, bytes};
 

@@ -17,6 +17,7 @@ fn genesis() -> &'static Head {
             forks: Forks::all_from_genesis(Fork::LATEST),
             deposit_contract: Default::default(),
             network_precompiles: true,
+            standard: false,
             signers: Default::default(),
         };
         Genesis::empty(0, 30_000_000).build(Arc::new(params)).expect("an empty genesis")

@@ -1,4 +1,4 @@
-//! Importing blocks from a file before the node serves.
+//! Importing blocks from files before the node serves.
 
 use std::{io, path::Path};
 
@@ -27,19 +27,66 @@ pub enum ImportError {
     Record(String, AppendError),
 }
 
-/// Applies all blocks of a file to the chain, but those that it has.
-pub(super) fn import(recovered: &mut Recovered, path: &Path, limits: HistoryLimits) -> Result<(), ImportError> {
+/// Applies all blocks of a file to the chain, but those that it has. With `go_on` a block that cannot follow is left out,
+/// and the chain stays as it was before it.
+pub(super) fn import(
+    recovered: &mut Recovered,
+    path: &Path,
+    limits: HistoryLimits,
+    go_on: bool,
+) -> Result<(), ImportError> {
     let name = || path.display().to_string();
     let bytes = std::fs::read(path).map_err(|error| ImportError::Read(name(), error))?;
-    let (mut rest, mut count) = (bytes.as_slice(), 0);
+    let (mut rest, mut count, mut left_out) = (bytes.as_slice(), 0, 0);
     while !rest.is_empty() {
-        let block = ForeignBlock::decode(&mut rest).map_err(|error| ImportError::Format(name(), count, error))?;
-        count += 1;
-        if recovered.block_hash(block.header.number) == Some(block.header.hash_slow()) {
-            continue;
+        let outcome = match next(&mut rest) {
+            Ok(block) => follow(recovered, block, limits, &name()),
+            Err(error) => Err(ImportError::Format(name(), count, error)),
+        };
+        match outcome {
+            Err(error @ (ImportError::Format(..) | ImportError::Block(..))) if go_on => {
+                tracing::warn!(%error, "left a block out");
+                left_out += 1;
+            }
+            outcome => outcome?,
         }
-        let applied = apply(&recovered.head, block).map_err(|error| ImportError::Block(name(), error))?;
-        recovered.extend(applied, limits).map_err(|error| ImportError::Record(name(), error))?;
+        count += 1;
+    }
+    if left_out > 0 {
+        tracing::warn!(
+            file = name(),
+            left_out,
+            of = count,
+            head = recovered.head.number(),
+            "imported the other blocks"
+        );
     }
     Ok(())
+}
+
+/// Takes one block off `bytes`. One that is malformed inside is taken off all the same; where not even its length can be
+/// read, nothing of the rest can.
+fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
+    let whole = *bytes;
+    *bytes = &[];
+    let mut content = whole;
+    let length = alloy_rlp::Header::decode(&mut content)?.payload_length;
+    let (mut block, rest) = whole.split_at(whole.len() - content.len() + length);
+    *bytes = rest;
+    let decoded = ForeignBlock::decode(&mut block)?;
+    if block.is_empty() { Ok(decoded) } else { Err(alloy_rlp::Error::UnexpectedLength) }
+}
+
+/// Makes `block` the newest of the chain, unless the chain has it.
+fn follow(
+    recovered: &mut Recovered,
+    block: ForeignBlock,
+    limits: HistoryLimits,
+    file: &str,
+) -> Result<(), ImportError> {
+    if recovered.block_hash(block.header.number) == Some(block.header.hash_slow()) {
+        return Ok(());
+    }
+    let applied = apply(&recovered.head, block).map_err(|error| ImportError::Block(file.to_owned(), error))?;
+    recovered.extend(applied, limits).map_err(|error| ImportError::Record(file.to_owned(), error))
 }

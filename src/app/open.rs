@@ -2,14 +2,15 @@
 
 use std::sync::Arc;
 
+use alloy_eips::eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS;
 use alloy_primitives::{keccak256, utils::format_ether};
 
-use super::{DEPOSIT_CONTRACT, SpawnError, genesis_file, identity::Identity};
+use super::{SpawnError, identity::Identity};
 use crate::{
     chain::{Clock, Genesis, Opening, Recovered, open},
     config::Config,
     evm::{ChainParams, Forks},
-    genesis::{Cast, network_genesis},
+    genesis::{Cast, file, network_genesis},
     log::SEGMENT_BYTES,
     store::{DataDir, Settings},
 };
@@ -44,8 +45,8 @@ pub(super) fn first_block(
     cast: &Cast,
     clock: &dyn Clock,
 ) -> Result<(Genesis, ChainParams), SpawnError> {
-    if let Some(file) = &config.genesis {
-        return Ok(genesis_file::load(file)?);
+    if let Some(path) = &config.genesis {
+        return Ok(file::load(path)?);
     }
     let params = network_params(config);
     let genesis = network_genesis(&config.network, cast, clock.now_ms() / 1000, config.gas_limit);
@@ -57,8 +58,9 @@ pub(super) fn network_params(config: &Config) -> ChainParams {
     ChainParams {
         chain_id: config.chain_id,
         forks: Forks::all_from_genesis(config.hardfork),
-        deposit_contract: DEPOSIT_CONTRACT,
+        deposit_contract: MAINNET_DEPOSIT_CONTRACT_ADDRESS,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     }
 }

@@ -16,6 +16,9 @@ pub use transaction::{
     CompressedKey, DecodeError, Envelope, Submission, Transaction, UnsignedTransaction, recover, recover_authority,
 };
 
+/// The largest RLP encoding of a block, in bytes (EIP-7934, since Osaka).
+pub const MAX_BLOCK_SIZE: usize = 8 << 20;
+
 /// A sealed block with its receipts. Immutable: whoever holds one may render it as often as needed.
 #[derive(Debug)]
 pub struct Block {

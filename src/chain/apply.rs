@@ -5,15 +5,18 @@
 
 use std::sync::Arc;
 
-use alloy_consensus::Header;
+use alloy_consensus::{Header, Transaction as _, proofs::calculate_withdrawals_root};
+use alloy_rlp::Encodable;
 
 use super::{
-    Head, fees,
+    Head,
+    header::{self, field},
+    ommers,
     seal::{Content, seal},
 };
 use crate::{
-    block::{Block, DecodeError, Envelope, Transaction},
-    evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
+    block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
+    evm::{BlockError, BlockExecutor, Environment, Fork, Rules, TransactionError},
     state::{Changes, State},
 };
 
@@ -54,6 +57,9 @@ pub enum Refusal {
         /// What the header says.
         found: String,
     },
+    /// A header cannot be an uncle.
+    #[error("uncle {0}: {1}")]
+    Ommer(usize, String),
     /// A transaction has no valid signature.
     #[error("transaction {0}: {1}")]
     Signature(usize, DecodeError),
@@ -71,15 +77,29 @@ pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<Applied, ApplyError> 
     execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
 }
 
+/// Whether a legacy transaction is signed for one chain while the rules do not know of that: a chain id in `v` is just a
+/// wrong `v` then (EIP-155).
+pub(super) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
+    matches!(envelope, Envelope::Legacy(_)) && envelope.chain_id().is_some() && !rules.has(Fork::SpuriousDragon)
+}
+
+/// Recovers the sender of a transaction in a block under these rules.
+pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeError> {
+    if is_protected_too_early(&envelope, rules) {
+        return Err(DecodeError::Signature);
+    }
+    Transaction::recover(envelope, rules.has(Fork::Homestead))
+}
+
 fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
     let header = &foreign.header;
-    check_parent(head, header)?;
+    verify(head, &foreign)?;
     let environment = Environment::of(header, head.rules(header.number, header.timestamp));
-    let strict = environment.rules.has(Fork::Homestead);
+    let rules = environment.rules;
     let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
     let mut transactions = Vec::with_capacity(foreign.body.transactions.len());
     for (index, envelope) in foreign.body.transactions.into_iter().enumerate() {
-        let transaction = Transaction::recover(envelope, strict).map_err(|error| Refusal::Signature(index, error))?;
+        let transaction = recover(envelope, rules).map_err(|error| Refusal::Signature(index, error))?;
         executor.execute(&transaction).map_err(|error| Refusal::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));
     }
@@ -102,27 +122,20 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
     Ok(Applied { block: Arc::new(block), changes: outcome.changes, state })
 }
 
-fn field<T: PartialEq + std::fmt::Debug>(field: &'static str, expected: T, found: T) -> Result<(), Refusal> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Refusal::Field { field, expected: format!("{expected:?}"), found: format!("{found:?}") })
-}
-
-/// What a header owes to its parent.
-fn check_parent(head: &Head, header: &Header) -> Result<(), Refusal> {
-    let parent = &head.block.header;
-    let rules = head.rules(header.number, header.timestamp);
-    field("number", parent.number + 1, header.number)?;
+/// Checks everything about a block that takes no execution.
+fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
+    let (header, body) = (&block.header, &block.body);
     field("parentHash", head.block.hash, header.parent_hash)?;
-    field("baseFeePerGas", fees::next_base_fee(parent, rules), header.base_fee_per_gas)?;
-    field("excessBlobGas", fees::next_excess_blob_gas(parent, rules), header.excess_blob_gas)?;
-    field("parentBeaconBlockRoot is present", rules.has(Fork::Cancun), header.parent_beacon_block_root.is_some())?;
-    if header.timestamp <= parent.timestamp {
-        let expected = format!("more than {}", parent.timestamp);
-        return Err(Refusal::Field { field: "timestamp", expected, found: header.timestamp.to_string() });
+    header::verify(&head.params, &head.block.header, header)?;
+    let rules = head.rules(header.number, header.timestamp);
+    if rules.has(Fork::Osaka) {
+        let size = block.length();
+        header::check("size", size <= MAX_BLOCK_SIZE, size, || format!("at most {MAX_BLOCK_SIZE} bytes"))?;
     }
-    Ok(())
+    field("sha3Uncles", ommers_hash(&body.ommers), header.ommers_hash)?;
+    let withdrawals = body.withdrawals.as_ref().map(|withdrawals| calculate_withdrawals_root(withdrawals));
+    field("withdrawalsRoot", withdrawals, header.withdrawals_root)?;
+    ommers::verify(head, block)
 }
 
 /// Names the first field in which the header is not what execution came to.
@@ -133,8 +146,6 @@ fn compare(expected: &Header, found: &Header) -> Result<(), Refusal> {
     field("logsBloom", expected.logs_bloom, found.logs_bloom)?;
     field("stateRoot", expected.state_root, found.state_root)?;
     field("transactionsRoot", expected.transactions_root, found.transactions_root)?;
-    field("withdrawalsRoot", expected.withdrawals_root, found.withdrawals_root)?;
     field("requestsHash", expected.requests_hash, found.requests_hash)?;
-    field("sha3Uncles", expected.ommers_hash, found.ommers_hash)?;
     field("hash", expected.hash_slow(), found.hash_slow())
 }

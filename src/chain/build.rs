@@ -6,18 +6,13 @@ use alloy_eips::{eip4895::Withdrawal, eip7685::Requests};
 use alloy_primitives::{Address, B256, Bytes, U256};
 
 use super::{
-    View, fees,
+    View, fees, header,
     seal::{Content, seal},
 };
 use crate::{
-    block::{Block, Transaction},
+    block::{Block, MAX_BLOCK_SIZE, Transaction},
     evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
 };
-
-/// The least gas limit of a block.
-const MIN_GAS_LIMIT: u64 = 5_000;
-/// A block's gas limit differs from its parent's by less than this part of it.
-const GAS_LIMIT_BOUND: u64 = 1_024;
 
 /// What a block is to be like.
 #[derive(Clone, Debug)]
@@ -58,6 +53,9 @@ pub enum BuildError {
     /// A transaction cannot be part of it.
     #[error("transaction {0}: {1}")]
     Transaction(usize, TransactionError),
+    /// It would be larger than a block may be.
+    #[error("the block has {0} bytes, more than the {MAX_BLOCK_SIZE} that it may have")]
+    Size(usize),
     /// A rule outside of the transactions is broken.
     #[error(transparent)]
     Block(#[from] BlockError),
@@ -76,9 +74,9 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
         number: parent.number + 1,
         timestamp: plan.timestamp,
         beneficiary: plan.fee_recipient,
-        gas_limit: next_gas_limit(parent.gas_limit, plan.gas_limit),
+        gas_limit: header::next_gas_limit(parent, plan.gas_limit, rules),
         base_fee: fees::next_base_fee(parent, rules),
-        difficulty: if rules.has(Fork::Paris) { U256::ZERO } else { parent.difficulty },
+        difficulty: head.next_difficulty(parent, plan.timestamp, rules),
         mix_hash: plan.prev_randao,
         excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
         pretended_blob_base_fee: None,
@@ -108,11 +106,9 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
         withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals),
         ..Content::default()
     };
-    Ok(Built { block: Arc::new(seal(&environment, content, root)), requests, value })
-}
-
-/// The gas limit after `parent`'s on the way to `wanted`.
-fn next_gas_limit(parent: u64, wanted: u64) -> u64 {
-    let step = (parent / GAS_LIMIT_BOUND).saturating_sub(1);
-    wanted.max(MIN_GAS_LIMIT).clamp(parent.saturating_sub(step), parent.saturating_add(step))
+    let block = seal(&environment, content, root);
+    if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
+        return Err(BuildError::Size(block.size()));
+    }
+    Ok(Built { block: Arc::new(block), requests, value })
 }

@@ -2,15 +2,19 @@
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 
+use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
 
 use super::{Head, Pooled, SubmitError, seal::Content};
 use crate::{
-    block::Transaction,
-    evm::{BlockError, BlockExecutor, Environment, TransactionError},
+    block::{MAX_BLOCK_SIZE, Transaction},
+    evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
     state::Changes,
 };
+
+/// Bytes that are left for a block's header and the prefixes of its lists.
+const HEADER_ROOM: usize = 2_048;
 
 /// Nothing fits into less gas than this.
 const LEAST_GAS: u64 = 21_000;
@@ -37,7 +41,12 @@ impl Candidate {
         let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
         let mut transactions = Vec::with_capacity(first.len() + pooled.len());
         let mut rejected = Vec::new();
+        let mut room = match environment.rules.has(Fork::Osaka) {
+            true => MAX_BLOCK_SIZE - HEADER_ROOM,
+            false => usize::MAX,
+        };
         for transaction in first {
+            room = room.saturating_sub(transaction.envelope.network_len());
             match executor.execute(&transaction) {
                 Ok(_) => transactions.push(Arc::new(transaction)),
                 Err(error) => tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed"),
@@ -53,8 +62,15 @@ impl Candidate {
             if waiting.contains(&transaction.sender) {
                 continue;
             }
+            let Some(left) = room.checked_sub(transaction.envelope.network_len()) else {
+                waiting.insert(transaction.sender);
+                continue;
+            };
             match executor.execute(transaction) {
-                Ok(_) => transactions.push(transaction.clone()),
+                Ok(_) => {
+                    room = left;
+                    transactions.push(transaction.clone());
+                }
                 Err(error) => {
                     waiting.insert(transaction.sender);
                     rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));

@@ -2,9 +2,10 @@
 
 use std::sync::Arc;
 
-use alloy_primitives::{B256, keccak256};
+use alloy_consensus::Header;
+use alloy_primitives::{B256, U256, keccak256};
 
-use super::{LogKey, Trail, built_states::BuiltStates, fees, spine::Spine};
+use super::{LogKey, Trail, built_states::BuiltStates, fees, header, spine::Spine};
 use crate::{
     block::Block,
     evm::{BlockHashes, ChainParams, Environment, Fork, Rules},
@@ -180,6 +181,11 @@ impl Head {
         self.trail.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
     }
 
+    /// The same, also of blocks that memory no longer holds, on a chain that is on disk.
+    pub(super) fn any_block(&self, number: u64) -> Option<Arc<Block>> {
+        self.block(number).cloned().or_else(|| self.archive.as_ref()?.block(number))
+    }
+
     /// The blocks from `number` on, oldest first.
     pub fn blocks_from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
         self.trail.from(number)
@@ -296,13 +302,21 @@ impl Head {
             beneficiary: parent.beneficiary,
             gas_limit: parent.gas_limit,
             base_fee: fees::next_base_fee(parent, rules),
-            difficulty: if rules.has(Fork::Paris) { alloy_primitives::U256::ZERO } else { parent.difficulty },
+            difficulty: self.next_difficulty(parent, timestamp, rules),
             mix_hash: entropy,
             excess_blob_gas: fees::next_excess_blob_gas(parent, rules),
             pretended_blob_base_fee: None,
             parent_hash: self.block.hash,
             parent_beacon_block_root: rules.has(Fork::Cancun).then_some(B256::ZERO),
-            extra_data: Default::default(),
+            extra_data: header::dao_extra_data(&self.params, parent.number + 1).unwrap_or_default().into(),
+        }
+    }
+
+    /// The difficulty of a block after `parent`. Nobody mines the network's own chain or a fork: theirs stays as it is.
+    pub(super) fn next_difficulty(&self, parent: &Header, timestamp: u64, rules: Rules) -> U256 {
+        match self.params.standard || rules.has(Fork::Paris) {
+            true => header::next_difficulty(parent, timestamp, rules),
+            false => parent.difficulty,
         }
     }
 

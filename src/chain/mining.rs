@@ -181,9 +181,10 @@ impl Executor {
         self.shared.sealing.lock().beneficiary = beneficiary;
     }
 
-    /// The gas limit of new blocks.
+    /// The gas limit of new blocks, from the next one on, however far it is from that of the newest.
     pub fn set_gas_limit(&mut self, gas_limit: u64) {
-        self.shared.sealing.lock().gas_limit = gas_limit;
+        let mut sealing = self.shared.sealing.lock();
+        (sealing.gas_limit, sealing.gas_limit_at_once) = (gas_limit, true);
     }
 
     /// The least tip that the pool accepts, in wei per gas.
@@ -191,10 +192,12 @@ impl Executor {
         self.shared.sealing.lock().min_tip = min_tip;
     }
 
-    /// Puts a time on the next block. It may not be before the newest one.
+    /// Puts a time on the next block. It may not be before the newest one's, and on a chain whose blocks keep Ethereum's
+    /// rules it has to be after it.
     pub fn set_next_timestamp(&mut self, timestamp: u64) -> Result<(), u64> {
-        let parent = self.head().block.header.timestamp;
-        if timestamp < parent {
+        let head = self.head();
+        let parent = head.block.header.timestamp;
+        if timestamp < parent.saturating_add(head.params.standard.into()) {
             return Err(parent);
         }
         self.shared.timing.lock().promise_next(timestamp);

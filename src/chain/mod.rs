@@ -19,6 +19,7 @@ mod failure;
 pub mod fees;
 mod genesis;
 mod head;
+mod header;
 mod index;
 mod journal;
 mod keyring;
@@ -26,6 +27,7 @@ mod log_windows;
 mod maintain;
 mod mining;
 mod news;
+mod ommers;
 mod past;
 mod phases;
 mod pool;
@@ -59,7 +61,7 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
 pub use crate::store::{LogKey, PRICES};
-pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply};
+pub use apply::{Applied, ApplyError, ForeignBlock, Refusal, apply, recover};
 pub use blobs::Blobs;
 pub use build::{BuildError, BuildPlan, Built, build};
 pub use clock::{Clock, ManualClock, SystemClock};
@@ -69,6 +71,7 @@ pub use error::{ChangeError, SubmitError};
 pub use executor::Executor;
 pub use genesis::{Genesis, GenesisAccount, GenesisError, Step};
 pub use head::{Head, HistoryLimits, Pruned};
+pub use header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT};
 pub use journal::Journal;
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use maintain::{MaintainError, Report, compact, export_blocks, repair, verify};
@@ -208,6 +211,7 @@ impl Chain {
         let sealing = Sealing {
             mining: config.mining,
             gas_limit: config.gas_limit,
+            gas_limit_at_once: false,
             beneficiary: config.beneficiary,
             min_tip: config.min_tip,
             next_base_fee: None,

@@ -8,7 +8,7 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, Produced, arrivals::Arrivals, baton::Baton,
+    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, Produced, arrivals::Arrivals, baton::Baton, header,
     index::Index, news::Undone, phases::Phases, timing::Timing, view::Pending,
 };
 use crate::{block::Transaction, evm::Environment, store::History};
@@ -44,7 +44,10 @@ pub(super) struct Shared {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealing {
     pub(super) mining: Mining,
+    /// The gas limit of new blocks, or the one that it moves to.
     pub(super) gas_limit: u64,
+    /// Whether a development method set it, for the very next block.
+    pub(super) gas_limit_at_once: bool,
     pub(super) beneficiary: Address,
     pub(super) min_tip: u128,
     /// What a development method decided for the next block.
@@ -63,10 +66,15 @@ impl Sealing {
 impl Shared {
     /// The circumstances of the block after `head`, at least so many seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
+        let standard = head.params.standard;
+        let at_least = if standard { at_least.max(1) } else { at_least };
         let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
         let sealing = *self.sealing.lock();
         let mut environment = head.next_environment(timestamp);
-        environment.gas_limit = sealing.gas_limit;
+        environment.gas_limit = match standard && !sealing.gas_limit_at_once {
+            true => header::next_gas_limit(&head.block.header, sealing.gas_limit, environment.rules),
+            false => sealing.gas_limit,
+        };
         environment.beneficiary = sealing.beneficiary;
         environment.mix_hash = sealing.next_randomness.unwrap_or(environment.mix_hash);
         if environment.base_fee.is_some() {

@@ -87,6 +87,19 @@ pub enum Error {
     System(#[from] io::Error),
 }
 
+impl Error {
+    /// What tells scripts why the program ended. The parser of the command line has 2 for itself.
+    fn exit_code(&self) -> ExitCode {
+        match self {
+            Self::Spawn(crate::SpawnError::Import(_)) => ExitCode::from(IMPORT_FAILED),
+            _ => ExitCode::FAILURE,
+        }
+    }
+}
+
+/// The exit code when blocks cannot be imported.
+const IMPORT_FAILED: u8 = 3;
+
 /// Runs the program with these arguments, the first being its name.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let matches = match parser().try_get_matches_from(arguments) {
@@ -106,7 +119,7 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
             if let Some(hint) = hints::hint(&error) {
                 eprintln!("hint: {hint}");
             }
-            ExitCode::FAILURE
+            error.exit_code()
         }
     }
 }

@@ -88,7 +88,10 @@ impl Config {
             parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"))
         })?;
         read.path("genesis", &mut config.genesis);
-        read.path("import", &mut config.import);
+        if let Some((paths, _)) = read.list("import") {
+            config.import = paths.into_iter().map(PathBuf::from).collect();
+        }
+        read.switch("import-continue", &mut config.import_continue);
         read.path("data-dir", &mut config.data_dir);
         if let Some(durability) = read.choice("durability", &[("fsync", Durability::Fsync), ("os", Durability::Os)])? {
             config.durability = durability;

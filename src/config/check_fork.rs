@@ -49,7 +49,7 @@ impl Config {
         }
         let others = [
             ("genesis", self.genesis.is_some(), "a fork has the other chain's first block"),
-            ("import", self.import.is_some(), "a fork has the other chain's blocks"),
+            ("import", !self.import.is_empty(), "a fork has the other chain's blocks"),
             ("data-dir", self.data_dir.is_some(), "a fork lives in memory"),
         ];
         match others.into_iter().find(|(_, given, _)| *given) {

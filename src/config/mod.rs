@@ -126,8 +126,10 @@ pub struct Config {
     pub balance: U256,
     /// A genesis file in geth's format, instead of the network's own first block.
     pub genesis: Option<PathBuf>,
-    /// Blocks to import before serving.
-    pub import: Option<PathBuf>,
+    /// Files of blocks to import before serving, in this order.
+    pub import: Vec<PathBuf>,
+    /// Whether the import leaves out blocks that cannot follow, instead of ending there.
+    pub import_continue: bool,
     /// Where the chain is kept.
     pub data_dir: Option<PathBuf>,
     /// What has to be on disk before something is acknowledged.
@@ -194,7 +196,8 @@ impl Default for Config {
             accounts: 10,
             balance: U256::from(10_000) * crate::genesis::COIN,
             genesis: None,
-            import: None,
+            import: Vec::new(),
+            import_continue: false,
             data_dir: None,
             durability: Durability::Fsync,
             checkpoint_bytes: 32 << 20,

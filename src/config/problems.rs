@@ -77,10 +77,12 @@ fn check(mut part: Table, profile: Option<&Value>, file: &str) -> Result<(), Con
     let mut values = Values::default();
     values.read_text(&part.to_string(), file)?;
     for name in FILES {
-        if let Some((Value::String(named), origin)) = values.get(name)
-            && let Err(error) = fs::File::open(named)
-        {
-            return Err(ConfigError::new(format!("{origin}: {named}: {error}")));
+        let Some((value, origin)) = values.get(name) else { continue };
+        let all = value.as_array().map_or(std::slice::from_ref(value), Vec::as_slice);
+        for named in all.iter().filter_map(Value::as_str) {
+            if let Err(error) = fs::File::open(named) {
+                return Err(ConfigError::new(format!("{origin}: {named}: {error}")));
+            }
         }
     }
     Config::from_values(&values).map(|_| ())

@@ -110,7 +110,13 @@ pub const SETTINGS: &[Setting] = &[
         "FILE",
         "Start from a genesis file in geth's format, without the network's contracts",
     ),
-    setting("import", Kind::Text, "FILE", "Import blocks (concatenated RLP) before serving"),
+    setting("import", Kind::List, "FILE,…", "Import blocks (concatenated RLP) before serving, file by file"),
+    setting(
+        "import-continue",
+        Kind::Switch,
+        "",
+        "Go on importing after a block that cannot follow: leave it out and keep the chain as it was before it",
+    ),
     setting("data-dir", Kind::Text, "DIR", "Keep the chain in this directory; without it in memory"),
     setting(
         "durability",

@@ -39,6 +39,9 @@ impl Config {
         let integer = |number: u64| Some(Value::Integer(number as i64));
         let seconds = |time: Duration| Some(Value::Float(time.as_secs_f64()));
         let path = |path: &Option<PathBuf>| path.as_ref().map(|path| Value::String(path.display().to_string()));
+        let paths = |paths: &[PathBuf]| {
+            Some(Value::Array(paths.iter().map(|path| Value::String(path.display().to_string())).collect()))
+        };
         match name {
             "profile" => text(&if self.profile == Profile::Development { "development" } else { "production" }),
             "listen" => text(&self.listen),
@@ -66,17 +69,15 @@ impl Config {
             "accounts" => integer(self.accounts.into()),
             "balance" => text(&format_ether(self.balance)),
             "genesis" => path(&self.genesis),
-            "import" => path(&self.import),
+            "import" => paths(&self.import),
+            "import-continue" => Some(Value::Boolean(self.import_continue)),
             "data-dir" => path(&self.data_dir),
             "durability" => text(&if self.durability == Durability::Fsync { "fsync" } else { "os" }),
             "seed" => integer(self.seed),
             "ready-file" => path(&self.ready_file),
             "quiet" => Some(Value::Boolean(self.quiet)),
             "verbosity" => integer(self.console.verbosity.into()),
-            "abi" => {
-                let paths = self.console.abi.iter().map(|path| Value::String(path.display().to_string()));
-                Some(Value::Array(paths.collect()))
-            }
+            "abi" => paths(&self.console.abi),
             "log-format" => text(&if self.log_format == LogFormat::Text { "text" } else { "json" }),
             "log-level" => text(&self.log_level),
             "slow-request" => seconds(self.rpc.slow.unwrap_or_default()),

@@ -11,16 +11,20 @@ use alloy_eips::{
 };
 use alloy_primitives::{Address, Bytes, U256};
 use revm::{
-    ExecuteEvm, InspectEvm, Inspector, SystemCallEvm,
-    context::{CfgEnv, TxEnv},
+    ExecuteEvm, InspectEvm, Inspector,
+    context::{CfgEnv, ContextSetters, TxEnv},
     context_interface::{
         ContextTr,
         result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState},
     },
+    handler::{EthFrame, Handler, MainnetHandler, SystemCallTx},
+    interpreter::interpreter::EthInterpreter,
+    state::AccountInfo,
 };
 
 use super::{
-    BlockHashes, ChainParams, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError, PrecompileSet,
+    BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError,
+    PrecompileSet, dao,
     patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
@@ -32,6 +36,9 @@ use crate::{
 
 const ETHER: u64 = 1_000_000_000_000_000_000;
 const GWEI: u64 = 1_000_000_000;
+
+/// Gas of a system call (EIP-4788). The machine's own limit has a reserve for a fork that is not here yet.
+const SYSTEM_CALL_GAS: u64 = 30_000_000;
 
 /// Executes one block, transaction by transaction.
 pub struct BlockExecutor<'a> {
@@ -99,6 +106,9 @@ pub enum BlockError {
     /// A system contract failed.
     #[error("system call to {0} failed: {1}")]
     SystemCall(Address, String),
+    /// A system contract that every block needs does not exist (EIP-7002, EIP-7251).
+    #[error("system contract {0} has no code")]
+    NoSystemContract(Address),
     /// A deposit event could not be decoded.
     #[error(transparent)]
     Deposit(#[from] MalformedDeposit),
@@ -126,6 +136,10 @@ impl<'a> BlockExecutor<'a> {
             Self { chain, environment, evm, receipts: Vec::new(), gas_used: 0, blob_gas_used: 0, logs: 0 };
         // The genesis block runs nothing; its parent is no block.
         if environment.number > 0 {
+            if chain.forks.dao() == Some(DaoFork { block: environment.number, support: true }) {
+                dao::drain(executor.overlay())?;
+            }
+            // These contracts are not part of consensus: what becomes of the calls does not matter to the block.
             if let Some(root) = environment.parent_beacon_block_root {
                 executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
             }
@@ -275,7 +289,7 @@ impl<'a> BlockExecutor<'a> {
                 (WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS, WITHDRAWAL_REQUEST_TYPE),
                 (CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS, CONSOLIDATION_REQUEST_TYPE),
             ] {
-                let output = self.system_call(contract, Bytes::new())?;
+                let output = self.requests_of(contract)?;
                 if !output.is_empty() {
                     collected.push_request_with_type(kind, output);
                 }
@@ -331,19 +345,33 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
-    fn system_call(&mut self, contract: Address, input: Bytes) -> Result<Bytes, BlockError> {
-        let failed = |reason: String| BlockError::SystemCall(contract, reason);
-        let executed = self.evm.system_call(contract, input).map_err(|error| match error {
-            EVMError::Database(error) => BlockError::Read(error),
-            error => failed(error.to_string()),
-        })?;
-        self.evm.ctx.db_mut().commit(executed.state)?;
-        match executed.result {
-            ExecutionResult::Success { output, .. } => Ok(output.into_data()),
-            ExecutionResult::Revert { output, .. } => Err(failed(format!("reverted with {output}"))),
-            ExecutionResult::Halt { reason, .. } => Err(failed(halt_message(&reason))),
+    /// What a system contract asks of the consensus layer. Without an answer there can be no block.
+    fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
+        let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
+        if self.chain.standard
+            && self.evm.ctx.db_mut().account(contract)?.is_none_or(AccountInfo::is_code_hash_empty_or_zero)
+        {
+            return Err(BlockError::NoSystemContract(contract));
         }
+        match self.system_call(contract, Bytes::new())? {
+            ExecutionResult::Success { output, .. } => Ok(output.into_data()),
+            ExecutionResult::Revert { output, .. } => failed(format!("reverted with {output}")),
+            ExecutionResult::Halt { reason, .. } => failed(halt_message(&reason)),
+        }
+    }
+
+    /// Calls a system contract as the system address. Where the contract does not exist, nothing happens.
+    fn system_call(&mut self, contract: Address, input: Bytes) -> Result<ExecutionResult, BlockError> {
+        let tx = TxEnv { gas_limit: SYSTEM_CALL_GAS, ..TxEnv::new_system_tx(contract, input) };
+        self.evm.ctx.set_tx(tx);
+        let mut handler = MainnetHandler::<_, EVMError<ReadError>, EthFrame<EthInterpreter>>::default();
+        let result = handler.run_system_call(&mut self.evm).map_err(|error| match error {
+            EVMError::Database(error) => BlockError::Read(error),
+            error => BlockError::SystemCall(contract, error.to_string()),
+        })?;
+        let state = self.evm.finalize();
+        self.evm.ctx.db_mut().commit(state)?;
+        Ok(result)
     }
 }
 

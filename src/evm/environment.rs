@@ -11,7 +11,11 @@ use revm::{
     interpreter::interpreter::EthInterpreter,
 };
 
-use super::{Fork, Overlay, PrecompileSet, Rules, Signers, precompile::precompiles};
+use super::{
+    Fork, Overlay, PrecompileSet, Rules, Signers,
+    instructions::{adjust_prices, instructions},
+    precompile::precompiles,
+};
 
 /// What an execution works with: block, transaction, limits, and an [`Overlay`] with what it has changed.
 pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
@@ -36,6 +40,10 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist beside Ethereum's.
     pub network_precompiles: bool,
+    /// Whether blocks that are made here keep every rule of Ethereum's: each later than its parent, a gas limit that moves
+    /// in small steps, and since Prague the contracts that take requests. The network's own chain takes liberties, and
+    /// a fork takes another chain as it is.
+    pub standard: bool,
     /// Accounts that `ecrecover` gives for signatures (`r`, `s`, `v`) that they did not make, as a development method
     /// decided.
     pub signers: Signers,
@@ -122,6 +130,7 @@ impl Environment {
     pub fn cfg_env(&self, chain: &ChainParams) -> CfgEnv {
         let mut cfg = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).with_chain_id(chain.chain_id);
         cfg.tx_chain_id_check = true;
+        adjust_prices(&mut cfg, self.rules);
         if let Some(blobs) = self.rules.blobs {
             cfg.set_max_blobs_per_tx(blobs.max_blobs_per_tx);
             cfg.blob_base_fee_update_fraction = Some(blobs.update_fraction as u64);
@@ -141,13 +150,12 @@ impl Environment {
 
     /// The same with other limits and an inspector that watches every step.
     pub fn evm_with<'a, I>(&self, cfg: CfgEnv, chain: &ChainParams, overlay: Overlay<'a>, inspector: I) -> Evm<'a, I> {
-        let spec = self.rules.spec();
         let context: MainnetContext<EmptyDB> = Context::mainnet();
         let context = context.with_db(overlay).with_block(self.block_env()).with_cfg(cfg);
         RevmEvm {
             ctx: context,
             inspector,
-            instruction: EthInstructions::new_mainnet_with_spec(spec),
+            instruction: instructions(self.rules),
             precompiles: self.precompiles(chain),
             frame_stack: FrameStack::new_prealloc(8),
         }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use alloy_consensus::constants::KECCAK_EMPTY;
+use alloy_consensus::constants::{EMPTY_ROOT_HASH, KECCAK_EMPTY};
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256, map::DefaultHashBuilder};
 use revm::{
     Database, DatabaseRef,
@@ -30,6 +30,10 @@ impl DBErrorMarker for ReadError {}
 fn bytecode(code: Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
+
+/// The code hash with which the machine sees an account that has storage but neither code nor nonce. The machine takes it
+/// for empty code in all else, but creates no contract there (EIP-7610), for which it would have to know of the storage.
+const OCCUPIED: B256 = B256::ZERO;
 
 /// A state with changes on top.
 pub struct Overlay<'a> {
@@ -173,7 +177,11 @@ impl<'a> Overlay<'a> {
             }
             let changed = account.storage.into_iter().filter(|(_, slot)| slot.is_changed());
             entry.storage.extend(changed.map(|(index, slot)| (index, slot.present_value)));
-            entry.now = Some(account.info);
+            let mut info = account.info;
+            if info.code_hash == OCCUPIED {
+                info.code_hash = KECCAK_EMPTY;
+            }
+            entry.now = Some(info);
         }
         Ok(())
     }
@@ -237,6 +245,20 @@ fn info(account: &Account, at: usize) -> AccountInfo {
 }
 
 impl Entry {
+    /// The account as the machine sees it.
+    fn seen(&self) -> Option<AccountInfo> {
+        let mut info = self.now.clone()?;
+        if info.nonce == 0 && info.code_hash == KECCAK_EMPTY && self.has_storage() {
+            info.code_hash = OCCUPIED;
+        }
+        Some(info)
+    }
+
+    fn has_storage(&self) -> bool {
+        let stored = self.base.as_ref().is_some_and(|account| account.storage_root() != EMPTY_ROOT_HASH);
+        (stored && !self.wiped) || self.storage.values().any(|value| !value.is_zero())
+    }
+
     fn slot(&self, state: &dyn ReadState, index: U256) -> Result<U256, ReadError> {
         match (self.storage.get(&index), &self.base) {
             (Some(value), _) => Ok(*value),
@@ -310,7 +332,7 @@ impl Database for Overlay<'_> {
 
     fn basic(&mut self, address: Address) -> Result<Option<AccountInfo>, ReadError> {
         let at = self.load(address)?;
-        Ok(self.accounts[at].now.clone())
+        Ok(self.accounts[at].seen())
     }
 
     fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {

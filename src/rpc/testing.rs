@@ -128,6 +128,7 @@ impl From<BuildError> for RpcError {
                 Self::server(format!("transaction {index}: {}", Self::from(error).message))
             }
             BuildError::Block(error) => error.into(),
+            error @ BuildError::Size(_) => Self::invalid_params(format!("params[2]: {error}")),
             error @ BuildError::Timestamp(..) => Self::invalid_params(format!("params[1].{error}")),
         }
     }

@@ -9,8 +9,8 @@ use revm::{
 };
 
 use crate::{
-    block::Submission,
-    chain::SubmitError,
+    block::{DecodeError, Submission},
+    chain::{SubmitError, apply::is_protected_too_early},
     evm::{ChainParams, Fork, Rules},
 };
 
@@ -43,6 +43,9 @@ impl Admission<'_> {
         };
         if !self.rules.has(since) {
             return Err(SubmitError::TypeNotSupported(tx.ty()));
+        }
+        if is_protected_too_early(tx, self.rules) {
+            return Err(DecodeError::Signature.into());
         }
         let size = tx.encode_2718_len();
         if size > MAX_SIZE {

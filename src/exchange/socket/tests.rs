@@ -67,6 +67,7 @@ fn market() -> (Market, Chain) {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     };
     let genesis = network_genesis(&network, &cast, 1_700_000_000, 60_000_000);

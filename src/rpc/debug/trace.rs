@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    block::{Block, Transaction},
-    chain::{BlockId, ForeignBlock},
-    evm::{CallContext, Fork, StateOverrides},
+    block::Block,
+    chain::{BlockId, ForeignBlock, recover},
+    evm::{CallContext, StateOverrides},
     rpc::{
         Context, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest, field},
@@ -60,9 +60,7 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
         ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
     let parent = context.chain.view(BlockId::Hash(foreign.header.parent_hash))?;
     let rules = parent.head.rules(foreign.header.number, foreign.header.timestamp);
-    let strict = rules.has(Fork::Homestead);
-    let recovered =
-        foreign.body.transactions.into_iter().map(|envelope| Transaction::recover(envelope, strict).map(Arc::new));
+    let recovered = foreign.body.transactions.into_iter().map(|envelope| recover(envelope, rules).map(Arc::new));
     let block = Block {
         hash: foreign.header.hash_slow(),
         transactions: recovered.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?,

@@ -136,6 +136,7 @@ fn fork_hash(head: &Head, time: u64) -> ForkHash {
             Activation::Block(block) => Some(block),
             Activation::Time(_) => None,
         })
+        .chain(head.params.forks.dao().map(|dao| dao.block))
         .filter(|block| *block > 0)
         .collect();
     let mut times: Vec<u64> = schedule

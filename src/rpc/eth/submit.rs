@@ -113,7 +113,10 @@ pub(in crate::rpc) fn fill(
             Some(access_list) => {
                 TxEip2930 { chain_id, nonce, gas_price, gas_limit: gas, to, value, access_list, input }.into()
             }
-            None => TxLegacy { chain_id: Some(chain_id), nonce, gas_price, gas_limit: gas, to, value, input }.into(),
+            None => {
+                let chain_id = next.rules.has(Fork::SpuriousDragon).then_some(chain_id);
+                TxLegacy { chain_id, nonce, gas_price, gas_limit: gas, to, value, input }.into()
+            }
         });
     }
     let suggested = || request.max_fee_per_gas.map_or(suggested_tip(&head), |max| suggested_tip(&head).min(max));

@@ -19,6 +19,7 @@ fn genesis() -> Head {
         forks: Forks::all_from_genesis(Fork::Osaka),
         deposit_contract: Address::ZERO,
         network_precompiles: false,
+        standard: false,
         signers: Default::default(),
     };
     Genesis::empty(0, 30_000_000).build(Arc::new(params)).unwrap()

@@ -3,4 +3,5 @@
 mod history;
 mod pool;
 mod pool_limits;
+mod standard;
 mod submitters;

@@ -65,6 +65,7 @@ pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     };
     let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };

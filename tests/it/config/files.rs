@@ -44,7 +44,6 @@ fn every_setting_has_a_value_that_can_be_shown() {
     let unset = [
         "block-time",
         "genesis",
-        "import",
         "data-dir",
         "ready-file",
         "listen-unix",

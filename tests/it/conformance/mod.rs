@@ -5,6 +5,7 @@
 
 mod blocks;
 mod cases;
+mod consensus;
 
 use std::path::PathBuf;
 
@@ -26,7 +27,7 @@ async fn imported() -> Option<TestNode> {
     let folder = suite()?;
     let node = node_with(|config| {
         config.genesis = Some(folder.join("genesis.json"));
-        config.import = Some(folder.join("chain.rlp"));
+        config.import = vec![folder.join("chain.rlp")];
         config.no_mining = true;
         config.rpc.dialect = tetrad::rpc::Dialect::Ethereum;
     });
@@ -55,7 +56,7 @@ async fn a_changed_block_stops_the_import_with_its_number_and_the_reason() {
         std::fs::write(file.path(), &changed).unwrap();
         let mut config = tetrad::Config::test();
         config.genesis = Some(folder.join("genesis.json"));
-        config.import = Some(file.path().to_owned());
+        config.import = vec![file.path().to_owned()];
         let Err(error) = tetrad::Node::spawn(config).await else { panic!("byte {at} does not matter") };
         let error = error.to_string();
         assert!(error.starts_with("--import ") && error.contains("block"), "{error}");

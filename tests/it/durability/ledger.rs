@@ -27,6 +27,7 @@ fn params() -> Arc<ChainParams> {
         forks: Forks::all_from_genesis(Fork::LATEST),
         deposit_contract: Address::ZERO,
         network_precompiles: true,
+        standard: false,
         signers: Default::default(),
     })
 }

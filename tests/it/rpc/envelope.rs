@@ -134,7 +134,10 @@ async fn a_failure_of_the_node_is_an_internal_error() {
             "homesteadBlock": 0, "eip150Block": 0, "eip155Block": 0, "eip158Block": 0, "byzantiumBlock": 0,
             "constantinopleBlock": 0, "petersburgBlock": 0, "istanbulBlock": 0, "berlinBlock": 0},
         "gasLimit": "0x1c9c380", "difficulty": "0x0", "timestamp": "0x0",
-        "alloc": {"0x00000961ef480eb55e80d19ad83579a64c007002": {"balance": "0x0", "code": "0xfe"}},
+        "alloc": {
+            "0x00000961ef480eb55e80d19ad83579a64c007002": {"balance": "0x0", "code": "0xfe"},
+            "0x0000bbddc7ce488642fb579f8b00f3a590007251": {"balance": "0x0", "code": "0x00"},
+        },
     });
     let file = tempfile::NamedTempFile::new().unwrap();
     std::fs::write(file.path(), genesis.to_string()).unwrap();

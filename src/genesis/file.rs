@@ -1,0 +1,132 @@
+//! Genesis files in geth's format: another chain than the network's.
+
+use std::{io, path::Path};
+
+use alloy_eips::{eip1559::INITIAL_BASE_FEE, eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS, eip7002, eip7251};
+use alloy_primitives::{Address, U256};
+
+use crate::{
+    chain::{Genesis, GenesisAccount, MAX_GAS_LIMIT, MIN_GAS_LIMIT},
+    evm::{ChainParams, Fork, Forks, UnsupportedConfig},
+};
+
+/// A genesis file cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GenesisFileError {
+    /// It cannot be read.
+    #[error("--genesis {0}: {1}")]
+    Read(String, io::Error),
+    /// Its content cannot be used.
+    #[error("--genesis {0}: {1}")]
+    Content(String, GenesisTextError),
+}
+
+/// What a genesis file says cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum GenesisTextError {
+    /// It is not what geth takes.
+    #[error(transparent)]
+    Format(#[from] serde_json::Error),
+    /// It asks for rules that do not exist here.
+    #[error(transparent)]
+    Config(#[from] UnsupportedConfig),
+    /// A field has a value that leads nowhere.
+    #[error("{0}: {1}")]
+    Field(&'static str, String),
+}
+
+/// Contracts without which no block can follow once Prague's rules hold.
+const REQUEST_CONTRACTS: [(&str, Address); 2] = [
+    ("EIP-7002", eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS),
+    ("EIP-7251", eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS),
+];
+
+/// Reads a file.
+///
+/// # Errors
+/// See [`GenesisFileError`].
+pub fn load(path: &Path) -> Result<(Genesis, ChainParams), GenesisFileError> {
+    let name = || path.display().to_string();
+    let text = std::fs::read_to_string(path).map_err(|error| GenesisFileError::Read(name(), error))?;
+    parse(&text).map_err(|error| GenesisFileError::Content(name(), error))
+}
+
+/// Reads the content of a file.
+///
+/// # Errors
+/// See [`GenesisTextError`].
+pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
+    let file: alloy_genesis::Genesis = serde_json::from_str(text)?;
+    let params = ChainParams {
+        chain_id: file.config.chain_id,
+        forks: Forks::from_genesis(&file.config, file.difficulty)?,
+        deposit_contract: file.config.deposit_contract_address.unwrap_or(MAINNET_DEPOSIT_CONTRACT_ADDRESS),
+        network_precompiles: false,
+        standard: true,
+        signers: Default::default(),
+    };
+    let base_fee = file.base_fee_per_gas.unwrap_or(INITIAL_BASE_FEE.into());
+    check(&file, &params, base_fee)?;
+    let accounts = file.alloc.into_iter().map(|(address, account)| GenesisAccount {
+        address,
+        balance: account.balance,
+        nonce: account.nonce.unwrap_or(0),
+        code: account.code.unwrap_or_default(),
+        storage: account
+            .storage
+            .unwrap_or_default()
+            .into_iter()
+            .map(|(slot, value)| (slot.into(), value.into()))
+            .filter(|(_, value): &(U256, U256)| !value.is_zero())
+            .collect(),
+    });
+    let genesis = Genesis {
+        timestamp: file.timestamp,
+        gas_limit: file.gas_limit,
+        beneficiary: file.coinbase,
+        base_fee: Some(base_fee as u64),
+        difficulty: file.difficulty,
+        mix_hash: file.mix_hash,
+        nonce: file.nonce.to_be_bytes().into(),
+        extra_data: file.extra_data,
+        excess_blob_gas: file.excess_blob_gas.unwrap_or(0),
+        accounts: accounts.collect(),
+        steps: Vec::new(),
+    };
+    Ok((genesis, params))
+}
+
+/// Refuses what would be ignored, and a first block after which none can come.
+fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) -> Result<(), GenesisTextError> {
+    let wrong = |field, what: String| Err(GenesisTextError::Field(field, what));
+    let zero = [
+        ("number", file.number.unwrap_or(0) == 0),
+        ("parentHash", file.parent_hash.unwrap_or_default().is_zero()),
+        ("blobGasUsed", file.blob_gas_used.unwrap_or(0) == 0),
+        ("slotNumber", file.slot_number.is_none()),
+    ];
+    if let Some((field, _)) = zero.into_iter().find(|(_, holds)| !holds) {
+        return wrong(field, "a chain begins with block 0, which has none".to_owned());
+    }
+    if !(MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&file.gas_limit) {
+        return wrong("gasLimit", format!("expected {MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}, got {}", file.gas_limit));
+    }
+    if base_fee > u64::MAX.into() {
+        return wrong("baseFeePerGas", format!("expected at most {}, got {base_fee}", u64::MAX));
+    }
+    if file.excess_blob_gas.is_some_and(|excess| excess > i64::MAX as u64) {
+        return wrong("excessBlobGas", format!("expected at most {}", i64::MAX));
+    }
+    if params.forks.at(1, file.timestamp).has(Fork::Prague) {
+        let has_code = |address| {
+            file.alloc.get(&address).is_some_and(|account| account.code.as_ref().is_some_and(|code| !code.is_empty()))
+        };
+        if let Some((name, address)) = REQUEST_CONTRACTS.into_iter().find(|(_, address)| !has_code(*address)) {
+            return wrong(
+                "alloc",
+                format!("{address} has no code: without the contract of {name} Prague has no blocks"),
+            );
+        }
+    }
+    Ok(())
+}
