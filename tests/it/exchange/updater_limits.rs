@@ -99,6 +99,8 @@ async fn a_promised_time_is_for_the_block_that_somebody_brings_about() {
 #[tokio::test]
 async fn blocks_that_move_the_time_do_not_let_updates_bring_about_each_other() {
     let (node, clock) = ticking_node().await;
+    clock.advance(2_000);
+    node.wake().await;
     for interval in [60, 2, 86_400] {
         node.rpc("anvil_setBlockTimestampInterval", json!([interval])).await;
         let before = node.chain().head().block.clone();
