@@ -105,6 +105,8 @@ impl Chain {
         let head = self.head();
         let before = std::mem::replace(seen, Seen::of(&head));
         let (removed, next) = self.shared.undone.since(before, head.version())?;
+        // What lies before the first block, on a fork, is another chain's.
+        let next = next.max(head.genesis.number());
         if next < head.oldest() {
             return Err(Missed(next));
         }
