@@ -31,9 +31,8 @@ pub type Answer = Result<Vec<u8>, RpcError>;
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
 /// Appends the result, unless what is asked for is [far](Params::is_far): then it is under way.
-type Quick = dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError>
-    + Send
-    + Sync;
+type Quick =
+    dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
 type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
 /// The JSON schema of what a method answers, given an example of it.
