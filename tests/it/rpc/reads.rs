@@ -74,7 +74,7 @@ async fn what_history_does_not_hold_is_refused() {
     assert_eq!(node.rpc("eth_getBlockByNumber", json!(["0x5", false])).await, Value::Null);
     assert_eq!(node.rpc("eth_getBlockByNumber", json!(["earliest", false])).await["number"], "0x0");
     let error = node.rpc_error("eth_getBalance", json!([account, "0x5"])).await;
-    assert_eq!(error["code"], -32000, "{error}");
+    assert_eq!(error["code"], 4444, "{error}");
 }
 
 #[tokio::test]
