@@ -10,7 +10,7 @@ use super::{
     envelope::{Batch, Item},
     error::{INVALID_REQUEST, TOO_LARGE},
 };
-use crate::web::Client;
+use crate::web::{Client, Held};
 
 /// Requests of a batch that execute at a time, or wait to.
 const AT_ONCE: usize = 4;
@@ -25,24 +25,31 @@ struct Parts<'r, 'b> {
     /// The answers in the order of the requests, with the identifiers of those.
     parts: Vec<(&'b str, Vec<u8>)>,
     size: usize,
+    /// What the parts hold.
+    held: Held,
+    /// Others hold so much that nothing may be added.
+    no_room: bool,
 }
 
 impl Rpc {
-    pub(super) async fn answer_batch(&self, client: Client, batch: Batch<'_>, out: &mut Vec<u8>) {
+    pub(super) async fn answer_batch(&self, client: Client, batch: Batch<'_>, out: &mut Vec<u8>) -> Held {
         let limit = self.context.config.max_batch;
         let wrong = match batch {
             Batch::TooLong => format!("batch too large: at most {limit}"),
             Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
-            Batch::Items(items) => return self.answer_items(client, items, out).await,
+            // Apart, so that it takes no room in the future of every request.
+            Batch::Items(items) => return Box::pin(self.answer_items(client, items, out)).await,
         };
         self.refuse("null", &RpcError::new(INVALID_REQUEST, wrong), out);
+        Held::default()
     }
 
     /// Answers what is quick while reading. The rest is begun in the order it came, and runs a few at a time: a batch holds
     /// no more places than a client that asks one by one could.
-    async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) {
+    async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) -> Held {
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
-        let mut parts = Parts { rpc: self, parts: Vec::with_capacity(items.len()), size: 0 };
+        let mut parts =
+            Parts { rpc: self, parts: Vec::with_capacity(items.len()), size: 0, held: Held::default(), no_room: false };
         let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);
         let mut turn = Duration::ZERO;
         for item in items {
@@ -63,6 +70,7 @@ impl Rpc {
             match self.start(client, &request, &mut parts.parts[at].1) {
                 Began::Answered(took) => {
                     parts.size += parts.parts[at].1.len();
+                    parts.hold(at).await;
                     turn += took;
                 }
                 Began::UnderWay(started) => {
@@ -77,6 +85,7 @@ impl Rpc {
                 executing -= usize::from(executes);
                 turn = Duration::ZERO;
                 parts.finish(at, answer);
+                parts.hold(at).await;
             }
             if turn > TURN {
                 yield_now().await;
@@ -85,15 +94,26 @@ impl Rpc {
         }
         while let Some((at, _, answer)) = under_way.next().await {
             parts.finish(at, answer);
+            parts.hold(at).await;
         }
-        parts.write(out);
+        parts.write(out)
     }
 }
 
 impl Parts<'_, '_> {
+    /// Counts the part that was written last. If there is no room for it, nothing more is answered.
+    async fn hold(&mut self, at: usize) {
+        let budget = &self.rpc.context.config.budget;
+        if !self.no_room && !budget.grow(&mut self.held, self.size).await {
+            self.no_room = true;
+            self.size -= std::mem::take(&mut self.parts[at].1).len();
+            self.refuse_for_size(at);
+        }
+    }
+
     /// Whether there is no more to be answered.
     fn is_full(&self) -> bool {
-        self.size > self.rpc.context.config.max_batch_response
+        self.no_room || self.size > self.rpc.context.config.max_batch_response
     }
 
     fn finish(&mut self, at: usize, answer: super::table::Answer) {
@@ -112,10 +132,15 @@ impl Parts<'_, '_> {
     }
 
     fn refuse_for_size(&mut self, at: usize) {
-        self.refuse(at, &RpcError::new(TOO_LARGE, "response too large"));
+        let why = if self.no_room {
+            "response too large for the memory that is left; try again"
+        } else {
+            "response too large"
+        };
+        self.refuse(at, &RpcError::new(TOO_LARGE, why));
     }
 
-    fn write(self, out: &mut Vec<u8>) {
+    fn write(self, out: &mut Vec<u8>) -> Held {
         out.reserve_exact(self.size + self.parts.len() + 1);
         out.push(b'[');
         for (at, (_, part)) in self.parts.into_iter().enumerate() {
@@ -125,5 +150,6 @@ impl Parts<'_, '_> {
             out.extend_from_slice(&part);
         }
         out.push(b']');
+        self.held
     }
 }

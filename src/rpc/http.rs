@@ -188,18 +188,20 @@ where
             return busy();
         }
     };
-    let answer = match &rpc.neighbour {
+    let (answer, mut holds) = match &rpc.neighbour {
         // Other interfaces are not that strict.
         Some(neighbour) if !json => match neighbour(&body) {
-            Some(answer) => answer,
+            Some(answer) => (answer, Held::default()),
             None => return not_json(),
         },
         _ => rpc.answer(client, &body).await,
     };
     drop((body, held));
     // The client may take its time to read a long answer.
-    let Some(held) = budget.hold(answer.len()).await else { return busy() };
-    let answer = Body::from(held.attach(answer));
+    if holds.is_nothing() && !budget.grow(&mut holds, answer.len()).await {
+        return busy();
+    }
+    let answer = Body::from(holds.attach(answer));
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], answer).into_response()
 }
 

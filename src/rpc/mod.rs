@@ -56,7 +56,7 @@ use self::{
 use crate::{
     chain::{Chain, Keyring},
     fork::{Fork, Forks},
-    web::{Budget, Client, ClientAddresses},
+    web::{Budget, Client, ClientAddresses, Held},
 };
 
 /// How the interface behaves.
@@ -250,8 +250,9 @@ impl Rpc {
         &self.table
     }
 
-    /// The response to a body: to a request, or to a batch of them.
-    pub async fn answer(&self, client: Client, body: &[u8]) -> Vec<u8> {
+    /// The response to a body: to a request, or to a batch of them. With it what it holds of the memory for such.
+    pub async fn answer(&self, client: Client, body: &[u8]) -> (Vec<u8>, Held) {
+        let mut held = Held::default();
         let mut out = Vec::with_capacity(256);
         let read = envelope::read_body(body, self.context.config.max_batch);
         if let Some(neighbour) = &self.neighbour
@@ -259,7 +260,7 @@ impl Rpc {
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
             && let Some(answer) = neighbour(body)
         {
-            return answer;
+            return (answer, held);
         }
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
@@ -268,9 +269,9 @@ impl Rpc {
                     self.finish(request.id, self.wait(started).await, &mut out);
                 }
             }
-            Ok(Body::Batch(batch)) => self.answer_batch(client, batch, &mut out).await,
+            Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, &mut out).await,
         }
-        out
+        (out, held)
     }
 
     /// Answers what can be answered at once, by appending to `out`; otherwise returns what is under way.

@@ -107,10 +107,10 @@ async fn converse(socket: WebSocket, client: Client, kept: Kept, rpc: Rpc, mut s
                     None => {
                         let (rpc, budget) = (rpc.clone(), budget.clone());
                         answers.push(async move {
-                            let answer = rpc.answer(client, text.as_bytes()).await;
+                            let (answer, mut holds) = rpc.answer(client, text.as_bytes()).await;
                             drop((text, held));
-                            let held = budget.hold(answer.len()).await;
-                            (answer, held)
+                            let room = !holds.is_nothing() || budget.grow(&mut holds, answer.len()).await;
+                            (answer, room.then_some(holds))
                         });
                     }
                 }

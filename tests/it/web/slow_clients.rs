@@ -24,7 +24,7 @@ fn long_answer(megabytes: usize) -> String {
     // PUSH3 2^19, PUSH0, RETURN.
     let params = json!([{"to": AT, "gas": "0xffffff"}, "latest", {AT: {"code": "0x620800005ff3"}}]);
     let call = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": params});
-    Value::Array(vec![call; megabytes]).to_string()
+    if megabytes == 1 { call.to_string() } else { Value::Array(vec![call; megabytes]).to_string() }
 }
 
 /// A connection with little room for what was not read yet.
@@ -191,4 +191,24 @@ async fn a_message_of_a_web_socket_counts_before_it_is_complete() {
     let Message::Close(Some(frame)) = next(&mut second).await else { panic!("no close") };
     assert_eq!(frame.code, CloseCode::Again);
     drop(all);
+}
+
+#[tokio::test]
+async fn what_a_batch_is_answered_counts_while_it_is_made() {
+    let budget = Budget::new(4 << 20);
+    let own = budget.clone();
+    let node = node_with(|config| config.rpc.budget = own).await;
+    let answers = node.post(long_answer(10)).await;
+    let refused = answers.as_array().unwrap().iter().filter(|answer| answer.get("error").is_some()).count();
+    // What is larger than all there is has all of it for itself.
+    assert_eq!(refused, 0);
+    let held = budget.hold(2 << 20).await.unwrap();
+    let answers = node.post(long_answer(10)).await;
+    let answers = answers.as_array().unwrap();
+    assert_eq!(answers.len(), 10);
+    let given = answers.iter().filter(|answer| answer.get("result").is_some()).count();
+    assert!((1..4).contains(&given), "{given}");
+    assert_eq!(answers[9]["error"]["code"], -32003);
+    drop(held);
+    assert!(budget.hold(4 << 20).await.is_some());
 }
