@@ -141,7 +141,7 @@ async fn no_jump_in_time_leaves_stale_prices() {
 async fn going_back_in_time_leaves_prices_that_go_on_from_there() {
     let (node, clock) = ticking_node().await;
     clock.advance(2_000);
-    node.mine().await;
+    node.wake().await;
     let before = node.oracle_price(&token("SOL")).await;
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     node.increase_time(86_400).await;

@@ -175,7 +175,10 @@ async fn logs_that_are_too_long_together_are_refused_with_the_block_they_reach()
     assert_eq!(node.rpc_error("eth_getFilterLogs", json!([filter])).await["data"], text);
     let error = node.rpc_error("eth_getFilterChanges", json!([filter])).await;
     assert_eq!(error["code"], -32003);
-    says(&error, "it exceeds 20000 bytes; ask for the logs of fewer blocks with eth_getLogs");
+    says(
+        &error,
+        "more than 50000 logs or 20000 bytes: ask for the logs since block 0x1 with eth_getLogs, piece by piece",
+    );
     // It has told of them, if only that they are too many.
     assert_eq!(node.rpc("eth_getFilterChanges", json!([filter])).await, json!([]));
 }

@@ -61,7 +61,7 @@ async fn asks_honestly(node: &Running) {
 async fn send_only(node: &Running, body: &str) -> TcpStream {
     let address = url(node).trim_start_matches("http://").trim_end_matches("/rpc").to_owned();
     let mut stream = TcpStream::connect(address).await.expect("a connection");
-    let head = "POST /rpc HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\ncontent-length: ";
+    let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
     stream.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.expect("sent");
     stream
 }

@@ -85,7 +85,7 @@ async fn a_unix_socket_stays_the_service_managers() {
 
 async fn ask(path: &Path) -> String {
     let mut stream = tokio::net::UnixStream::connect(path).await.unwrap();
-    stream.write_all(b"GET /health HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").await.unwrap();
+    stream.write_all(b"GET /health HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n").await.unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).await.unwrap();
     answer
