@@ -74,7 +74,7 @@ fn new_key() -> Result<SecretKey, SpawnError> {
     SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| SpawnError::Key(error.to_string()))
 }
 
-/// The key in a file of the data directory, made if it does not exist. Nobody but its owner may read it.
+/// The key in a file of the data directory, made if it does not exist. Only its owner may read it.
 fn kept_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
     let file = directory.join(name);
     if file.exists() {

@@ -33,7 +33,7 @@ struct Ready {
     status: &'static str,
     chain: &'static str,
     prices: &'static str,
-    /// What keeps the chain from going on.
+    /// The reason why the chain cannot go on.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }

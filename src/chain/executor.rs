@@ -46,7 +46,7 @@ pub struct Executor {
     pub(super) ended: bool,
     /// When the next block is due, if at a time.
     pub(super) due: Option<Instant>,
-    /// What there may be to make a block for.
+    /// The pending reason to seal a block.
     pub(super) occasion: Occasion,
     /// Blocks that are being mined on demand, and when some of them were mined last.
     pub(super) orders: VecDeque<Order>,
@@ -57,7 +57,7 @@ pub struct Executor {
     pub(super) origin: (Arc<Head>, Sealing, u64),
 }
 
-/// What a block may be made for with instant sealing, the lesser first.
+/// A reason to seal a block with instant sealing, the lesser first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Occasion {
     #[default]

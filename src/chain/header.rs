@@ -98,7 +98,7 @@ fn verify_dao(params: &ChainParams, header: &Header) -> Result<(), Refusal> {
     })
 }
 
-/// What the parent's gas limit counts for.
+/// The parent's gas limit, doubled for the first block of London (EIP-1559).
 fn gas_limit_before(parent: &Header, rules: Rules) -> u64 {
     let grows = rules.has(Fork::London) && parent.base_fee_per_gas.is_none();
     parent.gas_limit.saturating_mul(if grows { ELASTICITY } else { 1 })

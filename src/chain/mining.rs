@@ -13,7 +13,7 @@ use super::{
     executor::{Sealed, block_span},
 };
 
-/// How long blocks are mined before somebody else has a turn.
+/// How long blocks are mined before other commands have a turn.
 const PIECE: Duration = Duration::from_millis(20);
 /// How long blocks are mined before and between reports of progress.
 const TELL_EVERY: Duration = Duration::from_secs(3);

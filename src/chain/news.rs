@@ -13,7 +13,7 @@ use crate::block::Block;
 /// The part of the history's bytes that blocks may take which were undone.
 const PART: usize = 4;
 
-/// How much of the chain somebody has seen.
+/// A position in the chain's history of heads, as of a caller's last look.
 #[derive(Clone, Copy, Debug)]
 pub struct Seen {
     /// Heads that had been published.
@@ -22,7 +22,7 @@ pub struct Seen {
     next: u64,
 }
 
-/// What is new, and what is gone.
+/// The blocks added and removed since an earlier position.
 #[derive(Clone, Debug, Default)]
 pub struct News {
     /// Blocks that were seen and that the chain no longer has, oldest first.
@@ -100,7 +100,7 @@ impl Seen {
 }
 
 impl Chain {
-    /// What happened since `seen`, which then is the present.
+    /// Returns the changes since `seen` and moves `seen` to the present.
     pub fn news(&self, seen: &mut Seen) -> Result<News, Missed> {
         let head = self.head();
         let before = std::mem::replace(seen, Seen::of(&head));

@@ -49,7 +49,7 @@ impl Timing {
         self.seconds().saturating_add_signed(self.offset)
     }
 
-    /// What the clock shows, in seconds.
+    /// The clock's time in seconds since the Unix epoch.
     fn seconds(&self) -> u64 {
         self.clock.now_ms() / 1000
     }

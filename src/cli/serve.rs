@@ -8,7 +8,7 @@ use std::{
 use super::{Error, banner, notify};
 use crate::{Config, Node, config::Values, console::Console, telemetry, web::Inherited};
 
-/// How long threads that nobody waits for any more may keep the process.
+/// How long abandoned threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// Runs a node with these settings until SIGINT or SIGTERM.

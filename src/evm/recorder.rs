@@ -25,7 +25,7 @@ const WORD: usize = 32;
 /// Gas that hashing takes for each word.
 const KECCAK_WORD: u64 = 6;
 
-/// What an inspector keeps.
+/// The data an inspector records.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Records {
     /// Every call.
@@ -56,7 +56,7 @@ pub trait Recorder {
 }
 
 impl Records {
-    /// What a tracer with such a configuration keeps.
+    /// Returns the data a tracer with this configuration records.
     fn of(config: &TracingInspectorConfig) -> Self {
         Self {
             calls: true,

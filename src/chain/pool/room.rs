@@ -17,7 +17,7 @@ pub(super) struct Newcomer<'a> {
     pub(super) replaces: Option<usize>,
 }
 
-/// What something takes of a limit: transactions and bytes.
+/// The share of a limit in use: transactions and bytes.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Usage {
     pub(super) count: usize,
