@@ -1,32 +1,40 @@
-//! Memory for what is under way between clients and the node, shared by all connections.
+//! Memory for requests and answers under way, shared by all connections.
+//!
+//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches share their buffers):
+//! however many hold memory, the next one finds room for as much as the last one got.
 
-use std::{sync::Arc, time::Duration};
-
-use axum::body::Bytes;
-use tokio::{
-    sync::{OwnedSemaphorePermit, Semaphore},
-    time::timeout,
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicUsize, Ordering},
+    },
+    time::Duration,
 };
 
-/// Bytes that are not counted: most requests and answers are smaller, and go on whatever others do.
-const FREE: usize = 16 << 10;
-/// What is counted together.
-const UNIT: usize = 4 << 10;
-/// How long something waits for others to give memory back.
+use axum::body::Bytes;
+use tokio::{sync::Notify, time::timeout};
+
+/// Bytes that are not counted: most requests and answers are smaller, and are never refused.
+const UNCOUNTED: usize = 16 << 10;
+/// How long a holder waits for others to give memory back.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// How much there is. Clones share it.
+/// The bytes that are free. Clones share them.
 #[derive(Clone, Debug)]
-pub struct Budget {
-    units: Arc<Semaphore>,
+pub struct Budget(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
     total: usize,
+    used: AtomicUsize,
+    released: Notify,
 }
 
-/// What something under way holds; given back when dropped.
+/// Bytes taken from a budget; given back when dropped.
 #[derive(Debug, Default)]
 pub struct Held {
-    permit: Option<OwnedSemaphorePermit>,
-    units: usize,
+    from: Option<Arc<Shared>>,
+    bytes: usize,
 }
 
 impl Default for Budget {
@@ -36,80 +44,83 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// So many bytes.
+    /// A budget of so many bytes.
     pub fn new(bytes: usize) -> Self {
-        let total = (bytes / UNIT).clamp(1, Semaphore::MAX_PERMITS.min(u32::MAX as usize));
-        Self { units: Arc::new(Semaphore::new(total)), total }
+        let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
+        Self(Arc::new(Shared { total, used, released }))
     }
 
-    /// How many bytes there are.
+    /// The size of the budget in bytes.
     pub fn bytes(&self) -> usize {
-        self.total * UNIT
+        self.0.total
     }
 
-    /// Room for `bytes`. None if others hold all of it for too long.
+    /// Takes `bytes`. None if there is no room for too long.
     pub async fn hold(&self, bytes: usize) -> Option<Held> {
         let mut held = Held::default();
         self.grow(&mut held, bytes).await.then_some(held)
     }
 
-    /// Makes `held` cover `bytes`. False if others hold everything for too long.
+    /// Makes `held` cover `bytes`. False if there is no room for too long.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
-        let missing = self.missing(held, bytes);
-        if missing == 0 {
+        if self.try_grow(held, bytes) {
             return true;
         }
-        match timeout(PATIENCE, self.units.clone().acquire_many_owned(missing)).await {
-            Ok(Ok(permit)) => {
-                held.add(permit);
-                true
+        let growing = async {
+            loop {
+                let mut released = std::pin::pin!(self.0.released.notified());
+                // From here on no release goes unnoticed.
+                released.as_mut().enable();
+                if self.try_grow(held, bytes) {
+                    return;
+                }
+                released.await;
             }
-            _ => false,
-        }
+        };
+        timeout(PATIENCE, growing).await.is_ok()
     }
 
     /// The same without waiting.
     pub(super) fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
-        let missing = self.missing(held, bytes);
-        if missing == 0 {
+        // A request larger than the budget has to have it for itself.
+        let wanted = bytes.min(self.0.total);
+        if bytes <= UNCOUNTED || wanted <= held.bytes {
             return true;
         }
-        match self.units.clone().try_acquire_many_owned(missing) {
-            Ok(permit) => {
-                held.add(permit);
-                true
-            }
-            Err(_) => false,
+        let more = wanted - held.bytes;
+        let take = |used: usize| {
+            let free = self.0.total - used;
+            let alone = used == held.bytes;
+            let fits = more <= free && (alone || wanted <= free - more);
+            fits.then_some(used + more)
+        };
+        let taken = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
+        if taken {
+            held.bytes = wanted;
+            held.from = Some(self.0.clone());
         }
+        taken
     }
+}
 
-    fn missing(&self, held: &Held, bytes: usize) -> u32 {
-        if bytes <= FREE {
-            return 0;
+impl Drop for Held {
+    fn drop(&mut self) {
+        if let Some(from) = &self.from {
+            from.used.fetch_sub(self.bytes, Ordering::Relaxed);
+            from.released.notify_waiters();
         }
-        // What is larger than all there is has to have it for itself.
-        let units = bytes.div_ceil(UNIT).min(self.total);
-        u32::try_from(units.saturating_sub(held.units)).unwrap_or(u32::MAX)
     }
 }
 
 impl Held {
-    fn add(&mut self, more: OwnedSemaphorePermit) {
-        self.units += more.num_permits();
-        match &mut self.permit {
-            Some(permit) => permit.merge(more),
-            None => self.permit = Some(more),
-        }
-    }
-
-    /// Whether anything is counted.
+    /// Whether no bytes are counted.
     pub fn is_nothing(&self) -> bool {
-        self.units == 0
+        self.bytes == 0
     }
 
-    /// The same bytes, which hold this for as long as there are any.
+    /// The same bytes, which give this back when they are dropped.
     pub fn attach(self, bytes: Vec<u8>) -> Bytes {
-        /// Bytes and what they hold.
+        /// Bytes and the budget they take.
         struct Attached(Vec<u8>, #[expect(dead_code, reason = "held, not used")] Held);
         impl AsRef<[u8]> for Attached {
             fn as_ref(&self) -> &[u8] {
@@ -125,17 +136,45 @@ mod tests {
     use super::*;
 
     #[tokio::test(start_paused = true)]
-    async fn what_is_small_goes_on_when_nothing_is_left() {
+    async fn small_requests_pass_when_nothing_is_left() {
         let budget = Budget::new(1 << 20);
         let mut held = budget.hold(600 << 10).await.expect("room");
         assert!(budget.hold(600 << 10).await.is_none());
         assert!(!budget.try_grow(&mut Held::default(), 600 << 10));
-        assert!(budget.hold(FREE).await.is_some_and(|held| held.is_nothing()));
+        assert!(budget.hold(UNCOUNTED).await.is_some_and(|held| held.is_nothing()));
         assert!(budget.grow(&mut held, 1 << 20).await);
-        assert!(budget.hold(FREE + 1).await.is_none());
+        assert!(budget.hold(UNCOUNTED + 1).await.is_none());
         drop(held);
         let all = budget.hold(usize::MAX).await.expect("everything");
         drop(all);
         assert!(budget.hold(600 << 10).await.is_some());
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn many_holders_leave_room_for_the_next() {
+        let budget = Budget::new(64 << 20);
+        let mut flood = Vec::new();
+        while let Some(held) = budget.hold(4 << 20).await {
+            flood.push(held);
+        }
+        assert!(flood.len() >= 14, "{}", flood.len());
+        // Growing in small steps takes no more than asking at once.
+        let mut crept = Held::default();
+        let mut size = UNCOUNTED;
+        while budget.try_grow(&mut crept, size + 1024) {
+            size += 1024;
+        }
+        assert!(size <= 4 << 20);
+        assert!(budget.hold(1 << 20).await.is_some());
+        drop(flood);
+        assert!(budget.hold(16 << 20).await.is_some());
+    }
+
+    #[tokio::test]
+    async fn a_release_lets_the_next_holder_in() {
+        let budget = Budget::new(1 << 20);
+        let held = budget.hold(900 << 10).await.expect("room");
+        let (next, ()) = tokio::join!(budget.hold(900 << 10), async { drop(held) });
+        assert!(next.is_some());
     }
 }
