@@ -2,10 +2,15 @@
 
 use std::convert::Infallible;
 
-use axum::{Router, handler::Handler, http::StatusCode, middleware::from_fn, routing::MethodRouter};
+use axum::{
+    Router, extract::DefaultBodyLimit, handler::Handler, http::StatusCode, middleware::from_fn, routing::MethodRouter,
+};
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{content::only_json, rest::ErrorBody};
+
+/// Most bytes of a request's body: no route takes more than a few values.
+pub(super) const MAX_BODY: usize = 64 << 10;
 
 /// Makes the schema of one type.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
@@ -162,7 +167,8 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         H: Handler<T, S>,
         T: 'static,
     {
-        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_json)), operation.fails(&[415]))
+        let route = axum::routing::post(handler).route_layer(DefaultBodyLimit::max(MAX_BODY));
+        self.route("post", path, route.route_layer(from_fn(only_json)), operation.fails(&[413, 415]))
     }
 
     /// Adds a route for `POST` that changes nothing, and therefore takes bodies of any type.

@@ -2,13 +2,14 @@
 
 use axum::{
     Json,
-    extract::rejection::{PathRejection, QueryRejection},
+    extract::rejection::{BytesRejection, PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
+use super::api::MAX_BODY;
 use crate::chain::{Clock, SystemClock};
 
 /// What a REST request is answered instead of what it asked for.
@@ -28,6 +29,14 @@ pub enum RestError {
     /// The route exists, but not for this method.
     #[error("this route takes GET")]
     MethodNotAllowed,
+    /// The body could not be read: it is too long, or the connection broke.
+    #[error("{what}")]
+    Body {
+        /// The status that says why.
+        status: StatusCode,
+        /// What is wrong with it.
+        what: String,
+    },
     /// The body is not of a kind that the route takes.
     #[error("{0}")]
     UnsupportedMediaType(&'static str),
@@ -75,6 +84,7 @@ impl RestError {
         match self {
             Self::Parameter { .. } => StatusCode::BAD_REQUEST,
             Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Body { status, .. } => *status,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyRequests { .. } | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
@@ -88,6 +98,7 @@ impl RestError {
         match self {
             Self::Parameter { .. } => "invalid_parameter",
             Self::NotFound(_) => "not_found",
+            Self::Body { .. } => "invalid_body",
             Self::MethodNotAllowed => "method_not_allowed",
             Self::UnsupportedMediaType(_) => "unsupported_media_type",
             Self::TooManyRequests { .. } => "rate_limit_exceeded",
@@ -118,6 +129,7 @@ impl IntoResponse for RestError {
             }
             Self::Parameter { .. }
             | Self::NotFound(_)
+            | Self::Body { .. }
             | Self::TooManyConnections(_)
             | Self::Internal(_)
             | Self::Unavailable(_) => {}
@@ -129,6 +141,17 @@ impl IntoResponse for RestError {
 impl From<PathRejection> for RestError {
     fn from(rejection: PathRejection) -> Self {
         Self::parameter("path", rejection.body_text())
+    }
+}
+
+impl From<BytesRejection> for RestError {
+    fn from(rejection: BytesRejection) -> Self {
+        match rejection.status() {
+            status @ StatusCode::PAYLOAD_TOO_LARGE => {
+                Self::Body { status, what: format!("the body may have at most {MAX_BODY} bytes") }
+            }
+            status => Self::Body { status, what: rejection.body_text() },
+        }
     }
 }
 

@@ -5,7 +5,10 @@ use std::{borrow::Cow, collections::HashMap};
 use axum::{
     Json,
     body::Bytes,
-    extract::{Path, State, rejection::PathRejection},
+    extract::{
+        Path, State,
+        rejection::{BytesRejection, PathRejection},
+    },
     http::header,
     response::{IntoResponse, Response},
 };
@@ -85,9 +88,9 @@ impl From<DeskError> for RestError {
 async fn set(
     State(exchange): State<Exchange>,
     path: Result<Path<String>, PathRejection>,
-    body: Bytes,
+    body: Result<Bytes, BytesRejection>,
 ) -> Result<Response, RestError> {
-    let token = exchange.token(&path?.0)?;
+    let (token, body) = (exchange.token(&path?.0)?, body?);
     let wrong = || RestError::parameter("price", r#"expected {"price": 3512.35}, above 0"#);
     // Read as it is written: no price passes through a float.
     let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(&body).map_err(|_| wrong())?;

@@ -18,6 +18,14 @@ async fn ask(node: &TestNode, method: reqwest::Method, symbol: &str, body: Value
 }
 
 #[tokio::test]
+async fn a_body_that_is_too_long_is_refused() {
+    let node = node_with(|_| {}).await;
+    let price = "1".repeat(100_000);
+    let (status, body) = ask(&node, reqwest::Method::POST, "WETH", json!({ "price": price })).await;
+    assert_eq!((status, &body["error"]), (413, &json!("invalid_body")), "{body}");
+}
+
+#[tokio::test]
 async fn a_price_goes_where_it_is_put_and_stays() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |config| {
