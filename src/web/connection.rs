@@ -1,11 +1,14 @@
 //! Serving HTTP on one connection: HTTP/1.1 and HTTP/2 on the same port, with TLS and without.
 
-use std::{convert::Infallible, sync::Arc};
+use std::{
+    convert::Infallible,
+    sync::{Arc, OnceLock},
+};
 
 use axum::{
     body::Body,
     extract::ConnectInfo,
-    http::{Request, StatusCode},
+    http::{HeaderValue, Request, StatusCode},
     response::Response,
 };
 use hyper::{
@@ -47,6 +50,8 @@ pub(super) struct Requests {
     pub(super) slot: ConnectionSlot,
     pub(super) front: Front,
     pub(super) hosts: Arc<Hosts>,
+    /// The name that its requests ask for the node by, once that was permitted.
+    pub(super) permitted_host: OnceLock<HeaderValue>,
     pub(super) ids: Arc<RequestIds>,
     pub(super) flow: Arc<Flow>,
 }
@@ -54,7 +59,7 @@ pub(super) struct Requests {
 impl Requests {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
         let named = self.ids.of(&request);
-        if let Some(refusal) = self.hosts.refusal(&request) {
+        if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
         }
         let request = match &self.front.fast {

@@ -6,10 +6,11 @@
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
     str::FromStr,
+    sync::OnceLock,
 };
 
 use axum::{
-    http::{Request, StatusCode, header},
+    http::{HeaderValue, Request, StatusCode, header},
     response::{IntoResponse, Response},
 };
 
@@ -57,13 +58,22 @@ const SHOWN: usize = 100;
 
 impl Hosts {
     /// The answer to a request by a name that is not the node's; none if the request may go on. Requests that carry no
-    /// name come from programs.
-    pub(super) fn refusal<B>(&self, request: &Request<B>) -> Option<Response> {
+    /// name come from programs. `permitted` remembers the name that the connection's first request used.
+    pub(super) fn refusal<B>(&self, request: &Request<B>, permitted: &OnceLock<HeaderValue>) -> Option<Response> {
         let Self::Listed(listed) = self else { return None };
-        let headers = request.headers().get_all(header::HOST).iter().map(|value| value.as_bytes());
+        let headers = || request.headers().get_all(header::HOST).iter();
         // Where HTTP/2 has the name, and requests to a proxy.
         let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
-        let foreign = headers.chain(authority).find(|host| !is_permitted(host, listed))?;
+        if authority.is_none() && permitted.get().is_some_and(|known| headers().all(|value| value == known)) {
+            return None;
+        }
+        let mut names = headers().map(HeaderValue::as_bytes).chain(authority);
+        let Some(foreign) = names.find(|host| !is_permitted(host, listed)) else {
+            if let Some(value) = headers().next() {
+                permitted.get_or_init(|| value.clone());
+            }
+            return None;
+        };
         let shown: String = String::from_utf8_lossy(foreign).chars().take(SHOWN).collect();
         tracing::debug!(host = shown, "a request by a name that is not in allowed-hosts was refused");
         let text = format!("host `{shown}` is not allowed: add its name to allowed-hosts if it is this node's\n");

@@ -4,7 +4,7 @@ use std::{
     io,
     net::SocketAddr,
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicU64, Ordering},
     },
     time::Duration,
@@ -149,6 +149,7 @@ pub async fn serve(
                     slot,
                     front: front.clone(),
                     hosts: hosts.clone(),
+                    permitted_host: OnceLock::new(),
                     ids: ids.clone(),
                     flow: Arc::default(),
                 });
