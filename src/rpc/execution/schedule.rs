@@ -5,7 +5,7 @@
 //! threads: a client that asks for little finds a free one, whatever the others do.
 
 use std::{
-    collections::{HashMap, VecDeque},
+    collections::{HashMap, VecDeque, hash_map::Entry},
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -31,6 +31,8 @@ const HEAVY_ADDRESS: Duration = Duration::from_millis(500);
 const HALF_LIFE: Duration = Duration::from_secs(1);
 /// Executions of one connection that run at a time before the others wait among the long ones.
 const AT_ONCE: usize = 2;
+/// Executions that are not counted as use, as those that are quick enough to run where the request arrived are not.
+const NEGLIGIBLE: Duration = Duration::from_millis(1);
 /// How often clients are forgotten that have used nothing lately.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
@@ -91,17 +93,16 @@ struct Job {
     run: Box<dyn FnOnce() + Send>,
 }
 
-/// What somebody has used lately.
+/// Recent execution time of a connection or an address.
 #[derive(Clone, Copy, Debug)]
 struct Usage {
     used: Duration,
     at: Instant,
-    running: usize,
 }
 
 impl Usage {
     fn none(now: Instant) -> Self {
-        Self { used: Duration::ZERO, at: now, running: 0 }
+        Self { used: Duration::ZERO, at: now }
     }
 
     /// What is not forgotten yet.
@@ -120,6 +121,8 @@ type Usages<K> = HashMap<K, Usage, DefaultHashBuilder>;
 struct State {
     waiting: [Ring<ClientKey, Ring<u64, VecDeque<Job>>>; 3],
     running: [usize; 3],
+    /// Executions that run of each connection that has any.
+    running_of: HashMap<Client, usize, DefaultHashBuilder>,
     connections: Usages<Client>,
     addresses: Usages<ClientKey>,
     swept: Instant,
@@ -155,6 +158,7 @@ impl Schedule {
         let state = State {
             waiting: Default::default(),
             running: [0; 3],
+            running_of: HashMap::default(),
             connections: Usages::default(),
             addresses: Usages::default(),
             swept: Instant::now(),
@@ -190,9 +194,9 @@ impl Schedule {
         state.limits = if caller.remote { self.remote } else { self.local };
         state.last_id += 1;
         let id = state.last_id;
-        state.put(Job { id, caller, kind: Kind::Light, given_up: given_up.clone(), run }, Instant::now());
-        let next = state.take_next();
-        self.known.store(state.connections.len(), Ordering::Relaxed);
+        let now = Instant::now();
+        let kind = state.kind(caller, now);
+        let next = state.admit(Job { id, caller, kind, given_up: given_up.clone(), run }, now);
         drop(state);
         if let Some(job) = next {
             let own = self.clone();
@@ -208,10 +212,12 @@ impl Schedule {
             run_until(job.given_up, job.run);
             let mut state = self.state.lock();
             let now = Instant::now();
-            state.running[kind as usize] -= 1;
-            state.usage(caller.client, now).running -= 1;
-            state.charge(caller.client, now - began, now);
-            match state.take_next() {
+            state.end(caller.client, kind);
+            if now - began >= NEGLIGIBLE {
+                state.charge(caller.client, now - began, now);
+                self.known.store(state.connections.len(), Ordering::Relaxed);
+            }
+            match state.take_next(now) {
                 Some(next) => job = next,
                 None => return,
             }
@@ -220,12 +226,8 @@ impl Schedule {
 }
 
 impl State {
-    fn usage(&mut self, client: Client, now: Instant) -> &mut Usage {
-        self.connections.entry(client).or_insert_with(|| Usage::none(now))
-    }
-
     fn charge(&mut self, client: Client, took: Duration, now: Instant) {
-        self.usage(client, now).add(took, now);
+        self.connections.entry(client).or_insert_with(|| Usage::none(now)).add(took, now);
         self.addresses.entry(client.address).or_insert_with(|| Usage::none(now)).add(took, now);
         self.sweep(now);
     }
@@ -235,7 +237,7 @@ impl State {
             return;
         }
         self.swept = now;
-        let counts = |usage: &Usage| usage.running > 0 || usage.recent(now) > HEAVY_CONNECTION / 10;
+        let counts = |usage: &Usage| usage.recent(now) > HEAVY_CONNECTION / 10;
         self.connections.retain(|_, usage| counts(usage));
         self.addresses.retain(|_, usage| counts(usage));
     }
@@ -243,8 +245,10 @@ impl State {
     fn kind(&self, caller: Caller, now: Instant) -> Kind {
         let connection = self.connections.get(&caller.client);
         let address = self.addresses.get(&caller.client.address);
+        let running = self.running_of.get(&caller.client);
         if caller.long
-            || connection.is_some_and(|usage| usage.running >= AT_ONCE || usage.recent(now) > HEAVY_CONNECTION)
+            || running.is_some_and(|running| *running >= AT_ONCE)
+            || connection.is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
         {
             Kind::Long
         } else if address.is_some_and(|usage| usage.recent(now) > HEAVY_ADDRESS) {
@@ -254,32 +258,56 @@ impl State {
         }
     }
 
-    fn put(&mut self, mut job: Job, now: Instant) {
-        job.kind = self.kind(job.caller, now);
+    /// Begins the job if none waits and there is a thread for it. Otherwise it waits, and the one whose turn it is begins.
+    fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
+        if self.waiting.iter().all(Waiting::is_empty) && self.has_thread(job.kind) {
+            return Some(self.begin(job));
+        }
+        self.put(job);
+        self.take_next(now)
+    }
+
+    fn put(&mut self, job: Job) {
         let Client { address, connection } = job.caller.client;
         self.waiting[job.kind as usize].queue(address).queue(connection).push_back(job);
     }
 
-    /// The job whose turn it is, if one more may run. It counts as running from now on.
-    fn take_next(&mut self) -> Option<Job> {
-        let now = Instant::now();
+    /// Begins the job whose turn it is, if there is a thread for it.
+    fn take_next(&mut self, now: Instant) -> Option<Job> {
         for kind in KINDS {
-            let at = kind as usize;
-            while self.running.iter().sum::<usize>() < self.limits.all
-                && self.running[at..].iter().sum::<usize>() < self.limits.of(kind)
-            {
-                let Some(job) = self.waiting[at].take_next() else { break };
+            while self.has_thread(kind) {
+                let Some(mut job) = self.waiting[kind as usize].take_next() else { break };
                 // Its client may have used much since it came.
-                if self.kind(job.caller, now) > kind {
-                    self.put(job, now);
+                job.kind = self.kind(job.caller, now);
+                if job.kind > kind {
+                    self.put(job);
                     continue;
                 }
-                self.running[at] += 1;
-                self.usage(job.caller.client, now).running += 1;
-                return Some(job);
+                return Some(self.begin(job));
             }
         }
         None
+    }
+
+    fn has_thread(&self, kind: Kind) -> bool {
+        self.running.iter().sum::<usize>() < self.limits.all
+            && self.running[kind as usize..].iter().sum::<usize>() < self.limits.of(kind)
+    }
+
+    fn begin(&mut self, job: Job) -> Job {
+        self.running[job.kind as usize] += 1;
+        *self.running_of.entry(job.caller.client).or_default() += 1;
+        job
+    }
+
+    fn end(&mut self, client: Client, kind: Kind) {
+        self.running[kind as usize] -= 1;
+        if let Entry::Occupied(mut running) = self.running_of.entry(client) {
+            *running.get_mut() -= 1;
+            if *running.get() == 0 {
+                running.remove();
+            }
+        }
     }
 }
 
