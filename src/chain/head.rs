@@ -69,6 +69,8 @@ struct Past {
     weight: usize,
     /// Whether development methods had changed the state by then.
     edited: bool,
+    /// What held for the block: development methods change that as well.
+    params: Arc<ChainParams>,
 }
 
 /// How much of the past a head holds.
@@ -97,7 +99,8 @@ impl Head {
         let mut trail = Trail::starting_at(block.number());
         let mut past = Spine::starting_at(block.number());
         trail.push(block.clone());
-        past.push(Past { changes: Vec::new(), state: Some(state.clone()), changed: 0, weight: 0, edited: false });
+        let (held, own) = (Some(state.clone()), params.clone());
+        past.push(Past { changes: Vec::new(), state: held, changed: 0, weight: 0, edited: false, params: own });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
         Self { params, genesis, block, state, edits, trail, past, recent, built, bytes: 0, archive: None, version: 0 }
@@ -334,7 +337,8 @@ impl Head {
         let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
         let weight = weight(&block, changed);
         next.bytes += weight;
-        next.past.push(Past { changes: all, state: Some(state.clone()), changed, weight, edited: false });
+        let (held, params) = (Some(state.clone()), self.params.clone());
+        next.past.push(Past { changes: all, state: held, changed, weight, edited: false, params });
         next.recent.changed += changed;
         next.trail.push(block.clone());
         (next.block, next.state) = (block, state);
@@ -377,6 +381,7 @@ impl Head {
             Recent { changed, ..self.recent }
         };
         next.edits.clear();
+        next.params = past.params.clone();
         (next.block, next.state) = (block, state);
         Ok(next)
     }

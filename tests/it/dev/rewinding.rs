@@ -31,6 +31,19 @@ async fn a_rollback_forgets_the_newest_blocks() {
 }
 
 #[tokio::test]
+async fn a_rollback_gives_back_the_chain_id_of_the_block() {
+    let node = node().await;
+    node.send_wei(0).await;
+    node.rpc("anvil_setChainId", json!([31337])).await;
+    node.rpc("anvil_mine", json!([2])).await;
+    node.rpc("anvil_rollback", json!([1])).await;
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7a69", "it was set before this block");
+    node.rpc("anvil_rollback", json!([1])).await;
+    assert_eq!(node.rpc("eth_chainId", json!([])).await, "0x7d");
+    node.send_wei(0).await;
+}
+
+#[tokio::test]
 async fn a_reorg_takes_another_way_to_the_same_height() {
     let node = node().await;
     let gone = node.send_wei(0).await;
