@@ -104,6 +104,9 @@ impl Executor {
     /// Replaces the newest blocks by as many others, which hold these transactions and nothing else. Nothing happens
     /// if one of the transactions cannot be executed.
     pub fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ReorgError> {
+        if blocks.is_empty() {
+            return Ok(());
+        }
         let current = self.head();
         let number = current.number().saturating_sub(blocks.len() as u64);
         let mut head = current.rewound(number)?;
@@ -121,14 +124,14 @@ impl Executor {
             head = sealed.next.clone();
             sealed_blocks.push(sealed);
         }
-        if !sealed_blocks.is_empty()
-            && let Err(error) = self.record_replaced(to, &sealed_blocks)
-        {
+        if let Err(error) = self.record_replaced(to, &sealed_blocks) {
             *self.shared.timing.lock() = timing;
             self.shared.sealing.lock().forget_next();
             return Err(error.into());
         }
+        let dropped: Vec<_> = sealed_blocks.iter().flat_map(|sealed| sealed.dropped.clone()).collect();
         self.replace(head, sealed_blocks.into_iter().map(|sealed| sealed.block).collect());
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
         Ok(())
     }
 

@@ -105,6 +105,7 @@ impl View {
             overrides,
             gas_cap,
             is_over: None,
+            refuses_long: None,
         }
     }
 }

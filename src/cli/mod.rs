@@ -128,7 +128,6 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
 fn parser() -> clap::Command {
     let root = clap::Command::new("tetrad")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("A whole network on your desk: JSON-RPC, exchange, lending and accounts over one EVM state")
         .args_conflicts_with_subcommands(true)
         .args(settings::arguments())
         .subcommand(
@@ -148,7 +147,10 @@ fn parser() -> clap::Command {
                 .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
         )
         .subcommand(clap::Command::new("man").about("Print the manual page"));
+    // Commands bring a description of their own along, which is for readers of the source.
     Command::augment_subcommands(root)
+        .about("A whole network on your desk: JSON-RPC, exchange, lending and accounts over one EVM state")
+        .long_about(None::<&str>)
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {

@@ -63,8 +63,10 @@ pub struct CallContext<'a> {
     pub overrides: &'a StateOverrides,
     /// The most gas that a call may use.
     pub gas_cap: u64,
-    /// Whether it takes too long, where somebody minds.
+    /// Whether the call takes too long, if it is limited in time.
     pub is_over: Option<IsOver<'a>>,
+    /// Whether the call has to end before it runs a precompile that takes milliseconds, if it is limited in time.
+    pub refuses_long: Option<IsOver<'a>>,
 }
 
 /// An execution that was watched, and everything that it depended on.
@@ -93,6 +95,11 @@ impl<'a> CallContext<'a> {
     /// The same, as long as `is_over` says no.
     pub fn until(self, is_over: IsOver<'a>) -> Self {
         Self { is_over: Some(is_over), ..self }
+    }
+
+    /// The same, but `refuses_long` is asked before each precompile that takes milliseconds.
+    pub fn unless_long(self, refuses_long: IsOver<'a>) -> Self {
+        Self { refuses_long: Some(refuses_long), ..self }
     }
 
     /// Runs `call` with `gas`.
@@ -137,7 +144,8 @@ impl<'a> CallContext<'a> {
 
     /// The state and the precompiles with what the call pretends.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
-        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.is_over.map(Patience::new));
+        let patience = self.is_over.map(|is_over| Patience::new(is_over, self.refuses_long));
+        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(patience);
         let mut precompiles = self.environment.precompiles(self.chain);
         apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
         Ok((overlay, precompiles))

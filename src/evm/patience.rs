@@ -24,12 +24,19 @@ pub type IsOver<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 #[derive(Clone, Copy)]
 pub(super) struct Patience<'a> {
     is_over: IsOver<'a>,
+    /// Whether a precompile may not begin that takes milliseconds: nothing interrupts it. Asked before each of them.
+    refuses_long: Option<IsOver<'a>>,
     jumps: u32,
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(is_over: IsOver<'a>) -> Self {
-        Self { is_over, jumps: 0 }
+    pub(super) fn new(is_over: IsOver<'a>, refuses_long: Option<IsOver<'a>>) -> Self {
+        Self { is_over, refuses_long, jumps: 0 }
+    }
+
+    /// Whether the execution has to end before a precompile that takes long.
+    pub(super) fn refuses_long(&self) -> bool {
+        (self.is_over)() || self.refuses_long.is_some_and(|refuses| refuses())
     }
 
     /// Whether it takes too long already.

@@ -1,17 +1,24 @@
 //! Which precompiles an execution sees: those of the chain, some of which a call may pretend to be elsewhere.
 
-use super::signers::{Signers, signer};
+use super::{
+    EvmContext,
+    patience::STOPPED,
+    signers::{Signers, signer},
+};
 use alloy_primitives::{
     Address, Bytes,
     map::{AddressMap, AddressSet},
 };
 use revm::{
-    context_interface::{Cfg, ContextTr, JournalTr, LocalContextTr},
+    context_interface::{ContextTr, JournalTr, LocalContextTr},
     handler::{EthPrecompiles, PrecompileProvider, precompile_output_to_interpreter_result},
     interpreter::{CallInputs, InterpreterResult},
     precompile::{Precompile, secp256k1::ECRECOVER},
     primitives::hardfork::SpecId,
 };
+
+/// Gas up to which a precompile takes a few milliseconds at most.
+const SHORT_GAS: u64 = 300_000;
 
 /// The precompiles of one execution.
 #[derive(Clone, Debug)]
@@ -61,7 +68,7 @@ impl PrecompileSet {
     }
 }
 
-impl<C: ContextTr<Cfg: Cfg<Spec = SpecId>>> PrecompileProvider<C> for PrecompileSet {
+impl<'e> PrecompileProvider<EvmContext<'e>> for PrecompileSet {
     type Output = InterpreterResult;
 
     fn set_spec(&mut self, _: SpecId) -> bool {
@@ -69,7 +76,7 @@ impl<C: ContextTr<Cfg: Cfg<Spec = SpecId>>> PrecompileProvider<C> for Precompile
         false
     }
 
-    fn run(&mut self, context: &mut C, inputs: &CallInputs) -> Result<Option<InterpreterResult>, String> {
+    fn run(&mut self, context: &mut EvmContext<'e>, inputs: &CallInputs) -> Result<Option<InterpreterResult>, String> {
         let mut result = self.run_as_it_is(context, inputs)?;
         if !self.signers.is_empty()
             && inputs.bytecode_address == *ECRECOVER.address()
@@ -93,17 +100,24 @@ impl<C: ContextTr<Cfg: Cfg<Spec = SpecId>>> PrecompileProvider<C> for Precompile
 
 impl PrecompileSet {
     /// Runs a precompile as it is, whatever `ecrecover` was told.
-    fn run_as_it_is<C: ContextTr<Cfg: Cfg<Spec = SpecId>>>(
+    fn run_as_it_is(
         &mut self,
-        context: &mut C,
+        context: &mut EvmContext<'_>,
         inputs: &CallInputs,
     ) -> Result<Option<InterpreterResult>, String> {
-        let Some(changed) = &self.changed else { return self.chain.run(context, inputs) };
-        let Some(precompile) = changed.get(&inputs.bytecode_address) else { return Ok(None) };
-        let input = inputs.input.as_bytes(context);
-        let output =
-            precompile.execute(&input, inputs.gas_limit, inputs.reservoir).map_err(|error| error.to_string())?;
-        drop(input);
+        let Some(precompile) = self.get(&inputs.bytecode_address) else { return Ok(None) };
+        let run = |context: &mut EvmContext<'_>, gas_limit| {
+            let input = inputs.input.as_bytes(context);
+            precompile.execute(&input, gas_limit, inputs.reservoir).map_err(|error| error.to_string())
+        };
+        let mut output = run(context, inputs.gas_limit.min(SHORT_GAS))?;
+        // Gas is counted before anything is done for it.
+        if inputs.gas_limit > SHORT_GAS && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
+            if context.db_mut().patience().is_some_and(|patience| patience.refuses_long()) {
+                return Err(STOPPED.to_owned());
+            }
+            output = run(context, inputs.gas_limit)?;
+        }
         // As the chain's own do: a direct caller learns why its call failed.
         if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())
             && context.journal().depth() == 1

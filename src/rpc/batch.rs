@@ -120,6 +120,10 @@ impl Parts<'_, '_> {
         if self.is_full() {
             return self.refuse_for_size(at);
         }
+        let answer = answer.and_then(|rendered| {
+            let fits = self.rpc.context.config.budget.merge(&mut self.held, rendered.held);
+            if fits { Ok(rendered.json) } else { Err(RpcError::no_room()) }
+        });
         let (id, part) = &mut self.parts[at];
         self.rpc.finish(id, answer, part);
         self.size += part.len();
@@ -132,12 +136,8 @@ impl Parts<'_, '_> {
     }
 
     fn refuse_for_size(&mut self, at: usize) {
-        let why = if self.no_room {
-            "response too large for the memory that is left; try again"
-        } else {
-            "response too large"
-        };
-        self.refuse(at, &RpcError::new(TOO_LARGE, why));
+        let error = if self.no_room { RpcError::no_room() } else { RpcError::new(TOO_LARGE, "response too large") };
+        self.refuse(at, &error);
     }
 
     fn write(self, out: &mut Vec<u8>) -> Held {

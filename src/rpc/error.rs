@@ -79,6 +79,11 @@ impl RpcError {
         Self::new(TOO_LARGE, format!("response too large: it exceeds {limit} bytes; {advice}"))
     }
 
+    /// Other answers take the memory that there is for those under way.
+    pub fn no_room() -> Self {
+        Self::new(TOO_LARGE, "response too large for the memory that is left; try again")
+    }
+
     /// The node failed.
     pub fn internal(what: impl Into<String>) -> Self {
         Self::new(INTERNAL_ERROR, what)

@@ -179,7 +179,10 @@ where
     let (body, held) = match body {
         Ok(Ok(body)) => body,
         Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
-        Ok(Err(Unread::TooLarge)) => return too_large(),
+        Ok(Err(Unread::TooLarge)) => {
+            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(4 * limit as u64))).await;
+            return too_large();
+        }
         Ok(Err(Unread::Failed(error))) => {
             return (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response();
         }
@@ -188,7 +191,7 @@ where
             return busy();
         }
     };
-    let (answer, mut holds) = match &rpc.neighbour {
+    let (answer, holds) = match &rpc.neighbour {
         // Other interfaces are not that strict.
         Some(neighbour) if !json => match neighbour(&body) {
             Some(answer) => (answer, Held::default()),
@@ -197,10 +200,7 @@ where
         _ => rpc.answer(client, &body).await,
     };
     drop((body, held));
-    // The client may take its time to read a long answer.
-    if holds.is_nothing() && !budget.grow(&mut holds, answer.len()).await {
-        return busy();
-    }
+    // Held until the client has read the answer.
     let answer = Body::from(holds.attach(answer));
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], answer).into_response()
 }

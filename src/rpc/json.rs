@@ -14,6 +14,16 @@ pub(crate) trait Json {
     /// Appends the JSON.
     fn write(&self, out: &mut Vec<u8>);
 
+    /// The JSON on its own. What is written already is not copied.
+    fn into_json(self) -> Vec<u8>
+    where
+        Self: Sized,
+    {
+        let mut out = Vec::new();
+        self.write(&mut out);
+        out
+    }
+
     /// What the JSON looks like, as a JSON schema. Where the type does not say, an example does.
     fn schema(example: Option<&Value>) -> Value {
         schema::of_example(example)
@@ -143,6 +153,10 @@ pub(crate) struct Written(pub(crate) Vec<u8>);
 impl Json for Written {
     fn write(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.0);
+    }
+
+    fn into_json(self) -> Vec<u8> {
+        self.0
     }
 }
 

@@ -49,9 +49,10 @@ use self::{
     envelope::{Body, Request},
     execution::{Caller, Execution, Slice},
     filters::Filters,
+    json::Written,
     meter::{Meter, Meters},
     reference::Methods,
-    table::{Handler, Pending},
+    table::{Handler, Pending, Rendered},
 };
 use crate::{
     chain::{Chain, Keyring},
@@ -168,6 +169,9 @@ impl Context {
     }
 }
 
+/// Bytes of a result from which on it is not copied.
+const LONG: usize = 16 << 10;
+
 /// What became of a call at first.
 enum Began {
     /// It was answered, after this time.
@@ -266,7 +270,14 @@ impl Rpc {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),
             Ok(Body::Single(Ok(request))) => {
                 if let Began::UnderWay(started) = self.start(client, &request, &mut out) {
-                    self.finish(request.id, self.wait(started).await, &mut out);
+                    let answer = self.wait(started).await.map(|rendered| {
+                        held = rendered.held;
+                        rendered.json
+                    });
+                    self.finish(request.id, answer, &mut out);
+                } else if !self.context.config.budget.grow(&mut held, out.len()).await {
+                    out.clear();
+                    self.refuse(request.id, &RpcError::no_room(), &mut out);
                 }
             }
             Ok(Body::Batch(batch)) => held = self.answer_batch(client, batch, &mut out).await,
@@ -356,7 +367,7 @@ impl Rpc {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, given.as_deref());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
-                    return Ok(answer);
+                    return Rendered::new(Written(answer), &context);
                 }
             }
             let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
@@ -372,7 +383,7 @@ impl Rpc {
                 {
                     run(&own, caller, params.as_deref(), &mut out)?;
                 }
-                Ok(out)
+                Rendered::new(Written(out), &own)
             };
             context.execution.apart(caller, run).await
         })
@@ -393,8 +404,15 @@ impl Rpc {
         answer
     }
 
-    fn finish(&self, id: &str, answer: table::Answer, out: &mut Vec<u8>) {
+    fn finish(&self, id: &str, answer: Result<Vec<u8>, RpcError>, out: &mut Vec<u8>) {
         match answer {
+            // What is long is not copied.
+            Ok(mut result) if out.is_empty() && result.len() > LONG => {
+                envelope::begin(id, out);
+                result.splice(0..0, out.drain(..));
+                *out = result;
+                envelope::end(out);
+            }
             Ok(result) => {
                 envelope::begin(id, out);
                 out.extend_from_slice(&result);

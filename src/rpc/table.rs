@@ -10,6 +10,7 @@ use std::{
     future::Future,
     pin::Pin,
     sync::Arc,
+    time::Instant,
 };
 
 use alloy_primitives::map::DefaultHashBuilder;
@@ -18,14 +19,32 @@ use serde_json::{Value, value::RawValue};
 use super::{
     Context,
     error::{Dialect, RpcError},
-    execution::{CALLER, Caller},
+    execution::{CALLER, Caller, Slice},
     json::Json,
     meter::Meter,
     params::{Params, Reach, Reader, Shape},
 };
+use crate::web::Held;
 
-/// What a method came to: the JSON of its result, or an error.
-pub type Answer = Result<Vec<u8>, RpcError>;
+/// The JSON of a result, and the memory for answers under way that it takes.
+pub struct Rendered {
+    pub(super) json: Vec<u8>,
+    pub(super) held: Held,
+}
+
+impl Rendered {
+    /// The JSON of `result`, if there is memory for it.
+    pub(super) fn new(result: impl Json, context: &Context) -> Result<Self, RpcError> {
+        let (json, mut held) = (result.into_json(), Held::default());
+        match context.config.budget.try_grow(&mut held, json.len()) {
+            true => Ok(Self { json, held }),
+            false => Err(RpcError::no_room()),
+        }
+    }
+}
+
+/// The result of a method, or an error.
+pub type Answer = Result<Rendered, RpcError>;
 
 /// A method that was called and is under way.
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -92,7 +111,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), apart(handler)));
+        self.add::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), in_slices(handler)));
     }
 
     /// Adds a method that may take long whatever it is asked: it always runs on a thread of its own.
@@ -116,9 +135,8 @@ impl Table {
             Handler::Wait(Box::new(move |context, caller, params| {
                 let params = P::read(params, context.dialect)?;
                 Ok(Box::pin(CALLER.scope(caller, async move {
-                    let mut out = Vec::new();
-                    handler(context, params).await?.write(&mut out);
-                    Ok(out)
+                    let result = handler(context.clone(), params).await?;
+                    Rendered::new(result, &context)
                 })))
             })),
         );
@@ -176,14 +194,42 @@ where
         let params = P::read(params, context.dialect)?;
         // On a fork everything runs on threads already.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
-            return Ok(Some(start(handler, context.clone(), caller, params)));
+            return Ok(Some(Box::pin(run_apart(handler, context.clone(), caller, params))));
         }
         handler(context, params)?.write(out);
         Ok(None)
     })
 }
 
-/// A handler on a thread of its own.
+/// A handler on a thread of its own, for a slice at first. What takes longer begins again among the long executions.
+fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Box<Slow>
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    Box::new(move |context, caller, params| {
+        let first = P::read(params, context.dialect)?;
+        if caller.long || caller.remote {
+            return Ok(Box::pin(run_apart(handler, context, caller, first)));
+        }
+        let params = params.map(ToOwned::to_owned);
+        Ok(Box::pin(async move {
+            let own = context.clone();
+            let run = move || {
+                let work = || handler(&own, first).and_then(|result| Rendered::new(result, &own));
+                let (outcome, slice) = Slice::run(Instant::now(), work);
+                if slice.overran { Ok(None) } else { outcome.map(Some) }
+            };
+            if let Some(rendered) = context.execution.apart(caller, run).await? {
+                return Ok(rendered);
+            }
+            let again = P::read(params.as_deref(), context.dialect)?;
+            run_apart(handler, context, Caller { long: true, ..caller }, again).await
+        }))
+    })
+}
+
+/// A handler on a thread of its own, among the long executions.
 fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Box<Slow>
 where
     P: Params + Send + 'static,
@@ -191,29 +237,23 @@ where
 {
     Box::new(move |context, caller, params| {
         let params = P::read(params, context.dialect)?;
-        Ok(start(handler, context, caller, params))
+        Ok(Box::pin(run_apart(handler, context, Caller { long: true, ..caller }, params)))
     })
 }
 
-fn start<P, R>(
+async fn run_apart<P, R>(
     handler: fn(&Context, P) -> Result<R, RpcError>,
     context: Arc<Context>,
     caller: Caller,
     params: P,
-) -> Pending
+) -> Answer
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::pin(async move {
-        let own = context.clone();
-        let run = move || {
-            let mut out = Vec::new();
-            handler(&own, params)?.write(&mut out);
-            Ok(out)
-        };
-        context.execution.apart(caller, run).await
-    })
+    let own = context.clone();
+    let run = move || handler(&own, params).and_then(|result| Rendered::new(result, &own));
+    context.execution.apart(caller, run).await
 }
 
 #[cfg(test)]

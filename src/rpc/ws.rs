@@ -105,12 +105,11 @@ async fn converse(socket: WebSocket, client: Client, kept: Kept, rpc: Rpc, mut s
                 match subscription_request(&rpc, &mut subscriptions, &text) {
                     Some(answer) => out.push(answer),
                     None => {
-                        let (rpc, budget) = (rpc.clone(), budget.clone());
+                        let rpc = rpc.clone();
                         answers.push(async move {
-                            let (answer, mut holds) = rpc.answer(client, text.as_bytes()).await;
+                            let answer = rpc.answer(client, text.as_bytes()).await;
                             drop((text, held));
-                            let room = !holds.is_nothing() || budget.grow(&mut holds, answer.len()).await;
-                            (answer, room.then_some(holds))
+                            answer
                         });
                     }
                 }
@@ -119,7 +118,6 @@ async fn converse(socket: WebSocket, client: Client, kept: Kept, rpc: Rpc, mut s
                 }
             }
             Some((answer, held)) = answers.next() => {
-                let Some(held) = held else { break Some(NO_ROOM) };
                 written = held;
                 // Answers are JSON, which is UTF-8.
                 out.push(String::from_utf8(answer).unwrap_or_default());

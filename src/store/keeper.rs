@@ -87,9 +87,10 @@ fn write(storage: &dyn Storage, identity: ChainIdentity, history: &History, snap
     tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
     // Only those count that the log can be followed from; of what was taken back none is needed.
     let all = checkpoints(storage)?;
-    let mut kept = history.bases()?;
-    kept.drain(1..kept.len().saturating_sub(KEPT).max(1));
-    for height in all.into_iter().filter(|height| !kept.contains(height)) {
+    let bases = history.bases()?;
+    let is_kept =
+        |height: &u64| bases.first() == Some(height) || bases.iter().rev().take(KEPT).any(|kept| kept == height);
+    for height in all.into_iter().filter(|height| !is_kept(height)) {
         storage.remove(&checkpoint::name(height))?;
     }
     Ok(())

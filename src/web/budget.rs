@@ -16,6 +16,8 @@ use tokio::{sync::Notify, time::timeout};
 
 /// Bytes that are not counted: most requests and answers are smaller, and are never refused.
 const UNCOUNTED: usize = 16 << 10;
+/// Bytes from which on nothing waits that takes them already.
+const LONG: usize = 4 << 20;
 /// How long a holder waits for others to give memory back.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -61,10 +63,14 @@ impl Budget {
         self.grow(&mut held, bytes).await.then_some(held)
     }
 
-    /// Makes `held` cover `bytes`. False if there is no room for too long.
+    /// Makes `held` cover `bytes`. False if there is no room for too long. An answer that is long does not wait: it takes
+    /// the memory already.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
         if self.try_grow(held, bytes) {
             return true;
+        }
+        if bytes.saturating_sub(held.bytes) > LONG {
+            return false;
         }
         let growing = async {
             loop {
@@ -81,7 +87,7 @@ impl Budget {
     }
 
     /// The same without waiting.
-    pub(super) fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
+    pub fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
         // A request larger than the budget has to have it for itself.
         let wanted = bytes.min(self.0.total);
         if bytes <= UNCOUNTED || wanted <= held.bytes {
@@ -100,6 +106,20 @@ impl Budget {
             held.from = Some(self.0.clone());
         }
         taken
+    }
+}
+
+impl Budget {
+    /// Adds what `other` covers to `held`. False, and `other` is given back, if that is more than one holder may have.
+    pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
+        let total = held.bytes + other.bytes;
+        let used = self.0.used.load(Ordering::Relaxed);
+        let fits = other.is_nothing() || used == total || total <= self.0.total - used;
+        if fits && !other.is_nothing() {
+            held.bytes += std::mem::take(&mut other.bytes);
+            held.from = Some(self.0.clone());
+        }
+        fits
     }
 }
 

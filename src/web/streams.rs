@@ -109,7 +109,10 @@ impl HttpBody for Pieces {
             pieces.fetch_add(1, Ordering::Relaxed);
         }
         let length = self.rest.len().min(PIECE);
-        Poll::Ready(Some(Ok(Frame::data(self.rest.split_to(length)))))
+        // A copy: what waits to be sent must not hold the whole answer, nor the memory that this counts for.
+        let piece = Bytes::copy_from_slice(&self.rest[..length]);
+        self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
+        Poll::Ready(Some(Ok(Frame::data(piece))))
     }
 
     fn is_end_stream(&self) -> bool {

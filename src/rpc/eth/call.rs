@@ -6,7 +6,7 @@ use super::{overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     chain::BlockId,
     evm::StateOverrides,
-    rpc::{Context, Dialect, RpcError, Table, error::call_output, hex::Quantity},
+    rpc::{Context, Dialect, RpcError, Table, error::call_output, execution::refuses_long, hex::Quantity},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -22,7 +22,8 @@ fn call(context: &Context, (request, block, overrides, in_block): CallParams) ->
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    call_output(view.call_context(&overrides, context.config.gas_cap).until(&is_over).call(&call)?)
+    let calls = view.call_context(&overrides, context.config.gas_cap).until(&is_over).unless_long(&refuses_long);
+    call_output(calls.call(&call)?)
 }
 
 /// The least gas with which the transaction succeeds.
@@ -35,7 +36,7 @@ fn estimate_gas(
 
 /// The gas that a transaction needs. Where a client names no block, that is in the next one, whose time a contract may
 /// look at, and also if a second passes until then: so what reckons interest up to now costs no more than estimated.
-/// Clients of go-ethereum get the estimate in the newest block.
+/// Clients of go-ethereum that name no block get the estimate in the newest one.
 pub(super) fn estimate(
     context: &Context,
     request: TransactionRequest,
@@ -44,14 +45,15 @@ pub(super) fn estimate(
     in_block: &BlockOverrides,
 ) -> Result<u64, RpcError> {
     let (block, lasting) = match (block, context.dialect) {
+        // Some client libraries always name the pending block.
+        (None, Dialect::Network) | (Some(BlockId::Pending), _) => (BlockId::Pending, true),
         (Some(block), _) => (block, false),
-        (None, Dialect::Network) => (BlockId::Pending, true),
         (None, Dialect::Ethereum) => (BlockId::Latest, false),
     };
     let mut view = context.chain.view(block)?;
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    let calls = view.call_context(overrides, context.config.gas_cap).until(&is_over);
+    let calls = view.call_context(overrides, context.config.gas_cap).until(&is_over).unless_long(&refuses_long);
     Ok(if lasting { calls.lasting_estimate(&call)? } else { calls.estimate(&call)? })
 }

@@ -35,6 +35,11 @@ const MAX_ALTERNATIVES: usize = 1_000;
 /// Blocks all of whose logs may be told at once, on the task that brought the request.
 const FEW: u64 = 16;
 
+/// Bytes of logs that are written between two looks at the time.
+const BETWEEN_LOOKS: usize = 64 << 10;
+/// Room for what stands around a result in a response.
+const ENVELOPE: usize = 256;
+
 /// Which logs are wanted.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogFilter {
@@ -237,8 +242,7 @@ impl LogFilter {
         // One after another, so that no more than one of them is held.
         for number in blocks.old {
             if is_over() {
-                let message = format!("execution timeout; narrow the range (up to block {number})");
-                return Err(RpcError::new(TIMEOUT, message));
+                return Err(out_of_time(number));
             }
             let Some(block) = context.chain.old_block(&head, number) else { continue };
             for at in self.matching(&block) {
@@ -248,15 +252,26 @@ impl LogFilter {
         }
         let (mut found, before) = (Vec::new(), answer.size);
         for block in &blocks.held {
+            let counted = answer.size;
             for at in self.matching(block) {
                 answer.count(written_size(at.log), block.number())?;
                 found.push((block, at));
             }
+            if answer.size > counted && is_over() {
+                return Err(out_of_time(block.number()));
+            }
         }
         // Room for everything at once: the answer may be long, and growing it step by step costs as much as writing it.
-        answer.out.reserve_exact(answer.size - before + 1);
+        answer.out.reserve_exact(answer.size - before + ENVELOPE);
+        let mut looked = 0;
         for (block, at) in found {
             answer.write(|out| write_log(block, at, false, out));
+            if answer.out.len() - looked > BETWEEN_LOOKS {
+                looked = answer.out.len();
+                if is_over() {
+                    return Err(out_of_time(block.number()));
+                }
+            }
         }
         Ok(answer.end())
     }
@@ -425,6 +440,10 @@ impl<'c> Answer<'c> {
     }
 }
 
+fn out_of_time(block: u64) -> RpcError {
+    RpcError::new(TIMEOUT, format!("execution timeout; narrow the range (up to block {block})"))
+}
+
 /// About how long a log is as JSON.
 fn written_size(log: &Log) -> usize {
     460 + 69 * log.topics().len() + 2 * log.data.data.len()
@@ -436,6 +455,10 @@ pub(super) struct Logs(pub(super) Written);
 impl Json for Logs {
     fn write(&self, out: &mut Vec<u8>) {
         self.0.write(out);
+    }
+
+    fn into_json(self) -> Vec<u8> {
+        self.0.into_json()
     }
 
     fn schema(_: Option<&Value>) -> Value {

@@ -20,7 +20,7 @@ use tokio::{
 use self::{driver::DriverKeeper, schedule::Schedule};
 pub(super) use self::{
     schedule::Caller,
-    slice::{Slice, interrupted},
+    slice::{Slice, interrupted, refuses_long},
 };
 use super::RpcError;
 use crate::web::Client;

@@ -30,6 +30,18 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
         self.queues.entry(key).or_default()
     }
 
+    /// Takes something out of the queue whose turn it is among those of the keys that are `wanted`.
+    pub(super) fn take_where<T>(&mut self, wanted: impl Fn(&K) -> bool) -> Option<T>
+    where
+        Q: Waiting<T>,
+    {
+        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
+        let mut keys = self.queues.range((after, Bound::Unbounded)).chain(&self.queues).map(|(key, _)| *key);
+        let key = keys.find(wanted)?;
+        self.last = Some(key);
+        self.remove(key, Q::take_next)
+    }
+
     /// Takes something out of the queue of `key`.
     pub(super) fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
     where
@@ -46,11 +58,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
 
 impl<K: Ord + Copy, T, Q: Default + Waiting<T>> Waiting<T> for Ring<K, Q> {
     fn take_next(&mut self) -> Option<T> {
-        let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
-        let next = self.queues.range((after, Bound::Unbounded)).next().or_else(|| self.queues.iter().next());
-        let key = *next?.0;
-        self.last = Some(key);
-        self.remove(key, Q::take_next)
+        self.take_where(|_| true)
     }
 
     fn is_empty(&self) -> bool {

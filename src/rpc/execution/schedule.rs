@@ -6,6 +6,7 @@
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
+    hash::Hash,
     sync::{
         Arc,
         atomic::{AtomicBool, AtomicUsize, Ordering},
@@ -68,19 +69,22 @@ struct Limits {
     crowded: usize,
     /// Long ones.
     long: usize,
+    /// Long ones of one address: another one finds a thread.
+    long_of_address: usize,
 }
 
 impl Limits {
     fn new(all: usize) -> Self {
-        Self { all, crowded: (all * 3 / 4).max(1), long: (all / 2).max(1) }
+        let long = (all / 2).max(1);
+        Self { all, crowded: (all * 3 / 4).max(1), long, long_of_address: (long - 1).max(1) }
     }
 
-    fn of(&self, kind: Kind) -> usize {
-        match kind {
-            Kind::Light => self.all,
-            Kind::Crowded => self.crowded,
-            Kind::Long => self.long,
-        }
+    /// Whether one more of this kind may run beside so many of each.
+    fn permit(&self, kind: Kind, running: &[usize; 3]) -> bool {
+        let [light, crowded, long] = *running;
+        light + crowded + long < self.all
+            && (kind < Kind::Crowded || crowded + long < self.crowded)
+            && (kind < Kind::Long || long < self.long)
     }
 }
 
@@ -123,6 +127,8 @@ struct State {
     running: [usize; 3],
     /// Executions that run of each connection that has any.
     running_of: HashMap<Client, usize, DefaultHashBuilder>,
+    /// Long executions that run of each address that has any.
+    long_of: HashMap<ClientKey, usize, DefaultHashBuilder>,
     connections: Usages<Client>,
     addresses: Usages<ClientKey>,
     swept: Instant,
@@ -159,6 +165,7 @@ impl Schedule {
             waiting: Default::default(),
             running: [0; 3],
             running_of: HashMap::default(),
+            long_of: HashMap::default(),
             connections: Usages::default(),
             addresses: Usages::default(),
             swept: Instant::now(),
@@ -260,7 +267,10 @@ impl State {
 
     /// Begins the job if none waits and there is a thread for it. Otherwise it waits, and the one whose turn it is begins.
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
-        if self.waiting.iter().all(Waiting::is_empty) && self.has_thread(job.kind) {
+        if self.waiting.iter().all(Waiting::is_empty)
+            && self.limits.permit(job.kind, &self.running)
+            && (job.kind < Kind::Long || self.may_begin_long(job.caller.client.address))
+        {
             return Some(self.begin(job));
         }
         self.put(job);
@@ -275,8 +285,10 @@ impl State {
     /// Begins the job whose turn it is, if there is a thread for it.
     fn take_next(&mut self, now: Instant) -> Option<Job> {
         for kind in KINDS {
-            while self.has_thread(kind) {
-                let Some(mut job) = self.waiting[kind as usize].take_next() else { break };
+            while self.limits.permit(kind, &self.running) {
+                let (long_of, most) = (&self.long_of, self.limits.long_of_address);
+                let may_begin = |address: &ClientKey| kind < Kind::Long || count(long_of, *address) < most;
+                let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else { break };
                 // Its client may have used much since it came.
                 job.kind = self.kind(job.caller, now);
                 if job.kind > kind {
@@ -289,24 +301,39 @@ impl State {
         None
     }
 
-    fn has_thread(&self, kind: Kind) -> bool {
-        self.running.iter().sum::<usize>() < self.limits.all
-            && self.running[kind as usize..].iter().sum::<usize>() < self.limits.of(kind)
+    fn may_begin_long(&self, address: ClientKey) -> bool {
+        count(&self.long_of, address) < self.limits.long_of_address
     }
 
     fn begin(&mut self, job: Job) -> Job {
+        let client = job.caller.client;
         self.running[job.kind as usize] += 1;
-        *self.running_of.entry(job.caller.client).or_default() += 1;
+        *self.running_of.entry(client).or_default() += 1;
+        if job.kind == Kind::Long {
+            *self.long_of.entry(client.address).or_default() += 1;
+        }
         job
     }
 
     fn end(&mut self, client: Client, kind: Kind) {
         self.running[kind as usize] -= 1;
-        if let Entry::Occupied(mut running) = self.running_of.entry(client) {
-            *running.get_mut() -= 1;
-            if *running.get() == 0 {
-                running.remove();
-            }
+        subtract_one(&mut self.running_of, client);
+        if kind == Kind::Long {
+            subtract_one(&mut self.long_of, client.address);
+        }
+    }
+}
+
+fn count<K: Eq + Hash>(counts: &HashMap<K, usize, DefaultHashBuilder>, key: K) -> usize {
+    counts.get(&key).copied().unwrap_or(0)
+}
+
+/// Counts one less, and forgets what is not there any more.
+fn subtract_one<K: Eq + Hash>(counts: &mut HashMap<K, usize, DefaultHashBuilder>, key: K) {
+    if let Entry::Occupied(mut entry) = counts.entry(key) {
+        *entry.get_mut() -= 1;
+        if *entry.get() == 0 {
+            entry.remove();
         }
     }
 }

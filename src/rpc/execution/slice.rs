@@ -34,7 +34,15 @@ pub(in crate::rpc) fn interrupted() -> bool {
     GIVEN_UP.with_borrow(|flag| flag.as_ref().is_some_and(|flag| flag.load(Ordering::Relaxed)))
 }
 
-/// What became of an execution on a task of the runtime.
+/// Whether the execution on this thread should end before it begins something that nothing interrupts and that takes
+/// longer than a slice.
+pub(in crate::rpc) fn refuses_long() -> bool {
+    let in_slice = END.get().is_some();
+    OVERRUN.set(OVERRUN.get() | in_slice);
+    in_slice
+}
+
+/// The outcome of an execution that had a slice of time.
 #[derive(Clone, Copy, Debug)]
 pub(in crate::rpc) struct Slice {
     /// Whether the work was interrupted, so that its result says nothing.

@@ -88,7 +88,7 @@ fn what_is_wrong_is_said_on_standard_error() {
 #[test]
 fn help_names_every_setting() {
     let (success, printed, _) = output(&["--help"]);
-    assert!(success);
+    assert!(success && printed.starts_with("A whole network on your desk"), "{printed}");
     for setting in tetrad::config::SETTINGS {
         assert!(
             printed.contains(&format!("--{}", setting.flag())) && printed.contains(&setting.variable()),

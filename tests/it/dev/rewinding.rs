@@ -71,6 +71,17 @@ async fn a_reorg_takes_another_way_to_the_same_height() {
 }
 
 #[tokio::test]
+async fn a_reorg_of_no_blocks_decides_nothing_about_the_next() {
+    let node = node().await;
+    node.rpc("anvil_mine", json!([2])).await;
+    let before = node.latest().await;
+    node.rpc("anvil_reorg", json!([0, []])).await;
+    assert_eq!(node.latest().await, before);
+    node.rpc("anvil_mine", json!([])).await;
+    assert_ne!(node.latest().await["mixHash"], before["hash"]);
+}
+
+#[tokio::test]
 async fn a_reorg_that_cannot_be_changes_nothing() {
     let node = node().await;
     node.rpc("anvil_mine", json!([3])).await;

@@ -4,6 +4,10 @@ use std::time::Duration;
 
 use alloy::primitives::Address;
 use serde_json::{Value, json};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 
 use crate::support::{TestNode, node_with, process::Running};
 
@@ -157,6 +161,40 @@ async fn short_answers(mining: bool) -> TestNode {
         config.rpc.max_trace_bytes = 20_000;
     })
     .await
+}
+
+/// Each answer is far from its own limit; all of them together would take a gigabyte.
+#[tokio::test]
+async fn answers_that_nobody_reads_are_bounded_in_memory() {
+    let node = Measured(Running::start(&["--limits-transit-megabytes", "64", "--block-time", "60"]).await);
+    // Logs 32 kilobytes of its memory 60 times.
+    let code = format!("0x{}00", "6180006000a0".repeat(60));
+    node.rpc("anvil_setCode", json!([AT, code])).await;
+    let from = node.rpc("eth_accounts", json!([])).await[0].clone();
+    for _ in 0..6 {
+        node.rpc("eth_sendTransaction", json!([{"from": from, "to": AT, "gas": "0xffffff"}])).await;
+        node.rpc("evm_mine", json!([])).await;
+    }
+    let query = json!([{"fromBlock": "0x0", "toBlock": "latest", "address": AT}]);
+    let length = node.rpc("eth_getLogs", query.clone()).await.to_string().len();
+    assert!(length > 20 << 20, "{length}");
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_getLogs", "params": query}).to_string();
+    let address =
+        node.0.ready["rpc"].as_str().unwrap().trim_start_matches("http://").trim_end_matches("/rpc").to_owned();
+    let mut unread = Vec::new();
+    for _ in 0..60 {
+        let mut stream = TcpStream::connect(&address).await.unwrap();
+        let head = "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ncontent-length: ";
+        stream.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
+        unread.push(stream);
+    }
+    // The last of them is answered, one way or the other, when all have been looked at.
+    for stream in &mut unread {
+        stream.read_u8().await.unwrap();
+    }
+    let error = node.error("eth_getLogs", query).await;
+    says(&error, "response too large for the memory that is left; try again");
+    assert!(node.peak() < 700, "{} MB", node.peak());
 }
 
 #[tokio::test]

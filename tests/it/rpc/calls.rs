@@ -201,10 +201,10 @@ async fn an_estimate_holds_in_the_next_second_too() {
     let even = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
     let even = (number(&even["timestamp"]) / 2 + 50) * 2;
     node.rpc("evm_setNextBlockTimestamp", json!([even])).await;
-    let in_block = number(&node.rpc("eth_estimateGas", json!([{"to": storing}, "pending"])).await);
-    assert!(in_block < 25_000, "{in_block}");
-    let lasting = number(&node.rpc("eth_estimateGas", json!([{"to": storing}])).await);
-    assert!(lasting > 40_000, "{lasting}");
+    for block in [json!([{"to": storing}]), json!([{"to": storing}, "pending"])] {
+        let lasting = number(&node.rpc("eth_estimateGas", block).await);
+        assert!(lasting > 40_000, "{lasting}");
+    }
     let until_then = number(&node.rpc("eth_estimateGas", json!([{"to": failing}])).await);
     assert!(until_then < 25_000, "{until_then}");
     let hash = node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": storing}])).await;

@@ -77,6 +77,54 @@ async fn batches_of_slow_calls_leave_room_for_others() {
     }
 }
 
+/// Nothing interrupts a precompile, and nobody knows a connection that is new.
+#[tokio::test]
+async fn slow_precompiles_on_new_connections_leave_room_for_others() {
+    let node = Running::start(&["--block-time", "60"]).await;
+    // 49 million rounds of BLAKE2 (EIP-152), which take most of a second.
+    let input = format!("0x02f00000{}01", "00".repeat(208));
+    let call = json!([{"to": "0x0000000000000000000000000000000000000009", "data": input}, "latest"]);
+    let body = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_call", "params": call}).to_string();
+    let mut attackers = JoinSet::new();
+    for _ in 0..40 {
+        let (url, body) = (url(&node), body.clone());
+        attackers.spawn(async move {
+            loop {
+                let request = reqwest::Client::new().post(&url).header("content-type", "application/json");
+                // Whether there is an answer is not what matters here.
+                let _ = async { request.body(body.clone()).send().await?.bytes().await }.await;
+            }
+        });
+    }
+    asks_honestly(&node).await;
+    attackers.shutdown().await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn traces_of_one_address_leave_a_thread_for_another() {
+    let node = patient("600").await;
+    let trace =
+        |code: &str| json!([{"to": AT, "gas": "0xffffffffff"}, "latest", {"stateOverrides": {AT: {"code": code}}}]);
+    let body =
+        |code: &str| json!({"jsonrpc": "2.0", "id": 1, "method": "debug_traceCall", "params": trace(code)}).to_string();
+    let mut unanswered = Vec::new();
+    for _ in 0..30 {
+        unanswered.push(send_only(&node, &body(LOOP)).await);
+    }
+    // Until they execute.
+    let busy = ticks(&node) + 50;
+    while ticks(&node) < busy {
+        tokio::task::yield_now().await;
+    }
+    let other =
+        reqwest::Client::builder().local_address(std::net::IpAddr::from([127, 0, 0, 2])).build().expect("a client");
+    let request = other.post(url(&node)).header("content-type", "application/json").body(body("0x00"));
+    let answer = tokio::time::timeout(PATIENCE, async { request.send().await?.json::<Value>().await });
+    let answer = answer.await.expect("another address has its turn").expect("an answer");
+    assert_eq!(answer["result"]["failed"], false, "{answer}");
+}
+
 #[tokio::test]
 async fn web_sockets_that_never_read_leave_room_for_others() {
     let node = patient("0.1").await;

@@ -89,6 +89,22 @@ async fn a_body_over_the_limit_is_refused_whether_announced_or_not() {
 }
 
 #[tokio::test]
+async fn a_body_without_a_length_that_is_too_large_is_read_on_before_it_is_refused() {
+    let node = node_with(|config| config.rpc.max_body = 10_000).await;
+    let mut stream = raw(&node).await;
+    let head =
+        "POST /rpc HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\ntransfer-encoding: chunked\r\n\r\n";
+    stream.write_all(head.as_bytes()).await.unwrap();
+    // Far more than the buffers between the two hold.
+    let chunk = format!("186a0\r\n{}\r\n", " ".repeat(100_000));
+    for _ in 0..100 {
+        stream.write_all(chunk.as_bytes()).await.expect("it is read");
+    }
+    stream.write_all(b"0\r\n\r\n").await.unwrap();
+    assert!(rest(&mut stream).await.starts_with("HTTP/1.1 413"));
+}
+
+#[tokio::test]
 async fn the_default_limit_is_five_mebibytes() {
     let node = node().await;
     let body =
