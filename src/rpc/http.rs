@@ -105,7 +105,7 @@ pub fn operations() -> Vec<Operation> {
             .answers_in::<String>(
                 plain,
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Other clients hold the memory that there is for long requests and answers; `Retry-After` says when to try again.",
+                "Other clients hold the memory that there is for long requests; `Retry-After` says when to try again.",
             )
             .at("post", path)
     };
