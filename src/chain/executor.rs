@@ -336,7 +336,9 @@ impl Executor {
         let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
-        self.settle_all();
+        let edited = self.head();
+        let changes = edited.edits().iter().skip(head.edits().len()).flat_map(|changes| &changes.0);
+        self.settle(changes.map(|change| change.address), &edited);
         Ok(())
     }
 
@@ -346,7 +348,7 @@ impl Executor {
         self.shared.pool.settle(accounts, &head.state, is_included);
     }
 
-    /// The same for every account that the pool knows, after the state changed in ways that no block tells of.
+    /// The same for every account that the pool knows, after the whole state was replaced.
     pub(super) fn settle_all(&self) {
         self.settle(self.shared.pool.senders(), &self.head());
     }
