@@ -321,7 +321,7 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         },
         gas_limit,
         beneficiary: Address::ZERO,
-        min_tip: 0,
+        min_tip: config.min_tip.into(),
         pool: config.pool,
         history: config.history,
         clock,

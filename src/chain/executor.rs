@@ -183,10 +183,12 @@ impl Executor {
             return false;
         }
         for _ in 0..FEW_BLOCKS {
-            if !self.shared.pool.has_little_ready(FEW_SENDERS, LITTLE_GAS) {
+            let head = self.head();
+            let environment = self.shared.next_environment(&head, 0);
+            if !self.shared.pool.has_little_ready(environment.base_fee.unwrap_or(0), FEW_SENDERS, LITTLE_GAS) {
                 return false;
             }
-            if !self.seal_next(false, false) {
+            if self.mining() != Mining::Instant || !self.seal_after(&head, &environment, false, false) {
                 return true;
             }
         }
@@ -201,9 +203,13 @@ impl Executor {
         }
         let head = self.head();
         let environment = self.shared.next_environment(&head, 0);
+        self.seal_after(&head, &environment, alone, gather)
+    }
+
+    fn seal_after(&mut self, head: &Arc<Head>, environment: &Environment, alone: bool, gather: bool) -> bool {
         let base_fee = environment.base_fee.unwrap_or(0);
-        let wanted = self.shared.pool.has_executable(base_fee)
-            || (alone && self.shared.preamble_wants_block(&head, &environment));
+        let wanted =
+            self.shared.pool.has_executable(base_fee) || (alone && self.shared.preamble_wants_block(head, environment));
         if !wanted {
             self.shared.pool.release_unaffordable(base_fee);
             return false;
@@ -211,7 +217,7 @@ impl Executor {
         if gather {
             self.shared.arrivals.gather();
         }
-        match self.seal_wanted(&head, &environment) {
+        match self.seal_wanted(head, environment) {
             Ok(true) => return true,
             // Something is ready that no block has room for. Nobody should wait for that.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
@@ -330,7 +336,9 @@ impl Executor {
         let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
         self.record_edits(&head, &next)?;
         self.publish(next, Vec::new(), Vec::new());
-        self.settle_all();
+        let edited = self.head();
+        let changes = edited.edits().iter().skip(head.edits().len()).flat_map(|changes| &changes.0);
+        self.settle(changes.map(|change| change.address), &edited);
         Ok(())
     }
 
@@ -340,7 +348,7 @@ impl Executor {
         self.shared.pool.settle(accounts, &head.state, is_included);
     }
 
-    /// The same for every account that the pool knows, after the state changed in ways that no block tells of.
+    /// The same for every account that the pool knows, after the whole state was replaced.
     pub(super) fn settle_all(&self) {
         self.settle(self.shared.pool.senders(), &self.head());
     }

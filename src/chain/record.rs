@@ -78,9 +78,7 @@ impl Executor {
 
     /// Takes everything that somebody waits for out of the pool, and tells them why.
     pub(super) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
-        for (pooled, _) in self.shared.pool.content() {
-            self.shared.pool.refuse(pooled.transaction.hash(), &reason);
-        }
+        self.shared.pool.refuse_awaited(reason);
     }
 
     /// Keeps transactions that have to wait.

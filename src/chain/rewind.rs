@@ -190,5 +190,7 @@ impl Executor {
         });
         self.publish(next, added, removed);
         self.settle_all();
+        // On the chain as it is now, transactions that left the pool could otherwise wait again after a restart.
+        self.tidy_pool(true);
     }
 }

@@ -85,12 +85,8 @@ fn run(executor: &Mutex<Executor>, mut inbox: Inbox) {
             Ok(Command::Keep(waiting)) => executor.keep(inbox.all_to_keep(waiting)),
             Ok(Command::TidyPool) => executor.tidy_pool(true),
             Ok(Command::Run(change)) => {
-                let pool = executor.shared.pool.version();
                 let answer = change(&mut executor);
                 let recorded = executor.record_time();
-                if executor.shared.pool.version() != pool {
-                    executor.tidy_pool(true);
-                }
                 answer(recorded);
                 // Who moves the time or goes back to a snapshot does not ask for a block.
                 executor.look_for(Occasion::Transactions);

@@ -231,6 +231,7 @@ impl Config {
         if let Some(lifetime) = read.seconds("limits.pool-lifetime", 0.0..=31_536_000.0)? {
             self.pool.lifetime = Some(lifetime).filter(|lifetime| !lifetime.is_zero());
         }
+        read.integer("limits.pool-min-tip", 0..=i64::MAX, &mut self.min_tip)?;
         read.integer("limits.history-blocks", 1..=1_000_000_000, &mut self.history.blocks)?;
         let mut megabytes = self.history.bytes >> 20;
         read.integer("limits.history-megabytes", 1..=1_000_000, &mut megabytes)?;

@@ -164,6 +164,8 @@ pub struct Config {
     pub listener: ListenerLimits,
     /// How much the pool holds.
     pub pool: PoolLimits,
+    /// Least tip of a transaction that the pool accepts, in wei per gas.
+    pub min_tip: u64,
     /// How much of the past is held in memory.
     pub history: HistoryLimits,
     /// Private key of the account that owns the contracts.
@@ -215,6 +217,7 @@ impl Default for Config {
             lending_rate_limit: 0,
             listener: ListenerLimits::default(),
             pool: PoolLimits::default(),
+            min_tip: 0,
             history: HistoryLimits::default(),
             treasury_file: None,
             keystore: None,
@@ -236,6 +239,7 @@ impl Config {
         let mut config = Self { profile, ..Self::default() };
         if profile == Profile::Production {
             config.accounts = 0;
+            config.min_tip = 1;
             config.block_time = Some(Duration::from_secs(1));
             config.rpc.development = false;
         }

@@ -280,6 +280,12 @@ pub const SETTINGS: &[Setting] = &[
         "How long a transaction waits for another nonce or a lower base fee while nothing happens to its account; 0 for \
          as long as there is room",
     ),
+    setting(
+        "limits.pool-min-tip",
+        Kind::Integer,
+        "WEI",
+        "Least tip of a transaction, or gas price without one, in wei per gas",
+    ),
     setting("limits.history-blocks", Kind::Integer, "N", "Most blocks whose receipts and states are held in memory"),
     setting("limits.history-megabytes", Kind::Integer, "N", "Most memory that they take, roughly"),
     setting(

@@ -139,6 +139,7 @@ impl Config {
             "limits.pool-per-account" => integer(self.pool.per_account as u64),
             "limits.pool-megabytes" => integer(self.pool.bytes as u64 >> 20),
             "limits.pool-per-account-megabytes" => integer(self.pool.account_bytes as u64 >> 20),
+            "limits.pool-min-tip" => integer(self.min_tip),
             "limits.pool-lifetime" => seconds(self.pool.lifetime.unwrap_or_default()),
             "limits.history-blocks" => integer(self.history.blocks),
             "limits.history-megabytes" => integer(self.history.bytes as u64 >> 20),

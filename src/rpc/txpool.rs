@@ -31,9 +31,9 @@ struct Content {
 }
 
 impl Content {
-    fn of(context: &Context) -> Self {
+    fn of(transactions: Vec<(Arc<Pooled>, bool)>) -> Self {
         let mut content = Self::default();
-        for (pooled, executable) in context.chain.pool().content() {
+        for (pooled, executable) in transactions {
             let part = if executable { &mut content.pending } else { &mut content.queued };
             part.entry(pooled.transaction.sender).or_default().insert(pooled.nonce(), pooled);
         }
@@ -124,22 +124,21 @@ impl Json for Status {
 
 /// All transactions, by state, account and nonce.
 fn content(context: &Context, (): ()) -> Result<Written, RpcError> {
-    Content::of(context).all(context, whole)
+    Content::of(context.chain.pool().content()).all(context, whole)
 }
 
 /// The transactions of one account.
 fn content_from(context: &Context, (address,): (Address,)) -> Result<Written, RpcError> {
-    Content::of(context).of_account(context, address)
+    Content::of(context.chain.pool().content_of(address)).of_account(context, address)
 }
 
 /// All transactions, each as one line.
 fn inspect(context: &Context, (): ()) -> Result<Written, RpcError> {
-    Content::of(context).all(context, summary)
+    Content::of(context.chain.pool().content()).all(context, summary)
 }
 
 /// How many transactions can go into the next block and how many cannot.
 fn status(context: &Context, (): ()) -> Result<Status, RpcError> {
-    let content = context.chain.pool().content();
-    let pending = content.iter().filter(|(_, executable)| *executable).count();
-    Ok(Status { pending, queued: content.len() - pending })
+    let (pending, queued) = context.chain.pool().counts();
+    Ok(Status { pending, queued })
 }

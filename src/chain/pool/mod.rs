@@ -6,12 +6,13 @@
 mod order;
 mod price;
 mod ranking;
+mod ready;
 mod room;
 mod sender;
 mod validate;
 
 use std::{
-    collections::{HashMap, HashSet, VecDeque},
+    collections::{HashMap, VecDeque},
     sync::Arc,
     time::Duration,
 };
@@ -28,6 +29,7 @@ use tokio::sync::oneshot;
 use self::{
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
+    ready::Ready,
     room::{Newcomer, Usage},
     sender::{Sender, Slot},
 };
@@ -107,8 +109,8 @@ pub struct Pool {
 struct Inner {
     limits: PoolLimits,
     senders: HashMap<Address, Sender, DefaultHashBuilder>,
-    /// Senders with an executable transaction.
-    ready: HashSet<Address, DefaultHashBuilder>,
+    /// Senders with an executable transaction, and submitters that wait for a block.
+    ready: Ready,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     /// Bytes of all transactions.
     bytes: usize,
@@ -127,7 +129,7 @@ impl Pool {
         let inner = Inner {
             limits,
             senders: HashMap::default(),
-            ready: HashSet::default(),
+            ready: Ready::default(),
             by_hash: HashMap::default(),
             bytes: 0,
             ranking: None,
@@ -209,39 +211,10 @@ impl Pool {
             inner.forget(&replaced.pooled);
             replaced.answer(|| Err(SubmitError::Dropped("transaction replaced by another with the same nonce".into())));
         }
-        Ok(Accepted { pooled, included })
-    }
-
-    /// What can be executed next, best paying first, the transactions of each sender in order, equal ones in the
-    /// order of arrival. At most `limit` transactions.
-    pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
-        let inner = self.inner.lock();
-        let queues = inner.ready.iter().map(|address| inner.senders[address].executable());
-        order::merge(queues.collect(), base_fee, limit)
-    }
-
-    /// Whether [`executable`](Self::executable) would return anything.
-    pub fn has_executable(&self, base_fee: u64) -> bool {
-        let inner = self.inner.lock();
-        let mut first = inner.ready.iter().filter_map(|address| inner.senders[address].executable().next());
-        first.any(|pooled| pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some())
-    }
-
-    /// Whether what is ready is of at most so many senders, and allows itself at most so much gas.
-    pub fn has_little_ready(&self, senders: usize, gas: u64) -> bool {
-        let inner = self.inner.lock();
-        if inner.ready.len() > senders {
-            return false;
+        if included.is_some() {
+            inner.ready.add_awaited(address, nonce);
         }
-        let mut left = gas;
-        let mut ready = inner.ready.iter().flat_map(|address| inner.senders[address].executable());
-        ready.all(|pooled| match left.checked_sub(pooled.transaction.envelope.gas_limit()) {
-            Some(rest) => {
-                left = rest;
-                true
-            }
-            None => false,
-        })
+        Ok(Accepted { pooled, included })
     }
 
     /// These accounts may have changed: drops the transactions whose nonce is used up, and answers whoever waits for
@@ -256,9 +229,7 @@ impl Pool {
         let mut guard = self.inner.lock();
         let inner = &mut *guard;
         for address in accounts {
-            if !inner.senders.contains_key(&address) {
-                continue;
-            }
+            let Some(sender) = inner.senders.get(&address) else { continue };
             let next = match state.nonce(address) {
                 Ok(nonce) => nonce,
                 Err(error) => {
@@ -267,6 +238,9 @@ impl Pool {
                     continue;
                 }
             };
+            if sender.is_at(next) {
+                continue;
+            }
             let used = inner.change(address, |sender| sender.advance(next, now)).unwrap_or_default();
             inner.version += 1;
             for slot in used {
@@ -292,30 +266,6 @@ impl Pool {
         let Some(slot) = guard.take(hash) else { return false };
         slot.answer(|| Err(reason));
         true
-    }
-
-    /// Takes a transaction out if somebody waits for it, and tells why. One that was acknowledged stays.
-    pub fn refuse(&self, hash: B256, reason: impl FnOnce() -> SubmitError) {
-        let mut guard = self.inner.lock();
-        let inner = &*guard;
-        let at = inner.by_hash.get(&hash);
-        if at.and_then(|(address, nonce)| inner.senders.get(address)?.is_awaited(*nonce)) == Some(true)
-            && let Some(slot) = guard.take(hash)
-        {
-            slot.answer(|| Err(reason()));
-        }
-    }
-
-    /// Answers whoever waits for a transaction that the next block cannot hold after all, because the base fee rose
-    /// above what it pays. The transaction stays.
-    pub fn release_unaffordable(&self, base_fee: u64) {
-        let mut guard = self.inner.lock();
-        let Inner { senders, ready, .. } = &mut *guard;
-        for address in ready.iter() {
-            if let Some(sender) = senders.get_mut(address) {
-                sender.release_unaffordable(base_fee);
-            }
-        }
     }
 
     /// Takes everything out and tells whoever waits why.
@@ -354,6 +304,20 @@ impl Pool {
     pub fn content(&self) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         inner.senders.values().flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready))).collect()
+    }
+
+    /// What one account has, by nonce, and whether it is executable.
+    pub fn content_of(&self, address: Address) -> Vec<(Arc<Pooled>, bool)> {
+        let inner = self.inner.lock();
+        let sender = inner.senders.get(&address).into_iter();
+        sender.flat_map(Sender::all).map(|(pooled, ready)| (pooled.clone(), ready)).collect()
+    }
+
+    /// How many transactions are executable, and how many wait for another one of their sender.
+    pub fn counts(&self) -> (usize, usize) {
+        let inner = self.inner.lock();
+        let executable = inner.ready.transactions();
+        (executable, inner.by_hash.len().saturating_sub(executable))
     }
 
     /// Hashes of the transactions that arrived since there had been `seen` arrivals, and how many there have been now.
@@ -415,6 +379,7 @@ impl Inner {
     /// A transaction was taken from its account.
     fn forget(&mut self, pooled: &Pooled) {
         self.by_hash.remove(&pooled.transaction.hash());
+        self.ready.remove_awaited(pooled.transaction.sender, pooled.nonce());
         self.bytes -= pooled.bytes;
         self.version += 1;
         if let Some(ranking) = &mut self.ranking {
@@ -423,19 +388,6 @@ impl Inner {
             if half_empty {
                 self.ranking = None;
             }
-        }
-    }
-
-    /// Brings `senders` and `ready` in line after an account's transactions changed.
-    fn tidy(&mut self, address: Address) {
-        let Some(sender) = self.senders.get(&address) else { return };
-        if sender.is_ready() {
-            self.ready.insert(address);
-        } else {
-            self.ready.remove(&address);
-        }
-        if sender.is_empty() {
-            self.senders.remove(&address);
         }
     }
 }

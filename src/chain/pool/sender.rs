@@ -6,7 +6,7 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
-use super::{Pooled, room::Usage};
+use super::{Pooled, ready::Standing, room::Usage};
 use crate::{chain::SubmitError, store::KeptTransaction};
 
 /// Who wants to know when a transaction is in a block, or that it never will be.
@@ -32,6 +32,8 @@ pub(super) struct Sender {
     bytes: usize,
     /// When a transaction came or went into a block last, in milliseconds since the Unix epoch.
     active: u64,
+    /// What the index of ready senders holds of this one.
+    standing: Standing,
     slots: BTreeMap<u64, Slot>,
 }
 
@@ -43,11 +45,23 @@ impl Slot {
             let _ = waiter.send(outcome());
         }
     }
+
+    fn is_affordable(&self, base_fee: u64) -> bool {
+        self.pooled.transaction.envelope.max_fee_per_gas() >= u128::from(base_fee)
+    }
 }
 
 impl Sender {
     pub(super) fn new(nonce: u64) -> Self {
-        Self { nonce, end: nonce, cost: U256::ZERO, bytes: 0, active: 0, slots: BTreeMap::new() }
+        Self {
+            nonce,
+            end: nonce,
+            cost: U256::ZERO,
+            bytes: 0,
+            active: 0,
+            standing: Standing::default(),
+            slots: BTreeMap::new(),
+        }
     }
 
     /// Notes that the account did something at this time.
@@ -62,11 +76,6 @@ impl Sender {
 
     pub(super) fn get(&self, nonce: u64) -> Option<&Arc<Pooled>> {
         self.slots.get(&nonce).map(|slot| &slot.pooled)
-    }
-
-    /// Whether somebody waits for the transaction at `nonce`; none if there is no such transaction.
-    pub(super) fn is_awaited(&self, nonce: u64) -> Option<bool> {
-        self.slots.get(&nonce).map(|slot| slot.waiter.is_some())
     }
 
     pub(super) fn usage(&self) -> Usage {
@@ -98,9 +107,16 @@ impl Sender {
         self.end
     }
 
-    /// Whether something of this account could go into the next block.
-    pub(super) fn is_ready(&self) -> bool {
-        self.end > self.nonce
+    /// Updates what the index of ready senders holds of this one. Returns what it held before and what it holds now.
+    pub(super) fn update_standing(&mut self) -> (Standing, Standing) {
+        let cap = self.executable().next().map(|pooled| pooled.transaction.envelope.max_fee_per_gas());
+        let now = Standing { cap, transactions: (self.end - self.nonce) as usize };
+        (std::mem::replace(&mut self.standing, now), now)
+    }
+
+    /// Whether the account's next nonce is already known to be `nonce`, so that nothing changes by advancing to it.
+    pub(super) fn is_at(&self, nonce: u64) -> bool {
+        self.nonce == nonce && self.slots.first_key_value().is_none_or(|(first, _)| *first >= nonce)
     }
 
     /// The transactions that can be executed one after another from here.
@@ -152,20 +168,23 @@ impl Sender {
         used.into_values().collect()
     }
 
-    /// See [`Pool::release_unaffordable`](super::Pool::release_unaffordable).
-    pub(super) fn release_unaffordable(&mut self, base_fee: u64) {
-        let affordable = |slot: &Slot| slot.pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some();
-        let stuck =
-            self.slots.range_mut(self.nonce..self.end).map(|(_, slot)| slot).skip_while(|slot| affordable(slot));
-        for waiter in stuck.filter_map(|slot| slot.waiter.take()) {
+    /// Whether a block with this base fee can hold the transaction at `nonce` and those before it.
+    pub(super) fn can_include(&self, nonce: u64, base_fee: u64) -> bool {
+        let mut before = self.slots.range(self.nonce.min(nonce)..=nonce);
+        nonce < self.end && before.all(|(_, slot)| slot.is_affordable(base_fee))
+    }
+
+    /// Answers the submitter of the transaction at `nonce`; the transaction stays.
+    pub(super) fn release(&mut self, nonce: u64) {
+        if let Some(waiter) = self.slots.get_mut(&nonce).and_then(|slot| slot.waiter.take()) {
+            // The submitter may have gone.
             let _ = waiter.send(Ok(()));
         }
     }
 
     /// Takes out what the next block cannot hold: what waits for another transaction or for a lower base fee.
     pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<Slot> {
-        let affordable = |slot: &Slot| slot.pooled.transaction.envelope.effective_tip_per_gas(base_fee).is_some();
-        let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !affordable(slot));
+        let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
         let stuck = self.slots.split_off(&self.end);
         stuck.values().for_each(|slot| self.gone(slot));

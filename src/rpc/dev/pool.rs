@@ -39,10 +39,8 @@ fn drop_all_transactions(context: &Context, (): ()) -> Result<(), RpcError> {
 /// Takes all transactions of an account out.
 fn remove_pool_transactions(context: &Context, (sender,): (Address,)) -> Result<(), RpcError> {
     let pool = context.chain.pool();
-    for (pooled, _) in pool.content() {
-        if pooled.transaction.sender == sender {
-            pool.reject(pooled.transaction.hash(), dropped());
-        }
+    for (pooled, _) in pool.content_of(sender) {
+        pool.reject(pooled.transaction.hash(), dropped());
     }
     Ok(())
 }

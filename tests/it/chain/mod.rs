@@ -3,5 +3,6 @@
 mod history;
 mod pool;
 mod pool_limits;
+mod pool_size;
 mod standard;
 mod submitters;

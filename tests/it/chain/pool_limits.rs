@@ -1,12 +1,17 @@
 //! A full pool against a small model: a list that is searched anew for every question.
 
-use std::{cmp::Reverse, collections::BTreeSet, sync::Arc, time::Duration};
+use std::{
+    cmp::Reverse,
+    collections::{BTreeMap, BTreeSet},
+    sync::Arc,
+    time::Duration,
+};
 
 use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
 use tetrad::{
     block::{Envelope, Submission},
-    chain::{Accepted, Chain, ManualClock, PoolLimits, SubmitError},
+    chain::{Accepted, Chain, Edit, ManualClock, PoolLimits, SubmitError},
 };
 
 use super::pool::{chain_with, sender, transaction};
@@ -22,9 +27,32 @@ const LIMITS: PoolLimits = PoolLimits {
 
 #[derive(Clone, Debug)]
 enum Step {
-    Send { from: u8, nonce: u64, tip: u64, cap: u64 },
+    Send {
+        from: u8,
+        nonce: u64,
+        tip: u64,
+        cap: u64,
+    },
     Seal,
-    Wait { ms: u64 },
+    /// The base fee of the next block, in tenths of a gwei, until a block is sealed.
+    BaseFee {
+        fee: u64,
+    },
+    /// Answers the submitters that the next block cannot serve.
+    Release {
+        fee: u64,
+    },
+    Drop {
+        from: u8,
+        nonce: u64,
+    },
+    SetNonce {
+        from: u8,
+        nonce: u64,
+    },
+    Wait {
+        ms: u64,
+    },
 }
 
 /// Prices are around the base fee of the first blocks, which is a gwei.
@@ -33,6 +61,10 @@ fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
         30 => send.prop_map(|(from, nonce, tip, cap)| Step::Send { from, nonce, tip: tip.min(cap), cap }),
         1 => Just(Step::Seal),
+        3 => (4u64..42).prop_map(|fee| Step::BaseFee { fee }),
+        2 => (0u64..42).prop_map(|fee| Step::Release { fee }),
+        1 => (0..SENDERS, 0u64..4).prop_map(|(from, nonce)| Step::Drop { from, nonce }),
+        1 => (0..SENDERS, 0u64..4).prop_map(|(from, nonce)| Step::SetNonce { from, nonce }),
         2 => (1_000u64..6_000).prop_map(|ms| Step::Wait { ms }),
     ]
 }
@@ -157,6 +189,21 @@ impl Model {
         }
     }
 
+    /// An edit gave an account another nonce.
+    fn set_nonce(&mut self, from: u8, nonce: u64) {
+        let count = self.waiting.len();
+        self.waiting.retain(|each| each.from != from || each.nonce >= nonce);
+        self.nonces[usize::from(from)] = nonce;
+        if self.waiting.len() < count {
+            self.active[usize::from(from)] = self.now;
+        }
+    }
+
+    /// What a block with this base fee would hold, in its order.
+    fn executable_at(&self, base_fee: u64) -> Vec<(u8, u64)> {
+        self.clone().seal(base_fee)
+    }
+
     fn expire(&mut self, base_fee: u64) {
         let before = self.clone();
         let idle = |from: u8| self.now - before.active[usize::from(from)] > LIMITS.lifetime.unwrap().as_millis() as u64;
@@ -186,11 +233,15 @@ proptest! {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         let clock = Arc::new(ManualClock::at(1_000_000));
         let (chain, mut model) = (chain_with(LIMITS, clock.clone()), Model::default());
+        let mut submitters = BTreeMap::new();
         for step in steps {
             let base_fee = chain.next_base_fee(&chain.head()).unwrap();
             match step {
                 Step::Send { from, nonce, tip, cap } => {
-                    let outcome = chain.accept(priced(from, nonce, tip, cap)).map(|_: Accepted| ());
+                    let arrival = model.arrivals;
+                    let outcome = chain.accept(priced(from, nonce, tip, cap)).map(|accepted: Accepted| {
+                        accepted.included.map(|included| submitters.insert(arrival, included));
+                    });
                     match (outcome, model.send(from, nonce, tip, cap, base_fee)) {
                         (Ok(()), Ok(())) => {}
                         (Err(error), Err(expected)) => prop_assert!(error.to_string().starts_with(expected), "{error} is not {expected}"),
@@ -203,6 +254,32 @@ proptest! {
                     let expected: Vec<_> = model.seal(base_fee).into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
                     prop_assert_eq!(sealed, expected);
                 }
+                Step::BaseFee { fee } => {
+                    runtime.block_on(chain.change(move |executor| executor.set_next_base_fee(wei(fee)))).unwrap();
+                }
+                Step::Release { fee } => {
+                    chain.pool().release_unaffordable(wei(fee));
+                    let included = model.executable_at(wei(fee));
+                    for each in &model.waiting {
+                        let Some(submitter) = submitters.get_mut(&each.arrival) else { continue };
+                        let waits = included.contains(&(each.from, each.nonce));
+                        prop_assert_eq!(submitter.try_recv().is_err(), waits, "{:?} at {}", each, fee);
+                        if !waits {
+                            submitters.remove(&each.arrival);
+                        }
+                    }
+                }
+                Step::Drop { from, nonce } => {
+                    let hash = chain.pool().content_of(sender(from)).iter().find(|(pooled, _)| pooled.nonce() == nonce).map(|(pooled, _)| pooled.transaction.hash());
+                    let dropped = hash.is_some_and(|hash| chain.pool().reject(hash, SubmitError::Evicted));
+                    prop_assert_eq!(dropped, model.find(from, nonce).is_some());
+                    model.remove(from, nonce);
+                }
+                Step::SetNonce { from, nonce } => {
+                    let edit = move |executor: &mut tetrad::chain::Executor| executor.edit(&[Edit::Nonce(sender(from), nonce)]);
+                    runtime.block_on(chain.change(edit)).unwrap().unwrap();
+                    model.set_nonce(from, nonce);
+                }
                 Step::Wait { ms } => {
                     clock.advance(ms);
                     model.now += ms;
@@ -211,6 +288,15 @@ proptest! {
                 }
             }
             prop_assert_eq!(content(&chain), model.content());
+            let executable = model.content().iter().filter(|(.., executable)| *executable).count();
+            prop_assert_eq!(chain.pool().counts(), (executable, model.waiting.len() - executable));
+            for fee in [0, 4, 9, 15, 22, 30, 38, 60].map(wei) {
+                let offered = chain.pool().executable(fee, 1_000);
+                let offered: Vec<_> = offered.iter().map(|pooled| (pooled.transaction.sender, pooled.nonce())).collect();
+                let expected: Vec<_> = model.executable_at(fee).into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
+                prop_assert_eq!(chain.pool().has_executable(fee), !expected.is_empty());
+                prop_assert_eq!(offered, expected);
+            }
             prop_assert!(chain.pool().len() <= LIMITS.transactions);
         }
         chain.stop();

@@ -351,6 +351,32 @@ async fn the_production_profile_holds_no_keys() {
     }
 }
 
+#[tokio::test]
+async fn the_production_profile_refuses_what_pays_nothing() {
+    let mut config = tetrad::Config::of(tetrad::config::Profile::Production);
+    config.block_time = None;
+    let production = node_with(|test| {
+        (config.listen, config.ws_listen, config.exchange.price_tick) = (test.listen, test.ws_listen, None);
+        *test = config;
+    })
+    .await;
+    let free = |nonce| TxEip1559 {
+        chain_id: 125,
+        nonce,
+        gas_limit: 21_000,
+        to: TxKind::Call(Address::ZERO),
+        ..Default::default()
+    };
+    for nonce in [0, 7] {
+        let error = production.rpc_error("eth_sendRawTransaction", json!([raw(free(nonce), 0)])).await.to_string();
+        assert!(error.contains("transaction underpriced: gas tip cap 0, minimum needed 1"), "{error}");
+    }
+    let paying = TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..free(0) };
+    let error = production.rpc_error("eth_sendRawTransaction", json!([raw(paying, 0)])).await.to_string();
+    assert!(error.contains("insufficient funds"), "{error}");
+    assert_eq!(production.rpc("txpool_status", json!([])).await, json!({"pending": "0x0", "queued": "0x0"}));
+}
+
 /// A transaction of the first account with which the second one lets its code be another's, at this nonce.
 fn delegation(nonce: u64, authorized: u64, tip: u128) -> Bytes {
     let to = Address::with_last_byte(0xbb);
