@@ -165,7 +165,7 @@ impl ChainArgs {
             true => Box::new(io::stdin().lock()),
             false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
         };
-        let directory = DataDir::open(&self.data_dir)?;
+        let directory = DataDir::open_to_fill(&self.data_dir)?;
         let count = import(directory.storage(), &mut source)?;
         let found = verify(&directory.storage())?;
         Ok(format!("{count} entries up to block {}, all in order", found.last))
@@ -178,7 +178,7 @@ impl ChainArgs {
         };
         self.data_dir.metadata().map_err(failed(&self.data_dir))?;
         let source = Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?;
-        let copy: Arc<dyn Storage> = Arc::new(Directory::new(target).map_err(failed(target))?);
+        let copy = Directory::new(target).map_err(failed(target))?;
         let end = backup(&source, &copy)?;
         Ok(format!("{end} entries in {}", target.display()))
     }
@@ -187,13 +187,17 @@ impl ChainArgs {
         let failed = |error| Error::Io(backup.display().to_string(), error);
         backup.metadata().map_err(failed)?;
         let source: Arc<dyn Storage> = Arc::new(Directory::new(backup).map_err(failed)?);
+        let open = || DataDir::open_to_fill(&self.data_dir);
+        // The backup may be what an interrupted restore was moving aside, which opening the directory finishes.
+        let existing = self.data_dir.is_dir().then(open).transpose()?;
         let found = verify(&source)?;
-        let target = DataDir::open(&self.data_dir)?;
+        // A directory is made only for a backup that is in order.
+        let target = existing.map_or_else(open, Ok)?;
         if same_file(backup, &self.data_dir).map_err(failed)? {
             return Err(failed(io::Error::other("a directory cannot be restored from itself")));
         }
-        let (end, aside) = restore(&*source, &target)?;
-        let aside = aside.map(|aside| format!("; what was there is in {}", aside.display())).unwrap_or_default();
+        let (end, aside) = restore(&*source, &*target.storage())?;
+        let aside = aside.map(|aside| format!("; what was there is in {aside}")).unwrap_or_default();
         Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
     }
 }

@@ -19,7 +19,7 @@ pub use local::{LocalLog, LocalReader, SEGMENT_BYTES};
 pub use memory::{Fault, Faults, MemoryLog};
 pub use record::{Record, Records, Tail, read_record, write_record};
 pub use segment::{Segment, rewrite, segment_name, segments};
-pub use storage::{Directory, Storage, StoredFile, read_file, replace_file};
+pub use storage::{Directory, Storage, StoredFile, read_file, replace_file, with_draft};
 
 /// What has to be on disk before something is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
