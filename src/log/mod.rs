@@ -81,6 +81,13 @@ pub trait BlockLog: Send {
     /// is as it was, unless the error says that nobody knows.
     fn append(&mut self, expected: u64, entry: &Entry) -> Result<Location, AppendError>;
 
+    /// Whether an entry was refused, and since then neither one as large was appended nor a [probe](Self::probe)
+    /// succeeded.
+    fn is_obstructed(&self) -> bool;
+
+    /// Checks whether there is room for an entry as large as the largest that was refused, without appending anything.
+    fn probe(&mut self) -> Result<(), AppendError>;
+
     /// Makes everything appended so far durable, even where [`append`](Self::append) does not wait for that.
     fn sync(&mut self) -> Result<(), AppendError>;
 
