@@ -1,7 +1,7 @@
 //! `tetrad chain`: what is done to a data directory besides running a node on it.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -146,17 +146,40 @@ impl ChainArgs {
 
     fn export(&self, storage: &Arc<dyn Storage>, file: &PathBuf, rlp: bool) -> Result<String, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
-        let to_stdout = file.as_os_str() == "-";
-        let mut target: Box<dyn Write> = match to_stdout {
-            true => Box::new(io::stdout().lock()),
-            false => Box::new(BufWriter::new(File::create(file).map_err(failed)?)),
+        let write = |target: &mut dyn Write| -> Result<(u64, &str), Error> {
+            Ok(match rlp {
+                true => (export_blocks(storage, target)?, "blocks"),
+                false => (export(storage.clone(), target)?, "entries"),
+            })
         };
-        let (count, what) = match rlp {
-            true => (export_blocks(storage, &mut target)?, "blocks"),
-            false => (export(storage.clone(), &mut target)?, "entries"),
+        if file.as_os_str() == "-" {
+            write(&mut io::stdout().lock())?;
+            return Ok(String::new());
+        }
+        let (count, what) = match file.metadata() {
+            // A pipe or a device.
+            Ok(about) if !about.is_file() => write(&mut BufWriter::new(File::create(file).map_err(failed)?))?,
+            _ => Self::write_whole(file, write)?,
         };
-        target.flush().map_err(failed)?;
-        Ok(if to_stdout { String::new() } else { format!("{count} {what} in {}", file.display()) })
+        Ok(format!("{count} {what} in {}", file.display()))
+    }
+
+    /// Writes a file under another name first: the beginning of an export, cut off between two entries, would be taken
+    /// for a shorter chain.
+    fn write_whole<T>(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T, Error>) -> Result<T, Error> {
+        let failed = |error| Error::Io(file.display().to_string(), error);
+        let mut draft = file.as_os_str().to_owned();
+        draft.push(".unfinished");
+        let draft = PathBuf::from(draft);
+        let mut target = BufWriter::new(File::create(&draft).map_err(failed)?);
+        let written = write(&mut target).and_then(|written| {
+            let target = target.into_inner().map_err(|error| failed(error.into_error()))?;
+            target.sync_all().and_then(|()| fs::rename(&draft, file)).map_err(failed)?;
+            Ok(written)
+        });
+        written.inspect_err(|_| {
+            let _ = fs::remove_file(&draft);
+        })
     }
 
     fn import(&self, file: &PathBuf) -> Result<String, Error> {

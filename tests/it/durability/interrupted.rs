@@ -209,6 +209,24 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
 }
 
 #[tokio::test]
+async fn an_export_that_fails_leaves_the_file_as_it_was() {
+    let place = tempfile::tempdir().unwrap();
+    let (live, file) = (place.path().join("live"), place.path().join("chain.tetrad"));
+    node_with(|config| config.data_dir = Some(live.clone())).await.end().await;
+    assert!(chain(&live, &["export", file.to_str().unwrap()]).0);
+    let before = fs::read(&file).unwrap();
+    for name in fs::read_dir(&live).unwrap().map(|entry| entry.unwrap().path()) {
+        if name.file_name().unwrap().to_str().unwrap().starts_with("checkpoint-") {
+            fs::remove_file(name).unwrap();
+        }
+    }
+    let (ok, text) = chain(&live, &["export", file.to_str().unwrap()]);
+    assert!(!ok, "{text}");
+    assert!(fs::read(&file).unwrap() == before);
+    assert_eq!(fs::read_dir(place.path()).unwrap().count(), 2, "nothing else is left");
+}
+
+#[tokio::test]
 async fn a_directory_that_holds_only_what_was_replaced_does_not_become_a_new_chain() {
     let place = tempfile::tempdir().unwrap();
     let live = place.path().join("live");
