@@ -1,10 +1,7 @@
 //! What keeps the chain from going on, and whether it still does.
 
-use super::{Executor, candidate::Candidate};
-use crate::{
-    evm::BlockError,
-    log::{AppendError, Entry},
-};
+use super::{Executor, Journal, candidate::Candidate};
+use crate::{evm::BlockError, log::AppendError};
 
 /// Why the last change to the chain was not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -16,9 +13,10 @@ pub(super) enum Failure {
 }
 
 impl Executor {
-    /// Remembers whether something could be recorded.
+    /// Remembers whether something could be recorded. A small entry that fits on a full disk ends no failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
+            Ok(()) if self.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
             Ok(()) => self.overcome(|failure| matches!(failure, Failure::Append(_))),
             Err(error) => self.fail(Failure::Append(format!("the chain cannot be written: {error}"))),
         }
@@ -37,9 +35,8 @@ impl Executor {
     pub fn obstacle(&mut self) -> Option<String> {
         match self.failure.as_ref()? {
             Failure::Append(_) => {
-                let shift = self.recorded;
-                // What came of it is remembered.
-                let _ = self.record(|| Entry::Time(shift));
+                let probed = self.journal.as_mut().map_or(Ok(()), Journal::probe);
+                self.note_append(&probed);
             }
             Failure::Block(_) => {
                 let head = self.head();

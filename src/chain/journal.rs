@@ -85,6 +85,19 @@ impl Journal {
         Ok(())
     }
 
+    /// Whether an entry was refused for lack of room, and it is not known yet that there is room again.
+    pub(super) fn is_obstructed(&self) -> bool {
+        self.given_up.is_some() || self.log.is_obstructed()
+    }
+
+    /// Checks whether an entry as large as one that was refused could be recorded now.
+    pub(super) fn probe(&mut self) -> Result<(), AppendError> {
+        match self.given_up.clone() {
+            Some(reason) => Err(AppendError::Unknown { file: "log".to_owned(), reason }),
+            None => self.log.probe(),
+        }
+    }
+
     /// Lets nothing more be recorded.
     pub(super) fn give_up(&mut self, reason: String) {
         self.given_up = Some(reason);

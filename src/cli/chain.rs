@@ -1,7 +1,7 @@
 //! `tetrad chain`: what is done to a data directory besides running a node on it.
 
 use std::{
-    fs::File,
+    fs::{self, File},
     io::{self, BufReader, BufWriter, Read, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -146,17 +146,40 @@ impl ChainArgs {
 
     fn export(&self, storage: &Arc<dyn Storage>, file: &PathBuf, rlp: bool) -> Result<String, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
-        let to_stdout = file.as_os_str() == "-";
-        let mut target: Box<dyn Write> = match to_stdout {
-            true => Box::new(io::stdout().lock()),
-            false => Box::new(BufWriter::new(File::create(file).map_err(failed)?)),
+        let write = |target: &mut dyn Write| -> Result<(u64, &str), Error> {
+            Ok(match rlp {
+                true => (export_blocks(storage, target)?, "blocks"),
+                false => (export(storage.clone(), target)?, "entries"),
+            })
         };
-        let (count, what) = match rlp {
-            true => (export_blocks(storage, &mut target)?, "blocks"),
-            false => (export(storage.clone(), &mut target)?, "entries"),
+        if file.as_os_str() == "-" {
+            write(&mut io::stdout().lock())?;
+            return Ok(String::new());
+        }
+        let (count, what) = match file.metadata() {
+            // A pipe or a device.
+            Ok(about) if !about.is_file() => write(&mut BufWriter::new(File::create(file).map_err(failed)?))?,
+            _ => Self::write_whole(file, write)?,
         };
-        target.flush().map_err(failed)?;
-        Ok(if to_stdout { String::new() } else { format!("{count} {what} in {}", file.display()) })
+        Ok(format!("{count} {what} in {}", file.display()))
+    }
+
+    /// Writes a file under another name first: the beginning of an export, cut off between two entries, would be taken
+    /// for a shorter chain.
+    fn write_whole<T>(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T, Error>) -> Result<T, Error> {
+        let failed = |error| Error::Io(file.display().to_string(), error);
+        let mut draft = file.as_os_str().to_owned();
+        draft.push(".unfinished");
+        let draft = PathBuf::from(draft);
+        let mut target = BufWriter::new(File::create(&draft).map_err(failed)?);
+        let written = write(&mut target).and_then(|written| {
+            let target = target.into_inner().map_err(|error| failed(error.into_error()))?;
+            target.sync_all().and_then(|()| fs::rename(&draft, file)).map_err(failed)?;
+            Ok(written)
+        });
+        written.inspect_err(|_| {
+            let _ = fs::remove_file(&draft);
+        })
     }
 
     fn import(&self, file: &PathBuf) -> Result<String, Error> {
@@ -165,7 +188,7 @@ impl ChainArgs {
             true => Box::new(io::stdin().lock()),
             false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
         };
-        let directory = DataDir::open(&self.data_dir)?;
+        let directory = DataDir::open_to_fill(&self.data_dir)?;
         let count = import(directory.storage(), &mut source)?;
         let found = verify(&directory.storage())?;
         Ok(format!("{count} entries up to block {}, all in order", found.last))
@@ -178,7 +201,7 @@ impl ChainArgs {
         };
         self.data_dir.metadata().map_err(failed(&self.data_dir))?;
         let source = Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?;
-        let copy: Arc<dyn Storage> = Arc::new(Directory::new(target).map_err(failed(target))?);
+        let copy = Directory::new(target).map_err(failed(target))?;
         let end = backup(&source, &copy)?;
         Ok(format!("{end} entries in {}", target.display()))
     }
@@ -187,13 +210,17 @@ impl ChainArgs {
         let failed = |error| Error::Io(backup.display().to_string(), error);
         backup.metadata().map_err(failed)?;
         let source: Arc<dyn Storage> = Arc::new(Directory::new(backup).map_err(failed)?);
+        let open = || DataDir::open_to_fill(&self.data_dir);
+        // The backup may be what an interrupted restore was moving aside, which opening the directory finishes.
+        let existing = self.data_dir.is_dir().then(open).transpose()?;
         let found = verify(&source)?;
-        let target = DataDir::open(&self.data_dir)?;
+        // A directory is made only for a backup that is in order.
+        let target = existing.map_or_else(open, Ok)?;
         if same_file(backup, &self.data_dir).map_err(failed)? {
             return Err(failed(io::Error::other("a directory cannot be restored from itself")));
         }
-        let (end, aside) = restore(&*source, &target)?;
-        let aside = aside.map(|aside| format!("; what was there is in {}", aside.display())).unwrap_or_default();
+        let (end, aside) = restore(&*source, &*target.storage())?;
+        let aside = aside.map(|aside| format!("; what was there is in {aside}")).unwrap_or_default();
         Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
     }
 }

@@ -45,6 +45,8 @@ fn on_directory(error: &DataDirError) -> Option<&'static str> {
         DataDirError::InUse { .. } => {
             Some("one process at a time writes a chain; `tetrad chain backup` copies it while that one runs")
         }
+        // The message names the remedy.
+        DataDirError::Unfinished { .. } => None,
         DataDirError::Io { source, .. } => match source.kind() {
             ErrorKind::PermissionDenied => {
                 Some("the user that runs tetrad has to be able to make the directory, and files in it")

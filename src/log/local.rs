@@ -20,6 +20,12 @@ pub const SEGMENT_BYTES: u64 = 64 << 20;
 /// Zeros that are put behind the end before entries take their place: to write into a file that is long enough is, for
 /// the file system, less work than to make it longer.
 const AHEAD: u64 = 1 << 20;
+/// The file of a probe. What a process leaves of it when it is killed is removed at the next start, as all drafts are.
+const PROBE: &str = "draft-probe";
+/// The least that a probe writes: a few bytes fit behind the end of a file on a disk that has no room left.
+const LEAST_PROBED: usize = 64 << 10;
+/// Bytes that a probe writes at once.
+const CHUNK: usize = 1 << 20;
 /// The largest entry.
 const MAX_ENTRY: usize = 1 << 30;
 
@@ -38,6 +44,8 @@ pub struct LocalLog {
     allocated: u64,
     end: u64,
     written: u64,
+    /// Size of the largest record that there was no room for, until one as large is written; 0 if there is none.
+    refused: usize,
     /// Why nothing more can be appended.
     failed: Option<String>,
     record: Vec<u8>,
@@ -87,6 +95,7 @@ impl LocalLog {
             allocated: length,
             end,
             written: 0,
+            refused: 0,
             failed: None,
             record: Vec::new(),
             scratch: Writer::default(),
@@ -108,16 +117,18 @@ impl LocalLog {
         AppendError::Unknown { file: self.name(), reason }
     }
 
-    fn refused(&self, source: io::Error) -> AppendError {
+    /// The error for the record at hand, whose size is remembered.
+    fn refuse(&mut self, source: io::Error) -> AppendError {
+        self.refused = self.refused.max(self.record.len());
         AppendError::Refused { file: self.name(), source }
     }
 
     /// Begins another segment.
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
-        let (file, length) = draft(&*self.storage, self.end, self.identity).map_err(|source| self.refused(source))?;
+        let (file, length) = draft(&*self.storage, self.end, self.identity).map_err(|source| self.refuse(source))?;
         // Were this to fail, the next entry tries again: none goes to the old segment, which an empty new one could hide.
-        establish(&*self.storage, self.end).map_err(|source| self.refused(source))?;
+        establish(&*self.storage, self.end).map_err(|source| self.refuse(source))?;
         (self.file, self.length, self.allocated, self.first) = (file, length, length, self.end);
         Ok(())
     }
@@ -135,6 +146,29 @@ impl LocalLog {
         self.file.write_at(&self.record, self.length)?;
         self.allocated = self.allocated.max(end);
         Ok(())
+    }
+
+    /// Removes everything behind the last intact record.
+    fn cut_off(&mut self) -> io::Result<()> {
+        self.allocated = self.length;
+        self.file.truncate(self.length)
+    }
+
+    /// Puts a file of this size on disk and removes it. A failure of that harms nothing, unlike one of the log's file.
+    fn write_scratch(&self, size: usize) -> io::Result<()> {
+        let write = || -> io::Result<()> {
+            let file = self.storage.create(PROBE)?;
+            let chunk = vec![0; CHUNK.min(size)];
+            for at in (0..size).step_by(CHUNK) {
+                file.write_at(&chunk[..CHUNK.min(size - at)], at as u64)?;
+            }
+            file.sync()
+        };
+        let written = write();
+        match self.storage.remove(PROBE) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => written.and(Err(error)),
+            _ => written,
+        }
     }
 
     /// After a failure the system may have dropped what it could not write and say nothing about it the next time. So
@@ -156,21 +190,18 @@ impl BlockLog for LocalLog {
         if expected != self.end {
             return Err(AppendError::Conflict { expected, end: self.end });
         }
-        if self.length >= self.segment_bytes && self.end > self.first {
-            self.roll()?;
-        }
         self.record.clear();
         write_record(&mut self.record, &mut self.scratch, self.end, |out| entry.write(out));
         if self.record.len() > MAX_ENTRY {
             return Err(AppendError::TooLarge(self.record.len()));
         }
+        if self.length >= self.segment_bytes && self.end > self.first {
+            self.roll()?;
+        }
         if let Err(error) = self.write() {
             // What was written of it must not stand in front of the next entry.
-            self.allocated = self.length;
-            return Err(match self.file.truncate(self.length) {
-                Ok(()) => self.refused(error),
-                Err(_) => self.unknown(error.to_string()),
-            });
+            self.cut_off().map_err(|_| self.unknown(error.to_string()))?;
+            return Err(self.refuse(error));
         }
         if self.durability == Durability::Fsync {
             self.flush()?;
@@ -179,7 +210,29 @@ impl BlockLog for LocalLog {
         self.length += self.record.len() as u64;
         self.written += self.record.len() as u64;
         self.end += 1;
+        if self.record.len() >= self.refused {
+            self.refused = 0;
+        }
         Ok(location)
+    }
+
+    fn is_obstructed(&self) -> bool {
+        self.refused > 0 || self.failed.is_some()
+    }
+
+    fn probe(&mut self) -> Result<(), AppendError> {
+        if let Some(reason) = self.failed.clone() {
+            return Err(AppendError::Unknown { file: self.name(), reason });
+        }
+        self.record.clear();
+        self.write_scratch(self.refused.max(LEAST_PROBED)).map_err(|source| self.refuse(source))?;
+        // A limit on the size of a file is one that a file of its own does not meet.
+        let zeros = vec![0; self.refused];
+        let fits = self.file.write_at(&zeros, self.length);
+        self.cut_off().map_err(|error| self.unknown(error.to_string()))?;
+        fits.map_err(|source| self.refuse(source))?;
+        self.refused = 0;
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<(), AppendError> {

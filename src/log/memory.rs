@@ -20,7 +20,7 @@ pub enum Fault {
     Unknown,
 }
 
-/// What becomes of the next appends, in order; afterwards they go well.
+/// The outcomes of the next appends and probes, in order; all later ones succeed.
 pub type Faults = Arc<Mutex<VecDeque<Fault>>>;
 
 type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
@@ -30,12 +30,28 @@ type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
 pub struct MemoryLog {
     entries: Entries,
     faults: Faults,
+    /// Size of the largest entry that there was no room for, until one as large is appended.
+    refused: usize,
 }
 
 impl MemoryLog {
     /// What becomes of the next appends.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
+    }
+
+    /// The next fault, for an entry of this size.
+    fn fail(&mut self, expected: u64, size: usize) -> Result<(), AppendError> {
+        let file = || "memory".to_owned();
+        match self.faults.lock().pop_front() {
+            Some(Fault::Conflict) => Err(AppendError::Conflict { expected, end: self.end() + 1 }),
+            Some(Fault::Full) => {
+                self.refused = self.refused.max(size);
+                Err(AppendError::Refused { file: file(), source: io::ErrorKind::StorageFull.into() })
+            }
+            Some(Fault::Unknown) => Err(AppendError::Unknown { file: file(), reason: "no answer".to_owned() }),
+            Some(Fault::None) | None => Ok(()),
+        }
     }
 }
 
@@ -45,23 +61,28 @@ impl BlockLog for MemoryLog {
     }
 
     fn append(&mut self, expected: u64, entry: &Entry) -> Result<Location, AppendError> {
-        let file = || "memory".to_owned();
         let end = self.end();
-        match self.faults.lock().pop_front() {
-            Some(Fault::Conflict) => return Err(AppendError::Conflict { expected, end: end + 1 }),
-            Some(Fault::Full) => {
-                return Err(AppendError::Refused { file: file(), source: io::ErrorKind::StorageFull.into() });
-            }
-            Some(Fault::Unknown) => return Err(AppendError::Unknown { file: file(), reason: "no answer".to_owned() }),
-            Some(Fault::None) | None => {}
-        }
+        let mut out = Writer::default();
+        entry.write(&mut out);
+        self.fail(expected, out.len())?;
         if expected != end {
             return Err(AppendError::Conflict { expected, end });
         }
-        let mut out = Writer::default();
-        entry.write(&mut out);
+        if out.len() >= self.refused {
+            self.refused = 0;
+        }
         self.entries.lock().push(out.into_bytes());
         Ok(Location { height: end, segment: 0, offset: end })
+    }
+
+    fn is_obstructed(&self) -> bool {
+        self.refused > 0
+    }
+
+    fn probe(&mut self) -> Result<(), AppendError> {
+        self.fail(self.end(), self.refused)?;
+        self.refused = 0;
+        Ok(())
     }
 
     fn sync(&mut self) -> Result<(), AppendError> {

@@ -19,7 +19,7 @@ pub use local::{LocalLog, LocalReader, SEGMENT_BYTES};
 pub use memory::{Fault, Faults, MemoryLog};
 pub use record::{Record, Records, Tail, read_record, write_record};
 pub use segment::{Segment, rewrite, segment_name, segments};
-pub use storage::{Directory, Storage, StoredFile, read_file, replace_file};
+pub use storage::{Directory, Storage, StoredFile, read_file, replace_file, with_draft};
 
 /// What has to be on disk before something is acknowledged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,6 +80,13 @@ pub trait BlockLog: Send {
     /// Appends an entry at `expected`, and returns once it is as durable as this log makes it. After an error the log
     /// is as it was, unless the error says that nobody knows.
     fn append(&mut self, expected: u64, entry: &Entry) -> Result<Location, AppendError>;
+
+    /// Whether an entry was refused, and since then neither one as large was appended nor a [probe](Self::probe)
+    /// succeeded.
+    fn is_obstructed(&self) -> bool;
+
+    /// Checks whether there is room for an entry as large as the largest that was refused, without appending anything.
+    fn probe(&mut self) -> Result<(), AppendError>;
 
     /// Makes everything appended so far durable, even where [`append`](Self::append) does not wait for that.
     fn sync(&mut self) -> Result<(), AppendError>;

@@ -29,6 +29,15 @@ pub trait Storage: Send + Sync {
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
+    /// The names of all folders in it.
+    fn folders(&self) -> io::Result<Vec<String>>;
+
+    /// A folder in it, made if it does not exist.
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>>;
+
+    /// Moves a file into a folder that exists; one of the same name there is gone.
+    fn move_into(&self, folder: &str, name: &str) -> io::Result<()>;
+
     /// Returns once creations, renamings and removals are on disk.
     fn sync_names(&self) -> io::Result<()>;
 
@@ -72,12 +81,26 @@ pub fn read_file(storage: &dyn Storage, name: &str) -> io::Result<Option<Vec<u8>
 
 /// Gives a file this content, all of it or nothing.
 pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
+    with_draft(storage, name, |file| {
+        file.write_at(bytes, 0)?;
+        file.sync()
+    })?;
+    storage.sync_names()
+}
+
+/// Writes a file under another name first, so that all of it is there or nothing. The draft of a write that failed is
+/// removed: on a full disk it would take the room that is left.
+pub fn with_draft<T>(
+    storage: &dyn Storage,
+    name: &str,
+    write: impl FnOnce(&Arc<dyn StoredFile>) -> io::Result<T>,
+) -> io::Result<T> {
     let draft = format!("draft-{name}");
     let file = storage.create(&draft)?;
-    file.write_at(bytes, 0)?;
-    file.sync()?;
-    storage.rename(&draft, name)?;
-    storage.sync_names()
+    let written = write(&file).and_then(|written| storage.rename(&draft, name).map(|()| written));
+    written.inspect_err(|_| {
+        let _ = storage.remove(&draft);
+    })
 }
 
 /// A directory of the file system.
@@ -112,16 +135,23 @@ fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     }
 }
 
-impl Storage for Directory {
-    fn names(&self) -> io::Result<Vec<String>> {
+impl Directory {
+    /// The names of the entries whose kind `is_wanted` accepts.
+    fn entries(&self, is_wanted: fn(&fs::FileType) -> bool) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.0)? {
             let entry = entry?;
-            if entry.file_type()?.is_file() {
+            if is_wanted(&entry.file_type()?) {
                 names.extend(entry.file_name().into_string().ok());
             }
         }
         Ok(names)
+    }
+}
+
+impl Storage for Directory {
+    fn names(&self) -> io::Result<Vec<String>> {
+        self.entries(fs::FileType::is_file)
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
@@ -164,6 +194,18 @@ impl Storage for Directory {
 
     fn remove(&self, name: &str) -> io::Result<()> {
         fs::remove_file(self.0.join(name))
+    }
+
+    fn folders(&self) -> io::Result<Vec<String>> {
+        self.entries(fs::FileType::is_dir)
+    }
+
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>> {
+        Ok(Arc::new(Self::new(&self.0.join(name))?))
+    }
+
+    fn move_into(&self, folder: &str, name: &str) -> io::Result<()> {
+        fs::rename(self.0.join(name), self.0.join(folder).join(name))
     }
 
     fn sync_names(&self) -> io::Result<()> {

@@ -10,7 +10,7 @@ use std::{
     sync::Arc,
 };
 
-use super::{ChainFile, ChainFileError, CheckpointError, History, PRICES, checkpoint, checkpoints};
+use super::{ChainFile, ChainFileError, CheckpointError, History, PRICES, checkpoint, checkpoints, unfinished};
 use crate::{
     codec::{Reader, Writer},
     log::{
@@ -83,13 +83,9 @@ pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, Arc
     Ok(count - 3)
 }
 
-/// Makes an empty directory that of the chain in a file. Returns how many entries there were. That they lead from one
-/// state to the next is for whoever opens the chain to find out.
+/// Makes a directory that of the chain in a file: an empty one, or one that holds what an interrupted import left.
+/// Returns how many entries there were. Whether they lead from one state to the next is checked when the chain is opened.
 pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, ArchiveError> {
-    let occupied = storage.names()?.into_iter().find(|name| name != "lock");
-    if let Some(name) = occupied {
-        return Err(ArchiveError::Directory(format!("{}: the directory is not empty", storage.describe(&name))));
-    }
     let wrong = |what: String| ArchiveError::Format(what);
     let mut next =
         |sequence: u64| read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")));
@@ -111,6 +107,7 @@ pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, Arc
     let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
+    unfinished::begin(&*storage, unfinished::Command::Import)?;
     replace_file(&*storage, &checkpoint::name(oldest), reader.rest())?;
     let first = if version >= 2 { 3 } else { 2 };
     if version >= 2 {
@@ -130,5 +127,6 @@ pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, Arc
     log.sync().map_err(io::Error::other)?;
     // What makes it a chain comes last.
     file.save(&*storage)?;
+    unfinished::finish(&*storage)?;
     Ok(count)
 }

@@ -4,9 +4,9 @@
 //! checkpoints first, then the log, which by then goes at least as far, cut off where its last intact entry ends. Who
 //! may read a file may read its copy, and nobody else.
 
-use std::{io, path::PathBuf, sync::Arc};
+use std::io;
 
-use super::{ChainFile, DataDir, PRICES, archive::ArchiveError, checkpoint, checkpoints, data_dir::LOCK};
+use super::{ChainFile, PRICES, archive::ArchiveError, checkpoint, checkpoints, unfinished};
 use crate::log::{Segment, Storage, segment_name, segments};
 
 /// Bytes that are copied at once.
@@ -14,44 +14,52 @@ const CHUNK: u64 = 1 << 20;
 /// Attempts at copying a checkpoint, which the node may remove when it has a newer one.
 const ATTEMPTS: u32 = 5;
 
-/// Copies the chain in `from` to `to`, which must be empty. Returns the height that the copy's log ends at.
-pub fn backup(from: &dyn Storage, to: &Arc<dyn Storage>) -> Result<u64, ArchiveError> {
-    // Whoever restores has locked the directory already.
-    if let Some(name) = to.names()?.iter().find(|name| *name != LOCK) {
-        return Err(ArchiveError::Directory(format!("{}: the directory is not empty", to.describe(name))));
-    }
-    let Some(file) = ChainFile::load(from)? else {
-        return Err(ArchiveError::Directory(format!("{}: there is no chain", from.describe(""))));
-    };
-    copy_checkpoints(from, &**to)?;
+/// Copies the chain in `from` to `to`, which must be empty, or hold what an interrupted backup left. Returns the height
+/// that the copy's log ends at.
+pub fn backup(from: &dyn Storage, to: &dyn Storage) -> Result<u64, ArchiveError> {
+    let file = chain_in(from)?;
+    unfinished::begin(to, unfinished::Command::Backup)?;
+    copy_chain(from, to, &file)
+}
+
+/// Makes a directory that of the copy in `from`, and puts aside what was in it. After an interruption it continues where
+/// it was. Returns the height that the log ends at now, and where the rest is.
+pub fn restore(from: &dyn Storage, to: &dyn Storage) -> Result<(u64, Option<String>), ArchiveError> {
+    let file = chain_in(from)?;
+    let aside = unfinished::begin_restore(to)?;
+    Ok((copy_chain(from, to, &file)?, aside.map(|folder| to.describe(&folder))))
+}
+
+fn chain_in(from: &dyn Storage) -> Result<ChainFile, ArchiveError> {
+    let none = || ArchiveError::Directory(format!("{}: there is no chain", from.describe("")));
+    ChainFile::load(from)?.ok_or_else(none)
+}
+
+/// Copies everything, and removes the mark of an unfinished copy.
+fn copy_chain(from: &dyn Storage, to: &dyn Storage, file: &ChainFile) -> Result<u64, ArchiveError> {
+    copy_checkpoints(from, to)?;
     for name in from.names()? {
         // Keys that a node made for itself, transactions that wait, and past prices.
         if name.ends_with(".key") || name == "pool" || name == PRICES {
-            copy(from, &**to, &name)?;
+            copy(from, to, &name)?;
         }
     }
     let firsts = segments(from)?;
     for &first in &firsts {
-        copy(from, &**to, &segment_name(first))?;
+        copy(from, to, &segment_name(first))?;
     }
     let mut end = 0;
     if let Some(&last) = firsts.last() {
-        let segment = Segment::load(&**to, last, Some(file.identity()))?;
+        let segment = Segment::load(to, last, Some(file.identity()))?;
         let copied = to.open(&segment_name(last))?;
         copied.truncate(segment.length)?;
         copied.sync()?;
         end = segment.end();
     }
     // What makes it a chain comes last.
-    file.save(&**to)?;
+    file.save(to)?;
+    unfinished::finish(to)?;
     Ok(end)
-}
-
-/// Makes a directory that of the copy in `from`, and puts aside what was in it. Returns the height that the log ends at
-/// now, and where the rest is.
-pub fn restore(from: &dyn Storage, to: &DataDir) -> Result<(u64, Option<PathBuf>), ArchiveError> {
-    let aside = to.put_aside()?;
-    Ok((backup(from, &to.storage())?, aside))
 }
 
 /// All of them, which are few: the oldest that the log can be followed from is always there, and which of the others the

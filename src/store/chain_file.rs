@@ -5,6 +5,7 @@ use std::io;
 use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
+use super::unfinished::{self, REPLACED};
 use crate::log::{ChainIdentity, Storage, read_file, replace_file};
 
 pub(super) const NAME: &str = "chain.json";
@@ -45,6 +46,20 @@ pub enum ChainFileError {
     /// There are files of a chain, but not this one.
     #[error("{0} is missing, and yet there are blocks")]
     Missing(String),
+    /// A restore of an earlier version was interrupted.
+    #[error(
+        "{file} is missing, and yet {folder} holds what a restore replaced: restore a backup or that folder with `tetrad \
+         chain restore`, or move the folder away to begin a new chain"
+    )]
+    Replaced {
+        /// The file.
+        file: String,
+        /// The folder.
+        folder: String,
+    },
+    /// A copy into the directory was interrupted.
+    #[error("{0}: {1}")]
+    Unfinished(String, String),
     /// A setting is not what it was.
     #[error("{file}: the chain was begun with {setting} {old}, not {new}")]
     Setting {
@@ -69,6 +84,15 @@ pub enum ChainFileError {
     },
 }
 
+/// Whether a file with this name is written only after `chain.json`. The keys and the first checkpoint of a new chain are
+/// written before it.
+fn follows_chain_file(name: &str) -> bool {
+    let later = |height: &str| height.parse().is_ok_and(|height: u64| height > 0);
+    ["log-", "index-"].iter().any(|kind| name.starts_with(kind))
+        || name.strip_prefix("checkpoint-").is_some_and(later)
+        || name == "pool"
+}
+
 impl ChainFile {
     /// What a new directory is to hold.
     pub fn new(identity: ChainIdentity, settings: Settings) -> Self {
@@ -85,13 +109,21 @@ impl ChainFile {
         &self.settings
     }
 
-    /// What a directory holds; none if it is empty.
+    /// The content of the file; none if the directory is empty.
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
         let place = storage.describe(NAME);
         let failed = |error| ChainFileError::Io(place.clone(), error);
+        if let Some(what) = unfinished::interrupted(storage).map_err(failed)? {
+            return Err(ChainFileError::Unfinished(storage.describe(""), what));
+        }
         let Some(text) = read_file(storage, NAME).map_err(failed)? else {
-            let blocks = storage.names().map_err(failed)?.iter().any(|name| name.starts_with("log-"));
-            return if blocks { Err(ChainFileError::Missing(place)) } else { Ok(None) };
+            if storage.names().map_err(failed)?.iter().any(|name| follows_chain_file(name)) {
+                return Err(ChainFileError::Missing(place));
+            }
+            let replaced = storage.folders().map_err(failed)?.into_iter().find(|name| name.starts_with(REPLACED));
+            return replaced.map_or(Ok(None), |folder| {
+                Err(ChainFileError::Replaced { file: place, folder: storage.describe(&folder) })
+            });
         };
         /// What every version has.
         #[derive(Deserialize)]

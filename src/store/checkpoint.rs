@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, read_file, write_record},
+    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, read_file, with_draft, write_record},
     state::{State, StateBuilder, StateError},
 };
 
@@ -98,8 +98,13 @@ impl Output {
 impl Checkpoint {
     /// Writes the checkpoint and returns its size. The log must be on disk as far as the checkpoint goes.
     pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
-        let (name, draft) = (name(self.height), format!("draft-{}", name(self.height)));
-        let file = storage.create(&draft)?;
+        let written = with_draft(storage, &name(self.height), |file| self.write_to(file, identity))?;
+        storage.sync_names()?;
+        Ok(written)
+    }
+
+    fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
+        let file = file.clone();
         let mut out = Output { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
             out.string(MAGIC);
@@ -126,8 +131,6 @@ impl Checkpoint {
         }
         out.record(|_| {})?;
         out.file.sync()?;
-        storage.rename(&draft, &name)?;
-        storage.sync_names()?;
         Ok(out.written)
     }
 

@@ -1,7 +1,7 @@
 //! The directory of a chain, which one process at a time has for itself.
 
 use std::{
-    fs::{File, OpenOptions, TryLockError, create_dir, rename},
+    fs::{File, OpenOptions, TryLockError},
     io::{self, Read, Seek, Write},
     path::{Path, PathBuf},
     sync::Arc,
@@ -9,7 +9,7 @@ use std::{
     time::Duration,
 };
 
-use super::chain_file;
+use super::unfinished;
 use crate::log::{Directory, Storage};
 
 /// The file that is locked.
@@ -48,11 +48,39 @@ pub enum DataDirError {
         /// Which one, as far as is known.
         holder: String,
     },
+    /// A copy into the directory was interrupted.
+    #[error("--data-dir {path}: {what}")]
+    Unfinished {
+        /// The directory.
+        path: String,
+        /// What was interrupted, and the remedy.
+        what: String,
+    },
 }
 
 impl DataDir {
-    /// Takes the directory, and makes it if it does not exist.
+    /// Locks the directory, and makes it if it does not exist. Refuses one that a copy into was interrupted.
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
+        let own = Self::locked(path)?;
+        match unfinished::interrupted(&own.storage).map_err(|source| own.failed(source))? {
+            Some(what) => Err(DataDirError::Unfinished { path: path.display().to_string(), what }),
+            None => Ok(own),
+        }
+    }
+
+    /// The same for a command that fills the directory, and can be repeated where it was interrupted. All that an
+    /// interrupted restore replaced is in its folder afterwards, and can be restored.
+    pub fn open_to_fill(path: &Path) -> Result<Self, DataDirError> {
+        let own = Self::locked(path)?;
+        unfinished::finish_moving(&own.storage).map_err(|source| own.failed(source))?;
+        Ok(own)
+    }
+
+    fn failed(&self, source: io::Error) -> DataDirError {
+        DataDirError::Io { path: self.path.display().to_string(), source }
+    }
+
+    fn locked(path: &Path) -> Result<Self, DataDirError> {
         let failed = |source| DataDirError::Io { path: path.display().to_string(), source };
         let storage = Directory::new(path).map_err(failed)?;
         let file = path.join(LOCK);
@@ -99,27 +127,6 @@ impl DataDir {
     /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
-    }
-
-    /// Moves all that is in it into a new directory within, from which it can be moved back. Returns which; none if there
-    /// was nothing.
-    pub(super) fn put_aside(&self) -> io::Result<Option<PathBuf>> {
-        let mut names = self.storage.names()?;
-        names.retain(|name| name != LOCK);
-        if names.is_empty() {
-            return Ok(None);
-        }
-        // Without the file that makes it a chain, nobody takes what is left for one if this is interrupted.
-        names.sort_by_key(|name| name != chain_file::NAME);
-        let mut numbered = (1_u32..).map(|number| self.path.join(format!("replaced-{number}")));
-        let aside = numbered.find(|path| !path.exists()).ok_or(io::ErrorKind::AlreadyExists)?;
-        create_dir(&aside)?;
-        for name in names {
-            rename(self.path.join(&name), aside.join(&name))?;
-        }
-        Directory::new(&aside)?.sync_names()?;
-        self.storage.sync_names()?;
-        Ok(Some(aside))
     }
 
     /// The files in it.

@@ -23,6 +23,7 @@ mod repair;
 mod reverts;
 mod sealed;
 mod segment_index;
+mod unfinished;
 mod versions;
 
 pub use active::ActiveIndex;

@@ -7,7 +7,7 @@ use super::{
     history::Place,
     key::{LogKey, StateKey},
 };
-use crate::log::{Location, Storage, StoredFile};
+use crate::log::{Location, Storage, StoredFile, with_draft};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"tetridx2");
 /// Words of the head: magic, segment, end, lengths of the five tables, checksum of the tables, checksum of the head.
@@ -70,11 +70,9 @@ impl SealedIndex {
         head.push(crc32fast::hash(&body).into());
         head.push(crc32fast::hash(&bytes_of(&head)).into());
 
-        let (draft, name) = (format!("draft-{}", index_name(index.segment)), index_name(index.segment));
-        let file = storage.create(&draft)?;
-        file.write_at(&[bytes_of(&head), body].concat(), 0)?;
-        // Were it lost or torn, it would be made again.
-        storage.rename(&draft, &name)?;
+        // Not synced: were it lost or torn, it would be made again.
+        let bytes = [bytes_of(&head), body].concat();
+        with_draft(storage, &index_name(index.segment), |file| file.write_at(&bytes, 0))?;
         Self::open(storage, index.segment)?.ok_or_else(|| io::Error::other("an index is not what was written"))
     }
 

@@ -22,6 +22,10 @@ struct State {
     random: Random,
     /// Chance in per cent that a call fails.
     faults: u64,
+    /// Calls that succeed before all fail.
+    left: Option<u64>,
+    /// Bytes that all files may have together.
+    room: Option<u64>,
     files: BTreeMap<String, Arc<Mutex<Content>>>,
     /// The names that a power failure leaves.
     synced_names: BTreeMap<String, Arc<Mutex<Content>>>,
@@ -41,7 +45,14 @@ struct OpenFile {
 impl Disk {
     pub fn new(seed: u64) -> Self {
         let (files, synced_names) = Default::default();
-        Self(Arc::new(Mutex::new(State { random: Random::new(seed), faults: 0, files, synced_names })))
+        Self(Arc::new(Mutex::new(State {
+            random: Random::new(seed),
+            faults: 0,
+            left: None,
+            room: None,
+            files,
+            synced_names,
+        })))
     }
 
     /// Lets calls fail with this chance in per cent.
@@ -76,17 +87,55 @@ impl Disk {
 
     fn of(state: &mut State, files: BTreeMap<String, Arc<Mutex<Content>>>) -> Self {
         let random = Random::new(state.random.next());
-        Self(Arc::new(Mutex::new(State { random, faults: 0, synced_names: files.clone(), files })))
+        Self(Arc::new(Mutex::new(State {
+            random,
+            faults: 0,
+            left: None,
+            room: None,
+            synced_names: files.clone(),
+            files,
+        })))
     }
 
     fn may_fail(&self) -> io::Result<()> {
         may_fail(&mut self.0.lock())
     }
+
+    /// Puts the names that `is_synced` accepts on disk, as those of one folder.
+    fn sync_where(&self, is_synced: impl Fn(&str) -> bool) -> io::Result<()> {
+        self.may_fail()?;
+        let state = &mut *self.0.lock();
+        state.synced_names.retain(|name, _| !is_synced(name));
+        let current = state.files.iter().filter(|(name, _)| is_synced(name));
+        state.synced_names.extend(current.map(|(name, content)| (name.clone(), content.clone())));
+        Ok(())
+    }
+
+    /// Lets the next `calls` that change something succeed, and all later ones fail, as if the process was killed.
+    pub fn fail_after(&self, calls: u64) {
+        self.0.lock().left = Some(calls);
+    }
+
+    /// Lets calls fail that would leave more than this many bytes in files.
+    pub fn limit(&self, bytes: Option<u64>) {
+        self.0.lock().room = bytes;
+    }
 }
 
 fn may_fail(state: &mut State) -> io::Result<()> {
+    match &mut state.left {
+        Some(0) => return Err(io::Error::other("killed")),
+        Some(left) => *left -= 1,
+        None => {}
+    }
     let percent = state.faults;
     if state.random.chance(percent) { Err(io::ErrorKind::StorageFull.into()) } else { Ok(()) }
+}
+
+/// Whether so many bytes more fit on the disk.
+fn has_room(state: &State, more: u64) -> bool {
+    let used: usize = state.files.values().map(|content| content.lock().now.len()).sum();
+    state.room.is_none_or(|room| used as u64 + more <= room)
 }
 
 /// What is left of a file when the power fails.
@@ -118,7 +167,7 @@ fn left_over(random: &mut Random, content: &Content) -> Vec<u8> {
 
 impl Storage for Disk {
     fn names(&self) -> io::Result<Vec<String>> {
-        Ok(self.0.lock().files.keys().cloned().collect())
+        Ok(self.0.lock().files.keys().filter(|name| !name.contains('/')).cloned().collect())
     }
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
@@ -146,15 +195,84 @@ impl Storage for Disk {
         self.0.lock().files.remove(name).map(|_| ()).ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    fn sync_names(&self) -> io::Result<()> {
+    fn folders(&self) -> io::Result<Vec<String>> {
+        let state = self.0.lock();
+        let mut folders: Vec<String> =
+            state.files.keys().filter_map(|name| Some(name.split_once('/')?.0.to_owned())).collect();
+        folders.dedup();
+        Ok(folders)
+    }
+
+    fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>> {
         self.may_fail()?;
-        let mut state = self.0.lock();
-        state.synced_names = state.files.clone();
-        Ok(())
+        Ok(Arc::new(Folder { disk: self.clone(), prefix: format!("{name}/") }))
+    }
+
+    fn move_into(&self, folder: &str, name: &str) -> io::Result<()> {
+        self.rename(name, &format!("{folder}/{name}"))
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.sync_where(|name| !name.contains('/'))
     }
 
     fn describe(&self, name: &str) -> String {
         format!("disk/{name}")
+    }
+}
+
+/// A folder of the disk, whose files have its name before their own.
+struct Folder {
+    disk: Disk,
+    prefix: String,
+}
+
+impl Folder {
+    fn full(&self, name: &str) -> String {
+        format!("{}{name}", self.prefix)
+    }
+}
+
+impl Storage for Folder {
+    fn names(&self) -> io::Result<Vec<String>> {
+        let state = self.disk.0.lock();
+        Ok(state.files.keys().filter_map(|name| name.strip_prefix(&self.prefix)).map(str::to_owned).collect())
+    }
+
+    fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        self.disk.open(&self.full(name))
+    }
+
+    fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
+        self.disk.create(&self.full(name))
+    }
+
+    fn rename(&self, from: &str, to: &str) -> io::Result<()> {
+        self.disk.rename(&self.full(from), &self.full(to))
+    }
+
+    fn remove(&self, name: &str) -> io::Result<()> {
+        self.disk.remove(&self.full(name))
+    }
+
+    fn folders(&self) -> io::Result<Vec<String>> {
+        Ok(Vec::new())
+    }
+
+    fn folder(&self, _name: &str) -> io::Result<Arc<dyn Storage>> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn move_into(&self, _folder: &str, _name: &str) -> io::Result<()> {
+        Err(io::ErrorKind::Unsupported.into())
+    }
+
+    fn sync_names(&self) -> io::Result<()> {
+        self.disk.sync_where(|name| name.starts_with(&self.prefix))
+    }
+
+    fn describe(&self, name: &str) -> String {
+        self.disk.describe(&self.full(name))
     }
 }
 
@@ -190,6 +308,13 @@ impl StoredFile for OpenFile {
             content.now.resize(content.now.len().max(end), 0);
             content.now[offset as usize..end].copy_from_slice(bytes);
         };
+        let (end, length) = (offset + bytes.len() as u64, self.content.lock().now.len() as u64);
+        if let Some(disk) = self.disk.upgrade()
+            && end > length
+            && !has_room(&disk.lock(), end - length)
+        {
+            return Err(io::ErrorKind::StorageFull.into());
+        }
         let part = |random: u64| &bytes[..(random % (bytes.len() as u64 + 1)) as usize];
         self.call(|content| put(content, bytes), |content, random| put(content, part(random)))
     }

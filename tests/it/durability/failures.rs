@@ -1,12 +1,20 @@
 //! What a client sees when the chain cannot be written.
 
+use std::sync::Arc;
+
+use alloy_primitives::{Address, B256, U256, keccak256};
+use serde_json::{Value, json};
 use tetrad::{
     chain::{Executor, Mining, Recovered},
-    log::{Fault, MemoryLog},
+    log::{BlockLog, ChainIdentity, Durability, Entry, Fault, LocalLog, MemoryLog, Storage},
+    state::{AccountChange, Changes},
 };
 
-use super::ledger::{first_head, nonce, send, start, transfer};
-use alloy_primitives::Address;
+use super::{
+    disk::Disk,
+    ledger::{first_head, nonce, send, start, transfer},
+};
+use crate::support::process::{Running, tetrad};
 
 const TO: Address = Address::repeat_byte(9);
 
@@ -56,4 +64,129 @@ async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
     assert_eq!(obstacle().await, None, "there is room again, and nobody had to send a transaction to find out");
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     assert_eq!(obstacle().await, None);
+}
+
+#[tokio::test]
+async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
+    let log = MemoryLog::default();
+    let (faults, entries) = (log.faults(), log.clone());
+    let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
+    let obstacle = || async { chain.change(Executor::obstacle).await.unwrap() };
+    faults.lock().extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
+    send(&chain, transfer(0, 0, TO)).await.unwrap_err();
+    let before = entries.end();
+    assert!(chain.change(|executor| executor.edit(&[tetrad::chain::Edit::Nonce(TO, 5)])).await.unwrap().is_ok());
+    for _ in 0..2 {
+        assert!(obstacle().await.is_some(), "what was refused would be refused again");
+    }
+    assert_eq!(obstacle().await, None);
+    assert_eq!(entries.end(), before + 1, "looking for room leaves nothing in the log");
+}
+
+/// An entry of about so many times 64 bytes.
+fn entry(slots: u64) -> Entry {
+    let value = |slot: u64| U256::from_be_bytes(keccak256(slot.to_be_bytes()).0);
+    let change = AccountChange {
+        address: TO,
+        key: keccak256(TO),
+        after: None,
+        storage_wiped: false,
+        storage: (0..slots).map(|slot| (value(slot), value(slot + 1))).collect(),
+        public_key: None,
+    };
+    Entry::Edit { changes: Arc::new(Changes(vec![change])), root: B256::ZERO, parameters: None }
+}
+
+#[test]
+fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
+    for durability in [Durability::Fsync, Durability::Os] {
+        let disk = Disk::new(1);
+        let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+        let used = || {
+            let length = |name: &String| storage.open(name).unwrap().length().unwrap();
+            storage.names().unwrap().iter().map(length).sum::<u64>()
+        };
+        let identity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
+        let mut log = LocalLog::open(storage.clone(), identity, durability, 0).unwrap();
+        log.append(0, &entry(1)).unwrap();
+        log.sync().unwrap();
+        disk.limit(Some(used() + 1_000));
+        log.append(1, &entry(4_000)).unwrap_err();
+        assert!(log.is_obstructed());
+        log.append(1, &entry(2)).unwrap();
+        assert!(log.is_obstructed(), "a small entry says nothing of a large one");
+        // Room for the least that is tried, but not for what was refused.
+        for room in [500, 100_000, 200_000] {
+            disk.limit(Some(used() + room));
+            let (names, before) = (storage.names().unwrap(), used());
+            log.probe().unwrap_err();
+            assert!(log.is_obstructed());
+            assert_eq!((storage.names().unwrap(), used(), log.end()), (names, before, 2), "it leaves nothing");
+        }
+        disk.limit(None);
+        log.probe().unwrap();
+        assert!(!log.is_obstructed());
+        log.append(2, &entry(4_000)).unwrap();
+        // An entry as large as what was refused ends it, too. Syncing gives back the room that was set aside.
+        log.sync().unwrap();
+        disk.limit(Some(used()));
+        log.append(3, &entry(4_000)).unwrap_err();
+        disk.limit(None);
+        log.append(3, &entry(4_000)).unwrap();
+        assert!(!log.is_obstructed());
+        drop(log);
+        assert_eq!(LocalLog::open(storage, identity, durability, 0).unwrap().stream(0).unwrap().count(), 4);
+    }
+}
+
+#[tokio::test]
+async fn a_node_that_cannot_write_large_blocks_is_not_ready_and_says_so_once() {
+    let place = tempfile::tempdir().unwrap();
+    // No file may grow beyond three megabytes or, where a shell counts in other units, six.
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", "trap '' XFSZ; ulimit -f 6144; exec \"$0\" \"$@\""]).arg(tetrad(&[]).get_program());
+    command.env_clear().stdin(std::process::Stdio::null());
+    command.args(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0", "--exchange-price-tick", "0", "--data-dir"]);
+    let node = Running::run({
+        command.arg(place.path());
+        command
+    })
+    .await;
+    let http = reqwest::Client::new();
+    let url = node.ready["rpc"].as_str().unwrap().to_owned();
+    let call = async |method: &str, params: Value| -> Value {
+        let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
+        let request = http.post(&url).header("content-type", "application/json").body(body);
+        request.send().await.unwrap().json().await.unwrap()
+    };
+    let from = call("eth_accounts", json!([])).await["result"][0].clone();
+    let send = async |bytes: usize| {
+        let data = format!("0x{}", "11".repeat(bytes));
+        call("eth_sendTransaction", json!([{"from": from, "to": from, "gas": "0x500000", "data": data}])).await
+    };
+    let status = async || http.get(url.replace("/rpc", "/ready")).send().await.unwrap().status().as_u16();
+    assert_eq!(status().await, 200);
+    let mut sent = 0;
+    let refusal = loop {
+        let answer = send(100_000).await;
+        if answer["error"].is_object() {
+            break answer.to_string();
+        }
+        sent += 1;
+        assert!(sent < 100, "the log never reached its limit");
+    };
+    assert!(refusal.contains("the chain cannot be written"), "{refusal}");
+    let log = place.path().join("log-00000000000000000000");
+    let mut small = 0;
+    for _ in 0..8 {
+        let length = std::fs::metadata(&log).unwrap().len();
+        assert_eq!(status().await, 503);
+        assert!(std::fs::metadata(&log).unwrap().len() <= length, "looking for room leaves nothing in the log");
+        small += u32::from(send(10).await["result"].is_string());
+        assert_eq!(status().await, 503);
+    }
+    assert!(small > 0, "small blocks still fit");
+    let printed = node.log();
+    assert_eq!(printed.matches("the chain cannot be written").count(), 1, "{printed}");
+    assert!(!printed.contains("the chain goes on"), "{printed}");
 }

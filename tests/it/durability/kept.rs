@@ -168,7 +168,7 @@ impl Model {
         check(storage, what);
         assert_eq!(repair(storage).unwrap(), None, "{what}");
         let copy: Arc<dyn Storage> = Arc::new(Disk::new(1));
-        backup(&**storage, &copy).unwrap();
+        backup(&**storage, &*copy).unwrap();
         check(&copy, &format!("{what}, a backup"));
         if self.random.chance(50) {
             let keep = 256 + self.random.below(100);

@@ -7,6 +7,7 @@ mod crash;
 mod disk;
 mod failures;
 mod history;
+mod interrupted;
 mod kept;
 mod ledger;
 mod log_seeds;
