@@ -2,19 +2,19 @@
 
 use std::collections::HashMap;
 
-use alloy_primitives::{hex, keccak256};
 use axum::{body::Bytes, http::HeaderValue};
 use base64ct::{Base64, Encoding};
+use headers::ETag;
 use sha2::{Digest, Sha256};
 
 use super::interfaces;
+use crate::web::entity_tag;
 
 /// A file of the page.
 pub(super) struct Asset {
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
-    /// In quotes, as headers carry it.
-    pub(super) etag: String,
+    pub(super) etag: ETag,
 }
 
 impl Asset {
@@ -26,7 +26,7 @@ impl Asset {
             Some("svg") => "image/svg+xml",
             _ => "application/json",
         };
-        let etag = format!("\"{}\"", hex::encode(&keccak256(&body)[..12]));
+        let etag = entity_tag(&body);
         Self { content_type, body, etag }
     }
 }

@@ -18,6 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
+use headers::{HeaderMapExt, IfNoneMatch};
 
 use self::assets::{Asset, Assets};
 use crate::web::not_found;
@@ -62,9 +63,8 @@ async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Requ
 
 /// An asset, or 304 if the browser has it. Browsers ask each time, so that a new program never meets an old page.
 fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response {
-    let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let unchanged =
-        known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == asset.etag));
+    let known = request.typed_get::<IfNoneMatch>();
+    let unchanged = known.is_some_and(|known| !known.precondition_passes(&asset.etag));
     let body = if unchanged { Bytes::new() } else { asset.body.clone() };
     let mut response = body.into_response();
     if unchanged {
@@ -76,9 +76,6 @@ fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // Hexadecimal digits in quotes.
-    if let Ok(etag) = HeaderValue::try_from(&*asset.etag) {
-        headers.insert(header::ETAG, etag);
-    }
+    headers.typed_insert(asset.etag.clone());
     response
 }
