@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use axum::{body::Bytes, http::HeaderValue};
 use base64ct::{Base64, Encoding};
 use headers::ETag;
+use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 
 use super::interfaces;
@@ -39,64 +40,26 @@ pub(super) struct Assets {
     loaded: HashMap<&'static str, Asset>,
 }
 
-/// Files that the page loads.
-macro_rules! files {
-    ($($path:literal,)*) => {
-        [$(($path, include_bytes!(concat!("page/", $path)).as_slice()),)*]
-    };
+/// The document that loads the others. It is sent at `/` only.
+const INDEX: &str = "index.html";
+/// The files of the page. Cargo notices when one of them changes, and a new one as soon as another file refers to it.
+static PAGE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/site/page");
+
+/// The files in a directory and in those below it.
+fn files(directory: &'static Dir<'_>) -> Vec<&'static File<'static>> {
+    directory.files().chain(directory.dirs().flat_map(files)).collect()
 }
 
 impl Assets {
-    /// What the program carries with it.
+    /// The assets that are embedded in the program.
     pub(super) fn embedded() -> Self {
-        let files = files![
-            "app.js",
-            "css/base.css",
-            "css/parts.css",
-            "icon.svg",
-            "lib/abi.js",
-            "lib/address.js",
-            "lib/bytes.js",
-            "lib/chart.js",
-            "lib/dom.js",
-            "lib/format.js",
-            "lib/keccak.js",
-            "lib/keys.js",
-            "lib/lens.js",
-            "lib/links.js",
-            "lib/network.js",
-            "lib/node.js",
-            "lib/prices.js",
-            "lib/signature.js",
-            "lib/socket.js",
-            "lib/wallet.js",
-            "theme.js",
-            "views/accounts.js",
-            "views/address.js",
-            "views/block.js",
-            "views/borrow.js",
-            "views/calltree.js",
-            "views/connect.js",
-            "views/contract.js",
-            "views/developer.js",
-            "views/exchange.js",
-            "views/explorer.js",
-            "views/interfaces.js",
-            "views/lending.js",
-            "views/network.js",
-            "views/position.js",
-            "views/pricecard.js",
-            "views/search.js",
-            "views/snapshots.js",
-            "views/swap.js",
-            "views/transaction.js",
-            "views/transfers.js",
-        ];
-        let loaded = files.into_iter().map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
+        let embedded = files(&PAGE).into_iter().filter_map(|file| Some((file.path().to_str()?, file.contents())));
+        let loaded = embedded.filter(|(path, _)| *path != INDEX);
+        let loaded = loaded.map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
         let made = ("interfaces.json", Asset::new("interfaces.json", interfaces::json().into()));
         let loaded: HashMap<_, _> = loaded.chain([made]).collect();
         let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
-        Self { page: Asset::new("index.html", page.into()), policy, loaded }
+        Self { page: Asset::new(INDEX, page.into()), policy, loaded }
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Asset> {
