@@ -1,4 +1,4 @@
-//! The files of the page, as they were when the program was built.
+//! The files of the page, embedded when the program is built.
 
 use std::collections::HashMap;
 
@@ -32,10 +32,10 @@ impl Asset {
     }
 }
 
-/// The page, and what it loads by its path under `/site/`.
+/// The page, and the files that it loads, by their paths under `/site/`.
 pub(super) struct Assets {
     pub(super) page: Asset,
-    /// What the page may do, as `Content-Security-Policy`.
+    /// The value of `Content-Security-Policy`.
     pub(super) policy: HeaderValue,
     loaded: HashMap<&'static str, Asset>,
 }
@@ -67,15 +67,15 @@ impl Assets {
     }
 }
 
-/// What the first paint waits for, as the page asks for it, and what to put there instead.
+/// The files that block the first paint: path, the tag that loads the file, and the tags that enclose it when inlined.
 const INLINED: [(&str, &str, &str, &str); 3] = [
     ("theme.js", "<script src=\"site/theme.js\"></script>", "<script>", "</script>"),
     ("css/base.css", "<link rel=\"stylesheet\" href=\"site/css/base.css\">", "<style>", "</style>"),
     ("css/parts.css", "<link rel=\"stylesheet\" href=\"site/css/parts.css\">", "<style>", "</style>"),
 ];
 
-/// Puts what the first paint waits for into the page, so that it comes with the first answer, and allows these very
-/// texts in the policy.
+/// Inlines the files that block the first paint, so that they come with the first response, and allows them by hash in
+/// the policy.
 fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
@@ -93,6 +93,6 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, Heade
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'"
     );
-    // Letters, digits and punctuation of ASCII.
+    // The policy is ASCII, so the conversion cannot fail.
     (page, HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")))
 }

@@ -10,7 +10,7 @@ async fn quiet() -> TestNode {
     node_with(|config| config.exchange.rate_limit = 0).await
 }
 
-/// Every operation: method, path with its examples filled in, and what is said of it.
+/// Every operation: method, path with its examples filled in, and description.
 fn operations(document: &Value) -> Vec<(String, String, Value)> {
     let mut found = Vec::new();
     for (path, methods) in document["paths"].as_object().expect("paths") {
