@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::LazyLock};
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::{Address, Selector, address, keccak256};
 
-use super::{abi::plain, replay::Seen, style::Style};
+use super::{abi::plain, replay::Seen, style::Styles};
 
 /// Where messages are sent: `console.log` in ASCII.
 const ADDRESS: Address = address!("0x000000000000000000636F6e736F6c652e6c6f67");
@@ -50,12 +50,12 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
 });
 
 /// Appends a line for each message of a transaction.
-pub(super) fn lines(style: &Style, seen: &Seen, out: &mut String) {
+pub(super) fn lines(styles: &Styles, seen: &Seen, out: &mut String) {
     let messages = seen.calls.iter().filter(|node| node.trace.address == ADDRESS).map(|node| message(&node.trace.data));
     for text in messages.take(MAX_MESSAGES) {
         for line in text.lines() {
             out.push_str("      ");
-            out.push_str(&style.spoken(line));
+            out.push_str(&styles.log(line));
             out.push('\n');
         }
     }

@@ -26,7 +26,7 @@ use alloy_primitives::Address;
 use tokio::sync::broadcast::error::RecvError;
 
 pub use self::abi::AbiError;
-use self::{abi::Abis, replay::Seen, style::Style};
+use self::{abi::Abis, replay::Seen, style::Styles};
 use crate::{
     block::Block,
     chain::{Chain, Event, Head},
@@ -51,7 +51,7 @@ pub struct ConsoleConfig {
 /// The terminal's view of a chain.
 pub struct Console {
     pub(self) abis: Abis,
-    pub(self) style: Style,
+    pub(self) styles: Styles,
     pub(self) verbosity: u8,
     pub(self) coin: String,
     /// Accounts of the node itself.
@@ -72,8 +72,8 @@ impl Console {
         let mut abis = Abis::of_network(network);
         config.abi.iter().try_for_each(|path| abis.read(path))?;
         let own = own.into_iter().collect();
-        let style = if colours { Style::colours() } else { Style::plain() };
-        Ok(Self { abis, style, verbosity: config.verbosity, coin: network.coin.clone(), own, telling })
+        let styles = Styles::new(colours);
+        Ok(Self { abis, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, telling })
     }
 
     /// Follows the chain until it ends and writes what happens to `out`, on a thread of its own: a terminal that takes
@@ -107,7 +107,7 @@ impl Console {
         let mut out = String::new();
         if let Some(first) = removed.first() {
             let to = first.number().saturating_sub(1);
-            out += &self.style.faint(&format!("back to block {to}: {} blocks are gone", removed.len()));
+            out += &self.styles.faint(&format!("back to block {to}: {} blocks are gone", removed.len()));
             out.push('\n');
         }
         for block in added {
@@ -134,7 +134,7 @@ impl Console {
         let failed = !block.receipts[at].succeeded();
         text::line(self, block, at, seen, out);
         let Some(seen) = seen else { return };
-        log::lines(&self.style, seen, out);
+        log::lines(&self.styles, seen, out);
         match self.verbosity {
             0 | 1 => {}
             2 => trace::events(self, seen, out),

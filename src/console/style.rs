@@ -1,43 +1,55 @@
-//! Colours, where there is a terminal that shows them.
+//! Colours, for terminals that show them.
 
-/// How parts of a line are set apart.
+use anstyle::{AnsiColor, Style};
+
+/// Styles of the parts of a line.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Style {
+pub(super) struct Styles {
     colours: bool,
 }
 
-impl Style {
-    /// With colours.
-    pub(super) fn colours() -> Self {
-        Self { colours: true }
+impl Styles {
+    /// Styles for a terminal with colours, or for one without.
+    pub(super) fn new(colours: bool) -> Self {
+        Self { colours }
     }
 
-    /// Without.
-    pub(super) fn plain() -> Self {
-        Self { colours: false }
+    fn paint(self, style: Style, text: &str) -> String {
+        if self.colours { format!("{style}{text}{style:#}") } else { text.to_owned() }
     }
 
-    fn paint(self, code: &str, text: &str) -> String {
-        if self.colours { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    /// What matters less.
+    /// A detail of less importance.
     pub(super) fn faint(self, text: &str) -> String {
-        self.paint("2", text)
+        self.paint(Style::new().dimmed(), text)
     }
 
-    /// What went wrong.
-    pub(super) fn bad(self, text: &str) -> String {
-        self.paint("31", text)
+    /// A failure.
+    pub(super) fn failure(self, text: &str) -> String {
+        self.paint(AnsiColor::Red.on_default(), text)
     }
 
-    /// Names of contracts and functions.
+    /// The name of a contract or function.
     pub(super) fn name(self, text: &str) -> String {
-        self.paint("36", text)
+        self.paint(AnsiColor::Cyan.on_default(), text)
     }
 
-    /// What contracts print.
-    pub(super) fn spoken(self, text: &str) -> String {
-        self.paint("33", text)
+    /// A message that a contract logs to the console.
+    pub(super) fn log(self, text: &str) -> String {
+        self.paint(AnsiColor::Yellow.on_default(), text)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn colours_are_ansi_codes_and_plain_text_has_none() {
+        let styles = Styles::new(true);
+        assert_eq!(styles.faint("a"), "\x1b[2ma\x1b[0m");
+        assert_eq!(styles.failure("a"), "\x1b[31ma\x1b[0m");
+        assert_eq!(styles.name("a"), "\x1b[36ma\x1b[0m");
+        assert_eq!(styles.log("a"), "\x1b[33ma\x1b[0m");
+        assert_eq!(Styles::new(false).failure("a"), "a");
     }
 }

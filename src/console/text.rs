@@ -25,16 +25,16 @@ pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Se
     out.push_str(&format!(
         "#{} {}  {} → {}",
         block.number(),
-        console.style.faint(&hash),
+        console.styles.faint(&hash),
         short(transaction.sender),
-        console.style.name(&target),
+        console.styles.name(&target),
     ));
     if tx.value() > U256::ZERO {
         out.push_str(&format!("  {} {}", trimmed(&format_ether(tx.value())), console.coin));
     }
-    out.push_str(&console.style.faint(&format!("  {} gas", receipt.gas_used)));
+    out.push_str(&console.styles.faint(&format!("  {} gas", receipt.gas_used)));
     if !receipt.succeeded() {
-        out.push_str(&format!("  {}", console.style.bad(&failure(console, seen))));
+        out.push_str(&format!("  {}", console.styles.failure(&failure(console, seen))));
     }
     out.push('\n');
 }

@@ -25,7 +25,7 @@ fn walk_events(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut
                 *lines += 1;
                 let account = console.abis.account(node.execution_address());
                 let event = node.logs.get(*at).map(|log| console.abis.event(&log.raw_log)).unwrap_or_default();
-                out.push_str(&format!("      {} {}\n", console.style.faint(&account), event));
+                out.push_str(&format!("      {} {}\n", console.styles.faint(&account), event));
             }
             TraceMemberOrder::Call(child) => {
                 let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
@@ -59,7 +59,7 @@ fn walk(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize,
         }
     };
     if log::is_console(trace.address) {
-        return line(console.style.spoken(&format!("console.log: {}", log::message(&trace.data).replace('\n', " "))));
+        return line(console.styles.log(&format!("console.log: {}", log::message(&trace.data).replace('\n', " "))));
     }
     let account = console.abis.account(trace.address);
     let kind = trace.kind.to_string().to_lowercase();
@@ -73,8 +73,8 @@ fn walk(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize,
     } else {
         format!(" with {} {}", format_ether(trace.value), console.coin)
     };
-    let gas = console.style.faint(&format!("{} gas", trace.gas_used));
-    line(format!("{kind} {}{value}  {gas}", console.style.name(&what)));
+    let gas = console.styles.faint(&format!("{} gas", trace.gas_used));
+    line(format!("{kind} {}{value}  {gas}", console.styles.name(&what)));
     for member in &node.ordering {
         match member {
             TraceMemberOrder::Log(at) => {
@@ -98,7 +98,7 @@ fn walk(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize,
         return;
     }
     let outcome = match trace.success {
-        false => console.style.bad(&format!("reverts: {}", console.abis.revert(&trace.output))),
+        false => console.styles.failure(&format!("reverts: {}", console.abis.revert(&trace.output))),
         true if trace.kind.is_any_create() => format!("returns {} bytes of code", trace.output.len()),
         true if trace.output.is_empty() => return,
         true => format!("returns {}", console.abis.output(&trace.data, &trace.output)),

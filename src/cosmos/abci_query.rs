@@ -1,12 +1,13 @@
-//! `abci_query`: queries of the gateway's modules in protocol buffers, as CosmJS asks them.
+//! `abci_query`: the protobuf queries of the gateway's modules that CosmJS sends.
 
 use alloy_primitives::{Address, U256, hex};
 use base64ct::{Base64, Encoding};
+use prost::{DecodeError, Message};
 use serde_json::{Value, json};
 
 use super::{
     Gateway,
-    proto::{Malformed, Message, text},
+    proto::{self, AddressRequest, Any, Coin},
     rest::NO_BROADCAST,
 };
 use crate::{
@@ -15,7 +16,7 @@ use crate::{
     state::{Account, ReadError},
 };
 
-/// Why a query has no answer: the SDK's codes (`types/errors/errors.go`) with the text that clients match on.
+/// A failed query: the SDK's code (`types/errors/errors.go`) with the text that clients match on.
 #[derive(Debug)]
 struct Refusal {
     code: u32,
@@ -37,8 +38,8 @@ impl Refusal {
     }
 }
 
-impl From<Malformed> for Refusal {
-    fn from(_: Malformed) -> Self {
+impl From<DecodeError> for Refusal {
+    fn from(_: DecodeError) -> Self {
         Self::invalid("data is no message of this query")
     }
 }
@@ -51,18 +52,18 @@ impl From<AddressError> for Refusal {
 
 impl From<ReadError> for Refusal {
     fn from(error: ReadError) -> Self {
-        // What lies beneath a fork could not be read.
+        // The state of the forked node could not be read.
         Self { code: 1, log: format!("rpc error: code = Unavailable desc = {error}: internal error") }
     }
 }
 
-/// The `response` of CometBFT. `data` is the query in hex.
+/// The `response` of CometBFT to a query whose message is `data`, in hex.
 pub(super) fn answer(gateway: &Gateway, path: &str, data: &str) -> Value {
     let head = gateway.chain.head();
     let height = head.number().to_string();
     let data = hex::decode(data).map_err(|_| Refusal::invalid("data is not hex"));
     let (code, log, value) = match data.and_then(|data| query(gateway, &head, path, &data)) {
-        Ok(message) => (0, String::new(), Some(Base64::encode_string(message.as_ref()))),
+        Ok(message) => (0, String::new(), Some(Base64::encode_string(&message))),
         Err(refusal) => (refusal.code, refusal.log, None),
     };
     let codespace = if code == 0 { "" } else { "sdk" };
@@ -72,31 +73,37 @@ pub(super) fn answer(gateway: &Gateway, path: &str, data: &str) -> Value {
     })
 }
 
-fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Message, Refusal> {
+/// The encoded response.
+fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<u8>, Refusal> {
     let network = &gateway.network;
-    let address = || -> Result<Address, Refusal> { Ok(parse_account_address(text(data, 1)?, &network.hrp)?) };
+    let parsed = |text: &str| parse_account_address(text, &network.hrp);
+    let address = || -> Result<Address, Refusal> { Ok(parsed(&AddressRequest::decode(data)?.address)?) };
     let balance = |address| -> Result<U256, Refusal> {
         Ok(head.state.get(address)?.map_or(U256::ZERO, |account| account.balance))
     };
-    let coin = |denomination: &str, amount: U256| Message::default().with(1, denomination).with(2, amount.to_string());
+    let coin = |denom: &str, amount: U256| Coin { denom: denom.to_owned(), amount: amount.to_string() };
     Ok(match path {
         "/cosmos.auth.v1beta1.Query/Account" => {
-            let account = head.state.get(address()?)?.ok_or_else(|| not_found(data))?;
-            Message::default().with_message(1, &eth_account(gateway, &account))
+            let text = AddressRequest::decode(data)?.address;
+            let account = head.state.get(parsed(&text)?)?;
+            let account = account.ok_or_else(|| Refusal::not_found(format!("account {text} not found")))?;
+            proto::QueryAccountResponse { account: Some(eth_account(gateway, &account)) }.encode_to_vec()
         }
-        "/cosmos.auth.v1beta1.Query/Bech32Prefix" => Message::default().with(1, network.hrp.as_str()),
+        "/cosmos.auth.v1beta1.Query/Bech32Prefix" => {
+            proto::Bech32PrefixResponse { bech32_prefix: network.hrp.as_str().to_owned() }.encode_to_vec()
+        }
         "/cosmos.bank.v1beta1.Query/Balance" | "/cosmos.bank.v1beta1.Query/SpendableBalanceByDenom" => {
-            let (address, denomination) = (address()?, text(data, 2)?);
-            if denomination.is_empty() {
+            let proto::QueryBalanceRequest { address, denom } = proto::QueryBalanceRequest::decode(data)?;
+            let address = parsed(&address)?;
+            if denom.is_empty() {
                 return Err(Refusal::invalid("empty denom"));
             }
-            let amount = if denomination == network.denomination { balance(address)? } else { U256::ZERO };
-            Message::default().with_message(1, &coin(denomination, amount))
+            let amount = if denom == network.denomination { balance(address)? } else { U256::ZERO };
+            proto::QueryBalanceResponse { balance: Some(coin(&denom, amount)) }.encode_to_vec()
         }
         "/cosmos.bank.v1beta1.Query/AllBalances" | "/cosmos.bank.v1beta1.Query/SpendableBalances" => {
             let amount = balance(address()?)?;
-            let coins = Some(coin(&network.denomination, amount)).filter(|_| !amount.is_zero());
-            page(coins.as_ref())
+            page(Some(coin(&network.denomination, amount)).filter(|_| !amount.is_zero()))
         }
         // There is no staking, so nobody has staked.
         "/cosmos.staking.v1beta1.Query/DelegatorDelegations"
@@ -111,25 +118,22 @@ fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Mess
     })
 }
 
-/// A list of at most one, all of it.
-fn page(item: Option<&Message>) -> Message {
-    let total = Message::default().with_number(2, item.is_some().into());
-    item.into_iter().fold(Message::default(), |page, item| page.with_message(1, item)).with_message(2, &total)
+/// The only page of a list of at most one coin.
+fn page(coin: Option<Coin>) -> Vec<u8> {
+    let pagination = Some(proto::PageResponse { total: coin.is_some().into() });
+    proto::QueryAllBalancesResponse { balances: coin.into_iter().collect(), pagination }.encode_to_vec()
 }
 
-fn not_found(data: &[u8]) -> Refusal {
-    Refusal::not_found(format!("account {} not found", text(data, 1).unwrap_or_default()))
-}
-
-/// `EthAccount` in an `Any`: what Ethermint's chains answer.
-fn eth_account(gateway: &Gateway, account: &Account) -> Message {
+/// `EthAccount` in an `Any`, the account type of Ethermint's chains.
+fn eth_account(gateway: &Gateway, account: &Account) -> Any {
     let network = &gateway.network;
-    let any = |kind: &str, value: &Message| Message::default().with(1, kind).with(2, value);
-    let mut base = Message::default().with(1, address_to_bech32(&account.address, &network.hrp, Kind::Account));
-    if let Some(key) = &account.public_key {
-        base = base.with_message(2, &any(&network.key_type, &Message::default().with(1, key.as_slice())));
-    }
-    let base = base.with_number(3, account.number.into()).with_number(4, account.nonce);
+    let key = account.public_key.as_ref().map(|key| proto::PubKey { key: key.as_slice().to_vec() });
+    let base_account = proto::BaseAccount {
+        address: address_to_bech32(&account.address, &network.hrp, Kind::Account),
+        pub_key: key.map(|key| Any::new(&network.key_type, &key)),
+        account_number: account.number.into(),
+        sequence: account.nonce,
+    };
     let code_hash = hex::encode_prefixed(account.code_hash());
-    any(&network.account_type, &Message::default().with_message(1, &base).with(2, code_hash))
+    Any::new(&network.account_type, &proto::EthAccount { base_account: Some(base_account), code_hash })
 }

@@ -1,136 +1,151 @@
-//! The few messages of protocol buffers that clients of a Cosmos node exchange inside `abci_query`.
+//! Protobuf messages that clients of a Cosmos node exchange inside `abci_query`, with the SDK's field names and tags.
 
-/// A message cannot be read.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Malformed;
+use prost::Message;
 
-const VARINT: u64 = 0;
-const FIXED64: u64 = 1;
-const LENGTH_DELIMITED: u64 = 2;
-const FIXED32: u64 = 5;
+/// A request of which only the address is read: `QueryAccountRequest`, `QueryAllBalancesRequest` and the like.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct AddressRequest {
+    #[prost(string, tag = "1")]
+    pub(super) address: String,
+}
 
-/// A message that is being written, field by field in the order of their numbers.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Message(Vec<u8>);
+/// `QueryBalanceRequest`; `QuerySpendableBalanceByDenomRequest` has the same fields.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct QueryBalanceRequest {
+    #[prost(string, tag = "1")]
+    pub(super) address: String,
+    #[prost(string, tag = "2")]
+    pub(super) denom: String,
+}
 
-impl Message {
-    /// With a text, bytes or another message. Empty ones are left out, as in all of proto3.
-    pub(super) fn with(mut self, field: u64, content: impl AsRef<[u8]>) -> Self {
-        let content = content.as_ref();
-        if !content.is_empty() {
-            self.varint(field << 3 | LENGTH_DELIMITED);
-            self.varint(content.len() as u64);
-            self.0.extend_from_slice(content);
-        }
-        self
-    }
+/// `QueryAccountResponse`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct QueryAccountResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) account: Option<Any>,
+}
 
-    /// With a message that is there even if it is empty.
-    pub(super) fn with_message(mut self, field: u64, message: &Self) -> Self {
-        self.varint(field << 3 | LENGTH_DELIMITED);
-        self.varint(message.0.len() as u64);
-        self.0.extend_from_slice(&message.0);
-        self
-    }
+/// `Bech32PrefixResponse`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Bech32PrefixResponse {
+    #[prost(string, tag = "1")]
+    pub(super) bech32_prefix: String,
+}
 
-    /// With a number. Zero is left out.
-    pub(super) fn with_number(mut self, field: u64, number: u64) -> Self {
-        if number > 0 {
-            self.varint(field << 3 | VARINT);
-            self.varint(number);
-        }
-        self
-    }
+/// `QueryBalanceResponse`; `QuerySpendableBalanceByDenomResponse` has the same field.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct QueryBalanceResponse {
+    #[prost(message, optional, tag = "1")]
+    pub(super) balance: Option<Coin>,
+}
 
-    fn varint(&mut self, mut number: u64) {
-        while number >= 0x80 {
-            self.0.push(number as u8 | 0x80);
-            number >>= 7;
-        }
-        self.0.push(number as u8);
+/// `QueryAllBalancesResponse`; `QuerySpendableBalancesResponse` has the same fields. Without balances it encodes like every
+/// other empty list.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct QueryAllBalancesResponse {
+    #[prost(message, repeated, tag = "1")]
+    pub(super) balances: Vec<Coin>,
+    #[prost(message, optional, tag = "2")]
+    pub(super) pagination: Option<PageResponse>,
+}
+
+/// `cosmos.base.query.v1beta1.PageResponse` of a list that fits on one page.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PageResponse {
+    #[prost(uint64, tag = "2")]
+    pub(super) total: u64,
+}
+
+/// `cosmos.base.v1beta1.Coin`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Coin {
+    #[prost(string, tag = "1")]
+    pub(super) denom: String,
+    #[prost(string, tag = "2")]
+    pub(super) amount: String,
+}
+
+/// `google.protobuf.Any`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct Any {
+    #[prost(string, tag = "1")]
+    pub(super) type_url: String,
+    #[prost(bytes = "vec", tag = "2")]
+    pub(super) value: Vec<u8>,
+}
+
+impl Any {
+    /// A message of the named type.
+    pub(super) fn new(type_url: &str, message: &impl Message) -> Self {
+        Self { type_url: type_url.to_owned(), value: message.encode_to_vec() }
     }
 }
 
-impl AsRef<[u8]> for Message {
-    fn as_ref(&self) -> &[u8] {
-        &self.0
-    }
+/// `PubKey` of `ethsecp256k1`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct PubKey {
+    #[prost(bytes = "vec", tag = "1")]
+    pub(super) key: Vec<u8>,
 }
 
-/// The text in a field; empty if there is none. Of several the last counts.
-pub(super) fn text(mut message: &[u8], wanted: u64) -> Result<&str, Malformed> {
-    let mut found: &[u8] = &[];
-    while !message.is_empty() {
-        let key = varint(&mut message)?;
-        let length = match key & 7 {
-            VARINT => {
-                varint(&mut message)?;
-                continue;
-            }
-            FIXED64 => 8,
-            FIXED32 => 4,
-            LENGTH_DELIMITED => usize::try_from(varint(&mut message)?).map_err(|_| Malformed)?,
-            _ => return Err(Malformed),
-        };
-        let (content, rest) = message.split_at_checked(length).ok_or(Malformed)?;
-        message = rest;
-        if key == wanted << 3 | LENGTH_DELIMITED {
-            found = content;
-        }
-    }
-    std::str::from_utf8(found).map_err(|_| Malformed)
+/// `cosmos.auth.v1beta1.BaseAccount`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct BaseAccount {
+    #[prost(string, tag = "1")]
+    pub(super) address: String,
+    #[prost(message, optional, tag = "2")]
+    pub(super) pub_key: Option<Any>,
+    #[prost(uint64, tag = "3")]
+    pub(super) account_number: u64,
+    #[prost(uint64, tag = "4")]
+    pub(super) sequence: u64,
 }
 
-fn varint(from: &mut &[u8]) -> Result<u64, Malformed> {
-    let mut number = 0u64;
-    for shift in (0..64).step_by(7) {
-        let (byte, rest) = from.split_first().ok_or(Malformed)?;
-        *from = rest;
-        number |= u64::from(byte & 0x7f) << shift;
-        if byte & 0x80 == 0 {
-            return Ok(number);
-        }
-    }
-    Err(Malformed)
+/// `ethermint.types.v1.EthAccount`.
+#[derive(Clone, PartialEq, Message)]
+pub(super) struct EthAccount {
+    #[prost(message, optional, tag = "1")]
+    pub(super) base_account: Option<BaseAccount>,
+    #[prost(string, tag = "2")]
+    pub(super) code_hash: String,
 }
 
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
-    fn the_documentation_s_example_is_written_so() {
-        // https://protobuf.dev/programming-guides/encoding: `a: 150` and `b: "testing"`.
-        let message = Message::default().with_number(1, 150).with(2, "testing");
-        assert_eq!(message.as_ref(), b"\x08\x96\x01\x12\x07testing");
-        assert_eq!(text(message.as_ref(), 2), Ok("testing"));
-        assert_eq!(text(message.as_ref(), 1), Ok(""));
-        assert!(Message::default().with_number(1, 0).with(2, "").as_ref().is_empty());
-        assert_eq!(Message::default().with_message(2, &Message::default()).as_ref(), b"\x12\x00");
+    fn an_empty_list_carries_its_pagination() {
+        let page = QueryAllBalancesResponse { balances: Vec::new(), pagination: Some(PageResponse { total: 0 }) };
+        assert_eq!(page.encode_to_vec(), b"\x12\x00");
+        let coin = Coin { denom: "a".to_owned(), amount: "7".to_owned() };
+        let page = QueryAllBalancesResponse { balances: vec![coin], pagination: Some(PageResponse { total: 1 }) };
+        assert_eq!(page.encode_to_vec(), b"\x0a\x06\x0a\x01a\x12\x017\x12\x02\x10\x01");
     }
 
     #[test]
-    fn what_is_cut_off_is_malformed() {
+    fn unset_fields_of_an_account_are_left_out() {
+        let account = BaseAccount { address: "a".to_owned(), ..BaseAccount::default() };
+        assert_eq!(account.encode_to_vec(), b"\x0a\x01a");
+        let account = EthAccount { base_account: Some(BaseAccount::default()), code_hash: "0x".to_owned() };
+        assert_eq!(account.encode_to_vec(), b"\x0a\x00\x12\x020x");
+        let pub_key = Some(Any::new("/k", &PubKey { key: vec![2] }));
+        let account = BaseAccount { address: "a".to_owned(), pub_key, account_number: 1, sequence: 300 };
+        assert_eq!(account.encode_to_vec(), b"\x0a\x01a\x12\x09\x0a\x02/k\x12\x03\x0a\x01\x02\x18\x01\x20\xac\x02");
+    }
+
+    #[test]
+    fn requests_skip_the_fields_that_are_not_read() {
+        let request = QueryBalanceRequest { address: "a".to_owned(), denom: "b".to_owned() }.encode_to_vec();
+        assert_eq!(AddressRequest::decode(request.as_slice()), Ok(AddressRequest { address: "a".to_owned() }));
+    }
+
+    #[test]
+    fn truncated_requests_are_malformed() {
         for bytes in
             [&b"\x12\x07test"[..], b"\x08", b"\x08\xff\xff\xff\xff\xff\xff\xff\xff\xff\xff", b"\x0b", b"\x12\x01\xff"]
         {
-            assert_eq!(text(bytes, 2), Err(Malformed), "{bytes:?}");
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn any_bytes_are_read_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..40), field in 1u64..5) {
-            let _ = text(&bytes, field);
-        }
-
-        #[test]
-        fn what_is_written_is_read(a in ".{0,300}", b in ".{0,9}", number in any::<u64>()) {
-            let message = Message::default().with(1, &a).with_number(2, number).with(3, &b);
-            prop_assert_eq!(text(message.as_ref(), 1), Ok(a.as_str()));
-            prop_assert_eq!(text(message.as_ref(), 3), Ok(b.as_str()));
+            assert!(QueryBalanceRequest::decode(bytes).is_err(), "{bytes:?}");
         }
     }
 }

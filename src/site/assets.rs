@@ -1,20 +1,21 @@
-//! The files of the page, as they were when the program was built.
+//! The files of the page, embedded when the program is built.
 
 use std::collections::HashMap;
 
-use alloy_primitives::{hex, keccak256};
 use axum::{body::Bytes, http::HeaderValue};
 use base64ct::{Base64, Encoding};
+use headers::ETag;
+use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 
 use super::interfaces;
+use crate::web::entity_tag;
 
 /// A file of the page.
 pub(super) struct Asset {
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
-    /// In quotes, as headers carry it.
-    pub(super) etag: String,
+    pub(super) etag: ETag,
 }
 
 impl Asset {
@@ -26,77 +27,39 @@ impl Asset {
             Some("svg") => "image/svg+xml",
             _ => "application/json",
         };
-        let etag = format!("\"{}\"", hex::encode(&keccak256(&body)[..12]));
+        let etag = entity_tag(&body);
         Self { content_type, body, etag }
     }
 }
 
-/// The page, and what it loads by its path under `/site/`.
+/// The page, and the files that it loads, by their paths under `/site/`.
 pub(super) struct Assets {
     pub(super) page: Asset,
-    /// What the page may do, as `Content-Security-Policy`.
+    /// The value of `Content-Security-Policy`.
     pub(super) policy: HeaderValue,
     loaded: HashMap<&'static str, Asset>,
 }
 
-/// Files that the page loads.
-macro_rules! files {
-    ($($path:literal,)*) => {
-        [$(($path, include_bytes!(concat!("page/", $path)).as_slice()),)*]
-    };
+/// The document that loads the others. It is sent at `/` only.
+const INDEX: &str = "index.html";
+/// The files of the page. Cargo notices when one of them changes, and a new one as soon as another file refers to it.
+static PAGE: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/src/site/page");
+
+/// The files in a directory and in those below it.
+fn files(directory: &'static Dir<'_>) -> Vec<&'static File<'static>> {
+    directory.files().chain(directory.dirs().flat_map(files)).collect()
 }
 
 impl Assets {
-    /// What the program carries with it.
+    /// The assets that are embedded in the program.
     pub(super) fn embedded() -> Self {
-        let files = files![
-            "app.js",
-            "css/base.css",
-            "css/parts.css",
-            "icon.svg",
-            "lib/abi.js",
-            "lib/address.js",
-            "lib/bytes.js",
-            "lib/chart.js",
-            "lib/dom.js",
-            "lib/format.js",
-            "lib/keccak.js",
-            "lib/keys.js",
-            "lib/lens.js",
-            "lib/links.js",
-            "lib/network.js",
-            "lib/node.js",
-            "lib/prices.js",
-            "lib/signature.js",
-            "lib/socket.js",
-            "lib/wallet.js",
-            "theme.js",
-            "views/accounts.js",
-            "views/address.js",
-            "views/block.js",
-            "views/borrow.js",
-            "views/calltree.js",
-            "views/connect.js",
-            "views/contract.js",
-            "views/developer.js",
-            "views/exchange.js",
-            "views/explorer.js",
-            "views/interfaces.js",
-            "views/lending.js",
-            "views/network.js",
-            "views/position.js",
-            "views/pricecard.js",
-            "views/search.js",
-            "views/snapshots.js",
-            "views/swap.js",
-            "views/transaction.js",
-            "views/transfers.js",
-        ];
-        let loaded = files.into_iter().map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
+        let embedded = files(&PAGE).into_iter().filter_map(|file| Some((file.path().to_str()?, file.contents())));
+        let loaded = embedded.filter(|(path, _)| *path != INDEX);
+        let loaded = loaded.map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
         let made = ("interfaces.json", Asset::new("interfaces.json", interfaces::json().into()));
         let loaded: HashMap<_, _> = loaded.chain([made]).collect();
         let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
-        Self { page: Asset::new("index.html", page.into()), policy, loaded }
+        Self { page: Asset::new(INDEX, page.into()), policy, loaded }
     }
 
     pub(super) fn get(&self, path: &str) -> Option<&Asset> {
@@ -104,15 +67,15 @@ impl Assets {
     }
 }
 
-/// What the first paint waits for, as the page asks for it, and what to put there instead.
+/// The files that block the first paint: path, the tag that loads the file, and the tags that enclose it when inlined.
 const INLINED: [(&str, &str, &str, &str); 3] = [
     ("theme.js", "<script src=\"site/theme.js\"></script>", "<script>", "</script>"),
     ("css/base.css", "<link rel=\"stylesheet\" href=\"site/css/base.css\">", "<style>", "</style>"),
     ("css/parts.css", "<link rel=\"stylesheet\" href=\"site/css/parts.css\">", "<style>", "</style>"),
 ];
 
-/// Puts what the first paint waits for into the page, so that it comes with the first answer, and allows these very
-/// texts in the policy.
+/// Inlines the files that block the first paint, so that they come with the first response, and allows them by hash in
+/// the policy.
 fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
@@ -130,6 +93,6 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, Heade
          connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
          require-trusted-types-for 'script'; trusted-types 'none'"
     );
-    // Letters, digits and punctuation of ASCII.
+    // The policy is ASCII, so the conversion cannot fail.
     (page, HeaderValue::try_from(policy).unwrap_or_else(|_| HeaderValue::from_static("default-src 'none'")))
 }

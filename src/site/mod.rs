@@ -1,8 +1,8 @@
-//! The page: what a browser gets at `/`, embedded in the program.
+//! The page that browsers get at `/`, embedded in the program.
 //!
-//! Plain HTML, CSS and ES modules in `page/`, sent as they are, but for what the first paint waits for, which is put
-//! into the page when the program starts. The page uses the node's public interfaces and nothing
-//! else; the one thing made for it is the list of the contracts' interfaces, which it explains calls and events with.
+//! Plain HTML, CSS and ES modules in `page/`, sent unchanged, except that the program inlines what blocks the first paint
+//! when it starts. The page uses the node's public interfaces and nothing else; the only file made for it is the list of
+//! contract interfaces with which it decodes calls and events.
 
 mod assets;
 mod interfaces;
@@ -18,6 +18,7 @@ use axum::{
     response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
+use headers::{HeaderMapExt, IfNoneMatch};
 
 use self::assets::{Asset, Assets};
 use crate::web::not_found;
@@ -33,13 +34,13 @@ impl Default for Site {
 }
 
 impl Site {
-    /// What the page loads, under `/site`.
+    /// The routes of the files that the page loads, under `/site`.
     pub fn router(&self) -> Router {
         Router::new().route("/site/{*path}", get(asset)).with_state(self.clone())
     }
 
-    /// Puts the page in front of another service at `/`: who asks to see it gets it, everything else, upgrades to
-    /// WebSocket among it, is the service's.
+    /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything else goes to the
+    /// service, including upgrades to WebSocket.
     pub fn before(&self, service: MethodRouter) -> MethodRouter {
         service.layer(from_fn_with_state(self.clone(), page))
     }
@@ -60,11 +61,11 @@ async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Requ
     }
 }
 
-/// An asset, or 304 if the browser has it. Browsers ask each time, so that a new program never meets an old page.
+/// Answers with an asset, or with 304 if the browser has it. Browsers revalidate each time, so that a new program never
+/// meets an old page.
 fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response {
-    let known = request.get(header::IF_NONE_MATCH).and_then(|value| value.to_str().ok());
-    let unchanged =
-        known.is_some_and(|tags| tags.split(',').any(|tag| tag.trim().trim_start_matches("W/") == asset.etag));
+    let known = request.typed_get::<IfNoneMatch>();
+    let unchanged = known.is_some_and(|known| !known.precondition_passes(&asset.etag));
     let body = if unchanged { Bytes::new() } else { asset.body.clone() };
     let mut response = body.into_response();
     if unchanged {
@@ -76,9 +77,6 @@ fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response
     headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    // Hexadecimal digits in quotes.
-    if let Ok(etag) = HeaderValue::try_from(&*asset.etag) {
-        headers.insert(header::ETAG, etag);
-    }
+    headers.typed_insert(asset.etag.clone());
     response
 }

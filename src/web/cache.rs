@@ -1,4 +1,4 @@
-//! Bodies that are rendered once and sent often, and what HTTP caches are told about them (RFC 9110, RFC 9111).
+//! Bodies that are rendered once and sent often, with the headers for HTTP caches (RFC 9110, RFC 9111).
 
 use std::{
     sync::atomic::{AtomicBool, Ordering},
@@ -11,21 +11,22 @@ use axum::{
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
+use headers::{Age, ETag, HeaderMapExt, IfModifiedSince, IfNoneMatch};
 
-/// How long others may keep an answer.
+/// How long caches may keep an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
-    /// So many seconds without asking again.
+    /// For this many seconds without revalidation.
     Seconds(u64),
-    /// As long as they ask each time whether it still holds.
+    /// Only with a revalidation before each use.
     Revalidate,
 }
 
-/// A JSON body that holds until something changes.
+/// A JSON body that stays valid until something changes.
 #[derive(Debug)]
 pub struct Rendered {
     first: Variant,
-    /// What everybody after the first gets, if it differs.
+    /// The body of every answer after the first, if it differs.
     again: Option<Variant>,
     served: AtomicBool,
     rendered_ms: u64,
@@ -34,14 +35,20 @@ pub struct Rendered {
 #[derive(Debug)]
 struct Variant {
     body: Bytes,
-    etag: String,
+    etag: ETag,
 }
 
 impl Variant {
     fn new(body: String) -> Self {
-        let etag = format!("\"{}\"", hex::encode(&keccak256(&body)[..12]));
+        let etag = entity_tag(body.as_bytes());
         Self { body: body.into(), etag }
     }
+}
+
+/// The entity tag of a body, derived from its hash.
+pub fn entity_tag(body: &[u8]) -> ETag {
+    let tag = format!("\"{}\"", hex::encode(&keccak256(body)[..12]));
+    tag.parse().expect("hexadecimal digits in quotes are an entity tag")
 }
 
 impl Rendered {
@@ -50,7 +57,7 @@ impl Rendered {
         Self { first: Variant::new(body), again: None, served: AtomicBool::new(false), rendered_ms: now_ms }
     }
 
-    /// A body that says of itself whether it was sent before: `first` until then, `again` afterwards.
+    /// A body that states whether it was sent before: `first` until then, `again` afterwards.
     pub fn telling(first: String, again: String, now_ms: u64) -> Self {
         Self { again: Some(Variant::new(again)), ..Self::new(first, now_ms) }
     }
@@ -58,19 +65,18 @@ impl Rendered {
     /// The answer to a request with these headers: the body, or 304 if the client has it already.
     ///
     /// Both variants say the same, so having either is having it. `Last-Modified` is the second before the present one
-    /// at the latest: within a second the body may change again, and who compares dates must not miss that.
+    /// at the latest: within a second the body may change again, and a client that compares dates must not miss that.
     pub fn respond(&self, request: &HeaderMap, keep: Keep, now_ms: u64) -> Response {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
         let unchanged = self.is_known(request);
         let mut response = Response::new(if unchanged { Body::empty() } else { Body::from(variant.body.clone()) });
-        if unchanged {
-            *response.status_mut() = StatusCode::NOT_MODIFIED;
-        }
         let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
         let headers = response.headers_mut();
+        headers.typed_insert(variant.etag.clone());
+        headers.typed_insert(Age::from_secs(now_ms.saturating_sub(self.rendered_ms) / 1_000));
+        // Typed headers would take twice as long to format these. Both are ASCII, so that the conversion cannot fail.
         let mut set = |name, text: String| {
-            // All of them are ASCII.
             if let Ok(value) = HeaderValue::try_from(text) {
                 headers.insert(name, value);
             }
@@ -82,30 +88,24 @@ impl Rendered {
                 Keep::Revalidate => "no-cache".to_owned(),
             },
         );
-        set(header::ETAG, variant.etag.clone());
         set(header::LAST_MODIFIED, httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)));
-        set(header::AGE, (now_ms.saturating_sub(self.rendered_ms) / 1_000).to_string());
-        if !unchanged {
-            set(header::CONTENT_TYPE, "application/json".to_owned());
+        if unchanged {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        } else {
+            headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
         response
     }
 
-    /// Whether the request names this body as one that the client has. `If-None-Match` counts for more than
-    /// `If-Modified-Since` (RFC 9110, 13.2.2).
+    /// Returns true if the client has this body already. `If-None-Match` takes precedence over `If-Modified-Since`
+    /// (RFC 9110, 13.2.2).
     fn is_known(&self, request: &HeaderMap) -> bool {
-        if request.contains_key(header::IF_NONE_MATCH) {
-            let lines = request.get_all(header::IF_NONE_MATCH).iter().filter_map(|value| value.to_str().ok());
-            return lines.flat_map(|line| line.split(',')).map(str::trim).any(|tag| tag == "*" || self.has_tag(tag));
+        if let Some(known) = request.typed_get::<IfNoneMatch>() {
+            let mut variants = std::iter::once(&self.first).chain(&self.again);
+            return variants.any(|variant| !known.precondition_passes(&variant.etag));
         }
-        let since = request.get(header::IF_MODIFIED_SINCE).and_then(|value| value.to_str().ok());
-        let since = since.and_then(|text| httpdate::parse_http_date(text).ok());
-        since.is_some_and(|since| since >= UNIX_EPOCH + Duration::from_secs(self.rendered_ms / 1_000))
-    }
-
-    fn has_tag(&self, tag: &str) -> bool {
-        let tag = tag.strip_prefix("W/").unwrap_or(tag);
-        std::iter::once(&self.first).chain(&self.again).any(|variant| variant.etag == tag)
+        let rendered = UNIX_EPOCH + Duration::from_secs(self.rendered_ms / 1_000);
+        request.typed_get::<IfModifiedSince>().is_some_and(|since| !since.is_modified(rendered))
     }
 }
 

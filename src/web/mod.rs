@@ -36,7 +36,7 @@ mod user_address;
 pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
 pub use budget::{Budget, Held};
-pub use cache::{Keep, Rendered};
+pub use cache::{Keep, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use client_slots::{ClientSlots, Slot};
 pub use content::{is_encoded, is_json};

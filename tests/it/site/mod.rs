@@ -109,6 +109,16 @@ async fn what_the_browser_has_is_not_sent_again() {
     node.end().await;
 }
 
+#[tokio::test]
+async fn an_asterisk_matches_every_version_of_the_page() {
+    let node = node().await;
+    for path in ["/", "/site/app.js"] {
+        let request = node.http.get(format!("{}{path}", node.rest_url())).header("if-none-match", "*");
+        assert_eq!(request.send().await.expect("an answer").status(), StatusCode::NOT_MODIFIED, "{path}");
+    }
+    node.end().await;
+}
+
 /// Every import leads somewhere, every file of the page is in the program, and nothing comes from elsewhere.
 #[tokio::test]
 async fn the_page_is_complete_and_small() {
