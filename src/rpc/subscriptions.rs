@@ -19,7 +19,7 @@ use crate::{
 
 /// What a subscription tells of.
 #[derive(Clone, Debug)]
-enum Topic {
+enum SubscriptionTopic {
     NewHeads,
     Logs(Box<LogFilter>),
     /// Hashes, or whole transactions.
@@ -53,7 +53,7 @@ impl Param for TopicOptions {
 /// The subscriptions of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
-    topics: HashMap<String, Topic>,
+    topics: HashMap<String, SubscriptionTopic>,
     last: u64,
 }
 
@@ -68,12 +68,12 @@ impl Subscriptions {
         let options = options.0.as_deref().map(RawValue::get);
         let wrong = |what: String| RpcError::invalid_params(format!("params[1]: {what}"));
         let topic = match name.0.as_str() {
-            "newHeads" => Topic::NewHeads,
-            "syncing" => Topic::Syncing,
-            "logs" => {
-                Topic::Logs(Box::new(options.map(LogFilter::read).transpose().map_err(wrong)?.unwrap_or_default()))
-            }
-            "newPendingTransactions" => Topic::NewPendingTransactions {
+            "newHeads" => SubscriptionTopic::NewHeads,
+            "syncing" => SubscriptionTopic::Syncing,
+            "logs" => SubscriptionTopic::Logs(Box::new(
+                options.map(LogFilter::read).transpose().map_err(wrong)?.unwrap_or_default(),
+            )),
+            "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
                 full: options.map(bool::read).transpose().map_err(wrong)?.unwrap_or(false),
             },
             other => {
@@ -105,11 +105,13 @@ impl Subscriptions {
     pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
-                Topic::NewPendingTransactions { full: false } => Some(notification(id, &transaction.hash())),
-                Topic::NewPendingTransactions { full: true } => {
+                SubscriptionTopic::NewPendingTransactions { full: false } => {
+                    Some(notification(id, &transaction.hash()))
+                }
+                SubscriptionTopic::NewPendingTransactions { full: true } => {
                     Some(notification(id, &RpcTransaction::Waiting(transaction.clone())))
                 }
-                Topic::NewHeads | Topic::Logs(_) | Topic::Syncing => None,
+                SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
             })),
             // What is gone comes before what is new.
             Event::Head { added, removed, .. } => {
@@ -126,14 +128,20 @@ impl Subscriptions {
 /// What a subscription is told of a block that is new, or gone.
 fn of_block<'a>(
     id: &'a str,
-    topic: &'a Topic,
+    topic: &'a SubscriptionTopic,
     block: &'a Arc<Block>,
     removed: bool,
 ) -> Box<dyn Iterator<Item = String> + Send + 'a> {
     match topic {
-        Topic::NewHeads if !removed => Box::new(std::iter::once(notification(id, &RpcHeader(block.clone())))),
-        Topic::Logs(filter) => Box::new(filter.select(block, removed).map(move |log| notification(id, &log))),
-        Topic::NewHeads | Topic::NewPendingTransactions { .. } | Topic::Syncing => Box::new(std::iter::empty()),
+        SubscriptionTopic::NewHeads if !removed => {
+            Box::new(std::iter::once(notification(id, &RpcHeader(block.clone()))))
+        }
+        SubscriptionTopic::Logs(filter) => {
+            Box::new(filter.select(block, removed).map(move |log| notification(id, &log)))
+        }
+        SubscriptionTopic::NewHeads | SubscriptionTopic::NewPendingTransactions { .. } | SubscriptionTopic::Syncing => {
+            Box::new(std::iter::empty())
+        }
     }
 }
 

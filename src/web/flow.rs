@@ -29,6 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// What a connection's protocol tells of it. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
+    /// What messages take their memory from.
+    budget: Budget,
     /// The protocol was switched: it has limits of its own for writing.
     upgraded: AtomicBool,
     /// Messages are long enough to count what was read of them.
@@ -40,18 +42,28 @@ pub struct Flow {
 }
 
 impl Flow {
+    pub(super) fn new(budget: Budget) -> Self {
+        let (upgraded, counted, unread) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
+        Self { budget, upgraded, counted, unread, held: Mutex::default() }
+    }
+
+    /// What the connection's messages take their memory from.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// The connection speaks WebSocket from now on.
     pub(super) fn upgrade(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
     }
 
     /// Counts what is read from now on. Every message has to be [taken](Self::take).
-    pub fn count(&self) {
+    pub(super) fn count(&self) {
         self.counted.store(true, Ordering::Relaxed);
     }
 
     /// A message was read to its end. Returns what it holds.
-    pub fn take(&self) -> Held {
+    pub(super) fn take(&self) -> Held {
         self.unread.store(0, Ordering::Relaxed);
         std::mem::take(&mut self.held.lock())
     }
@@ -61,7 +73,6 @@ impl Flow {
 pub(super) struct Watched<S> {
     stream: S,
     flow: Arc<Flow>,
-    budget: Budget,
     /// How long the peer may take nothing.
     patience: Duration,
     /// When a write that waits is given up.
@@ -71,8 +82,8 @@ pub(super) struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    pub(super) fn new(stream: S, flow: Arc<Flow>, budget: Budget, patience: Duration) -> Self {
-        Self { stream, flow, budget, patience, stalled: None, waiting: None }
+    pub(super) fn new(stream: S, flow: Arc<Flow>, patience: Duration) -> Self {
+        Self { stream, flow, patience, stalled: None, waiting: None }
     }
 
     /// Waits with a write that made no progress, for so long.
@@ -96,7 +107,7 @@ impl<S> Watched<S> {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
+            if self.flow.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }
