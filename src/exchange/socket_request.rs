@@ -1,4 +1,4 @@
-//! What a client may say on the price WebSocket. It need not say anything.
+//! Messages that clients send on the price WebSocket. They need not send any.
 
 use serde::Deserialize;
 
@@ -8,9 +8,9 @@ use crate::network::Network;
 /// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum SocketRequest {
-    /// Tell me of these tokens only, by their positions in the network's list; of all if there is nothing in the list.
+    /// Send the prices of these tokens only, by their positions in the network's list; of all if there are none.
     Subscribe(Vec<usize>),
-    /// Are you there?
+    /// Answer with a pong.
     Ping,
 }
 

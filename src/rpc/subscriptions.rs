@@ -1,4 +1,4 @@
-//! `eth_subscribe`: what a WebSocket connection is told without asking.
+//! `eth_subscribe`: the subscriptions of a WebSocket connection.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     chain::{Chain, Event, Trail},
 };
 
-/// What a subscription tells of.
+/// The subject of a subscription.
 #[derive(Clone, Debug)]
 enum SubscriptionTopic {
     NewHeads,
@@ -26,7 +26,7 @@ enum SubscriptionTopic {
     NewPendingTransactions {
         full: bool,
     },
-    /// A node that makes the chain never syncs: there is nothing to tell.
+    /// Never reports anything: a node that makes the chain never syncs.
     Syncing,
 }
 
@@ -96,12 +96,12 @@ impl Subscriptions {
         }
     }
 
-    /// Whether there is anybody to tell.
+    /// Whether there are no subscriptions.
     pub(super) fn is_empty(&self) -> bool {
         self.topics.is_empty()
     }
 
-    /// The messages that an event gives rise to, made one after another as they are asked for.
+    /// The messages about an event, each rendered when the iterator reaches it.
     pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
@@ -113,7 +113,7 @@ impl Subscriptions {
                 }
                 SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
             })),
-            // What is gone comes before what is new.
+            // Removed blocks come before new ones.
             Event::Head { added, removed, .. } => {
                 let gone = removed.iter().map(|block| (block, true));
                 let blocks = gone.chain(added.iter().map(|block| (block, false)));
@@ -125,7 +125,7 @@ impl Subscriptions {
     }
 }
 
-/// What a subscription is told of a block that is new, or gone.
+/// The messages of one subscription about a block that is new or was removed.
 fn of_block<'a>(
     id: &'a str,
     topic: &'a SubscriptionTopic,
@@ -145,7 +145,7 @@ fn of_block<'a>(
     }
 }
 
-/// Follows the chain without ever holding it up: a listener that falls behind the events is told the difference.
+/// Follows the chain without holding it up: a follower that falls behind the events gets the difference instead.
 pub(super) struct Follower {
     chain: Chain,
     events: Receiver<Event>,
@@ -161,12 +161,12 @@ impl Follower {
         Self { chain: chain.clone(), events, version: head.version(), seen: head.trail().clone() }
     }
 
-    /// What happens next; none when the chain has ended.
+    /// Returns the next event; `None` when the chain has ended.
     pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
             match self.events.recv().await {
                 Ok(Event::Head { head, added, removed }) => {
-                    // Events of heads that a difference covered already are no news.
+                    // A difference may have covered the head already.
                     if head.version() > self.version {
                         (self.version, self.seen) = (head.version(), head.trail().clone());
                         return Some(Event::Head { head, added, removed });

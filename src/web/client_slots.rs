@@ -1,4 +1,4 @@
-//! How many connections of a kind one client has.
+//! The number of connections of a kind that one client has.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 
 use super::ClientKey;
 
-/// Counts what clients hold, up to so many each. Clones share the count.
+/// Slots of clients, up to so many each. Clones share the count.
 #[derive(Clone, Debug)]
 pub(super) struct ClientSlots {
     max: usize,

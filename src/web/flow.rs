@@ -1,5 +1,5 @@
-//! What flows through a connection, watched from below whatever is spoken on it: a peer that takes nothing of what it is
-//! sent is left, and what a WebSocket has read of a message that is not complete yet is counted.
+//! Limits below the protocol of a connection: a peer that takes nothing of what it is sent is disconnected, and the bytes
+//! read of an incomplete WebSocket message are counted.
 
 use std::{
     io::{self, IoSlice},
@@ -26,10 +26,10 @@ const STEP: usize = 16 << 10;
 const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a connection's protocol tells of it. Requests carry it as an extension.
+/// State that a connection and the protocol spoken on it share. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
-    /// What messages take their memory from.
+    /// The memory for messages.
     budget: Budget,
     /// The protocol was switched: it has limits of its own for writing.
     upgraded: AtomicBool,
@@ -37,7 +37,7 @@ pub struct Flow {
     counted: AtomicBool,
     /// Bytes that were read since the last message was complete.
     unread: AtomicUsize,
-    /// What they hold.
+    /// The memory that they hold.
     held: Mutex<Held>,
 }
 
@@ -47,7 +47,7 @@ impl Flow {
         Self { budget, upgraded, counted, unread, held: Mutex::default() }
     }
 
-    /// What the connection's messages take their memory from.
+    /// The memory for the connection's messages.
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
     }
