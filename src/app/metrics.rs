@@ -15,7 +15,7 @@ use crate::{
     chain::{Chain, Clock},
     exchange::{Exchange, Market, feed::Health},
     rpc::Rpc,
-    web::{Exposition, METRICS_TYPE, Operation, Traffic, method_not_allowed},
+    web::{Exposition, METRICS_TYPE, Operation, Traffic, WebSockets, method_not_allowed},
 };
 
 /// Where the numbers come from.
@@ -23,6 +23,7 @@ pub(super) struct Sources {
     pub(super) chain: Chain,
     pub(super) rpc: Rpc,
     pub(super) exchange: Option<Exchange>,
+    pub(super) sockets: Vec<WebSockets>,
     pub(super) traffic: Vec<Traffic>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) started_ms: u64,
@@ -45,9 +46,9 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
     let mut out = Exposition::default();
     sources.chain(&mut out);
     sources.json_rpc(&mut out);
+    sources.sockets(&mut out);
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
-        out.gauge("tetrad_price_sockets", "Price WebSockets that are open.").sample(&[], exchange.sockets());
         let mut up = out.gauge("tetrad_price_source_up", "Whether a source of prices can be believed: 1 or 0.");
         let conditions = exchange.sources();
         for condition in &conditions {
@@ -106,9 +107,15 @@ impl Sources {
         for (code, count) in self.rpc.errors() {
             family.sample(&[("code", code)], count);
         }
-        out.gauge("tetrad_rpc_sockets", "WebSockets of JSON-RPC that are open.").sample(&[], self.rpc.sockets());
-        out.counter("tetrad_rpc_sockets_cut_total", "WebSockets that were cut off because the client did not read.")
-            .sample(&[], self.rpc.sockets_cut());
+    }
+
+    fn sockets(&self, out: &mut Exposition) {
+        for sockets in &self.sockets {
+            let name = sockets.interface();
+            out.gauge(&format!("tetrad_{name}_sockets"), "WebSockets that are open.").sample(&[], sockets.open());
+            let help = "WebSockets that were cut off because the client did not read.";
+            out.counter(&format!("tetrad_{name}_sockets_cut_total"), help).sample(&[], sockets.cut());
+        }
     }
 
     fn http(&self, out: &mut Exposition) {

@@ -18,7 +18,7 @@ use crate::{
     network::Network,
     rpc::{self, Direct, Rpc, RpcConfig},
     site::Site,
-    web::{self, ClientAddresses, ClientSlots, Front, Operation, RateLimit, Shutdown, Traffic},
+    web::{self, ClientAddresses, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 
 /// What the listeners serve.
@@ -64,6 +64,7 @@ impl Services {
         let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let (gas_limit, known) = (config.gas_limit, addresses.clone());
         let rpc_config = RpcConfig { gas_limit, addresses: known, ..config.rpc.clone() };
+        let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
         let rpc = Rpc::new(chain.clone(), keyring, rpc_config, Some(self.forks.clone()));
         let market = exchange.map(|exchange| exchange.market().clone());
         let mut traffic = Vec::new();
@@ -77,12 +78,13 @@ impl Services {
             operations.extend(described);
             router
         };
-        let sockets = ClientSlots::new(config.exchange.max_sockets_per_client);
-        let gateway = Gateway::new(chain.clone(), network.clone(), addresses.clone(), sockets, self.shutdown.clone());
+        let per_client = config.exchange.max_sockets_per_client;
+        let gateway =
+            Gateway::new(chain.clone(), network.clone(), addresses.clone(), per_client, self.shutdown.clone());
         let comet = gateway.clone();
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
-        let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), self.shutdown.clone());
+        let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), rpc_sockets.clone());
         let mut router = Router::new()
             .route("/rpc", json_rpc(&rpc))
             .route("/", site.before(json_rpc(&shared)))
@@ -107,7 +109,9 @@ impl Services {
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
-        let sources = Sources { chain, rpc, exchange, traffic, clock, started_ms, data_dir };
+        let sockets = [Some(&rpc_sockets), Some(gateway.sockets()), exchange.as_ref().map(Exchange::sockets)];
+        let sockets = sockets.into_iter().flatten().cloned().collect();
+        let sources = Sources { chain, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
         let metrics = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());

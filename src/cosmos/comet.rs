@@ -5,7 +5,7 @@ use std::borrow::Cow;
 
 use axum::{
     Json, Router,
-    extract::{Request as HttpRequest, State},
+    extract::{Request, State},
     http::header,
     response::{IntoResponse, Response},
     routing::get,
@@ -15,14 +15,11 @@ use serde_json::{Value, json};
 
 use super::{
     Gateway,
-    comet_methods::{Request, call, is_known},
-    comet_socket::{Conversation, MAX_MESSAGE},
+    comet_methods::{CometRequest, call, is_known},
+    comet_socket::CometSocket,
     rest::Object,
 };
-use crate::web::{Api, Operation, admit_socket, method_not_allowed};
-
-/// Buffer of each connection for reading.
-const READ_BUFFER: usize = 4 << 10;
+use crate::web::{Api, Operation, method_not_allowed};
 
 /// The routes, and what there is to say about them.
 pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
@@ -55,7 +52,7 @@ pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
 }
 
 /// The response to a request.
-pub(super) fn answer(gateway: &Gateway, request: &Request) -> Value {
+pub(super) fn answer(gateway: &Gateway, request: &CometRequest) -> Value {
     match call(gateway, request) {
         Ok(value) => result(&request.id, value),
         Err((code, what)) => error(&request.id, code, &what),
@@ -79,15 +76,7 @@ struct Addressee<'a> {
     method: Cow<'a, str>,
 }
 
-async fn upgrade(State(gateway): State<Gateway>, request: HttpRequest) -> Response {
-    let (upgrade, held) = match admit_socket(request, &gateway.addresses, &gateway.sockets).await {
-        Ok(admitted) => admitted,
-        Err(answer) => return answer,
-    };
-    upgrade.max_message_size(MAX_MESSAGE).max_frame_size(MAX_MESSAGE).read_buffer_size(READ_BUFFER).on_upgrade(
-        move |socket| async move {
-            let _held = held;
-            Conversation::new(socket, gateway).run().await;
-        },
-    )
+async fn upgrade(State(gateway): State<Gateway>, request: Request) -> Response {
+    let sockets = gateway.sockets.clone();
+    sockets.accept(request, move |_| CometSocket::new(gateway)).await
 }

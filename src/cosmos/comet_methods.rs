@@ -52,7 +52,7 @@ const METHODS: [&str; 24] = [
 
 /// A request of JSON-RPC.
 #[derive(Deserialize)]
-pub(super) struct Request {
+pub(super) struct CometRequest {
     #[serde(default)]
     pub(super) id: Value,
     pub(super) method: String,
@@ -63,7 +63,7 @@ pub(super) struct Request {
 /// Why a method has no result: a code of JSON-RPC, and what was wrong.
 pub(super) type Failure = (i64, String);
 
-impl Request {
+impl CometRequest {
     /// A parameter, which clients pass by name or by position. Null counts as left out.
     pub(super) fn parameter(&self, name: &str, position: usize) -> Option<&Value> {
         self.params.get(name).or_else(|| self.params.get(position)).filter(|value| !value.is_null())
@@ -100,7 +100,7 @@ pub(super) fn is_known(method: &str) -> bool {
 }
 
 /// The result of a request.
-pub(super) fn call(gateway: &Gateway, request: &Request) -> Result<Value, Failure> {
+pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, Failure> {
     let (chain, node) = (&gateway.chain, &gateway.node);
     let head = chain.head();
     let at = || -> Result<Arc<Block>, Failure> {
@@ -190,7 +190,7 @@ fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Bloc
     })
 }
 
-fn blockchain(gateway: &Gateway, head: &Arc<Head>, request: &Request) -> Result<Value, Failure> {
+fn blockchain(gateway: &Gateway, head: &Arc<Head>, request: &CometRequest) -> Result<Value, Failure> {
     let newest = head.number();
     let last = request.number("maxHeight", 1)?.filter(|last| *last > 0).unwrap_or(newest).min(newest);
     let least = request.number("minHeight", 0)?.unwrap_or(0);

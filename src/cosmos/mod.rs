@@ -25,7 +25,7 @@ use self::node::NodeIdentity;
 use crate::{
     chain::Chain,
     network::Network,
-    web::{ClientAddresses, ClientSlots, Operation, Shutdown, socket_operation},
+    web::{ClientAddresses, Operation, Shutdown, WebSockets, socket_operation},
 };
 
 /// The interface. Clones share it.
@@ -34,22 +34,21 @@ pub struct Gateway {
     chain: Chain,
     network: Arc<Network>,
     node: Arc<NodeIdentity>,
-    addresses: ClientAddresses,
-    sockets: ClientSlots,
-    shutdown: Shutdown,
+    sockets: WebSockets,
 }
 
 impl Gateway {
-    /// The interface to `chain`. `sockets` bounds the WebSockets of a client, who is told by `addresses`.
+    /// The interface to `chain`, with at most so many WebSockets for each client.
     pub fn new(
         chain: Chain,
         network: Arc<Network>,
         addresses: ClientAddresses,
-        sockets: ClientSlots,
+        max_sockets_per_client: usize,
         shutdown: Shutdown,
     ) -> Self {
         let node = Arc::new(NodeIdentity::new(&chain, &network));
-        Self { chain, network, node, addresses, sockets, shutdown }
+        let sockets = comet_socket::web_sockets(max_sockets_per_client, addresses, shutdown);
+        Self { chain, network, node, sockets }
     }
 
     /// Routes of a Cosmos node's gateway and of CometBFT, and what there is to say about them.
@@ -63,6 +62,11 @@ impl Gateway {
             "CometBFT's JSON-RPC and new blocks, over WebSocket.",
         ));
         (gateway.merge(comet), operations)
+    }
+
+    /// The WebSockets.
+    pub fn sockets(&self) -> &WebSockets {
+        &self.sockets
     }
 
     /// The response to a body of JSON-RPC, if it calls a method of CometBFT's. Clients of it take the network's address

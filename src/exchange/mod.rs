@@ -27,7 +27,6 @@ mod socket;
 mod socket_request;
 mod tick;
 mod updater;
-mod upgrade;
 
 use std::{sync::Arc, time::Duration};
 
@@ -51,7 +50,7 @@ pub use updater::{Pace, Updater};
 use crate::{
     chain::{Clock, Event},
     log::Storage,
-    web::{ClientAddresses, ClientSlots, Operation, RateLimit, Shutdown, socket_operation},
+    web::{ClientAddresses, Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };
 
 /// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
@@ -71,15 +70,15 @@ pub struct Exchange {
     tick: Option<Duration>,
     rate_limit: u32,
     addresses: ClientAddresses,
-    sockets: ClientSlots,
+    sockets: WebSockets,
     /// Quotes that are asked for at a time.
     quotes: Arc<Semaphore>,
-    shutdown: Shutdown,
 }
 
 impl Exchange {
     /// The interfaces to `market`.
     pub fn new(market: Market, desk: Desk, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
+        let addresses = ClientAddresses::new(config.trusted_proxies.clone());
         Self {
             market,
             desk: Arc::new(desk),
@@ -87,10 +86,9 @@ impl Exchange {
             clock,
             tick: config.price_tick,
             rate_limit: config.rate_limit,
-            addresses: ClientAddresses::new(config.trusted_proxies.clone()),
-            sockets: ClientSlots::new(config.max_sockets_per_client),
+            sockets: socket::web_sockets(config.max_sockets_per_client, addresses.clone(), shutdown),
+            addresses,
             quotes: Arc::new(Semaphore::new(MAX_QUOTES)),
-            shutdown,
         }
     }
 
@@ -99,9 +97,9 @@ impl Exchange {
         &self.market
     }
 
-    /// Price WebSockets at the moment.
-    pub fn sockets(&self) -> usize {
-        self.sockets.taken()
+    /// The price WebSockets.
+    pub fn sockets(&self) -> &WebSockets {
+        &self.sockets
     }
 
     /// How the sources of prices do.
@@ -116,12 +114,12 @@ impl Exchange {
         let (rest, mut operations) =
             RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
         operations.push(socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket."));
-        (rest.merge(upgrade::router(self.clone())), operations)
+        (rest.merge(socket::router(self.clone())), operations)
     }
 
     /// The price WebSocket at any path.
     pub fn socket_router(&self) -> Router {
-        upgrade::any_path(self.clone())
+        socket::any_path(self.clone())
     }
 }
 

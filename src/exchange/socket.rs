@@ -1,228 +1,160 @@
-//! The price WebSocket: one task for each connection (specification, 4.3).
+//! The price WebSocket: a greeting, all prices, then what has changed.
 //!
-//! A client that reads slowly is not waited for and not remembered: while it is busy, ticks pile up in a buffer that all
-//! clients share, and once they overflow it gets the present prices instead of what it missed.
+//! Messages are rendered once for all listeners (`tick.rs`). A client that reads slowly is neither waited for nor owed
+//! anything: while it is busy, ticks pile up in a buffer that all clients share, and once they overflow it gets the present
+//! prices instead of what it missed.
 
-use std::{num::NonZeroU32, sync::Arc, time::Duration};
-
-use axum::extract::ws::{CloseCode, CloseFrame, Message, Utf8Bytes, close_code};
-use futures_util::{FutureExt, Sink, SinkExt, Stream, StreamExt};
-use governor::{DefaultDirectRateLimiter, Quota, RateLimiter};
-use serde_json::json;
-use tokio::{
-    sync::broadcast::error::RecvError,
-    time::{Instant, interval_at, sleep_until, timeout, timeout_at},
+use std::{
+    num::NonZeroU32,
+    sync::{
+        Arc,
+        atomic::{AtomicU64, Ordering},
+    },
 };
 
-use super::{market::Market, quote::key, socket_request::Request, tick::Tick};
-use crate::{chain::Clock, web::Shutdown};
+use axum::{
+    Router,
+    extract::{Request, State, ws::Utf8Bytes},
+    response::Response,
+    routing::get,
+};
+use governor::Quota;
+use serde_json::json;
+use tokio::sync::broadcast::{Receiver, error::RecvError};
 
-/// Bytes that a client's message may have.
-pub(super) const MAX_MESSAGE: usize = 4 << 10;
+use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest, tick::Tick};
+use crate::{
+    chain::Clock,
+    web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+};
+
+/// Bytes that a client's message may have, and of a connection's buffers. Nearly all clients only listen, and there may be
+/// thousands.
+const MAX_MESSAGE: usize = 4 << 10;
 /// Messages that a client may send a second, and at once.
 const MESSAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 const MESSAGE_BURST: NonZeroU32 = NonZeroU32::new(100).expect("not zero");
-/// How long a client may take to accept a message before it counts as stalled.
-const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
-/// How often a client is asked whether it is alive.
-const PING_INTERVAL: Duration = Duration::from_secs(20);
-/// How long a client may be silent.
-const SILENCE: Duration = Duration::from_secs(60);
-/// How long the end of a connection may take.
-const CLOSING: Duration = Duration::from_secs(1);
 
-/// Why a connection ends: a close code and a reason, or nothing to say because the client has gone.
-type End = Option<(CloseCode, &'static str)>;
+/// The price WebSockets.
+pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdown: Shutdown) -> WebSockets {
+    let limits = SocketLimits {
+        max_message: MAX_MESSAGE,
+        buffer: MAX_MESSAGE,
+        messages: Some(Quota::per_second(MESSAGES_PER_SECOND).allow_burst(MESSAGE_BURST)),
+        per_client: Some(per_client),
+        write_timeout: WRITE_TIMEOUT,
+    };
+    WebSockets::new("price", limits, addresses, shutdown)
+}
 
-const STALLED: End = Some((close_code::AGAIN, "the connection is stalled"));
-const AWAY: End = Some((close_code::AWAY, "the node is shutting down"));
+/// `/ws` beside the other interfaces.
+pub(super) fn router(exchange: Exchange) -> Router {
+    Router::new().route("/ws", get(upgrade)).with_state(exchange)
+}
 
-/// One connection.
-pub(super) struct Conversation<S> {
-    socket: S,
+/// Every path: for a listener of its own.
+pub(super) fn any_path(exchange: Exchange) -> Router {
+    Router::new().fallback(get(upgrade)).with_state(exchange)
+}
+
+async fn upgrade(State(exchange): State<Exchange>, request: Request) -> Response {
+    let sockets = exchange.sockets.clone();
+    sockets.accept(request, move |_| PriceSocket::new(exchange)).await
+}
+
+/// Clients so far.
+static CLIENTS: AtomicU64 = AtomicU64::new(1);
+
+/// The protocol of prices on one WebSocket.
+struct PriceSocket {
+    /// A name that no other connection of this or an earlier run has.
+    client_id: String,
     market: Market,
     clock: Arc<dyn Clock>,
-    shutdown: Shutdown,
-    /// The tokens that the client wants to hear of, all if none.
+    ticks: Receiver<Arc<Tick>>,
+    /// The next event is a snapshot: the client has seen no prices yet, or missed some, or wants others.
+    snapshot_due: bool,
+    /// The tokens that the client has subscribed to, all if none.
     wanted: Option<Vec<usize>>,
     /// The newest tick that the client has seen, itself or in a snapshot.
     seen: u64,
-    inbound: DefaultDirectRateLimiter,
 }
 
-impl<S> Conversation<S>
-where
-    S: Stream<Item = Result<Message, axum::Error>> + Sink<Message, Error = axum::Error> + Unpin,
-{
-    pub(super) fn new(socket: S, market: Market, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
-        let inbound = RateLimiter::direct(Quota::per_second(MESSAGES_PER_SECOND).allow_burst(MESSAGE_BURST));
-        Self { socket, market, clock, shutdown, wanted: None, seen: 0, inbound }
+/// Prices to send.
+enum PriceEvent {
+    Tick(Arc<Tick>),
+    Snapshot(Arc<Snapshot>),
+}
+
+impl PriceSocket {
+    fn new(exchange: Exchange) -> Self {
+        let Exchange { market, clock, started_ms, .. } = exchange;
+        let client_id = format!("{started_ms:x}-{}", CLIENTS.fetch_add(1, Ordering::Relaxed));
+        // Before the snapshot, so that no tick is lost between it and what follows.
+        let ticks = market.subscribe();
+        Self { client_id, market, clock, ticks, snapshot_due: true, wanted: None, seen: 0 }
+    }
+}
+
+impl SocketProtocol for PriceSocket {
+    type Event = PriceEvent;
+
+    fn greeting(&mut self) -> Option<Utf8Bytes> {
+        let (id, timestamp) = (&self.client_id, self.clock.now_ms());
+        let greeting = json!({ "type": "connection", "status": "connected", "clientId": id, "timestamp": timestamp });
+        Some(greeting.to_string().into())
     }
 
-    /// Talks until one of the two has had enough.
-    pub(super) async fn run(mut self, id: &str) {
-        let end = match self.talk(id).await {
-            Ok(never) => match never {},
-            Err(end) => end,
-        };
-        self.close(end).await;
-    }
-
-    async fn talk(&mut self, id: &str) -> Result<std::convert::Infallible, End> {
-        // First, so that no tick is lost between the snapshot and what follows it.
-        let mut ticks = self.market.subscribe();
-        let welcome = json!({
-            "type": "connection", "status": "connected", "clientId": id, "timestamp": self.clock.now_ms(),
-        });
-        self.send_text(welcome.to_string().into()).await?;
-        self.send_snapshot().await?;
-
-        let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
-        let mut heard = Instant::now();
-        // One for all ticks: to begin and stop listening for the end with each would take a lock that all connections share.
-        let mut shutdown = self.shutdown.clone();
-        let mut ended = std::pin::pin!(shutdown.begun());
-        loop {
-            tokio::select! {
-                // In the order in which they come about. None of them can keep the others waiting: a tick is not there
-                // twice, and who sends too many messages is sent away.
-                biased;
-                tick = ticks.recv() => match tick {
-                    Ok(tick) => self.send_tick(&tick).await?,
-                    Err(RecvError::Lagged(_)) => {
-                        ticks = ticks.resubscribe();
-                        self.send_snapshot().await?;
-                    }
-                    Err(RecvError::Closed) => return Err(AWAY),
-                },
-                message = self.socket.next() => {
-                    heard = Instant::now();
-                    self.hear(message).await?;
-                }
-                _ = ping.tick() => {
-                    if heard.elapsed() >= SILENCE {
-                        return Err(Some((close_code::POLICY, "no sign of life for 60 seconds")));
-                    }
-                    self.send(Message::Ping(Default::default())).await?;
-                }
-                () = &mut ended => return Err(AWAY),
-            }
-        }
-    }
-
-    /// Takes in a message of the client.
-    async fn hear(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<(), End> {
-        let message = match message {
-            None | Some(Ok(Message::Close(_))) => return Err(None),
-            Some(Err(error)) if is_too_large(&error) => {
-                return Err(Some((close_code::SIZE, "messages may have at most 4096 bytes")));
-            }
-            Some(Err(_)) => return Err(None),
-            Some(Ok(message)) => message,
-        };
-        if self.inbound.check().is_err() {
-            return Err(Some((close_code::POLICY, "too many messages")));
-        }
-        let request = match message {
-            Message::Text(text) => Request::read(&text, self.market.network()),
-            Message::Binary(_) => Err("expected text, got binary data".to_owned()),
-            // The library answers pings.
-            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => return Ok(()),
-        };
-        match request {
-            Ok(Request::Ping) => {
-                self.send_text(json!({ "type": "pong", "timestamp": self.clock.now_ms() }).to_string().into()).await
-            }
-            Ok(Request::Subscribe(wanted)) => {
+    fn receive(&mut self, message: Utf8Bytes) -> SocketReply {
+        let reply = match SocketRequest::read(&message, self.market.network()) {
+            Ok(SocketRequest::Ping) => json!({ "type": "pong", "timestamp": self.clock.now_ms() }),
+            Ok(SocketRequest::Subscribe(wanted)) => {
                 let tokens = &self.market.network().tokens;
                 let named = |position: &usize| tokens.get(*position).map(|token| key(token.address));
                 let names: Vec<_> = wanted.iter().filter_map(named).collect();
-                let confirmation = json!({ "type": "subscribed", "tokens": names, "timestamp": self.clock.now_ms() });
                 self.wanted = Some(wanted).filter(|wanted| !wanted.is_empty());
-                self.send_text(confirmation.to_string().into()).await?;
-                self.send_snapshot().await
+                self.snapshot_due = true;
+                json!({ "type": "subscribed", "tokens": names, "timestamp": self.clock.now_ms() })
             }
-            Err(what) => self.send_text(json!({ "type": "error", "message": what }).to_string().into()).await,
-        }
+            Err(what) => json!({ "type": "error", "message": what }),
+        };
+        SocketReply::Now(reply.to_string().into())
     }
 
-    /// Sends the present prices.
-    async fn send_snapshot(&mut self) -> Result<(), End> {
-        match self.market.current().await {
-            Ok(snapshot) => {
-                self.seen = snapshot.sequence;
-                match snapshot.tick().message(self.wanted.as_deref()) {
-                    Some(message) => self.send_text(message).await,
-                    None => Ok(()),
+    async fn next_event(&mut self) -> Option<PriceEvent> {
+        loop {
+            if self.snapshot_due {
+                let snapshot = self.market.current().await;
+                self.snapshot_due = false;
+                match snapshot {
+                    Ok(snapshot) => {
+                        self.seen = snapshot.sequence;
+                        return Some(PriceEvent::Snapshot(snapshot));
+                    }
+                    Err(error) => tracing::debug!(%error, "no prices for a price socket"),
                 }
             }
-            Err(error) => {
-                tracing::debug!(%error, "no prices for a price socket");
-                Ok(())
-            }
-        }
-    }
-
-    async fn send_tick(&mut self, tick: &Tick) -> Result<(), End> {
-        if tick.sequence <= self.seen {
-            return Ok(());
-        }
-        self.seen = tick.sequence;
-        match tick.message(self.wanted.as_deref()) {
-            Some(message) => self.send_text(message).await,
-            None => Ok(()),
-        }
-    }
-
-    async fn send_text(&mut self, text: Utf8Bytes) -> Result<(), End> {
-        self.send(Message::Text(text)).await
-    }
-
-    async fn send(&mut self, message: Message) -> Result<(), End> {
-        let gone = |_| None;
-        let mut sending = std::pin::pin!(self.socket.send(message));
-        // Nearly always the system takes it at once, and there is nothing to wait for.
-        if let Some(sent) = sending.as_mut().now_or_never() {
-            return sent.map_err(gone);
-        }
-        let mut shutdown = self.shutdown.clone();
-        tokio::select! {
-            sent = timeout(WRITE_TIMEOUT, sending) => sent.map_err(|_| STALLED)?.map_err(gone),
-            () = shutdown.begun() => Err(AWAY),
-        }
-    }
-
-    /// Says why, then waits a little for the client to have read it: a socket that is closed with unread data in it
-    /// takes back what was written last.
-    async fn close(mut self, end: End) {
-        let Some((code, reason)) = end else { return };
-        let deadline = Instant::now() + CLOSING;
-        let frame = CloseFrame { code, reason: reason.into() };
-        if !matches!(timeout_at(deadline, self.socket.send(Message::Close(Some(frame)))).await, Ok(Ok(()))) {
-            return;
-        }
-        while let Ok(Some(message)) = timeout_at(deadline, self.socket.next()).await {
-            match message {
-                Ok(Message::Close(_)) => return,
+            match self.ticks.recv().await {
+                Ok(tick) if tick.sequence > self.seen => {
+                    self.seen = tick.sequence;
+                    return Some(PriceEvent::Tick(tick));
+                }
+                // The snapshot held it.
                 Ok(_) => {}
-                // What is left cannot be read, such as the rest of a message that is too long.
-                Err(_) => return sleep_until(deadline).await,
+                Err(RecvError::Lagged(_)) => {
+                    self.ticks = self.ticks.resubscribe();
+                    self.snapshot_due = true;
+                }
+                Err(RecvError::Closed) => return None,
             }
         }
     }
-}
 
-/// Whether reading failed because of the size of a message.
-fn is_too_large(error: &axum::Error) -> bool {
-    let mut source: Option<&(dyn std::error::Error + 'static)> = Some(error);
-    while let Some(error) = source {
-        if let Some(error) = error.downcast_ref::<tokio_tungstenite::tungstenite::Error>() {
-            return matches!(error, tokio_tungstenite::tungstenite::Error::Capacity(_));
-        }
-        source = error.source();
+    fn messages<'a>(&'a self, event: &'a PriceEvent) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+        let tick = match event {
+            PriceEvent::Tick(tick) => tick,
+            PriceEvent::Snapshot(snapshot) => snapshot.tick(),
+        };
+        tick.message(self.wanted.as_deref()).into_iter()
     }
-    false
 }
-
-#[cfg(test)]
-mod tests;

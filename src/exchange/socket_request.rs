@@ -1,4 +1,4 @@
-//! What a client may say on the price WebSocket. It need not say anything.
+//! Messages that clients send on the price WebSocket. They need not send any.
 
 use serde::Deserialize;
 
@@ -7,25 +7,25 @@ use crate::network::Network;
 
 /// A message of a client.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Request {
-    /// Tell me of these tokens only, by their positions in the network's list; of all if there is nothing in the list.
+pub(super) enum SocketRequest {
+    /// Send the prices of these tokens only, by their positions in the network's list; of all if there are none.
     Subscribe(Vec<usize>),
-    /// Are you there?
+    /// Answer with a pong.
     Ping,
 }
 
 #[derive(Deserialize)]
-struct Raw {
+struct RawSocketRequest {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     tokens: Vec<String>,
 }
 
-impl Request {
+impl SocketRequest {
     /// Reads a text message, or says what is wrong with it.
     pub(super) fn read(text: &str, network: &Network) -> Result<Self, String> {
-        let raw: Raw = serde_json::from_str(text).map_err(|_| {
+        let raw: RawSocketRequest = serde_json::from_str(text).map_err(|_| {
             r#"expected {"type":"subscribe","tokens":["0x…"]} or {"type":"ping"}; nothing needs to be sent"#.to_owned()
         })?;
         match raw.kind.as_str() {
@@ -55,12 +55,12 @@ mod tests {
     #[test]
     fn tokens_go_by_address_or_symbol() {
         let network = Network::default();
-        let read = |text: &str| Request::read(text, &network);
+        let read = |text: &str| SocketRequest::read(text, &network);
         let weth = "0xD0C1A714C46C364DBDD4E0F7B0B6BA5354460DA7";
         let text = format!(r#"{{"type":"subscribe","tokens":["USDC","{weth}","WETH"],"more":1}}"#);
-        assert_eq!(read(&text), Ok(Request::Subscribe(vec![2, 11])));
-        assert_eq!(read(r#"{"type":"subscribe"}"#), Ok(Request::Subscribe(vec![])));
-        assert_eq!(read(r#"{"type":"ping"}"#), Ok(Request::Ping));
+        assert_eq!(read(&text), Ok(SocketRequest::Subscribe(vec![2, 11])));
+        assert_eq!(read(r#"{"type":"subscribe"}"#), Ok(SocketRequest::Subscribe(vec![])));
+        assert_eq!(read(r#"{"type":"ping"}"#), Ok(SocketRequest::Ping));
         assert_eq!(read(r#"{"type":"subscribe","tokens":["DOGE"]}"#), Err("tokens: no token \"DOGE\"".to_owned()));
         for garbage in ["", "{", "[]", "null", r#"{"type":1}"#, r#"{"type":"x"}"#, r#"{"type":"subscribe","tokens":1}"#]
         {

@@ -4,7 +4,7 @@ use std::{error::Error, time::Duration};
 
 use axum::{
     body::{Body, Bytes, HttpBody},
-    extract::{FromRequestParts, Request, State, ws::WebSocketUpgrade},
+    extract::{Request, State},
     http::{self, HeaderMap, HeaderValue, Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{MethodRouter, any},
@@ -16,8 +16,8 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Rpc, ws};
-use crate::web::{Budget, FastPath, Held, Operation, Peer, Shutdown, is_encoded, is_json};
+use super::{Rpc, ws::RpcSocket};
+use crate::web::{Budget, FastPath, Held, Operation, Peer, WebSockets, is_encoded, is_json};
 
 /// How long a client may take to send a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -28,8 +28,8 @@ const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(250);
 
 /// What answers at every path that JSON-RPC is served at.
-pub fn service(rpc: Rpc, shutdown: Shutdown) -> MethodRouter {
-    any(serve).with_state((rpc, shutdown))
+pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
+    any(serve).with_state((rpc, sockets))
 }
 
 /// Answers what programs send, at the paths that JSON-RPC is served at. Pages have to be told that they may read the answer,
@@ -118,22 +118,14 @@ pub fn operations() -> Vec<Operation> {
     vec![post("/rpc"), post("/"), upgrade]
 }
 
-async fn serve(State((rpc, shutdown)): State<(Rpc, Shutdown)>, request: Request) -> Response {
+async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request) -> Response {
     match *request.method() {
         Method::POST => {
             let peer = request.extensions().get().copied().unwrap_or_default();
             post(&rpc, peer, request).await
         }
         Method::GET if request.headers().contains_key(header::UPGRADE) => {
-            let (mut parts, _) = request.into_parts();
-            match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
-                Ok(upgrade) => {
-                    let peer = parts.extensions.get().copied().unwrap_or_default();
-                    let client = rpc.context.config.addresses.of(peer, &parts.headers);
-                    ws::accept(upgrade, client, ws::Kept::of(&mut parts.extensions), rpc, shutdown)
-                }
-                Err(rejection) => rejection.into_response(),
-            }
+            sockets.accept(request, move |client| RpcSocket::new(rpc, client)).await
         }
         _ => (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "JSON-RPC takes POST\n")
             .into_response(),

@@ -6,7 +6,7 @@ use super::error::{
     HISTORY_PRUNED, INTERNAL_ERROR, INVALID_PARAMS, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, REVERTED,
     SERVER_ERROR,
 };
-use crate::metrics::{Counter, Distribution, Gauge, Histogram};
+use crate::metrics::{Counter, Distribution, Histogram};
 
 /// Codes that are counted each for itself.
 const CODES: [(i32, &str); 8] = [
@@ -25,10 +25,6 @@ const CODES: [(i32, &str); 8] = [
 pub(super) struct Meters {
     errors: [Counter; CODES.len()],
     other_errors: Counter,
-    /// WebSocket connections.
-    pub(super) sockets: Gauge,
-    /// WebSocket connections that were cut off because the client did not read.
-    pub(super) sockets_cut: Counter,
 }
 
 impl Meters {
@@ -67,15 +63,5 @@ impl super::Rpc {
         let meters = &self.context.meters;
         let known = CODES.iter().zip(&meters.errors).map(|((_, name), counter)| (*name, counter.get()));
         known.chain([("other", meters.other_errors.get())]).filter(|(_, count)| *count > 0).collect()
-    }
-
-    /// WebSocket connections at the moment.
-    pub fn sockets(&self) -> i64 {
-        self.context.meters.sockets.get()
-    }
-
-    /// WebSocket connections that were cut off because the client did not read.
-    pub fn sockets_cut(&self) -> u64 {
-        self.context.meters.sockets_cut.get()
     }
 }

@@ -44,6 +44,7 @@ pub use error::{Dialect, RpcError};
 pub use http::{Direct, operations, service};
 pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
+pub use ws::web_sockets;
 
 use self::{
     envelope::{Body, Request},

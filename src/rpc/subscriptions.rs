@@ -1,4 +1,4 @@
-//! `eth_subscribe`: what a WebSocket connection is told without asking.
+//! `eth_subscribe`: the subscriptions of a WebSocket connection.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -17,16 +17,16 @@ use crate::{
     chain::{Chain, Event, Trail},
 };
 
-/// What a subscription tells of.
+/// The subject of a subscription.
 #[derive(Clone, Debug)]
-enum Topic {
+enum SubscriptionTopic {
     NewHeads,
     Logs(Box<LogFilter>),
     /// Hashes, or whole transactions.
     NewPendingTransactions {
         full: bool,
     },
-    /// A node that makes the chain never syncs: there is nothing to tell.
+    /// Never reports anything: a node that makes the chain never syncs.
     Syncing,
 }
 
@@ -53,7 +53,7 @@ impl Param for TopicOptions {
 /// The subscriptions of one connection.
 #[derive(Debug, Default)]
 pub(super) struct Subscriptions {
-    topics: HashMap<String, Topic>,
+    topics: HashMap<String, SubscriptionTopic>,
     last: u64,
 }
 
@@ -68,12 +68,12 @@ impl Subscriptions {
         let options = options.0.as_deref().map(RawValue::get);
         let wrong = |what: String| RpcError::invalid_params(format!("params[1]: {what}"));
         let topic = match name.0.as_str() {
-            "newHeads" => Topic::NewHeads,
-            "syncing" => Topic::Syncing,
-            "logs" => {
-                Topic::Logs(Box::new(options.map(LogFilter::read).transpose().map_err(wrong)?.unwrap_or_default()))
-            }
-            "newPendingTransactions" => Topic::NewPendingTransactions {
+            "newHeads" => SubscriptionTopic::NewHeads,
+            "syncing" => SubscriptionTopic::Syncing,
+            "logs" => SubscriptionTopic::Logs(Box::new(
+                options.map(LogFilter::read).transpose().map_err(wrong)?.unwrap_or_default(),
+            )),
+            "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
                 full: options.map(bool::read).transpose().map_err(wrong)?.unwrap_or(false),
             },
             other => {
@@ -96,22 +96,24 @@ impl Subscriptions {
         }
     }
 
-    /// Whether there is anybody to tell.
+    /// Whether there are no subscriptions.
     pub(super) fn is_empty(&self) -> bool {
         self.topics.is_empty()
     }
 
-    /// The messages that an event gives rise to, made one after another as they are asked for.
+    /// The messages about an event, each rendered when the iterator reaches it.
     pub(super) fn notifications<'a>(&'a self, event: &'a Event) -> Box<dyn Iterator<Item = String> + Send + 'a> {
         match event {
             Event::Pending(transaction) => Box::new(self.topics.iter().filter_map(move |(id, topic)| match topic {
-                Topic::NewPendingTransactions { full: false } => Some(notification(id, &transaction.hash())),
-                Topic::NewPendingTransactions { full: true } => {
+                SubscriptionTopic::NewPendingTransactions { full: false } => {
+                    Some(notification(id, &transaction.hash()))
+                }
+                SubscriptionTopic::NewPendingTransactions { full: true } => {
                     Some(notification(id, &RpcTransaction::Waiting(transaction.clone())))
                 }
-                Topic::NewHeads | Topic::Logs(_) | Topic::Syncing => None,
+                SubscriptionTopic::NewHeads | SubscriptionTopic::Logs(_) | SubscriptionTopic::Syncing => None,
             })),
-            // What is gone comes before what is new.
+            // Removed blocks come before new ones.
             Event::Head { added, removed, .. } => {
                 let gone = removed.iter().map(|block| (block, true));
                 let blocks = gone.chain(added.iter().map(|block| (block, false)));
@@ -123,21 +125,27 @@ impl Subscriptions {
     }
 }
 
-/// What a subscription is told of a block that is new, or gone.
+/// The messages of one subscription about a block that is new or was removed.
 fn of_block<'a>(
     id: &'a str,
-    topic: &'a Topic,
+    topic: &'a SubscriptionTopic,
     block: &'a Arc<Block>,
     removed: bool,
 ) -> Box<dyn Iterator<Item = String> + Send + 'a> {
     match topic {
-        Topic::NewHeads if !removed => Box::new(std::iter::once(notification(id, &RpcHeader(block.clone())))),
-        Topic::Logs(filter) => Box::new(filter.select(block, removed).map(move |log| notification(id, &log))),
-        Topic::NewHeads | Topic::NewPendingTransactions { .. } | Topic::Syncing => Box::new(std::iter::empty()),
+        SubscriptionTopic::NewHeads if !removed => {
+            Box::new(std::iter::once(notification(id, &RpcHeader(block.clone()))))
+        }
+        SubscriptionTopic::Logs(filter) => {
+            Box::new(filter.select(block, removed).map(move |log| notification(id, &log)))
+        }
+        SubscriptionTopic::NewHeads | SubscriptionTopic::NewPendingTransactions { .. } | SubscriptionTopic::Syncing => {
+            Box::new(std::iter::empty())
+        }
     }
 }
 
-/// Follows the chain without ever holding it up: a listener that falls behind the events is told the difference.
+/// Follows the chain without holding it up: a follower that falls behind the events gets the difference instead.
 pub(super) struct Follower {
     chain: Chain,
     events: Receiver<Event>,
@@ -153,12 +161,12 @@ impl Follower {
         Self { chain: chain.clone(), events, version: head.version(), seen: head.trail().clone() }
     }
 
-    /// What happens next; none when the chain has ended.
+    /// Returns the next event; `None` when the chain has ended.
     pub(super) async fn next(&mut self) -> Option<Event> {
         loop {
             match self.events.recv().await {
                 Ok(Event::Head { head, added, removed }) => {
-                    // Events of heads that a difference covered already are no news.
+                    // A difference may have covered the head already.
                     if head.version() > self.version {
                         (self.version, self.seen) = (head.version(), head.trail().clone());
                         return Some(Event::Head { head, added, removed });

@@ -15,7 +15,7 @@ use axum::body::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
 /// Bytes that are not counted: most requests and answers are smaller, and are never refused.
-const UNCOUNTED: usize = 16 << 10;
+pub(super) const UNCOUNTED: usize = 16 << 10;
 /// Bytes from which on nothing waits that takes them already.
 const LONG: usize = 4 << 20;
 /// How long a holder waits for others to give memory back.

@@ -1,4 +1,4 @@
-//! How many connections of a kind one client has.
+//! The number of connections of a kind that one client has.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,38 +7,33 @@ use parking_lot::Mutex;
 
 use super::ClientKey;
 
-/// Counts what clients hold, up to so many each. Clones share the count.
+/// Slots of clients, up to so many each. Clones share the count.
 #[derive(Clone, Debug)]
-pub struct ClientSlots {
+pub(super) struct ClientSlots {
     max: usize,
     taken: Arc<Mutex<HashMap<ClientKey, usize, DefaultHashBuilder>>>,
 }
 
 /// One of a client's slots; free again when dropped.
 #[derive(Debug)]
-pub struct Slot {
+pub(super) struct Slot {
     key: ClientKey,
     slots: ClientSlots,
 }
 
 impl ClientSlots {
     /// At most `max` for each client.
-    pub fn new(max: usize) -> Self {
+    pub(super) fn new(max: usize) -> Self {
         Self { max, taken: Arc::default() }
     }
 
     /// The most that one client may hold.
-    pub fn max(&self) -> usize {
+    pub(super) fn max(&self) -> usize {
         self.max
     }
 
-    /// How many are taken by all clients together.
-    pub fn taken(&self) -> usize {
-        self.taken.lock().values().sum()
-    }
-
     /// A slot, unless the client has as many as it may.
-    pub fn take(&self, key: ClientKey) -> Option<Slot> {
+    pub(super) fn take(&self, key: ClientKey) -> Option<Slot> {
         let mut taken = self.taken.lock();
         let count = taken.entry(key).or_default();
         if *count >= self.max {

@@ -23,7 +23,7 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    Budget, ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
+    ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
     flow::Watched,
     listener::Accepted,
     preface::{self, Resumed},
@@ -40,7 +40,6 @@ const HEADER_BYTES: u32 = 64 << 10;
 pub(super) struct Connection {
     pub(super) requests: Arc<Requests>,
     pub(super) limits: ListenerLimits,
-    pub(super) budget: Budget,
     pub(super) shutdown: Shutdown,
 }
 
@@ -117,7 +116,7 @@ impl Connection {
     }
 
     fn watch<S>(&self, stream: S) -> Watched<S> {
-        Watched::new(stream, self.requests.flow.clone(), self.budget.clone(), self.limits.write_timeout)
+        Watched::new(stream, self.requests.flow.clone(), self.limits.write_timeout)
     }
 
     /// Serves a stream that says by its first bytes what it speaks. Most proxies and browsers never speak HTTP/2 without

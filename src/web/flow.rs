@@ -1,5 +1,5 @@
-//! What flows through a connection, watched from below whatever is spoken on it: a peer that takes nothing of what it is
-//! sent is left, and what a WebSocket has read of a message that is not complete yet is counted.
+//! Limits below the protocol of a connection: a peer that takes nothing of what it is sent is disconnected, and the bytes
+//! read of an incomplete WebSocket message are counted.
 
 use std::{
     io::{self, IoSlice},
@@ -26,32 +26,44 @@ const STEP: usize = 16 << 10;
 const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What a connection's protocol tells of it. Requests carry it as an extension.
+/// State that a connection and the protocol spoken on it share. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
+    /// The memory for messages.
+    budget: Budget,
     /// The protocol was switched: it has limits of its own for writing.
     upgraded: AtomicBool,
     /// Messages are long enough to count what was read of them.
     counted: AtomicBool,
     /// Bytes that were read since the last message was complete.
     unread: AtomicUsize,
-    /// What they hold.
+    /// The memory that they hold.
     held: Mutex<Held>,
 }
 
 impl Flow {
+    pub(super) fn new(budget: Budget) -> Self {
+        let (upgraded, counted, unread) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
+        Self { budget, upgraded, counted, unread, held: Mutex::default() }
+    }
+
+    /// The memory for the connection's messages.
+    pub(super) fn budget(&self) -> &Budget {
+        &self.budget
+    }
+
     /// The connection speaks WebSocket from now on.
     pub(super) fn upgrade(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
     }
 
     /// Counts what is read from now on. Every message has to be [taken](Self::take).
-    pub fn count(&self) {
+    pub(super) fn count(&self) {
         self.counted.store(true, Ordering::Relaxed);
     }
 
     /// A message was read to its end. Returns what it holds.
-    pub fn take(&self) -> Held {
+    pub(super) fn take(&self) -> Held {
         self.unread.store(0, Ordering::Relaxed);
         std::mem::take(&mut self.held.lock())
     }
@@ -61,7 +73,6 @@ impl Flow {
 pub(super) struct Watched<S> {
     stream: S,
     flow: Arc<Flow>,
-    budget: Budget,
     /// How long the peer may take nothing.
     patience: Duration,
     /// When a write that waits is given up.
@@ -71,8 +82,8 @@ pub(super) struct Watched<S> {
 }
 
 impl<S> Watched<S> {
-    pub(super) fn new(stream: S, flow: Arc<Flow>, budget: Budget, patience: Duration) -> Self {
-        Self { stream, flow, budget, patience, stalled: None, waiting: None }
+    pub(super) fn new(stream: S, flow: Arc<Flow>, patience: Duration) -> Self {
+        Self { stream, flow, patience, stalled: None, waiting: None }
     }
 
     /// Waits with a write that made no progress, for so long.
@@ -96,7 +107,7 @@ impl<S> Watched<S> {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
+            if self.flow.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }

@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Budget, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
+    Budget, Flow, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -151,10 +151,9 @@ pub async fn serve(
                     hosts: hosts.clone(),
                     permitted_host: OnceLock::new(),
                     ids: ids.clone(),
-                    flow: Arc::default(),
+                    flow: Arc::new(Flow::new(budget.clone())),
                 });
-                let (budget, shutdown) = (budget.clone(), shutdown.clone());
-                let connection = Connection { requests, limits, budget, shutdown };
+                let connection = Connection { requests, limits, shutdown: shutdown.clone() };
                 tokio::spawn(connection.serve(stream));
             }
             Err(error) => {

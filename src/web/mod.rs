@@ -1,6 +1,5 @@
 //! What all interfaces share of the web: listeners, limits, caching, errors and the end.
 
-mod admission;
 mod api;
 mod budget;
 mod cache;
@@ -26,6 +25,7 @@ mod request_id;
 mod rest;
 mod shutdown;
 mod sliding_window;
+mod socket;
 mod streams;
 mod tls;
 mod traffic;
@@ -33,12 +33,10 @@ mod traffic;
 mod unix_socket;
 mod user_address;
 
-pub use admission::{HeldSlots, admit_socket, socket_operation};
 pub use api::{Api, Operation};
 pub use budget::{Budget, Held};
 pub use cache::{Keep, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
-pub use client_slots::{ClientSlots, Slot};
 pub use content::{is_encoded, is_json};
 pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition, Family, Labels};
@@ -55,6 +53,7 @@ pub use request_id::RequestIds;
 pub use rest::{ErrorBody, RestError, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{Admission, SlidingWindow};
+pub use socket::{SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation};
 pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;
 #[cfg(unix)]

@@ -160,7 +160,7 @@ impl Exchange {
             }
             Err(_) => ("unavailable", None),
         };
-        Services { prices, websocket: Sockets { status: "ok", clients: self.sockets.taken() }, guards }
+        Services { prices, websocket: Sockets { status: "ok", clients: self.sockets.open() }, guards }
     }
 
     fn guards(&self, snapshot: &Snapshot) -> Guards {

@@ -13,6 +13,7 @@ mod rate_limit;
 mod request_ids;
 mod sliding_window;
 mod slow_clients;
+mod sockets;
 #[cfg(unix)]
 mod tls;
 mod traces;

@@ -1,0 +1,139 @@
+//! Accepting the WebSockets of an interface, within its limits.
+
+use std::{sync::Arc, time::Duration};
+
+use axum::{
+    extract::{FromRequestParts, Request, WebSocketUpgrade},
+    http::StatusCode,
+    response::{IntoResponse, Response},
+};
+use governor::Quota;
+
+use super::{SocketProtocol, task::SocketTask};
+use crate::{
+    metrics::{Counter, Gauge},
+    web::{
+        Client, ClientAddresses, ConnectionSlot, Flow, Operation, RestError, Shutdown, budget::UNCOUNTED,
+        client_slots::ClientSlots,
+    },
+};
+
+/// How long a client may take to accept a message, where no setting says otherwise.
+pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// What a WebSocket may do.
+#[derive(Clone, Copy, Debug)]
+pub struct SocketLimits {
+    /// Bytes of a message.
+    pub max_message: usize,
+    /// Bytes of each of a connection's buffers, for reading and for collecting what is written at once.
+    pub buffer: usize,
+    /// Messages that a client may send; `None` for no limit.
+    pub messages: Option<Quota>,
+    /// Connections of one client; `None` for no limit other than the listener's.
+    pub per_client: Option<usize>,
+    /// How long a client may take to accept a message.
+    pub write_timeout: Duration,
+}
+
+/// The WebSockets of one interface. Clones share the counts.
+#[derive(Clone, Debug)]
+pub struct WebSockets(Arc<Shared>);
+
+#[derive(Debug)]
+struct Shared {
+    interface: &'static str,
+    limits: SocketLimits,
+    slots: Option<ClientSlots>,
+    addresses: ClientAddresses,
+    shutdown: Shutdown,
+    open: Gauge,
+    cut: Counter,
+}
+
+impl WebSockets {
+    /// The WebSockets of an interface, by the name that it has in metrics and in the log. They are closed when `shutdown`
+    /// begins.
+    pub fn new(interface: &'static str, limits: SocketLimits, addresses: ClientAddresses, shutdown: Shutdown) -> Self {
+        let slots = limits.per_client.map(ClientSlots::new);
+        let (open, cut) = (Gauge::default(), Counter::default());
+        Self(Arc::new(Shared { interface, limits, slots, addresses, shutdown, open, cut }))
+    }
+
+    /// The name of the interface.
+    pub fn interface(&self) -> &'static str {
+        self.0.interface
+    }
+
+    /// The number of open connections.
+    pub fn open(&self) -> usize {
+        usize::try_from(self.0.open.get()).unwrap_or_default()
+    }
+
+    /// The number of connections that were closed because the client did not read.
+    pub fn cut(&self) -> u64 {
+        self.0.cut.get()
+    }
+
+    pub(super) fn limits(&self) -> &SocketLimits {
+        &self.0.limits
+    }
+
+    pub(super) fn shutdown(&self) -> Shutdown {
+        self.0.shutdown.clone()
+    }
+
+    pub(super) fn count_cut(&self) {
+        self.0.cut.add(1);
+    }
+
+    /// Upgrades a request, and serves the connection with the protocol that `begin` makes for its client. A request that is
+    /// no upgrade is refused, and so is a client with as many connections as it may have.
+    pub async fn accept<P: SocketProtocol>(
+        &self,
+        request: Request,
+        begin: impl FnOnce(Client) -> P + Send + 'static,
+    ) -> Response {
+        let (mut parts, _) = request.into_parts();
+        let upgrade = match WebSocketUpgrade::from_request_parts(&mut parts, &()).await {
+            Ok(upgrade) => upgrade,
+            Err(rejection) => return rejection.into_response(),
+        };
+        let peer = parts.extensions.get().copied().unwrap_or_default();
+        let client = self.0.addresses.of(peer, &parts.headers);
+        let slot = self.0.slots.as_ref().map(|slots| slots.take(client.address).ok_or(slots.max()));
+        let slot = match slot.transpose() {
+            Ok(slot) => slot,
+            Err(max) => return RestError::TooManyConnections(max).into_response(),
+        };
+        // The listener's count of connections would end with the upgrade otherwise.
+        let connection = parts.extensions.remove::<ConnectionSlot>();
+        let held = (slot, connection, self.0.open.hold());
+        let flow: Arc<Flow> = parts.extensions.remove().unwrap_or_default();
+        let SocketLimits { max_message, buffer, .. } = self.0.limits;
+        if max_message > UNCOUNTED {
+            flow.count();
+        }
+        let sockets = self.clone();
+        upgrade
+            .max_message_size(max_message)
+            .max_frame_size(max_message)
+            .read_buffer_size(buffer)
+            .write_buffer_size(buffer)
+            .on_upgrade(move |socket| async move {
+                let _held = held;
+                SocketTask::new(socket, begin(client), flow, sockets).run().await;
+            })
+    }
+}
+
+/// A route that upgrades to WebSocket, for the OpenAPI document.
+pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static str) -> Operation {
+    let plain = "text/plain; charset=utf-8";
+    Operation::new(tag, summary)
+        .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
+        .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
+        .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
+        .fails(&[429])
+        .at("get", path)
+}

@@ -1,0 +1,87 @@
+//! Why a WebSocket ends, and how the client gets to know.
+
+use std::{error::Error, io, time::Duration};
+
+use axum::extract::ws::{CloseFrame, close_code};
+use tokio_tungstenite::tungstenite::{self, error::ProtocolError};
+
+/// How long closing may take.
+pub(super) const CLOSING: Duration = Duration::from_secs(1);
+/// How long it may take a client that has not read what was written before: the close frame comes after that.
+const CLOSING_SLOWLY: Duration = Duration::from_secs(10);
+
+/// Why a WebSocket ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Ending {
+    /// The connection broke.
+    Lost,
+    /// The client closed it.
+    ClosedByClient,
+    ShuttingDown,
+    /// The client did not answer pings.
+    Silent,
+    /// The client did not take a message in time.
+    Stalled,
+    /// The same, of an event that it was owed.
+    TooSlow,
+    TooManyMessages,
+    /// A message had more than so many bytes.
+    TooLarge(usize),
+    NotUtf8,
+    /// The client broke the rules of RFC 6455.
+    Violation,
+    /// The budget had no room for a message.
+    NoRoom,
+}
+
+impl Ending {
+    /// The ending after a failed read on a connection with this limit.
+    pub(super) fn of(error: &axum::Error, max_message: usize) -> Self {
+        let mut source: Option<&(dyn Error + 'static)> = Some(error);
+        while let Some(error) = source {
+            if let Some(error) = error.downcast_ref::<tungstenite::Error>() {
+                return match error {
+                    tungstenite::Error::Capacity(_) => Self::TooLarge(max_message),
+                    tungstenite::Error::Utf8(_) => Self::NotUtf8,
+                    tungstenite::Error::Protocol(ProtocolError::ResetWithoutClosingHandshake) => Self::Lost,
+                    tungstenite::Error::Protocol(_) => Self::Violation,
+                    // From `web/flow.rs`.
+                    tungstenite::Error::Io(error) if error.kind() == io::ErrorKind::OutOfMemory => Self::NoRoom,
+                    _ => Self::Lost,
+                };
+            }
+            source = error.source();
+        }
+        Self::Lost
+    }
+
+    /// The close frame; `None` if it is not the node that closes.
+    pub(super) fn frame(self) -> Option<CloseFrame> {
+        let (code, reason) = match self {
+            Self::Lost | Self::ClosedByClient => return None,
+            Self::ShuttingDown => (close_code::AWAY, "the node is shutting down"),
+            Self::Silent => (close_code::POLICY, "no sign of life for 60 seconds"),
+            Self::Stalled => (close_code::AGAIN, "the connection is stalled"),
+            Self::TooSlow => (close_code::POLICY, "the connection reads too slowly"),
+            Self::TooManyMessages => (close_code::POLICY, "too many messages"),
+            Self::TooLarge(limit) => {
+                let reason = format!("messages may have at most {limit} bytes").into();
+                return Some(CloseFrame { code: close_code::SIZE, reason });
+            }
+            Self::NotUtf8 => (close_code::INVALID, "messages have to be UTF-8"),
+            Self::Violation => (close_code::PROTOCOL, "the frame breaks the rules of RFC 6455"),
+            Self::NoRoom => (close_code::AGAIN, "the node has no memory for long requests and answers at the moment"),
+        };
+        Some(CloseFrame { code, reason: reason.into() })
+    }
+
+    /// Whether the client did not read.
+    pub(super) fn is_slow(self) -> bool {
+        matches!(self, Self::Stalled | Self::TooSlow)
+    }
+
+    /// How long closing may take.
+    pub(super) fn patience(self) -> Duration {
+        if self.is_slow() || self == Self::NoRoom { CLOSING_SLOWLY } else { CLOSING }
+    }
+}

@@ -1,0 +1,53 @@
+//! WebSockets: one loop for all protocols.
+//!
+//! [`WebSockets`] accepts the connections of an interface. For each of them a task (`task.rs`) reads, writes, sends pings,
+//! enforces the limits and closes with a reason (`ending.rs`). A [`SocketProtocol`] supplies what differs: what is answered
+//! to a message, and what is sent without being asked for.
+
+mod accept;
+mod ending;
+mod task;
+#[cfg(test)]
+mod tests;
+
+use std::future::Future;
+
+use axum::extract::ws::Utf8Bytes;
+use futures_util::future::BoxFuture;
+
+pub use self::accept::{SocketLimits, WRITE_TIMEOUT, WebSockets, socket_operation};
+use super::Held;
+
+/// A protocol spoken over a WebSocket. Every connection has a value of its own.
+pub trait SocketProtocol: Send + Sync + 'static {
+    /// Something to report without being asked.
+    type Event: Send + Sync;
+
+    /// Whether clients are owed every event. A client that is too slow for them is then closed with 1008, since it would be
+    /// too slow after connecting again as well; with 1013 otherwise.
+    const EVERY_EVENT: bool = false;
+
+    /// Returns the first message of the connection.
+    fn greeting(&mut self) -> Option<Utf8Bytes> {
+        None
+    }
+
+    /// Takes in a message, which the client may have sent as text or as binary data.
+    fn receive(&mut self, message: Utf8Bytes) -> SocketReply;
+
+    /// Waits for the next event; `None` if the node is shutting down and there will be none. Has to be cancel safe: the
+    /// future is dropped whenever something else happens first.
+    fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
+
+    /// The messages about an event. Each is made when the client has taken the one before it.
+    fn messages<'a>(&'a self, event: &'a Self::Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a;
+}
+
+/// The reply to a message.
+pub enum SocketReply {
+    /// Sent before anything else is read.
+    Now(Utf8Bytes),
+    /// Sent as soon as it is complete, with the memory that it holds until it is written. Dropped if the connection ends
+    /// first.
+    Later(BoxFuture<'static, (Utf8Bytes, Held)>),
+}

@@ -1,0 +1,227 @@
+//! The task of one connection: reads, answers, reports, and notices when the client is gone.
+
+use std::{convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
+
+use axum::extract::ws::{Message, Utf8Bytes};
+use futures_util::{
+    FutureExt, Sink, SinkExt, Stream, StreamExt,
+    future::{BoxFuture, ready},
+    stream::FuturesUnordered,
+};
+use governor::{DefaultDirectRateLimiter, RateLimiter};
+use tokio::time::{Instant, interval_at, sleep, timeout};
+
+use super::{
+    SocketProtocol, SocketReply, WebSockets,
+    ending::{CLOSING, Ending},
+};
+use crate::web::{Budget, Flow, Held, Shutdown};
+
+/// Messages of one connection that are answered at a time. Nothing more is read until one of them is.
+pub(super) const MAX_IN_FLIGHT: usize = 64;
+/// How often a client is sent a ping.
+const PING_INTERVAL: Duration = Duration::from_secs(20);
+/// How long a client may send nothing, not even the answer to a ping.
+const SILENCE: Duration = Duration::from_secs(60);
+/// One turn of so many is not for events, so that those that come without end leave room for the rest.
+const TURNS: u32 = 16;
+
+/// One connection.
+pub(super) struct SocketTask<S, P> {
+    wire: Wire<S>,
+    protocol: P,
+    flow: Arc<Flow>,
+    sockets: WebSockets,
+    limiter: Option<DefaultDirectRateLimiter>,
+}
+
+/// What is sent and received on.
+struct Wire<S> {
+    socket: S,
+    write_timeout: Duration,
+    shutdown: Shutdown,
+    /// Reading failed, and nothing more can be read.
+    unreadable: bool,
+}
+
+impl<S, P> SocketTask<S, P>
+where
+    S: Stream<Item = Result<Message, axum::Error>> + Sink<Message, Error = axum::Error> + Unpin + Send,
+    P: SocketProtocol,
+{
+    pub(super) fn new(socket: S, protocol: P, flow: Arc<Flow>, sockets: WebSockets) -> Self {
+        let limits = *sockets.limits();
+        let (write_timeout, shutdown) = (limits.write_timeout, sockets.shutdown());
+        let wire = Wire { socket, write_timeout, shutdown, unreadable: false };
+        Self { wire, protocol, flow, sockets, limiter: limits.messages.map(RateLimiter::direct) }
+    }
+
+    /// Serves the connection until either side ends it.
+    pub(super) async fn run(mut self) {
+        let Err(ending) = self.serve().await;
+        if ending.is_slow() {
+            self.sockets.count_cut();
+        }
+        self.close(ending).await;
+    }
+
+    async fn serve(&mut self) -> Result<Infallible, Ending> {
+        if let Some(greeting) = self.protocol.greeting() {
+            self.wire.write([greeting], Ending::Stalled).await?;
+        }
+        let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
+        let mut answers = FuturesUnordered::new();
+        let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
+        let mut heard = Instant::now();
+        // One for all turns: to begin and stop listening takes a lock that all connections share.
+        let mut shutdown = self.wire.shutdown.clone();
+        let mut begun = pin!(shutdown.begun());
+        let mut turn = 0_u32;
+        loop {
+            turn = turn.wrapping_add(1);
+            let yields = turn.is_multiple_of(TURNS);
+            let reads = answers.len() < MAX_IN_FLIGHT;
+            if !reads {
+                // The client may well have sent something.
+                heard = Instant::now();
+            }
+            tokio::select! {
+                // Most connections only wait for events: what else they wait for need not be looked at first.
+                biased;
+                event = self.protocol.next_event(), if !yields => {
+                    let event = event.ok_or(Ending::ShuttingDown)?;
+                    self.wire.write(self.protocol.messages(&event), event_missed).await?;
+                }
+                Some(answer) = answers.next() => {
+                    let (answer, held) = Option::ok_or(answer, Ending::NoRoom)?;
+                    self.wire.write([answer], Ending::Stalled).await?;
+                    drop::<Held>(held);
+                }
+                _ = ping.tick() => {
+                    if heard.elapsed() >= SILENCE {
+                        return Err(Ending::Silent);
+                    }
+                    let sending = self.wire.socket.send(Message::Ping(Default::default()));
+                    in_time(sending, self.wire.write_timeout, &self.wire.shutdown, Ending::Stalled).await?;
+                }
+                () = &mut begun => return Err(Ending::ShuttingDown),
+                message = self.wire.socket.next(), if reads => {
+                    heard = Instant::now();
+                    let mut held = self.flow.take();
+                    let Some(message) = self.read(message)? else { continue };
+                    let budget = self.flow.budget();
+                    if !budget.grow(&mut held, message.len()).await {
+                        return Err(Ending::NoRoom);
+                    }
+                    match self.protocol.receive(message) {
+                        SocketReply::Now(reply) => {
+                            drop(held);
+                            let held = budget.hold(reply.len()).await.ok_or(Ending::NoRoom)?;
+                            self.wire.write([reply], Ending::Stalled).await?;
+                            drop(held);
+                        }
+                        SocketReply::Later(answer) => answers.push(complete(answer, held, budget.clone())),
+                    }
+                }
+                () = ready(()), if yields => {}
+            }
+        }
+    }
+
+    /// The content of a message; `None` if it is for the connection itself.
+    fn read(&mut self, message: Option<Result<Message, axum::Error>>) -> Result<Option<Utf8Bytes>, Ending> {
+        let message = match message {
+            None => return Err(Ending::Lost),
+            Some(Ok(Message::Close(_))) => return Err(Ending::ClosedByClient),
+            Some(Ok(message)) => message,
+            Some(Err(error)) => {
+                self.wire.unreadable = true;
+                return Err(Ending::of(&error, self.sockets.limits().max_message));
+            }
+        };
+        if self.limiter.as_ref().is_some_and(|limiter| limiter.check().is_err()) {
+            return Err(Ending::TooManyMessages);
+        }
+        match message {
+            Message::Text(text) => Ok(Some(text)),
+            Message::Binary(bytes) => Utf8Bytes::try_from(bytes).map(Some).map_err(|_| Ending::NotUtf8),
+            // The library answers pings.
+            Message::Ping(_) | Message::Pong(_) | Message::Close(_) => Ok(None),
+        }
+    }
+
+    /// Ends the connection so that the client gets to know why. A connection that is closed with unread data in it takes
+    /// back what was written last, so that what the client sent meanwhile has to be read.
+    async fn close(&mut self, ending: Ending) {
+        let frame = ending.frame();
+        tracing::debug!(interface = self.sockets.interface(), ?ending, "a WebSocket ends");
+        if ending == Ending::Lost {
+            return;
+        }
+        let Wire { socket, shutdown, unreadable, .. } = &mut self.wire;
+        let closing = async {
+            if frame.is_some() && socket.send(Message::Close(frame)).await.is_err() {
+                return;
+            }
+            // Reading sends the reply to the client's close frame, too. It ends when both have closed.
+            while let Some(Ok(_)) = socket.next().await {
+                self.flow.take();
+            }
+            if *unreadable {
+                sleep(CLOSING).await;
+            }
+        };
+        tokio::select! {
+            _ = timeout(ending.patience(), closing) => {}
+            () = shutdown.begun(), if ending.is_slow() => {}
+        }
+    }
+}
+
+/// Waits for an answer, and finds room for it when the request needs none any more.
+async fn complete(
+    answer: BoxFuture<'static, (Utf8Bytes, Held)>,
+    request: Held,
+    budget: Budget,
+) -> Option<(Utf8Bytes, Held)> {
+    let (answer, mut held) = answer.await;
+    drop(request);
+    let room = !held.is_nothing() || budget.grow(&mut held, answer.len()).await;
+    room.then_some((answer, held))
+}
+
+impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
+    /// Writes messages as they are made. It ends with `missed` if the client does not take one in time.
+    async fn write(&mut self, messages: impl IntoIterator<Item = Utf8Bytes>, missed: Ending) -> Result<(), Ending> {
+        let mut written = false;
+        for message in messages {
+            written = true;
+            let feeding = self.socket.feed(Message::Text(message));
+            in_time(feeding, self.write_timeout, &self.shutdown, missed).await?;
+        }
+        if written {
+            in_time(self.socket.flush(), self.write_timeout, &self.shutdown, missed).await?;
+        }
+        Ok(())
+    }
+}
+
+/// Waits for a write until the client has taken too long or the node shuts down.
+async fn in_time(
+    writing: impl Future<Output = Result<(), axum::Error>>,
+    write_timeout: Duration,
+    shutdown: &Shutdown,
+    missed: Ending,
+) -> Result<(), Ending> {
+    let lost = |_| Ending::Lost;
+    let mut writing = pin!(writing);
+    // Nearly always the system takes it at once, and there is nothing to wait for.
+    if let Some(written) = writing.as_mut().now_or_never() {
+        return written.map_err(lost);
+    }
+    let mut shutdown = shutdown.clone();
+    tokio::select! {
+        written = timeout(write_timeout, writing) => written.map_err(|_| missed)?.map_err(lost),
+        () = shutdown.begun() => Err(Ending::ShuttingDown),
+    }
+}

@@ -1,0 +1,230 @@
+//! What only time shows: silence and stalls, on a clock that jumps to whatever is awaited.
+
+use std::{
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll},
+    time::Duration,
+};
+
+use axum::extract::ws::{CloseCode, Message, close_code};
+use futures_util::{Sink, Stream};
+use parking_lot::Mutex;
+use tokio::{sync::mpsc, time::Instant};
+
+use super::{
+    task::{MAX_IN_FLIGHT, SocketTask},
+    *,
+};
+use crate::web::{ClientAddresses, ShutdownHandle};
+
+/// A socket whose client takes messages until it is stuck.
+struct FakeSocket {
+    inbound: mpsc::UnboundedReceiver<Message>,
+    sent: Arc<Mutex<Vec<(Instant, Message)>>>,
+    /// How many messages the client takes. A close frame always finds its way.
+    room: usize,
+}
+
+impl Stream for FakeSocket {
+    type Item = Result<Message, axum::Error>;
+
+    fn poll_next(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Option<Self::Item>> {
+        self.inbound.poll_recv(context).map(|message| message.map(Ok))
+    }
+}
+
+impl Sink<Message> for FakeSocket {
+    type Error = axum::Error;
+
+    fn poll_ready(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn start_send(self: Pin<&mut Self>, message: Message) -> Result<(), axum::Error> {
+        self.sent.lock().push((Instant::now(), message));
+        Ok(())
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+        let sent = self.sent.lock();
+        let closing = matches!(sent.last(), Some((_, Message::Close(_))));
+        if sent.len() > self.room && !closing { Poll::Pending } else { Poll::Ready(Ok(())) }
+    }
+
+    fn poll_close(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<Result<(), axum::Error>> {
+        Poll::Ready(Ok(()))
+    }
+}
+
+const DAY: u64 = 86_400;
+
+/// Greets, reports `events` events in a row, and takes a day to answer.
+struct Hermit<const EVERY_EVENT: bool> {
+    events: usize,
+}
+
+impl<const EVERY_EVENT: bool> SocketProtocol for Hermit<EVERY_EVENT> {
+    type Event = ();
+
+    const EVERY_EVENT: bool = EVERY_EVENT;
+
+    fn greeting(&mut self) -> Option<Utf8Bytes> {
+        Some("greeting".into())
+    }
+
+    fn receive(&mut self, _: Utf8Bytes) -> SocketReply {
+        SocketReply::Later(Box::pin(async {
+            tokio::time::sleep(Duration::from_secs(DAY)).await;
+            ("answer".into(), Held::default())
+        }))
+    }
+
+    async fn next_event(&mut self) -> Option<()> {
+        match self.events.checked_sub(1) {
+            Some(events) => self.events = events,
+            None => std::future::pending().await,
+        }
+        Some(())
+    }
+
+    fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+        std::iter::once("event".into())
+    }
+}
+
+fn sockets() -> (ShutdownHandle, WebSockets) {
+    let (handle, shutdown) = ShutdownHandle::new();
+    let limits = SocketLimits {
+        max_message: 1 << 20,
+        buffer: 4 << 10,
+        messages: None,
+        per_client: None,
+        write_timeout: WRITE_TIMEOUT,
+    };
+    (handle, WebSockets::new("test", limits, ClientAddresses::default(), shutdown))
+}
+
+/// What a client is sent until the connection ends, each after how many seconds, and how many connections were cut off.
+/// The client says `words`, one every ten seconds.
+async fn converse(
+    protocol: impl SocketProtocol,
+    room: usize,
+    words: impl IntoIterator<Item = Message>,
+) -> (Vec<(u64, Message)>, u64) {
+    let (_handle, sockets) = sockets();
+    let sent = Arc::<Mutex<Vec<_>>>::default();
+    let (client, inbound) = mpsc::unbounded_channel();
+    let socket = FakeSocket { inbound, sent: sent.clone(), room };
+    let start = Instant::now();
+    let speaker = async {
+        for word in words {
+            tokio::time::sleep(Duration::from_secs(10)).await;
+            // The node may have had enough of it.
+            let _ = client.send(word);
+        }
+        std::future::pending::<()>().await;
+    };
+    tokio::select! {
+        () = SocketTask::new(socket, protocol, Arc::default(), sockets.clone()).run() => {}
+        () = speaker => {}
+    }
+    let sent = std::mem::take(&mut *sent.lock());
+    let sent = sent.into_iter().map(|(at, message)| (at.duration_since(start).as_secs(), message)).collect();
+    (sent, sockets.cut())
+}
+
+fn close_code(message: &Message) -> CloseCode {
+    match message {
+        Message::Close(Some(frame)) => frame.code,
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_silent_client_is_asked_and_then_left() {
+    let (sent, cut) = converse(Hermit::<false> { events: 1 }, usize::MAX, []).await;
+    let times: Vec<_> = sent.iter().map(|(at, _)| *at).collect();
+    assert_eq!(times, [0, 0, 20, 40, 60]);
+    assert!(matches!(sent[2].1, Message::Ping(_)) && matches!(sent[3].1, Message::Ping(_)));
+    assert_eq!(close_code(&sent[4].1), close_code::POLICY);
+    assert_eq!(cut, 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_answers_stays() {
+    let pongs = vec![Message::Pong(Default::default()); 30];
+    let (sent, _) = converse(Hermit::<false> { events: 1 }, usize::MAX, pongs).await;
+    let (last, message) = sent.last().expect("messages");
+    // Silent since second 300; asked every twenty seconds, it is left at second 360.
+    assert_eq!((*last, close_code(message)), (360, close_code::POLICY));
+    assert_eq!(sent.iter().filter(|(_, message)| matches!(message, Message::Ping(_))).count(), 17);
+}
+
+/// While as many requests are under way as may be, nothing is read, and whether the client is alive is not known.
+#[tokio::test(start_paused = true)]
+async fn a_client_that_is_not_read_is_not_taken_for_silent() {
+    let requests = vec![Message::text("request"); MAX_IN_FLIGHT + 100];
+    let (sent, _) = converse(Hermit::<false> { events: 0 }, usize::MAX, requests).await;
+    assert!(sent.iter().any(|(at, message)| *at >= DAY && *message == Message::text("answer")));
+    assert!(sent.last().is_some_and(|(at, message)| *at > DAY && close_code(message) == close_code::POLICY));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_takes_nothing_is_left_after_ten_seconds() {
+    for room in [0, 1, 2] {
+        let (sent, cut) = converse(Hermit::<false> { events: 1 }, room, []).await;
+        let (last, message) = sent.last().expect("messages");
+        // The third message is the ping after twenty seconds.
+        let stuck_at = if room == 2 { 20 } else { 0 };
+        assert_eq!((*last, close_code(message)), (stuck_at + 10, close_code::AGAIN), "room for {room}");
+        assert_eq!((sent.len(), cut), (room + 2, 1));
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_misses_events_that_it_is_owed_is_too_slow() {
+    for (room, code) in [(0, close_code::AGAIN), (1, close_code::POLICY), (2, close_code::AGAIN)] {
+        let (sent, cut) = converse(Hermit::<true> { events: 1 }, room, []).await;
+        assert_eq!((close_code(&sent.last().expect("messages").1), cut), (code, 1), "room for {room}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_client_that_closes_is_let_go() {
+    let (sent, cut) = converse(Hermit::<false> { events: 1 }, usize::MAX, [Message::Close(None)]).await;
+    assert_eq!((sent.len(), cut), (2, 0), "a greeting and an event");
+}
+
+/// Events without end leave room for what the client says.
+#[tokio::test(start_paused = true)]
+async fn a_client_is_heard_beside_events_without_end() {
+    struct Chatterbox;
+
+    impl SocketProtocol for Chatterbox {
+        type Event = ();
+
+        fn receive(&mut self, _: Utf8Bytes) -> SocketReply {
+            SocketReply::Now("answer".into())
+        }
+
+        async fn next_event(&mut self) -> Option<()> {
+            Some(())
+        }
+
+        fn messages<'a>(&'a self, _: &'a ()) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+            std::iter::once("event".into())
+        }
+    }
+
+    let (_handle, sockets) = sockets();
+    let sent = Arc::<Mutex<Vec<_>>>::default();
+    let (client, inbound) = mpsc::unbounded_channel();
+    let socket = FakeSocket { inbound, sent: sent.clone(), room: usize::MAX };
+    client.send(Message::text("request")).expect("a listener");
+    client.send(Message::Close(None)).expect("a listener");
+    SocketTask::new(socket, Chatterbox, Arc::default(), sockets).run().await;
+    let sent = sent.lock();
+    assert!(sent.iter().any(|(_, message)| *message == Message::text("answer")));
+    assert!(sent.len() < 100, "{} messages", sent.len());
+}
