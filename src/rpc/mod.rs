@@ -1,14 +1,16 @@
 //! JSON-RPC over HTTP and WebSocket (specification, 4.1 and 7).
 //!
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
-//! whose `methods` function adds its handlers to the [`Table`].
+//! whose `methods` function registers its handlers in the [`Table`], with everything about them but their examples.
 
 mod batch;
 mod debug;
 mod dev;
+mod discover;
 mod envelope;
 pub mod error;
 mod eth;
+mod examples;
 mod execution;
 mod filters;
 mod forked;
@@ -21,7 +23,6 @@ mod net;
 mod ots;
 mod params;
 mod personal;
-mod reference;
 mod schema;
 mod subscriptions;
 mod table;
@@ -41,16 +42,17 @@ use ::tracing::{Instrument, Span, field::Empty};
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
+pub use examples::{Answers, Example, Exchange, examples};
 pub use http::{Direct, operations, service};
-pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 
 use self::{
+    discover::Methods,
     envelope::{Body, Request},
     execution::{Caller, Execution, Slice},
     filters::Filters,
+    forked::OnFork,
     meter::{Meter, Meters},
-    reference::Methods,
     table::{Handler, Pending},
 };
 use crate::{
@@ -231,7 +233,7 @@ impl Rpc {
         debug::methods(&mut table);
         trace::methods(&mut table);
         ots::methods(&mut table);
-        reference::methods(&mut table);
+        discover::methods(&mut table);
         if development {
             testing::methods(&mut table);
             dev::methods(&mut table);
@@ -352,14 +354,14 @@ impl Rpc {
     fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
-            if forked::concerns(name) {
+            let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
+            if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
-                let ask = move || forked::answer(&own, &fork, name, given.as_deref());
+                let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Ok(answer);
                 }
             }
-            let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
             if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
                 let pending = run(context, caller, params.as_deref())?;
                 return pending.await;

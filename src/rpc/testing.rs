@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     eth::{field, write_withdrawal},
     hex::Quantity,
     json::{Json, Object, array},
@@ -23,7 +23,11 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("testing_buildBlockV1", build_block);
+    table.apart("testing_buildBlockV1", build_block, OnFork::OwnBlocks).describe(
+        ["parent hash", "attributes", "transactions", "extra data"],
+        "Builds a block without making it part of the chain: of the transactions given, or of the pool's \
+         if there is null in their place.",
+    );
 }
 
 /// Transactions that a block takes from the pool.

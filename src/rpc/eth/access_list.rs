@@ -9,7 +9,7 @@ use crate::{
     chain::BlockId,
     evm::{EstimateError, StateOverrides, Watch, halt_message},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         error::TIMEOUT,
         hex::Quantity,
         json::{Json, Object},
@@ -17,7 +17,10 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("eth_createAccessList", create_access_list);
+    table.apart("eth_createAccessList", create_access_list, OnFork::State).describe(
+        ["transaction", "block", "state overrides"],
+        "The accounts and slots that a transaction should announce (EIP-2930), and what it costs then.",
+    );
 }
 
 /// Rounds after which a list that still grows is taken as it is.

@@ -9,7 +9,7 @@ use super::logs::{LogFilter, Logs};
 use crate::{
     chain::{Missed, Seen},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         error::{HISTORY_PRUNED, TOO_LARGE},
         execution::CALLER,
         filters::{FilterNews, Kind},
@@ -22,12 +22,22 @@ use crate::{
 const FEW_BLOCKS: usize = 16;
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("eth_newFilter", new_filter);
-    table.wait("eth_newBlockFilter", new_block_filter);
-    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter);
-    table.wait("eth_getFilterChanges", filter_changes);
-    table.apart("eth_getFilterLogs", filter_logs);
-    table.read("eth_uninstallFilter", uninstall_filter);
+    table
+        .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
+        .describe(["filter"], "Makes a filter of logs to poll. It is forgotten if it is not asked for 5 minutes.");
+    table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Makes a filter of new blocks.");
+    table
+        .wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node)
+        .describe([], "Makes a filter of transactions that the pool accepts.");
+    table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
+        ["filter id"],
+        "What is new since a filter was made or last asked: hashes, or logs, those of blocks that are gone \
+         marked as removed.",
+    );
+    table
+        .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
+        .describe(["filter id"], "All logs that a filter selects.");
+    table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Forgets a filter.");
 }
 
 async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {

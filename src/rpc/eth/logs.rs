@@ -12,17 +12,21 @@ use crate::{
     chain::{BlockId, Chain, Head, LogKey},
     fork::Fork,
     rpc::{
-        Context, RpcConfig, RpcError, Table,
+        Context, OnFork, RpcConfig, RpcError, Table,
         error::{HISTORY_PRUNED, TIMEOUT},
         forked,
         json::{Json, Written, array_within},
-        params::{self, Param, Reach},
+        params::{self, Param, Reach, Reference},
         schema,
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_getLogs", logs);
+    table.execute("eth_getLogs", logs, OnFork::Joined).describe(
+        ["filter"],
+        "The logs that a filter selects. Null stands for any topic; a log with fewer topics than positions \
+         does not match.",
+    );
 }
 
 /// Addresses that one filter may name, as in geth.
@@ -47,14 +51,8 @@ pub(crate) struct LogFilter {
 }
 
 /// Alternatives, each with the hash that bloom filters know it by. None at all stand for anything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Wanted<T>(Vec<(T, B256)>);
-
-impl<T> Default for Wanted<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<T: AsRef<[u8]> + PartialEq> Wanted<T> {
     fn new(alternatives: Vec<T>) -> Self {
@@ -114,6 +112,8 @@ struct Raw<'a> {
 }
 
 impl Param for LogFilter {
+    const REFERS_TO: Option<Reference> = Some(Reference::Range);
+
     fn read(json: &str) -> Result<Self, String> {
         let raw: Raw<'_> =
             serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
