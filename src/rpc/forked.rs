@@ -11,12 +11,11 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     Context, RpcError,
-    error::SERVER_ERROR,
     params::{Param, Reference},
 };
 use crate::{
     chain::{BlockId, Head},
-    fork::{AskError, Fork},
+    fork::Fork,
 };
 
 /// What a fork does with a method.
@@ -186,19 +185,6 @@ impl Asker<'_> {
                     format!("ask about the blocks up to {number}, which is forked, apart from those after it");
                 Err(RpcError::invalid_params(message))
             }
-        }
-    }
-}
-
-impl From<AskError> for RpcError {
-    fn from(error: AskError) -> Self {
-        match error {
-            // The other node's own refusal.
-            AskError::Refused { code, message, data, .. } => Self {
-                data: data.and_then(|data| serde_json::from_value(data).ok()),
-                ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
-            },
-            AskError::Silent { .. } => Self::server(format!("the node that is forked does not tell: {error}")),
         }
     }
 }

@@ -280,7 +280,7 @@ impl Rpc {
     fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
         let began = Instant::now();
         let Some(method) = self.table.get(&request.method) else {
-            self.refuse(request.id, &envelope::method_not_found(&request.method), out);
+            self.refuse(request.id, &RpcError::method_not_found(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
         let span = ::tracing::trace_span!(
@@ -354,7 +354,7 @@ impl Rpc {
     fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
-            let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
+            let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
             if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());

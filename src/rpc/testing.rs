@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     block::Submission,
-    chain::{BlockId, BuildError, BuildPlan, Built, SubmitError, build},
+    chain::{BlockId, BuildPlan, Built, SubmitError, build},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -123,19 +123,6 @@ fn build_block(
         gas_limit: next.gas_limit,
     };
     Ok(Payload { built: build(&view, plan, included)?, sidecars })
-}
-
-impl From<BuildError> for RpcError {
-    fn from(error: BuildError) -> Self {
-        match error {
-            BuildError::Transaction(index, error) => {
-                Self::server(format!("transaction {index}: {}", Self::from(error).message))
-            }
-            BuildError::Block(error) => error.into(),
-            error @ BuildError::Size(_) => Self::invalid_params(format!("params[2]: {error}")),
-            error @ BuildError::Timestamp(..) => Self::invalid_params(format!("params[1].{error}")),
-        }
-    }
 }
 
 impl Json for Payload {

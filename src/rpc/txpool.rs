@@ -111,7 +111,7 @@ impl Content {
         let mut object = Object::begin(&mut out);
         for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
             if !write(part, object.name(name), max) {
-                return Err(RpcError::too_large(max, advice));
+                return Err(RpcError::exceeds(max, advice));
             }
         }
         object.end();

@@ -6,7 +6,7 @@ use alloy_primitives::{B256, Bytes};
 use crate::{
     block::Block,
     chain::BlockId,
-    rpc::{Context, OnFork, RpcError, Table, error::RESOURCE_NOT_FOUND, eth::found_block},
+    rpc::{Context, OnFork, RpcError, Table, eth::found_block},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -65,7 +65,7 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
 /// The encoding of the list of what a block touches (EIP-7928), which no fork so far has.
 fn block_access_list(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
     found_block(context, id)?;
-    Err(RpcError::new(RESOURCE_NOT_FOUND, "the block has no access list: its fork knows none"))
+    Err(RpcError::resource_not_found("the block has no access list: its fork knows none"))
 }
 
 /// Blocks that were refused. A node that makes its chain itself is never offered any.

@@ -10,7 +10,6 @@ use crate::{
     evm::{EstimateError, StateOverrides, Watch, halt_message},
     rpc::{
         Context, OnFork, RpcError, Table,
-        error::TIMEOUT,
         hex::Quantity,
         json::{Json, Object},
     },
@@ -62,7 +61,7 @@ fn create_access_list(
         let mut watch = Watch::new(&mut inspector, &is_over, context.config.max_trace_bytes);
         let inspected = calls.inspect(&call, &mut watch);
         if watch.stopped().is_some() {
-            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+            return Err(RpcError::timeout("execution timeout"));
         }
         let result = inspected?.outcome.result;
         let found = inspector.into_access_list();

@@ -107,7 +107,7 @@ fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Receipts>, Rp
     });
     match whole {
         true => Ok(Some(Receipts(Written(out)))),
-        false => Err(RpcError::too_large(max, "ask for single receipts with eth_getTransactionReceipt")),
+        false => Err(RpcError::exceeds(max, "ask for single receipts with eth_getTransactionReceipt")),
     }
 }
 

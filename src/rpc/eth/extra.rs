@@ -143,8 +143,5 @@ async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcRe
             }
         }
     };
-    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| {
-        let message = format!("transaction {hash} is in the pool, but in no block after {} ms", patience.as_millis());
-        Err(RpcError { data: Some(hash.into()), ..RpcError::new(4, message) })
-    })
+    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| Err(RpcError::no_receipt(hash, patience)))
 }

@@ -11,7 +11,6 @@ use crate::{
     evm::Environment,
     rpc::{
         Context, OnFork, RpcError, Table,
-        error::HISTORY_PRUNED,
         hex::Quantity,
         json::Serialized,
         params::{LooseNumber, Param, shape},
@@ -122,7 +121,7 @@ impl Param for Percentiles {
 
 /// What geth answers.
 fn pruned() -> RpcError {
-    RpcError::new(HISTORY_PRUNED, "pruned history unavailable")
+    RpcError::history_pruned("pruned history unavailable")
 }
 
 /// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after. Fewer than

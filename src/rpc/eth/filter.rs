@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::logs::{LogFilter, Logs};
 use crate::{
-    chain::{Missed, Seen},
+    chain::Seen,
     rpc::{
         Context, OnFork, RpcError, Table,
-        error::{HISTORY_PRUNED, TOO_LARGE},
         execution::CALLER,
         filters::{FilterNews, Kind},
         hex::Quantity,
@@ -93,7 +92,7 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes
         let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
         logs.map(Changes::Logs).ok_or_else(|| {
             let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
-            RpcError::new(TOO_LARGE, format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
+            RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })
     };
     if few { select() } else { context.execution.apart_for_caller(select).await }
@@ -106,11 +105,4 @@ fn filter_logs(context: &Context, (id,): (U256,)) -> Result<Logs, RpcError> {
 
 fn uninstall_filter(context: &Context, (id,): (U256,)) -> Result<bool, RpcError> {
     Ok(context.filters.remove(id))
-}
-
-impl From<Missed> for RpcError {
-    fn from(missed: Missed) -> Self {
-        let what = format!("{missed}: the filter was not asked for too long; it goes on from the newest block");
-        Self::new(HISTORY_PRUNED, what)
-    }
 }

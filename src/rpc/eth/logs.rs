@@ -12,9 +12,7 @@ use crate::{
     chain::{BlockId, Chain, Head, LogKey},
     fork::Fork,
     rpc::{
-        Context, OnFork, RpcConfig, RpcError, Table,
-        error::{HISTORY_PRUNED, TIMEOUT},
-        forked,
+        Context, OnFork, RpcConfig, RpcError, Table, forked,
         json::{Json, Written, array_within},
         params::{self, Param, Reach, Reference},
         schema,
@@ -238,7 +236,7 @@ impl LogFilter {
         for number in blocks.old {
             if is_over() {
                 let message = format!("execution timeout; narrow the range (up to block {number})");
-                return Err(RpcError::new(TIMEOUT, message));
+                return Err(RpcError::timeout(message));
             }
             let Some(block) = context.chain.old_block(&head, number) else { continue };
             for at in self.matching(&block) {
@@ -350,7 +348,7 @@ impl LogFilter {
         // The first block has no logs, wherever it is.
         if from < oldest && oldest > head.genesis.number() + 1 {
             let message = format!("history before block {oldest} is not available");
-            return Err(RpcError::new(HISTORY_PRUNED, message));
+            return Err(RpcError::history_pruned(message));
         }
         let wanted = self.keys();
         Ok(Blocks {

@@ -56,7 +56,7 @@ fn page(
         RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
     });
     if !whole {
-        return Err(RpcError::too_large(max, "ask for a smaller page"));
+        return Err(RpcError::exceeds(max, "ask for a smaller page"));
     }
     object.member("firstPage", &first_page).member("lastPage", &last_page).end();
     Ok(Written(out))

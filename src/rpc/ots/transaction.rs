@@ -11,7 +11,6 @@ use crate::{
     evm::Watch,
     rpc::{
         Context, OnFork, RpcError, Table,
-        error::TIMEOUT,
         hex::Quantity,
         json::{Json, Object, Serialized, Written, array_within},
         params::LooseNumber,
@@ -161,7 +160,7 @@ fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber
     let is_over = context.time_limit();
     for block in head.blocks_from(0).rev() {
         if is_over() {
-            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+            return Err(RpcError::timeout("execution timeout"));
         }
         let mut sent = block.transactions.iter().filter(|transaction| transaction.sender == sender);
         if let Some(found) = sent.find(|transaction| transaction.envelope.nonce() == nonce.0) {

@@ -13,7 +13,6 @@ use crate::{
     chain::BlockId,
     rpc::{
         Context, OnFork, RpcError, Table,
-        error::HISTORY_PRUNED,
         eth::field,
         json::Written,
         params::{self, LooseNumber, Param, Reference},
@@ -109,7 +108,7 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
     }
     if from < head.oldest() {
         let message = format!("history before block {} is not available", head.oldest());
-        return Err(RpcError::new(HISTORY_PRUNED, message));
+        return Err(RpcError::history_pruned(message));
     }
     let matcher = filter.accounts.matcher();
     let wanted = filter.after..filter.after.saturating_add(filter.count);
