@@ -27,12 +27,14 @@ pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
         ["historic"],
         "The whole chain as anvil writes it, and under `tetrad` what anvil has no place for: every past \
-         state. Compressed JSON, of which only the beginning is shown here. Past states are always in it.",
+         state. Compressed JSON,\n\
+         of which only the beginning is shown here. Past states are always in it.",
     );
     table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
         ["dump"],
         "Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is. A \
-         chain in a data directory cannot become another one.",
+         chain in a data directory\n\
+         cannot become another one.",
     );
 }
 

@@ -18,7 +18,8 @@ pub(super) fn methods(table: &mut Table) {
     table.execute("eth_estimateGas", estimate_gas, OnFork::State).describe(
         ["transaction", "block", "state overrides", "block overrides"],
         "The least gas with which a transaction succeeds: in the named block, or else in the next one, \
-         also if a second passes until then.",
+         also if a second passes\n\
+         until then.",
     );
 }
 
