@@ -8,7 +8,6 @@ use tokio::task::yield_now;
 use super::{
     Began, Rpc, RpcError,
     envelope::{Batch, Item},
-    error::{INVALID_REQUEST, TOO_LARGE},
 };
 use crate::web::{Client, Held};
 
@@ -40,7 +39,7 @@ impl Rpc {
             // Apart, so that it takes no room in the future of every request.
             Batch::Items(items) => return Box::pin(self.answer_items(client, items, out)).await,
         };
-        self.refuse("null", &RpcError::new(INVALID_REQUEST, wrong), out);
+        self.refuse("null", &RpcError::invalid_request(wrong), out);
         Held::default()
     }
 
@@ -136,7 +135,7 @@ impl Parts<'_, '_> {
     }
 
     fn refuse_for_size(&mut self, at: usize) {
-        let error = if self.no_room { RpcError::no_room() } else { RpcError::new(TOO_LARGE, "response too large") };
+        let error = if self.no_room { RpcError::no_room() } else { RpcError::too_large("response too large") };
         self.refuse(at, &error);
     }
 

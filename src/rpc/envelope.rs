@@ -9,7 +9,7 @@ use serde::{
 };
 use serde_json::value::RawValue;
 
-use super::error::{Dialect, INVALID_REQUEST, METHOD_NOT_FOUND, PARSE_ERROR, RpcError};
+use super::error::{Dialect, RpcError};
 
 /// A request whose envelope is in order.
 #[derive(Debug)]
@@ -61,7 +61,7 @@ pub(super) struct Members<'a> {
 
 /// Reads a body, once from front to back. A batch may have at most `max_batch` elements.
 pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcError> {
-    let syntax = |error: &dyn std::fmt::Display| RpcError::new(PARSE_ERROR, error.to_string());
+    let syntax = |error: &dyn std::fmt::Display| RpcError::parse(error.to_string());
     let text = std::str::from_utf8(body).map_err(|error| syntax(&error))?;
     if text.trim_ascii_start().starts_with('[') {
         let mut reader = serde_json::Deserializer::from_str(text);
@@ -75,7 +75,7 @@ pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcEr
 impl<'a> Item<'a> {
     /// The request, if everything is there and of the right type.
     pub(super) fn request(self) -> Result<Request<'a>, RpcError> {
-        let invalid = |what: &str| RpcError::new(INVALID_REQUEST, what);
+        let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {
             Self::Object(members) => members,
             Self::Other(kind) => return Err(invalid(&format!("expected a request object, got {kind}"))),
@@ -252,15 +252,10 @@ pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect, out: &mut Vec<
     out.extend_from_slice(b"}}");
 }
 
-/// There is no such method.
-pub(super) fn method_not_found(method: &str) -> RpcError {
-    let shown: String = method.chars().take(100).collect();
-    RpcError::new(METHOD_NOT_FOUND, format!("the method {shown} does not exist/is not available"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::rpc::error::{INVALID_REQUEST, PARSE_ERROR};
 
     fn single(text: &str) -> Result<Request<'_>, RpcError> {
         match read_body(text.as_bytes(), 10)? {

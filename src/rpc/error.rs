@@ -1,12 +1,15 @@
 //! Errors on the wire: codes and texts, and the one place where domain errors become codes.
 
-use alloy_primitives::Bytes;
+use std::time::Duration;
+
+use alloy_primitives::{B256, Bytes};
 use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
 use crate::{
-    chain::{ChangeError, SimulationError, Stopped, SubmitError, ViewError},
+    chain::{BuildError, ChangeError, Missed, SimulationError, Stopped, SubmitError, ViewError},
     evm::{BlockError, EstimateError, TransactionError, halt_message},
+    fork::AskError,
     state::ReadError,
 };
 
@@ -52,7 +55,8 @@ pub const RESOURCE_NOT_FOUND: i32 = -32001;
 pub const TOO_LARGE: i32 = -32003;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
-
+/// A submitted transaction has no receipt in time (EIP-7966).
+pub const NO_RECEIPT: i32 = 4;
 /// Execution failed without reverting, in the result of a simulated call.
 pub const VM_ERROR: i32 = -32015;
 /// The execution took too long.
@@ -74,9 +78,51 @@ impl RpcError {
         Self::new(SERVER_ERROR, message)
     }
 
+    /// The text is not JSON.
+    pub fn parse(what: impl Into<String>) -> Self {
+        Self::new(PARSE_ERROR, what)
+    }
+
+    /// The JSON is not a request.
+    pub fn invalid_request(what: impl Into<String>) -> Self {
+        Self::new(INVALID_REQUEST, what)
+    }
+
+    /// There is no such method.
+    pub fn method_not_found(method: &str) -> Self {
+        let shown: String = method.chars().take(100).collect();
+        Self::new(METHOD_NOT_FOUND, format!("the method {shown} does not exist/is not available"))
+    }
+
+    /// The requested thing does not exist.
+    pub fn resource_not_found(message: impl Into<String>) -> Self {
+        Self::new(RESOURCE_NOT_FOUND, message)
+    }
+
+    /// The requested history is older than what the node holds.
+    pub fn history_pruned(message: impl Into<String>) -> Self {
+        Self::new(HISTORY_PRUNED, message)
+    }
+
+    /// The execution took too long.
+    pub fn timeout(message: impl Into<String>) -> Self {
+        Self::new(TIMEOUT, message)
+    }
+
+    /// The answer is longer than the node sends.
+    pub fn too_large(message: impl Into<String>) -> Self {
+        Self::new(TOO_LARGE, message)
+    }
+
     /// The answer would have more than so many bytes; `advice` says how to ask for less.
-    pub fn too_large(limit: usize, advice: &str) -> Self {
-        Self::new(TOO_LARGE, format!("response too large: it exceeds {limit} bytes; {advice}"))
+    pub fn exceeds(limit: usize, advice: &str) -> Self {
+        Self::too_large(format!("response too large: it exceeds {limit} bytes; {advice}"))
+    }
+
+    /// A submitted transaction is in no block after so long (EIP-7966). The data is its hash.
+    pub fn no_receipt(hash: B256, waited: Duration) -> Self {
+        let message = format!("transaction {hash} is in the pool, but in no block after {} ms", waited.as_millis());
+        Self { data: Some(hash.into()), ..Self::new(NO_RECEIPT, message) }
     }
 
     /// Other answers take the memory that there is for those under way.
@@ -258,6 +304,39 @@ impl From<EstimateError> for RpcError {
             error @ (EstimateError::Halt(_) | EstimateError::Allowance(_) | EstimateError::InsufficientFunds) => {
                 Self::server(error.to_string())
             }
+        }
+    }
+}
+
+impl From<BuildError> for RpcError {
+    fn from(error: BuildError) -> Self {
+        match error {
+            BuildError::Transaction(index, error) => {
+                Self::server(format!("transaction {index}: {}", Self::from(error).message))
+            }
+            BuildError::Block(error) => error.into(),
+            error @ BuildError::Size(_) => Self::invalid_params(format!("params[2]: {error}")),
+            error @ BuildError::Timestamp(..) => Self::invalid_params(format!("params[1].{error}")),
+        }
+    }
+}
+
+impl From<Missed> for RpcError {
+    fn from(missed: Missed) -> Self {
+        let what = format!("{missed}: the filter was not asked for too long; it goes on from the newest block");
+        Self::history_pruned(what)
+    }
+}
+
+impl From<AskError> for RpcError {
+    fn from(error: AskError) -> Self {
+        match error {
+            // The other node's own refusal.
+            AskError::Refused { code, message, data, .. } => Self {
+                data: data.and_then(|data| serde_json::from_value(data).ok()),
+                ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
+            },
+            AskError::Silent { .. } => Self::server(format!("the node that is forked does not tell: {error}")),
         }
     }
 }

@@ -1,120 +1,88 @@
-//! On a fork: questions about the other chain's blocks go to the other node.
+//! Forwarding on a fork: requests about the other chain's blocks go to the other node.
 //!
-//! The blocks up to the one that is forked are the other chain's, with everything that was ever in them; this node has
-//! none of it. What is asked about them by number or hash is asked there, in the same words, and the answer is handed on
-//! as it is. What the other chain did after that block is no part of this one.
+//! The blocks up to the forked one are the other chain's, with everything that was ever in them; this node has none of
+//! it. Requests about them are forwarded unchanged, except that tags become numbers, and the answer is returned as it
+//! is. The other chain's later blocks are no part of this one.
 
 use std::{cmp::Ordering, sync::Arc};
 
 use alloy_primitives::{B256, U64};
 use serde_json::{Value, json, value::RawValue};
 
-use super::{Context, RpcError, error::SERVER_ERROR, params::Param};
+use super::{
+    Context, RpcError,
+    params::{Param, Reference},
+};
 use crate::{
     chain::{BlockId, Head},
-    fork::{AskError, Fork},
+    fork::Fork,
 };
 
-/// What the parameter at some position names.
-#[derive(Clone, Copy, Debug)]
-enum Subject {
-    /// A block with what is in it.
-    Block(usize),
-    /// The state after a block.
-    State(usize),
-    /// A transaction, by its hash.
-    Transaction(usize),
-    /// A range of blocks, as `fromBlock` and `toBlock`.
-    Range(usize),
+/// What a fork does with a method.
+///
+/// Other methods than the forwarded ones are answered by the fork itself, and their registration gives the reason.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum OnFork {
+    /// Forwards requests about a block up to the forked one.
+    Block,
+    /// Forwards requests about the state after a block before the forked one.
+    State,
+    /// Forwards requests about a transaction in a block up to the forked one.
+    Transaction,
+    /// Forwards requests about a range of blocks up to the forked one.
+    Range,
+    /// Answered here: the handler asks the other node for its part and joins both.
+    Joined,
+    /// Answered here: the method is about the node, its keys, its newest state or its next block, or it changes them.
+    Node,
+    /// Answered here: the method is about what the node keeps beside the chain, such as the pool and blobs.
+    Kept,
+    /// Answered here: the method searches or extends the blocks that the node holds, and has no block parameter that
+    /// divides its answer between two nodes.
+    OwnBlocks,
 }
 
-/// What a method is about, if it is about something that may be of the other chain.
-fn subject(method: &str) -> Option<Subject> {
-    use Subject::{Block, Range, State, Transaction};
-    Some(match method {
-        "eth_getBlockByNumber"
-        | "eth_getBlockByHash"
-        | "eth_getHeaderByNumber"
-        | "eth_getHeaderByHash"
-        | "eth_getBlockTransactionCountByNumber"
-        | "eth_getBlockTransactionCountByHash"
-        | "eth_getUncleCountByBlockNumber"
-        | "eth_getUncleCountByBlockHash"
-        | "eth_getUncleByBlockNumberAndIndex"
-        | "eth_getUncleByBlockHashAndIndex"
-        | "eth_getBlockReceipts"
-        | "eth_getBlockAccessList"
-        | "eth_getTransactionByBlockNumberAndIndex"
-        | "eth_getTransactionByBlockHashAndIndex"
-        | "eth_getRawTransactionByBlockNumberAndIndex"
-        | "eth_getRawTransactionByBlockHashAndIndex"
-        | "erigon_getHeaderByNumber"
-        | "debug_getRawBlock"
-        | "debug_getRawHeader"
-        | "debug_getRawReceipts"
-        | "debug_traceBlockByNumber"
-        | "debug_traceBlockByHash"
-        | "trace_block"
-        | "trace_replayBlockTransactions"
-        | "ots_getBlockDetails"
-        | "ots_getBlockDetailsByHash"
-        | "ots_getBlockTransactions" => Block(0),
-        "eth_feeHistory" => Block(1),
-        // A fork has no proofs of what comes after it.
-        "eth_getProof" => Block(2),
-        "eth_getBalance"
-        | "eth_getTransactionCount"
-        | "eth_getCode"
-        | "eth_getAccount"
-        | "eth_getAccountInfo"
-        | "eth_call"
-        | "eth_estimateGas"
-        | "eth_createAccessList"
-        | "eth_getStorageValues"
-        | "eth_simulateV1"
-        | "debug_traceCall"
-        | "trace_callMany"
-        | "ots_hasCode" => State(1),
-        "eth_getStorageAt" | "trace_call" => State(2),
-        "eth_getTransactionByHash"
-        | "eth_getTransactionReceipt"
-        | "eth_getRawTransactionByHash"
-        | "debug_getRawTransaction"
-        | "debug_traceTransaction"
-        | "trace_transaction"
-        | "trace_get"
-        | "trace_replayTransaction"
-        | "ots_getTransactionError"
-        | "ots_traceTransaction"
-        | "ots_getInternalOperations" => Transaction(0),
-        "trace_filter" => Range(0),
-        _ => return None,
-    })
+impl OnFork {
+    /// How requests are forwarded whose parameters refer to these things; none if they are not forwarded.
+    pub(super) fn forward(self, references: &[Option<Reference>]) -> Option<Forward> {
+        let first = |wanted| references.iter().position(|reference| *reference == Some(wanted));
+        let at = match self {
+            Self::Block => first(Reference::Block).or_else(|| first(Reference::Hash)),
+            Self::State => first(Reference::Block),
+            Self::Transaction => first(Reference::Hash),
+            Self::Range => first(Reference::Range),
+            Self::Joined | Self::Node | Self::Kept | Self::OwnBlocks => None,
+        };
+        at.map(|at| Forward { subject: self, at })
+    }
 }
 
-/// Whether a method may be about the other chain.
-pub(super) fn concerns(method: &str) -> bool {
-    subject(method).is_some()
+/// What forwarded requests are about, and the position of the parameter that names it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Forward {
+    subject: OnFork,
+    at: usize,
 }
 
-/// The other node's answer, if the method is about its chain. Blocks until it is there.
+/// The other node's answer, if the request is about its chain. Blocks until it is there.
 pub(super) fn answer(
     context: &Context,
     fork: &Fork,
     method: &str,
+    Forward { subject, at }: Forward,
     params: Option<&RawValue>,
 ) -> Result<Option<Vec<u8>>, RpcError> {
-    let Some(subject) = subject(method) else { return Ok(None) };
-    // What cannot be read is refused by the method itself.
+    // Invalid parameters are refused by the method itself.
     let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
         return Ok(None);
     };
     let asker = Asker { context, fork, head: context.chain.head() };
     let there = match subject {
-        Subject::Block(at) => asker.place_block(&mut params, at, |number| number <= fork.number)?,
-        Subject::State(at) => asker.place_block(&mut params, at, |number| number < fork.number)?,
-        Subject::Transaction(at) => asker.has_transaction(params.get(at))?,
-        Subject::Range(at) => asker.has_range(params.get_mut(at))?,
+        OnFork::Block => asker.place_block(&mut params, at, |number| number <= fork.number)?,
+        OnFork::State => asker.place_block(&mut params, at, |number| number < fork.number)?,
+        OnFork::Transaction => asker.has_transaction(params.get(at))?,
+        OnFork::Range => asker.has_range(params.get_mut(at))?,
+        OnFork::Joined | OnFork::Node | OnFork::Kept | OnFork::OwnBlocks => false,
     };
     if !there {
         return Ok(None);
@@ -159,8 +127,8 @@ struct Asker<'a> {
 }
 
 impl Asker<'_> {
-    /// Whether the block that a parameter names is one that the other node is to be asked about. A name that would mean
-    /// another block there is replaced by the number.
+    /// Whether the other node has to be asked about the block that a parameter names. A tag that would mean another
+    /// block there is replaced by the number.
     fn place_block(&self, params: &mut [Value], at: usize, is_there: impl Fn(u64) -> bool) -> Result<bool, RpcError> {
         let Some(param) = params.get_mut(at) else { return Ok(false) };
         let Ok(id) = BlockId::read(&param.to_string()) else { return Ok(false) };
@@ -217,19 +185,6 @@ impl Asker<'_> {
                     format!("ask about the blocks up to {number}, which is forked, apart from those after it");
                 Err(RpcError::invalid_params(message))
             }
-        }
-    }
-}
-
-impl From<AskError> for RpcError {
-    fn from(error: AskError) -> Self {
-        match error {
-            // What the other node says about the question, in its own words.
-            AskError::Refused { code, message, data, .. } => Self {
-                data: data.and_then(|data| serde_json::from_value(data).ok()),
-                ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
-            },
-            AskError::Silent { .. } => Self::server(format!("the node that is forked does not tell: {error}")),
         }
     }
 }

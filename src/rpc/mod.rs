@@ -1,14 +1,16 @@
 //! JSON-RPC over HTTP and WebSocket (specification, 4.1 and 7).
 //!
 //! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
-//! whose `methods` function adds its handlers to the [`Table`].
+//! whose `methods` function registers its handlers in the [`Table`], with everything about them but their examples.
 
 mod batch;
 mod debug;
 mod dev;
+mod discover;
 mod envelope;
 pub mod error;
 mod eth;
+mod examples;
 mod execution;
 mod filters;
 mod forked;
@@ -21,7 +23,6 @@ mod net;
 mod ots;
 mod params;
 mod personal;
-mod reference;
 mod schema;
 mod subscriptions;
 mod table;
@@ -41,18 +42,19 @@ use ::tracing::{Instrument, Span, field::Empty};
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
+pub use examples::{Answers, Example, Exchange, examples};
 pub use http::{Direct, operations, service};
-pub use reference::{Answers, Entry, Exchange, reference};
 pub use table::Table;
 pub use ws::web_sockets;
 
 use self::{
+    discover::Methods,
     envelope::{Body, Request},
     execution::{Caller, Execution, Slice},
     filters::Filters,
+    forked::OnFork,
     json::Written,
     meter::{Meter, Meters},
-    reference::Methods,
     table::{Handler, Pending, Rendered},
 };
 use crate::{
@@ -236,7 +238,7 @@ impl Rpc {
         debug::methods(&mut table);
         trace::methods(&mut table);
         ots::methods(&mut table);
-        reference::methods(&mut table);
+        discover::methods(&mut table);
         if development {
             testing::methods(&mut table);
             dev::methods(&mut table);
@@ -290,7 +292,7 @@ impl Rpc {
     fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
         let began = Instant::now();
         let Some(method) = self.table.get(&request.method) else {
-            self.refuse(request.id, &envelope::method_not_found(&request.method), out);
+            self.refuse(request.id, &RpcError::method_not_found(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
         let span = ::tracing::trace_span!(
@@ -364,14 +366,14 @@ impl Rpc {
     fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
-            if forked::concerns(name) {
+            let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };
+            if let Some(forward) = method.forward() {
                 let (own, given) = (context.clone(), params.clone());
-                let ask = move || forked::answer(&own, &fork, name, given.as_deref());
+                let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
                     return Rendered::new(Written(answer), &context);
                 }
             }
-            let Some(method) = table.get(name) else { return Err(envelope::method_not_found(name)) };
             if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
                 let pending = run(context, caller, params.as_deref())?;
                 return pending.await;

@@ -20,6 +20,9 @@ pub trait Param: Sized {
     /// What is used where the parameter is left out or null; none if that is an error.
     const DEFAULT: Option<fn() -> Self> = None;
 
+    /// What the parameter refers to, if it can be something of the chain's past.
+    const REFERS_TO: Option<Reference> = None;
+
     /// Whether the parameter may be left out in this dialect.
     fn optional(_: Dialect) -> bool {
         Self::DEFAULT.is_some()
@@ -48,8 +51,22 @@ pub enum Reach {
     State,
 }
 
+/// What a parameter refers to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reference {
+    /// A block.
+    Block,
+    /// A range of blocks, as `fromBlock` and `toBlock`.
+    Range,
+    /// Some hash: of a block, of a transaction, or of anything else.
+    Hash,
+}
+
 /// The parameters of a method.
 pub trait Params: Sized {
+    /// The names of the parameters: an array with one for each.
+    type Names: Into<Vec<&'static str>>;
+
     /// Reads them; an error names the position.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError>;
 
@@ -60,6 +77,9 @@ pub trait Params: Sized {
 
     /// What they look like, and which may be left out.
     fn shapes(dialect: Dialect) -> Vec<Shape>;
+
+    /// What each of them refers to.
+    fn references() -> Vec<Option<Reference>>;
 
     /// What reads each of them.
     fn readers() -> Vec<Reader>;
@@ -155,11 +175,17 @@ impl<'a> Elements<'a> {
 }
 
 impl Params for () {
+    type Names = [&'static str; 0];
+
     fn read(json: Option<&RawValue>, _: Dialect) -> Result<Self, RpcError> {
         Elements::of(json)?.at_most(0)
     }
 
     fn shapes(_: Dialect) -> Vec<Shape> {
+        Vec::new()
+    }
+
+    fn references() -> Vec<Option<Reference>> {
         Vec::new()
     }
 
@@ -171,6 +197,8 @@ impl Params for () {
 macro_rules! tuple_params {
     ($($name:ident $at:tt),+ ; $count:literal) => {
         impl<$($name: Param),+> Params for ($($name,)+) {
+            type Names = [&'static str; $count];
+
             fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
                 let elements = Elements::of(json)?;
                 elements.at_most($count)?;
@@ -183,6 +211,10 @@ macro_rules! tuple_params {
 
             fn shapes(dialect: Dialect) -> Vec<Shape> {
                 vec![$(Shape::of::<$name>(dialect)),+]
+            }
+
+            fn references() -> Vec<Option<Reference>> {
+                vec![$($name::REFERS_TO),+]
             }
 
             fn readers() -> Vec<Reader> {
@@ -239,6 +271,7 @@ pub(super) fn fields<'a, T: Deserialize<'a>>(json: &'a str) -> Result<T, String>
 
 impl<P: Param> Param for Option<P> {
     const DEFAULT: Option<fn() -> Self> = Some(|| None);
+    const REFERS_TO: Option<Reference> = P::REFERS_TO;
 
     fn read(json: &str) -> Result<Self, String> {
         if json == "null" { Ok(None) } else { P::read(json).map(Some) }
@@ -264,6 +297,8 @@ impl Param for Address {
 }
 
 impl Param for B256 {
+    const REFERS_TO: Option<Reference> = Some(Reference::Hash);
+
     fn read(json: &str) -> Result<Self, String> {
         hex::fixed_data(&string(json)?, "a 32-byte hash").map(Self::new)
     }

@@ -3,14 +3,20 @@
 use alloy_primitives::{Address, Bytes};
 
 use super::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     eth::{recover_message, sign_message},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("personal_listAccounts", list_accounts);
-    table.execute("personal_sign", sign);
-    table.execute("personal_ecRecover", ec_recover);
+    table
+        .read("personal_listAccounts", list_accounts, OnFork::Node)
+        .describe([], "The accounts whose keys the node holds.");
+    table
+        .execute("personal_sign", sign, OnFork::Node)
+        .describe(["message", "address", "password"], "Signs a message (EIP-191). Keys have no passwords here.");
+    table
+        .execute("personal_ecRecover", ec_recover, OnFork::Node)
+        .describe(["message", "signature"], "The account that signed a message (EIP-191).");
 }
 
 fn list_accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcError> {

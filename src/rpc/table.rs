@@ -1,13 +1,18 @@
 //! The methods by name.
 //!
 //! A handler is a plain function over the context and a tuple of parameters; registering it wraps it into a
-//! uniform [`Handler`]. How a handler runs is part of its registration: cheap reads on the connection's own task,
-//! everything that executes code where it may take long. What is read from disk or has to be built first goes to a
-//! thread of its own whatever the method is.
+//! uniform [`Handler`]. The registration of a method carries everything about it:
+//!
+//! - how it runs: [`read`](Table::read), [`execute`](Table::execute), [`apart`](Table::apart) or [`wait`](Table::wait).
+//!   Blocks and states that have to be read from disk or built first go to a thread of their own in any case;
+//! - what a fork does with it: [`OnFork`];
+//! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
+//!   the `examples.jsonl` of its namespace.
 
 use std::{
     collections::{BTreeMap, HashMap},
     future::Future,
+    marker::PhantomData,
     pin::Pin,
     sync::Arc,
     time::Instant,
@@ -17,12 +22,13 @@ use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::{Value, value::RawValue};
 
 use super::{
-    Context,
+    Context, OnFork,
     error::{Dialect, RpcError},
     execution::{CALLER, Caller, Slice},
+    forked::Forward,
     json::Json,
     meter::Meter,
-    params::{Params, Reach, Reader, Shape},
+    params::{Params, Reach, Reader, Reference, Shape},
 };
 use crate::web::Held;
 
@@ -57,36 +63,58 @@ type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, R
 /// The JSON schema of what a method answers, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
 
-/// What the table knows of a method.
+/// The description of a method.
 pub(super) struct Described {
     pub(super) name: &'static str,
+    /// The names of the parameters.
+    pub(super) parameters: Vec<&'static str>,
+    pub(super) summary: &'static str,
+    /// The method whose example shows this one.
+    pub(super) example: &'static str,
+    /// The types of the parameters, as many as there are names.
     pub(super) shapes: Vec<Shape>,
     pub(super) result: ResultSchema,
 }
 
 /// How a method runs.
+#[derive(Clone)]
 pub(super) enum Handler {
     /// At once.
-    Quick(Box<Quick>),
+    Quick(Arc<Quick>),
     /// At once where there is a place for it, otherwise as a future.
-    Execute(Box<Quick>, Box<Slow>),
+    Execute(Arc<Quick>, Arc<Slow>),
     /// On a thread of its own.
-    Apart(Box<Slow>),
+    Apart(Arc<Slow>),
     /// As a future that waits for something.
-    Wait(Box<Slow>),
+    Wait(Arc<Slow>),
+}
+
+/// The types that a method takes and answers.
+#[derive(Clone, Copy)]
+struct Types {
+    shapes: fn(Dialect) -> Vec<Shape>,
+    references: fn() -> Vec<Option<Reference>>,
+    readers: fn() -> Vec<Reader>,
+    result: ResultSchema,
 }
 
 /// One method.
 pub(super) struct Method {
     pub(super) name: &'static str,
     pub(super) handler: Handler,
-    /// What it takes.
-    shapes: fn(Dialect) -> Vec<Shape>,
-    /// What reads that.
-    readers: fn() -> Vec<Reader>,
-    /// What it answers.
-    result: ResultSchema,
     pub(super) meter: Arc<Meter>,
+    on_fork: OnFork,
+    types: Types,
+    parameters: Vec<&'static str>,
+    summary: &'static str,
+    example: &'static str,
+}
+
+impl Method {
+    /// How a fork forwards requests, if it does.
+    pub(super) fn forward(&self) -> Option<Forward> {
+        self.on_fork.forward(&(self.types.references)())
+    }
 }
 
 /// All methods.
@@ -95,69 +123,124 @@ pub struct Table {
     methods: HashMap<&'static str, Method, DefaultHashBuilder>,
 }
 
+/// A method that is in the table once it is [described](Self::describe).
+#[must_use = "a method without a description is not added"]
+pub(super) struct Registration<'t, P> {
+    table: &'t mut Table,
+    name: &'static str,
+    aliases: &'static [&'static str],
+    handler: Handler,
+    on_fork: OnFork,
+    types: Types,
+    params: PhantomData<P>,
+}
+
+impl<P: Params> Registration<'_, P> {
+    /// Other names of the method.
+    pub(super) fn aliases(mut self, names: &'static [&'static str]) -> Self {
+        self.aliases = names;
+        self
+    }
+
+    /// Adds the method with its documentation: the names of its parameters, and what it is for.
+    pub(super) fn describe(self, parameters: P::Names, summary: &'static str) {
+        let Self { table, name: example, aliases, handler, on_fork, types, .. } = self;
+        let parameters: Vec<&'static str> = parameters.into();
+        for name in [&[example], aliases].concat() {
+            let (handler, parameters, meter) = (handler.clone(), parameters.clone(), Arc::default());
+            let method = Method { name, handler, meter, on_fork, types, parameters, summary, example };
+            let before = table.methods.insert(name, method);
+            debug_assert!(before.is_none(), "{name} is registered twice");
+        }
+    }
+}
+
 impl Table {
     /// Adds a method that only reads, and quickly, unless it is about something far.
-    pub(super) fn read<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    pub(super) fn read<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
     where
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block)));
+        self.register::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block)), on_fork)
     }
 
     /// Adds a method that executes code, see [`super::execution`].
-    pub(super) fn execute<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    pub(super) fn execute<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
     where
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), in_slices(handler)));
+        self.register::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), in_slices(handler)), on_fork)
     }
 
     /// Adds a method that may take long whatever it is asked: it always runs on a thread of its own.
-    pub(super) fn apart<P, R>(&mut self, name: &'static str, handler: fn(&Context, P) -> Result<R, RpcError>)
+    pub(super) fn apart<P, R>(
+        &mut self,
+        name: &'static str,
+        handler: fn(&Context, P) -> Result<R, RpcError>,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
     where
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.add::<P, R>(name, Handler::Apart(apart(handler)));
+        self.register::<P, R>(name, Handler::Apart(apart(handler)), on_fork)
     }
 
     /// Adds a method that waits for something.
-    pub(super) fn wait<P, R, F>(&mut self, name: &'static str, handler: fn(Arc<Context>, P) -> F)
+    pub(super) fn wait<P, R, F>(
+        &mut self,
+        name: &'static str,
+        handler: fn(Arc<Context>, P) -> F,
+        on_fork: OnFork,
+    ) -> Registration<'_, P>
     where
         P: Params + Send + 'static,
         R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
-        self.add::<P, R>(
-            name,
-            Handler::Wait(Box::new(move |context, caller, params| {
-                let params = P::read(params, context.dialect)?;
-                Ok(Box::pin(CALLER.scope(caller, async move {
-                    let result = handler(context.clone(), params).await?;
-                    Rendered::new(result, &context)
-                })))
-            })),
-        );
+        let run = move |context: Arc<Context>, caller, params: Option<&RawValue>| {
+            let params = P::read(params, context.dialect)?;
+            let answer = async move {
+                let result = handler(context.clone(), params).await?;
+                Rendered::new(result, &context)
+            };
+            Ok(Box::pin(CALLER.scope(caller, answer)) as Pending)
+        };
+        self.register::<P, R>(name, Handler::Wait(Arc::new(run)), on_fork)
     }
 
-    fn add<P: Params, R: Json>(&mut self, name: &'static str, handler: Handler) {
-        let method =
-            Method { name, handler, shapes: P::shapes, readers: P::readers, result: R::schema, meter: Arc::default() };
-        let before = self.methods.insert(name, method);
-        debug_assert!(before.is_none(), "{name} is registered twice");
+    fn register<P: Params, R: Json>(
+        &mut self,
+        name: &'static str,
+        handler: Handler,
+        on_fork: OnFork,
+    ) -> Registration<'_, P> {
+        let types = Types { shapes: P::shapes, references: P::references, readers: P::readers, result: R::schema };
+        Registration { table: self, name, aliases: &[], handler, on_fork, types, params: PhantomData }
     }
 
     pub(super) fn get(&self, name: &str) -> Option<&Method> {
         self.methods.get(name)
     }
 
-    /// What each method takes and answers, sorted by name.
+    /// The descriptions of all methods, sorted by name.
     pub(super) fn describe(&self, dialect: Dialect) -> Vec<Described> {
         let describe = |method: &Method| {
-            let (name, shapes, result) = (method.name, (method.shapes)(dialect), method.result);
-            Described { name, shapes, result }
+            let Method { name, ref parameters, summary, example, types, .. } = *method;
+            let (shapes, result) = ((types.shapes)(dialect), types.result);
+            Described { name, parameters: parameters.clone(), summary, example, shapes, result }
         };
         let mut all: Vec<_> = self.methods.values().map(describe).collect();
         all.sort_unstable_by_key(|described| described.name);
@@ -166,7 +249,7 @@ impl Table {
 
     /// What reads parameters, one for each type that a method takes.
     pub(super) fn readers(&self) -> Vec<Reader> {
-        let each = self.methods.values().flat_map(|method| (method.readers)());
+        let each = self.methods.values().flat_map(|method| (method.types.readers)());
         let by_name: BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
         by_name.into_values().collect()
     }
@@ -185,12 +268,12 @@ impl Table {
 }
 
 /// A handler on the task that brought the request.
-fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach) -> Box<Quick>
+fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach) -> Arc<Quick>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context, caller, params, out| {
+    Arc::new(move |context, caller, params, out| {
         let params = P::read(params, context.dialect)?;
         // On a fork everything runs on threads already.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
@@ -202,12 +285,12 @@ where
 }
 
 /// A handler on a thread of its own, for a slice at first. What takes longer begins again among the long executions.
-fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Box<Slow>
+fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context, caller, params| {
+    Arc::new(move |context, caller, params| {
         let first = P::read(params, context.dialect)?;
         if caller.long || caller.remote {
             return Ok(Box::pin(run_apart(handler, context, caller, first)));
@@ -230,12 +313,12 @@ where
 }
 
 /// A handler on a thread of its own, among the long executions.
-fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Box<Slow>
+fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
-    Box::new(move |context, caller, params| {
+    Arc::new(move |context, caller, params| {
         let params = P::read(params, context.dialect)?;
         Ok(Box::pin(run_apart(handler, context, Caller { long: true, ..caller }, params)))
     })
@@ -273,6 +356,45 @@ mod tests {
         assert!(names.len() > 20, "{names:?}");
         for name in names {
             assert!(matches!(table.get(name).unwrap().handler, Handler::Apart(_)), "{name}");
+        }
+    }
+
+    #[test]
+    fn what_a_fork_does_with_a_method_fits_its_parameters() {
+        let table = Rpc::methods(true);
+        for (name, method) in &table.methods {
+            let references = (method.types.references)();
+            assert_eq!(references.len(), method.parameters.len(), "{name}");
+            let refers_to = |wanted| references.contains(&Some(wanted));
+            // Hashes are of one type, whatever they are of.
+            let names_past = refers_to(Reference::Block)
+                || refers_to(Reference::Range)
+                || method
+                    .parameters
+                    .iter()
+                    .any(|parameter| parameter.contains("block") && !parameter.contains("blocks"))
+                || method.parameters.contains(&"transaction hash");
+            match method.on_fork {
+                OnFork::Block | OnFork::State | OnFork::Transaction | OnFork::Range => {
+                    assert!(method.forward().is_some(), "{name}: no parameter says whether a request is forwarded");
+                    let transaction = method.parameters.first() == Some(&"transaction hash");
+                    assert_eq!(transaction, method.on_fork == OnFork::Transaction, "{name}: {:?}", method.on_fork);
+                }
+                OnFork::Node => assert!(!names_past, "{name}: its parameters may be about the other chain"),
+                OnFork::Joined | OnFork::Kept | OnFork::OwnBlocks => {
+                    assert!(!refers_to(Reference::Block), "{name}: its block decides which node has the answer");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn every_method_is_documented() {
+        let table = Rpc::methods(true);
+        for method in table.describe(Dialect::Network) {
+            assert!(!method.summary.is_empty(), "{}", method.name);
+            assert!(method.parameters.iter().all(|name| !name.is_empty()), "{}", method.name);
+            assert_eq!(method.parameters.len(), method.shapes.len(), "{}", method.name);
         }
     }
 }

@@ -10,7 +10,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     eth::{field, write_withdrawal},
     hex::Quantity,
     json::{Json, Object, array},
@@ -19,11 +19,15 @@ use super::{
 };
 use crate::{
     block::Submission,
-    chain::{BlockId, BuildError, BuildPlan, Built, SubmitError, build},
+    chain::{BlockId, BuildPlan, Built, SubmitError, build},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("testing_buildBlockV1", build_block);
+    table.apart("testing_buildBlockV1", build_block, OnFork::OwnBlocks).describe(
+        ["parent hash", "attributes", "transactions", "extra data"],
+        "Builds a block without making it part of the chain: of the transactions given, or of the pool's \
+         if there is null in their place.",
+    );
 }
 
 /// Transactions that a block takes from the pool.
@@ -119,19 +123,6 @@ fn build_block(
         gas_limit: next.gas_limit,
     };
     Ok(Payload { built: build(&view, plan, included)?, sidecars })
-}
-
-impl From<BuildError> for RpcError {
-    fn from(error: BuildError) -> Self {
-        match error {
-            BuildError::Transaction(index, error) => {
-                Self::server(format!("transaction {index}: {}", Self::from(error).message))
-            }
-            BuildError::Block(error) => error.into(),
-            error @ BuildError::Size(_) => Self::invalid_params(format!("params[2]: {error}")),
-            error @ BuildError::Timestamp(..) => Self::invalid_params(format!("params[1].{error}")),
-        }
-    }
 }
 
 impl Json for Payload {

@@ -6,7 +6,7 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 
 use super::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     eth::RpcTransaction,
     hex::Quantity,
     json::{Json, Object, Written},
@@ -14,10 +14,19 @@ use super::{
 use crate::chain::Pooled;
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("txpool_content", content);
-    table.apart("txpool_contentFrom", content_from);
-    table.apart("txpool_inspect", inspect);
-    table.read("txpool_status", status);
+    table
+        .apart("txpool_content", content, OnFork::Node)
+        .describe([], "All transactions in the pool, by state, account and nonce.");
+    table
+        .apart("txpool_contentFrom", content_from, OnFork::Node)
+        .describe(["address"], "The transactions of one account in the pool.");
+    table
+        .apart("txpool_inspect", inspect, OnFork::Node)
+        .describe([], "All transactions in the pool, each as one line.");
+    table.read("txpool_status", status, OnFork::Node).describe(
+        [],
+        "How many transactions can go into the next block and how many wait for another one of their sender.",
+    );
 }
 
 /// Transactions by account and nonce.
@@ -102,7 +111,7 @@ impl Content {
         let mut object = Object::begin(&mut out);
         for (name, part) in [("pending", &self.pending), ("queued", &self.queued)] {
             if !write(part, object.name(name), max) {
-                return Err(RpcError::too_large(max, advice));
+                return Err(RpcError::exceeds(max, advice));
             }
         }
         object.end();

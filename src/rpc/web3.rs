@@ -2,11 +2,11 @@
 
 use alloy_primitives::{B256, Bytes, keccak256};
 
-use super::{Context, RpcError, Table};
+use super::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("web3_clientVersion", client_version);
-    table.read("web3_sha3", sha3);
+    table.read("web3_clientVersion", client_version, OnFork::Node).describe([], "Name and version of the node.");
+    table.read("web3_sha3", sha3, OnFork::Node).describe(["data"], "Keccak-256 of the data.");
 }
 
 pub(super) fn client_version(context: &Context, (): ()) -> Result<String, RpcError> {

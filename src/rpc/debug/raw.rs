@@ -6,16 +6,26 @@ use alloy_primitives::{B256, Bytes};
 use crate::{
     block::Block,
     chain::BlockId,
-    rpc::{Context, RpcError, Table, error::RESOURCE_NOT_FOUND, eth::found_block},
+    rpc::{Context, OnFork, RpcError, Table, eth::found_block},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("debug_getRawBlock", block);
-    table.read("debug_getRawHeader", header);
-    table.execute("debug_getRawReceipts", receipts);
-    table.read("debug_getRawTransaction", transaction);
-    table.read("debug_getRawBlockAccessList", block_access_list);
-    table.read("debug_getBadBlocks", bad_blocks);
+    table.execute("debug_getRawBlock", block, OnFork::Block).describe(["block"], "The RLP of a block.");
+    table.read("debug_getRawHeader", header, OnFork::Block).describe(["block"], "The RLP of a header.");
+    table
+        .execute("debug_getRawReceipts", receipts, OnFork::Block)
+        .describe(["block"], "The encodings of a block's receipts (EIP-2718).");
+    table
+        .read("debug_getRawTransaction", transaction, OnFork::Transaction)
+        .describe(["transaction hash"], "The encoding of a transaction (EIP-2718); empty if it is not known.");
+    table.read("debug_getRawBlockAccessList", block_access_list, OnFork::Block).describe(
+        ["block"],
+        "The encoding of the list of what a block touches (EIP-7928): an error for blocks whose fork has \
+         none, which are all so far.",
+    );
+    table
+        .read("debug_getBadBlocks", bad_blocks, OnFork::Node)
+        .describe([], "Blocks that were refused: a node that makes its chain itself is never offered any.");
 }
 
 /// The RLP of a block.
@@ -55,7 +65,7 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
 /// The encoding of the list of what a block touches (EIP-7928), which no fork so far has.
 fn block_access_list(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
     found_block(context, id)?;
-    Err(RpcError::new(RESOURCE_NOT_FOUND, "the block has no access list: its fork knows none"))
+    Err(RpcError::resource_not_found("the block has no access list: its fork knows none"))
 }
 
 /// Blocks that were refused. A node that makes its chain itself is never offered any.

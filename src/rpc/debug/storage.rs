@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use crate::{
     chain::BlockId,
     rpc::{
-        Context, RpcError, Table, hex,
+        Context, OnFork, RpcError, Table, hex,
         json::{Json, Object},
         params::{self, LooseNumber, Param},
         schema,
@@ -16,9 +16,20 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("debug_codeByHash", code_by_hash);
-    table.apart("debug_dbGet", db_get);
-    table.apart("debug_storageRangeAt", storage_range_at);
+    table.apart("debug_codeByHash", code_by_hash, OnFork::Block).describe(
+        ["code hash", "block"],
+        "The code with this hash after a block, by default the newest; empty if no account has it.",
+    );
+    table.apart("debug_dbGet", db_get, OnFork::Node).describe(
+        ["key"],
+        "A value of go-ethereum's database. Of its tables there is the one of codes: the key is `c` \
+         (`0x63`) and the code's hash.",
+    );
+    table.apart("debug_storageRangeAt", storage_range_at, OnFork::Block).describe(
+        ["block", "transaction index", "address", "start", "count"],
+        "Storage of an account before the transaction at an index of a block, in the order of the slots' \
+         hashes, from one of these on.",
+    );
 }
 
 /// Slots that one answer may hold.

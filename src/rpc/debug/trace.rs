@@ -12,7 +12,7 @@ use crate::{
     chain::{BlockId, ForeignBlock, recover},
     evm::{CallContext, StateOverrides},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest, field},
         json::{Object, Written},
         params::{self, Param},
@@ -22,11 +22,25 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("debug_traceTransaction", transaction);
-    table.apart("debug_traceBlockByNumber", block_by_number);
-    table.apart("debug_traceBlockByHash", block_by_hash);
-    table.apart("debug_traceBlock", block_by_rlp);
-    table.apart("debug_traceCall", call);
+    table.apart("debug_traceTransaction", transaction, OnFork::Transaction).describe(
+        ["transaction hash", "options"],
+        "Runs a transaction again and tells of every step, or what the `tracer` named in the options \
+         tells: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
+         erc7562Tracer. A `timeout` such as `2s` shortens the node's own limit.",
+    );
+    table
+        .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
+        .describe(["block", "options"], "The same for all transactions of a block.");
+    table
+        .apart("debug_traceBlockByHash", block_by_hash, OnFork::Block)
+        .describe(["block hash", "options"], "The same by hash.");
+    table
+        .apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks)
+        .describe(["block RLP", "options"], "The same for a block given as RLP, whose parent is held.");
+    table.apart("debug_traceCall", call, OnFork::State).describe(
+        ["transaction", "block", "options"],
+        "The same for a call. The options may have `stateOverrides`, `blockOverrides` and `txIndex`, too.",
+    );
 }
 
 fn budget(context: &Context, options: &TraceOptions) -> Budget {

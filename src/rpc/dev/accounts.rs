@@ -7,26 +7,33 @@ use alloy_primitives::{Address, B256, Bytes};
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
     chain::Edit,
-    rpc::{Context, RpcError, Table},
+    rpc::{Context, OnFork, RpcError, Table},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_setBalance", "hardhat_setBalance", "tenderly_setBalance", "evm_setAccountBalance"] {
-        table.wait(name, set_balance);
-    }
-    for name in ["anvil_addBalance", "hardhat_addBalance", "tenderly_addBalance"] {
-        table.wait(name, add_balance);
-    }
-    for name in ["anvil_setNonce", "hardhat_setNonce", "evm_setAccountNonce"] {
-        table.wait(name, set_nonce);
-    }
-    for name in ["anvil_setCode", "hardhat_setCode", "evm_setAccountCode"] {
-        table.wait(name, set_code);
-    }
-    for name in ["anvil_setStorageAt", "hardhat_setStorageAt"] {
-        table.wait(name, set_storage_at);
-    }
-    table.wait("anvil_setChainId", set_chain_id);
+    table
+        .wait("anvil_setBalance", set_balance, OnFork::Node)
+        .aliases(&["hardhat_setBalance", "tenderly_setBalance", "evm_setAccountBalance"])
+        .describe(["address", "wei"], "Gives an account this balance.");
+    table
+        .wait("anvil_addBalance", add_balance, OnFork::Node)
+        .aliases(&["hardhat_addBalance", "tenderly_addBalance"])
+        .describe(["address", "wei"], "Gives an account so much more.");
+    table
+        .wait("anvil_setNonce", set_nonce, OnFork::Node)
+        .aliases(&["hardhat_setNonce", "evm_setAccountNonce"])
+        .describe(["address", "nonce"], "Gives an account's next transaction this nonce.");
+    table
+        .wait("anvil_setCode", set_code, OnFork::Node)
+        .aliases(&["hardhat_setCode", "evm_setAccountCode"])
+        .describe(["address", "code"], "Gives an account this code.");
+    table
+        .wait("anvil_setStorageAt", set_storage_at, OnFork::Node)
+        .aliases(&["hardhat_setStorageAt"])
+        .describe(["address", "slot", "value"], "Writes 32 bytes into a storage slot.");
+    table
+        .wait("anvil_setChainId", set_chain_id, OnFork::Node)
+        .describe(["chain id"], "Changes the chain id that transactions have to be signed for.");
 }
 
 /// Makes an edit part of the chain.

@@ -2,11 +2,16 @@
 
 use alloy_primitives::{B256, Bytes};
 
-use crate::rpc::{Context, RpcError, Table};
+use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("anvil_getBlobByHash", by_hash);
-    table.read("anvil_getBlobsByTransactionHash", by_transaction_hash);
+    table
+        .read("anvil_getBlobByHash", by_hash, OnFork::Kept)
+        .describe(["versioned hash"], "A blob of a transaction (EIP-4844); null if it is not among the newest 512.");
+    table.read("anvil_getBlobsByTransactionHash", by_transaction_hash, OnFork::Kept).describe(
+        ["transaction hash"],
+        "The blobs of a transaction; null if it has none, or they are not among the newest 512.",
+    );
 }
 
 /// The blob with this versioned hash; null if it is not kept.

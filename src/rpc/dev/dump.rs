@@ -12,7 +12,7 @@ use serde_json::Value;
 use crate::{
     chain::{Dump, DumpError},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         json::{Json, Written},
     },
 };
@@ -24,12 +24,18 @@ const VALUE: usize = 256;
 const PIECE: usize = 64 << 10;
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_dumpState", "hardhat_dumpState"] {
-        table.wait(name, dump_state);
-    }
-    for name in ["anvil_loadState", "hardhat_loadState"] {
-        table.wait(name, load_state);
-    }
+    table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
+        ["historic"],
+        "The whole chain as anvil writes it, and under `tetrad` what anvil has no place for: every past \
+         state. Compressed JSON,\n\
+         of which only the beginning is shown here. Past states are always in it.",
+    );
+    table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
+        ["dump"],
+        "Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is. A \
+         chain in a data directory\n\
+         cannot become another one.",
+    );
 }
 
 /// A dump, written as JSON already.

@@ -10,7 +10,7 @@ use super::number::AnyNumber;
 use crate::{
     chain::{BlockId, Edit, View},
     evm::{AccountOverride, Call, CallContext, StateOverrides, TransactionError},
-    rpc::{Context, RpcError, Table},
+    rpc::{Context, OnFork, RpcError, Table},
     state::{Account, ReadError, ReadState, State},
 };
 
@@ -20,10 +20,14 @@ sol! {
 }
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_dealERC20", "hardhat_dealERC20", "anvil_setERC20Balance", "tenderly_setErc20Balance"] {
-        table.wait(name, deal);
-    }
-    table.wait("anvil_setERC20Allowance", set_allowance);
+    table
+        .wait("anvil_dealERC20", deal, OnFork::Node)
+        .aliases(&["hardhat_dealERC20", "anvil_setERC20Balance", "tenderly_setErc20Balance"])
+        .describe(["address", "token", "amount"], "Gives an account so many of a token's smallest units.");
+    table.wait("anvil_setERC20Allowance", set_allowance, OnFork::Node).describe(
+        ["owner", "spender", "token", "amount"],
+        "Lets `spender` take so many of a token's smallest units from `owner`.",
+    );
 }
 
 /// Gives an account so many of a token's smallest units.

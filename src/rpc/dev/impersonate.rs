@@ -10,25 +10,33 @@ use super::accounts::edit;
 use crate::{
     chain::{Edit, RawSignature},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         error::Dialect,
         eth::{TransactionRequest, send_impersonated},
-        params::{Params, Reader, Shape},
+        params::{Params, Reader, Reference, Shape},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_impersonateAccount", "hardhat_impersonateAccount"] {
-        table.read(name, impersonate);
-    }
-    for name in ["anvil_stopImpersonatingAccount", "hardhat_stopImpersonatingAccount"] {
-        table.read(name, stop_impersonating);
-    }
-    for name in ["anvil_autoImpersonateAccount", "hardhat_autoImpersonateAccount"] {
-        table.read(name, impersonate_all);
-    }
-    table.wait("anvil_impersonateSignature", impersonate_signature);
-    table.wait("eth_sendUnsignedTransaction", send_unsigned_transaction);
+    table
+        .read("anvil_impersonateAccount", impersonate, OnFork::Node)
+        .aliases(&["hardhat_impersonateAccount"])
+        .describe(["address"], "Lets `eth_sendTransaction` send for this account, which may be a contract.");
+    table
+        .read("anvil_stopImpersonatingAccount", stop_impersonating, OnFork::Node)
+        .aliases(&["hardhat_stopImpersonatingAccount"])
+        .describe(["address"], "Ends that.");
+    table
+        .read("anvil_autoImpersonateAccount", impersonate_all, OnFork::Node)
+        .aliases(&["hardhat_autoImpersonateAccount"])
+        .describe(["on"], "Lets `eth_sendTransaction` send for any account, or ends that.");
+    table.wait("anvil_impersonateSignature", impersonate_signature, OnFork::Node).describe(
+        ["signature", "address"],
+        "Lets `ecrecover` give this account for a signature (`r`, `s`, `v`), whatever was signed.",
+    );
+    table
+        .wait("eth_sendUnsignedTransaction", send_unsigned_transaction, OnFork::Node)
+        .describe(["transaction"], "Sends a transaction of any account, with no signature asked for.");
 }
 
 /// Lets `eth_sendTransaction` send for this account, which may be a contract.
@@ -54,6 +62,8 @@ fn impersonate_all(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
 struct SignatureAndSigner((Bytes, Address));
 
 impl Params for SignatureAndSigner {
+    type Names = <(Bytes, Address) as Params>::Names;
+
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
         let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
         let nested = nested.map(|[inner]| inner).filter(|inner| inner.get().starts_with('['));
@@ -62,6 +72,10 @@ impl Params for SignatureAndSigner {
 
     fn shapes(dialect: Dialect) -> Vec<Shape> {
         <(Bytes, Address)>::shapes(dialect)
+    }
+
+    fn references() -> Vec<Option<Reference>> {
+        <(Bytes, Address)>::references()
     }
 
     fn readers() -> Vec<Reader> {

@@ -8,18 +8,24 @@ use serde_json::{Map, Value, json};
 use crate::{
     evm::Fork,
     redact,
-    rpc::{Context, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
+    rpc::{Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("anvil_nodeInfo", node_info);
-    for name in ["anvil_metadata", "hardhat_metadata"] {
-        table.wait(name, metadata);
-    }
-    table.read("anvil_getGenesisTime", genesis_time);
-    for name in ["anvil_setLoggingEnabled", "hardhat_setLoggingEnabled"] {
-        table.read(name, set_logging_enabled);
-    }
+    table
+        .read("anvil_nodeInfo", node_info, OnFork::Node)
+        .describe([], "The chain's state and how new blocks come about.");
+    table
+        .wait("anvil_metadata", metadata, OnFork::Node)
+        .aliases(&["hardhat_metadata"])
+        .describe([], "Which program this is, which run of it, and what it holds.");
+    table
+        .read("anvil_getGenesisTime", genesis_time, OnFork::Node)
+        .describe([], "The first block's time, in seconds since the Unix epoch.");
+    table
+        .read("anvil_setLoggingEnabled", set_logging_enabled, OnFork::Node)
+        .aliases(&["hardhat_setLoggingEnabled"])
+        .describe(["on"], "Lets the terminal tell of transactions, or keeps it quiet.");
 }
 
 /// A fork's name as anvil writes it: `Prague`.

@@ -10,7 +10,7 @@ use crate::{
     chain::{MineError, Mining, Pace},
     evm::Fork,
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::RpcBlock,
         params::{self, Param},
         schema,
@@ -18,36 +18,59 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("evm_mine", mine_one);
-    for name in ["evm_mine_detailed", "anvil_mine_detailed"] {
-        table.wait(name, mine_detailed);
-    }
-    for name in ["anvil_mine", "hardhat_mine"] {
-        table.wait(name, mine);
-    }
-    for name in ["anvil_setAutomine", "evm_setAutomine"] {
-        table.wait(name, set_automine);
-    }
-    for name in ["anvil_getAutomine", "hardhat_getAutomine"] {
-        table.read(name, automine);
-    }
-    for name in ["anvil_setIntervalMining", "evm_setIntervalMining"] {
-        table.wait(name, set_interval_mining);
-    }
-    table.read("anvil_getIntervalMining", interval_mining);
-    for name in ["anvil_setCoinbase", "hardhat_setCoinbase"] {
-        table.wait(name, set_coinbase);
-    }
-    for name in ["anvil_setBlockGasLimit", "evm_setBlockGasLimit"] {
-        table.wait(name, set_block_gas_limit);
-    }
-    for name in ["anvil_setNextBlockBaseFeePerGas", "hardhat_setNextBlockBaseFeePerGas"] {
-        table.wait(name, set_next_block_base_fee);
-    }
-    for name in ["anvil_setMinGasPrice", "hardhat_setMinGasPrice"] {
-        table.wait(name, set_min_gas_price);
-    }
-    table.wait("hardhat_setPrevRandao", set_prev_randao);
+    table.wait("evm_mine", mine_one, OnFork::Node).describe(
+        ["options"],
+        "Seals a block, even an empty one; takes a timestamp, or an object with `timestamp` and `blocks`.",
+    );
+    table
+        .wait("evm_mine_detailed", mine_detailed, OnFork::Node)
+        .aliases(&["anvil_mine_detailed"])
+        .describe(["options"], "The same, answered with the blocks.");
+    table.wait("anvil_mine", mine, OnFork::Node).aliases(&["hardhat_mine"]).describe(
+        ["blocks", "seconds between them"],
+        "Seals a number of blocks; before each the chain's time moves on by so many seconds. Without the \
+         second parameter a block is at least a second later than its parent, and time goes on from the \
+         newest. Many blocks are sealed in pieces, between which other requests are served.",
+    );
+    table
+        .wait("anvil_setAutomine", set_automine, OnFork::Node)
+        .aliases(&["evm_setAutomine"])
+        .describe(["on"], "Seals blocks as soon as there is something to include, or only on demand.");
+    table
+        .read("anvil_getAutomine", automine, OnFork::Node)
+        .aliases(&["hardhat_getAutomine"])
+        .describe([], "Whether blocks are sealed as soon as there is something to include.");
+    table
+        .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
+        .aliases(&["evm_setIntervalMining"])
+        .describe(["seconds"], "Seals a block every so many seconds; with 0 only on demand.");
+    table
+        .read("anvil_getIntervalMining", interval_mining, OnFork::Node)
+        .describe([], "Seconds between blocks, if they are sealed at a fixed pace.");
+    table
+        .wait("anvil_setCoinbase", set_coinbase, OnFork::Node)
+        .aliases(&["hardhat_setCoinbase"])
+        .describe(["address"], "Says who gets the tips of new blocks.");
+    table
+        .wait("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
+        .aliases(&["evm_setBlockGasLimit"])
+        .describe(
+            ["gas"],
+            "Sets the gas limit of new blocks, from the next one on. On a chain from a genesis file that may \
+             be further than one block can go by Ethereum's\n\
+             rules: other clients do not take the block then.",
+        );
+    table
+        .wait("anvil_setNextBlockBaseFeePerGas", set_next_block_base_fee, OnFork::Node)
+        .aliases(&["hardhat_setNextBlockBaseFeePerGas"])
+        .describe(["wei"], "Sets the base fee of the next block.");
+    table
+        .wait("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
+        .aliases(&["hardhat_setMinGasPrice"])
+        .describe(["wei"], "Sets the least price of gas; only for chains from before EIP-1559.");
+    table
+        .wait("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
+        .describe(["randomness"], "Sets what `PREVRANDAO` gives in the next block.");
 }
 
 /// Blocks that one call may mine.

@@ -4,16 +4,24 @@ use alloy_primitives::{Address, B256};
 
 use crate::{
     chain::SubmitError,
-    rpc::{Context, RpcError, Table},
+    rpc::{Context, OnFork, RpcError, Table},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("anvil_dropTransaction", drop_transaction);
-    table.read("hardhat_dropTransaction", drop_transaction_for_hardhat);
-    for name in ["anvil_dropAllTransactions", "hardhat_dropAllTransactions"] {
-        table.read(name, drop_all_transactions);
-    }
-    table.read("anvil_removePoolTransactions", remove_pool_transactions);
+    table.read("anvil_dropTransaction", drop_transaction, OnFork::Kept).describe(
+        ["transaction hash"],
+        "Takes a transaction out of the pool; the result is its hash, or null if the pool does not have it.",
+    );
+    table
+        .read("hardhat_dropTransaction", drop_transaction_for_hardhat, OnFork::Kept)
+        .describe(["transaction hash"], "The same, answered with whether the pool had it.");
+    table
+        .read("anvil_dropAllTransactions", drop_all_transactions, OnFork::Node)
+        .aliases(&["hardhat_dropAllTransactions"])
+        .describe([], "Takes all transactions out of the pool.");
+    table
+        .read("anvil_removePoolTransactions", remove_pool_transactions, OnFork::Node)
+        .describe(["address"], "Takes all transactions of an account out of the pool.");
 }
 
 fn dropped() -> SubmitError {

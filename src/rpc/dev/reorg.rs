@@ -11,21 +11,31 @@ use crate::{
     block::{Submission, Transaction},
     chain::{BlockId, ReorgError, RestartError, SubmitError},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, Param, Params, Reader, Shape},
+        params::{self, Param, Params, Reader, Reference, Shape},
         schema,
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("anvil_rollback", rollback);
-    table.wait("anvil_reorg", reorg);
-    for name in ["anvil_reset", "hardhat_reset"] {
-        table.wait(name, reset);
-    }
-    table.read("anvil_setRpcUrl", set_rpc_url);
+    table
+        .wait("anvil_rollback", rollback, OnFork::Node)
+        .describe(["blocks"], "Goes back by so many blocks, by default one. What was in them is gone.");
+    table.wait("anvil_reorg", reorg, OnFork::Node).describe(
+        ["depth", "transactions"],
+        "Replaces the newest blocks by as many others that hold the given transactions, each with the \
+         position of its block.",
+    );
+    table.wait("anvil_reset", reset, OnFork::Node).aliases(&["hardhat_reset"]).describe(
+        ["options"],
+        "Starts anew: with the first block, or, with `{\"forking\": {\"jsonRpcUrl\": …, \"blockNumber\": \
+         …}}`, with a block of another node's chain.",
+    );
+    table
+        .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
+        .describe(["url"], "Asks the node that is forked at another URL from now on; without a fork nothing happens.");
 }
 
 fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError> {
@@ -60,6 +70,8 @@ enum ReorgTransaction {
 }
 
 impl Params for ReorgOptions {
+    type Names = <(SmallNumber, Option<Pairs>) as Params>::Names;
+
     /// In order, or, as one client library has it, by name.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
@@ -85,6 +97,10 @@ impl Params for ReorgOptions {
 
     fn shapes(dialect: Dialect) -> Vec<Shape> {
         <(SmallNumber, Option<Pairs>)>::shapes(dialect)
+    }
+
+    fn references() -> Vec<Option<Reference>> {
+        <(SmallNumber, Option<Pairs>)>::references()
     }
 
     fn readers() -> Vec<Reader> {

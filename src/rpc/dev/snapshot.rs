@@ -3,15 +3,17 @@
 use std::sync::Arc;
 
 use super::number::SmallNumber;
-use crate::rpc::{Context, RpcError, Table, hex::Quantity};
+use crate::rpc::{Context, OnFork, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["evm_snapshot", "anvil_snapshot"] {
-        table.wait(name, snapshot);
-    }
-    for name in ["evm_revert", "anvil_revert"] {
-        table.wait(name, revert);
-    }
+    table
+        .wait("evm_snapshot", snapshot, OnFork::Node)
+        .aliases(&["anvil_snapshot"])
+        .describe([], "Remembers the chain as it is. The result is what `evm_revert` takes.");
+    table.wait("evm_revert", revert, OnFork::Node).aliases(&["anvil_revert"]).describe(
+        ["snapshot"],
+        "Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.",
+    );
 }
 
 /// Remembers the chain as it is. The result is what `evm_revert` takes.

@@ -3,20 +3,27 @@
 use std::sync::Arc;
 
 use super::{mine::timestamp_error, number::SmallNumber};
-use crate::rpc::{Context, RpcError, Table};
+use crate::rpc::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    for name in ["anvil_increaseTime", "evm_increaseTime"] {
-        table.wait(name, increase_time);
-    }
-    for name in ["anvil_setNextBlockTimestamp", "evm_setNextBlockTimestamp"] {
-        table.wait(name, set_next_block_timestamp);
-    }
-    for name in ["anvil_setTime", "evm_setTime"] {
-        table.wait(name, set_time);
-    }
-    table.wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval);
-    table.wait("anvil_removeBlockTimestampInterval", remove_block_timestamp_interval);
+    table.wait("anvil_increaseTime", increase_time, OnFork::Node).aliases(&["evm_increaseTime"]).describe(
+        ["seconds"],
+        "Moves the chain's time; the result is by how many seconds it is now ahead of the clock.",
+    );
+    table
+        .wait("anvil_setNextBlockTimestamp", set_next_block_timestamp, OnFork::Node)
+        .aliases(&["evm_setNextBlockTimestamp"])
+        .describe(["time"], "Puts a time on the next block.");
+    table.wait("anvil_setTime", set_time, OnFork::Node).aliases(&["evm_setTime"]).describe(
+        ["time"],
+        "Sets the chain's time, in seconds since the Unix epoch; the result is by how much it moved.",
+    );
+    table
+        .wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval, OnFork::Node)
+        .describe(["seconds"], "Puts each block so many seconds after its parent.");
+    table
+        .wait("anvil_removeBlockTimestampInterval", remove_block_timestamp_interval, OnFork::Node)
+        .describe([], "Ends that; the result is whether there was such an interval.");
 }
 
 /// Dates beyond this many seconds since the Unix epoch, about the year 292 billion, have no place in a header.

@@ -9,15 +9,17 @@ use crate::{
     chain::BlockId,
     evm::{EstimateError, StateOverrides, Watch, halt_message},
     rpc::{
-        Context, RpcError, Table,
-        error::TIMEOUT,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Object},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("eth_createAccessList", create_access_list);
+    table.apart("eth_createAccessList", create_access_list, OnFork::State).describe(
+        ["transaction", "block", "state overrides"],
+        "The accounts and slots that a transaction should announce (EIP-2930), and what it costs then.",
+    );
 }
 
 /// Rounds after which a list that still grows is taken as it is.
@@ -59,7 +61,7 @@ fn create_access_list(
         let mut watch = Watch::new(&mut inspector, &is_over, context.config.max_trace_bytes);
         let inspected = calls.inspect(&call, &mut watch);
         if watch.stopped().is_some() {
-            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+            return Err(RpcError::timeout("execution timeout"));
         }
         let result = inspected?.outcome.result;
         let found = inspector.into_access_list();

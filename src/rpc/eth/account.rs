@@ -5,19 +5,26 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 use crate::{
     chain::BlockId,
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         params::{NonceBlock, SlotIndex, StateBlock},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_accounts", accounts);
-    table.read("eth_coinbase", coinbase);
-    table.read("eth_getBalance", balance);
-    table.read("eth_getTransactionCount", transaction_count);
-    table.read("eth_getCode", code);
-    table.read("eth_getStorageAt", storage_at);
+    table.read("eth_accounts", accounts, OnFork::Node).describe([], "The accounts whose keys the node holds.");
+    table.read("eth_coinbase", coinbase, OnFork::Node).describe([], "Who gets the tips of new blocks.");
+    table
+        .read("eth_getBalance", balance, OnFork::State)
+        .describe(["address", "block"], "The balance of an account in wei.");
+    table.read("eth_getTransactionCount", transaction_count, OnFork::State).describe(
+        ["address", "block"],
+        "The nonce of an account's next transaction. `pending` counts the pool's, too.",
+    );
+    table.read("eth_getCode", code, OnFork::State).describe(["address", "block"], "The code of a contract.");
+    table
+        .read("eth_getStorageAt", storage_at, OnFork::State)
+        .describe(["address", "slot", "block"], "The value of a storage slot, as 32 bytes.");
 }
 
 /// The accounts whose keys the node holds.

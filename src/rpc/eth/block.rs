@@ -10,22 +10,41 @@ use crate::{
     block::Block,
     chain::{BlockId, Head},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Written, array_within},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_blockNumber", block_number);
-    table.read("eth_getBlockByNumber", by_number);
-    table.read("eth_getBlockByHash", by_hash);
-    table.read("eth_getBlockTransactionCountByNumber", transaction_count_by_number);
-    table.read("eth_getBlockTransactionCountByHash", transaction_count_by_hash);
-    table.read("eth_getUncleCountByBlockNumber", uncle_count_by_number);
-    table.read("eth_getUncleCountByBlockHash", uncle_count_by_hash);
-    table.read("eth_getBlockReceipts", receipts);
-    table.read("eth_getBlockAccessList", access_list);
+    table.read("eth_blockNumber", block_number, OnFork::Node).describe([], "The height of the newest block.");
+    table.read("eth_getBlockByNumber", by_number, OnFork::Block).describe(
+        ["block", "full transactions"],
+        "A block with whole transactions or their hashes; null if there is none.",
+    );
+    table
+        .read("eth_getBlockByHash", by_hash, OnFork::Block)
+        .describe(["block hash", "full transactions"], "The same by hash.");
+    table
+        .read("eth_getBlockTransactionCountByNumber", transaction_count_by_number, OnFork::Block)
+        .describe(["block"], "How many transactions a block has; null if there is no such block.");
+    table
+        .read("eth_getBlockTransactionCountByHash", transaction_count_by_hash, OnFork::Block)
+        .describe(["block hash"], "The same by hash.");
+    table
+        .read("eth_getUncleCountByBlockNumber", uncle_count_by_number, OnFork::Block)
+        .describe(["block"], "How many uncles a block has: none since the merge.");
+    table
+        .read("eth_getUncleCountByBlockHash", uncle_count_by_hash, OnFork::Block)
+        .describe(["block hash"], "The same by hash.");
+    table
+        .read("eth_getBlockReceipts", receipts, OnFork::Block)
+        .describe(["block"], "All receipts of a block; null if there is no such block.");
+    table.read("eth_getBlockAccessList", access_list, OnFork::Block).describe(
+        ["block"],
+        "The list of what a block touches (EIP-7928); null for blocks whose fork has none, which are all \
+         so far.",
+    );
 }
 
 /// A block and the head it was found in.
@@ -88,7 +107,7 @@ fn receipts(context: &Context, (id,): (BlockId,)) -> Result<Option<Receipts>, Rp
     });
     match whole {
         true => Ok(Some(Receipts(Written(out)))),
-        false => Err(RpcError::too_large(max, "ask for single receipts with eth_getTransactionReceipt")),
+        false => Err(RpcError::exceeds(max, "ask for single receipts with eth_getTransactionReceipt")),
     }
 }
 

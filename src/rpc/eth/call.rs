@@ -6,12 +6,21 @@ use super::{overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     chain::BlockId,
     evm::StateOverrides,
-    rpc::{Context, Dialect, RpcError, Table, error::call_output, execution::refuses_long, hex::Quantity},
+    rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, execution::refuses_long, hex::Quantity},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_call", call);
-    table.execute("eth_estimateGas", estimate_gas);
+    table.execute("eth_call", call, OnFork::State).describe(
+        ["transaction", "block", "state overrides", "block overrides"],
+        "Runs a call on the state of a block and returns its output. A revert is an error with code 3 and \
+         the revert data.",
+    );
+    table.execute("eth_estimateGas", estimate_gas, OnFork::State).describe(
+        ["transaction", "block", "state overrides", "block overrides"],
+        "The least gas with which a transaction succeeds: in the named block, or else in the next one, \
+         also if a second passes\n\
+         until then.",
+    );
 }
 
 type CallParams = (TransactionRequest, Option<BlockId>, StateOverrides, BlockOverrides);

@@ -13,15 +13,17 @@ use crate::{
     chain::Head,
     evm::{Activation, Environment, Fork},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Object},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_config", config);
-    table.read("eth_capabilities", capabilities);
+    table
+        .read("eth_config", config, OnFork::Node)
+        .describe([], "The chain's rules, now and as far as they are planned (EIP-7910).");
+    table.read("eth_capabilities", capabilities, OnFork::Node).describe([], "From which block on what can be asked.");
 }
 
 /// The rules since one fork.

@@ -14,20 +14,38 @@ use super::{
     transaction::receipt,
 };
 use crate::rpc::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     hex::Quantity,
     json::{Json, Object},
     params::StateBlock,
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_requestAccounts", super::account::accounts);
-    table.read("eth_getAccount", account);
-    table.read("eth_getAccountInfo", account_info);
-    table.read("eth_getRawTransactionByHash", raw_by_hash);
-    table.apart("eth_getTransactionBySenderAndNonce", by_sender_and_nonce);
-    table.wait("eth_sendTransactionSync", send_transaction_sync);
-    table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync);
+    table
+        .read("eth_requestAccounts", super::account::accounts, OnFork::Node)
+        .describe([], "The same as `eth_accounts`, as wallets are asked.");
+    table
+        .read("eth_getAccount", account, OnFork::State)
+        .describe(["address", "block"], "Balance, nonce, code hash and storage root of an account.");
+    table
+        .read("eth_getAccountInfo", account_info, OnFork::State)
+        .describe(["address", "block"], "Balance, nonce and code of an account.");
+    table.read("eth_getRawTransactionByHash", raw_by_hash, OnFork::Transaction).describe(
+        ["transaction hash"],
+        "The encoding of a transaction in the chain or the pool (EIP-2718); null if it is in neither.",
+    );
+    table.apart("eth_getTransactionBySenderAndNonce", by_sender_and_nonce, OnFork::OwnBlocks).describe(
+        ["sender", "nonce"],
+        "An account's transaction with this nonce; null if there is none among the blocks in memory.",
+    );
+    table
+        .wait("eth_sendTransactionSync", send_transaction_sync, OnFork::Node)
+        .describe(["transaction"], "Signs with a key that the node holds, submits, and answers with the receipt.");
+    table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
+        ["signed transaction", "timeout"],
+        "Submits a signed transaction and answers with its receipt (EIP-7966), or with error 4 if there is \
+         none after so many milliseconds.",
+    );
 }
 
 /// How long a sender waits for a block by default, and at most.
@@ -125,8 +143,5 @@ async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcRe
             }
         }
     };
-    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| {
-        let message = format!("transaction {hash} is in the pool, but in no block after {} ms", patience.as_millis());
-        Err(RpcError { data: Some(hash.into()), ..RpcError::new(4, message) })
-    })
+    tokio::time::timeout(patience, receipt).await.unwrap_or_else(|_| Err(RpcError::no_receipt(hash, patience)))
 }

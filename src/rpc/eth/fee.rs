@@ -10,8 +10,7 @@ use crate::{
     chain::{BlockId, Head, fees},
     evm::Environment,
     rpc::{
-        Context, RpcError, Table,
-        error::HISTORY_PRUNED,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::Serialized,
         params::{LooseNumber, Param, shape},
@@ -19,11 +18,22 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_gasPrice", gas_price);
-    table.read("eth_maxPriorityFeePerGas", max_priority_fee);
-    table.read("eth_baseFee", base_fee);
-    table.read("eth_blobBaseFee", blob_base_fee);
-    table.execute("eth_feeHistory", fee_history);
+    table
+        .read("eth_gasPrice", gas_price, OnFork::Node)
+        .describe([], "A price per gas that gets a legacy transaction into the next blocks.");
+    table
+        .read("eth_maxPriorityFeePerGas", max_priority_fee, OnFork::Node)
+        .describe([], "The tip per gas that gets a transaction into the next blocks.");
+    table
+        .read("eth_baseFee", base_fee, OnFork::Node)
+        .describe([], "Wei per gas that the next block burns; null before London.");
+    table
+        .read("eth_blobBaseFee", blob_base_fee, OnFork::Node)
+        .describe([], "Wei per blob gas in the next block; null before Cancun.");
+    table.execute("eth_feeHistory", fee_history, OnFork::Block).describe(
+        ["block count", "newest block", "percentiles"],
+        "Base fees, use and tips of past blocks, and the base fee of the one after (EIP-1559).",
+    );
 }
 
 /// Blocks whose tips a suggestion is drawn from.
@@ -111,7 +121,7 @@ impl Param for Percentiles {
 
 /// What geth answers.
 fn pruned() -> RpcError {
-    RpcError::new(HISTORY_PRUNED, "pruned history unavailable")
+    RpcError::history_pruned("pruned history unavailable")
 }
 
 /// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after. Fewer than

@@ -7,10 +7,9 @@ use serde_json::{Value, json};
 
 use super::logs::{LogFilter, Logs};
 use crate::{
-    chain::{Missed, Seen},
+    chain::Seen,
     rpc::{
-        Context, RpcError, Table,
-        error::{HISTORY_PRUNED, TOO_LARGE},
+        Context, OnFork, RpcError, Table,
         execution::CALLER,
         filters::{FilterNews, Kind},
         hex::Quantity,
@@ -22,12 +21,22 @@ use crate::{
 const FEW_BLOCKS: usize = 16;
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("eth_newFilter", new_filter);
-    table.wait("eth_newBlockFilter", new_block_filter);
-    table.wait("eth_newPendingTransactionFilter", new_pending_transaction_filter);
-    table.wait("eth_getFilterChanges", filter_changes);
-    table.apart("eth_getFilterLogs", filter_logs);
-    table.read("eth_uninstallFilter", uninstall_filter);
+    table
+        .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
+        .describe(["filter"], "Makes a filter of logs to poll. It is forgotten if it is not asked for 5 minutes.");
+    table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Makes a filter of new blocks.");
+    table
+        .wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node)
+        .describe([], "Makes a filter of transactions that the pool accepts.");
+    table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
+        ["filter id"],
+        "What is new since a filter was made or last asked: hashes, or logs, those of blocks that are gone \
+         marked as removed.",
+    );
+    table
+        .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
+        .describe(["filter id"], "All logs that a filter selects.");
+    table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Forgets a filter.");
 }
 
 async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
@@ -83,7 +92,7 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes
         let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
         logs.map(Changes::Logs).ok_or_else(|| {
             let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
-            RpcError::new(TOO_LARGE, format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
+            RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })
     };
     if few { select() } else { context.execution.apart_for_caller(select).await }
@@ -96,11 +105,4 @@ fn filter_logs(context: &Context, (id,): (U256,)) -> Result<Logs, RpcError> {
 
 fn uninstall_filter(context: &Context, (id,): (U256,)) -> Result<bool, RpcError> {
     Ok(context.filters.remove(id))
-}
-
-impl From<Missed> for RpcError {
-    fn from(missed: Missed) -> Self {
-        let what = format!("{missed}: the filter was not asked for too long; it goes on from the newest block");
-        Self::new(HISTORY_PRUNED, what)
-    }
 }

@@ -15,18 +15,33 @@ use crate::{
     block::Block,
     chain::BlockId,
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         json::{Json, Object},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_getHeaderByNumber", by_number);
-    table.read("eth_getHeaderByHash", by_hash);
-    table.read("eth_getUncleByBlockNumberAndIndex", uncle_by_number);
-    table.read("eth_getUncleByBlockHashAndIndex", uncle_by_hash);
-    table.read("eth_getRawTransactionByBlockNumberAndIndex", raw_by_number);
-    table.read("eth_getRawTransactionByBlockHashAndIndex", raw_by_hash);
+    table
+        .read("eth_getHeaderByNumber", by_number, OnFork::Block)
+        .describe(["block"], "The header of a block; null if there is no such block.");
+    table
+        .read("eth_getHeaderByHash", by_hash, OnFork::Block)
+        .describe(["block hash"], "The header of a block; null if there is no such block.");
+    table.read("eth_getUncleByBlockNumberAndIndex", uncle_by_number, OnFork::Block).describe(
+        ["block", "index"],
+        "An uncle of a block; null if it has none at this index, as no block of this chain has.",
+    );
+    table
+        .read("eth_getUncleByBlockHashAndIndex", uncle_by_hash, OnFork::Block)
+        .describe(["block hash", "index"], "An uncle of a block; null if it has none at this index.");
+    table.read("eth_getRawTransactionByBlockNumberAndIndex", raw_by_number, OnFork::Block).describe(
+        ["block", "index"],
+        "The encoding of the transaction at an index of a block (EIP-2718); null if there is none.",
+    );
+    table.read("eth_getRawTransactionByBlockHashAndIndex", raw_by_hash, OnFork::Block).describe(
+        ["block hash", "index"],
+        "The encoding of the transaction at an index of a block (EIP-2718); null if there is none.",
+    );
 }
 
 /// The header of a block; null if there is no such block.

@@ -12,17 +12,19 @@ use crate::{
     chain::{BlockId, Chain, Head, LogKey},
     fork::Fork,
     rpc::{
-        Context, RpcConfig, RpcError, Table,
-        error::{HISTORY_PRUNED, TIMEOUT},
-        forked,
+        Context, OnFork, RpcConfig, RpcError, Table, forked,
         json::{Json, Written, array_within},
-        params::{self, Param, Reach},
+        params::{self, Param, Reach, Reference},
         schema,
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_getLogs", logs);
+    table.execute("eth_getLogs", logs, OnFork::Joined).describe(
+        ["filter"],
+        "The logs that a filter selects. Null stands for any topic; a log with fewer topics than positions \
+         does not match.",
+    );
 }
 
 /// Addresses that one filter may name, as in geth.
@@ -52,14 +54,8 @@ pub(crate) struct LogFilter {
 }
 
 /// Alternatives, each with the hash that bloom filters know it by. None at all stand for anything.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 struct Wanted<T>(Vec<(T, B256)>);
-
-impl<T> Default for Wanted<T> {
-    fn default() -> Self {
-        Self(Vec::new())
-    }
-}
 
 impl<T: AsRef<[u8]> + PartialEq> Wanted<T> {
     fn new(alternatives: Vec<T>) -> Self {
@@ -119,6 +115,8 @@ struct Raw<'a> {
 }
 
 impl Param for LogFilter {
+    const REFERS_TO: Option<Reference> = Some(Reference::Range);
+
     fn read(json: &str) -> Result<Self, String> {
         let raw: Raw<'_> =
             serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
@@ -365,7 +363,7 @@ impl LogFilter {
         // The first block has no logs, wherever it is.
         if from < oldest && oldest > head.genesis.number() + 1 {
             let message = format!("history before block {oldest} is not available");
-            return Err(RpcError::new(HISTORY_PRUNED, message));
+            return Err(RpcError::history_pruned(message));
         }
         let wanted = self.keys();
         Ok(Blocks {
@@ -441,7 +439,7 @@ impl<'c> Answer<'c> {
 }
 
 fn out_of_time(block: u64) -> RpcError {
-    RpcError::new(TIMEOUT, format!("execution timeout; narrow the range (up to block {block})"))
+    RpcError::timeout(format!("execution timeout; narrow the range (up to block {block})"))
 }
 
 /// About how long a log is as JSON.

@@ -29,11 +29,15 @@ pub(super) use request::{TransactionRequest, field};
 pub(super) use sign::{recover_message, sign_message, typed_data_is_readable};
 pub(super) use submit::{estimate_apart, fill, send_impersonated};
 
-use super::{Context, RpcError, Table, hex::Quantity};
+use super::{Context, OnFork, RpcError, Table, hex::Quantity};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_chainId", chain_id);
-    table.read("eth_syncing", syncing);
+    table
+        .read("eth_chainId", chain_id, OnFork::Node)
+        .describe([], "The chain id that transactions are signed for (EIP-155).");
+    table
+        .read("eth_syncing", syncing, OnFork::Node)
+        .describe([], "Whether the node is catching up. It never is: it makes the chain.");
     access_list::methods(table);
     account::methods(table);
     block::methods(table);

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use crate::{
     chain::BlockId,
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Object, array},
         params::{self, Param},
@@ -17,8 +17,13 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_getProof", proof);
-    table.execute("eth_getStorageValues", storage_values);
+    table.execute("eth_getProof", proof, OnFork::Block).describe(
+        ["address", "slots", "block"],
+        "Proves an account and some of its storage against the state root of a block (EIP-1186).",
+    );
+    table
+        .execute("eth_getStorageValues", storage_values, OnFork::State)
+        .describe(["slots by address", "block"], "The values of many storage slots, at most 1024.");
 }
 
 /// Slots that one request may ask for, as in geth.

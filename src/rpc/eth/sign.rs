@@ -16,19 +16,33 @@ use crate::{
     block::{Transaction, recover},
     chain::{SubmitError, UnsignedTransaction, without_signature},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         json::{Json, Object},
         params::{self, Param},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.execute("eth_sign", sign);
-    table.execute("eth_signTypedData", sign_typed_data);
-    table.execute("eth_signTypedData_v3", sign_typed_data);
-    table.execute("eth_signTypedData_v4", sign_typed_data);
-    table.wait("eth_signTransaction", sign_transaction);
-    table.wait("eth_fillTransaction", fill_transaction);
+    table.execute("eth_sign", sign, OnFork::Node).describe(
+        ["address", "message"],
+        "Signs a message with a key that the node holds, in the way that cannot be taken for a transaction \
+         (EIP-191).",
+    );
+    table
+        .execute("eth_signTypedData", sign_typed_data, OnFork::Node)
+        .describe(["address", "typed data"], "Signs typed data (EIP-712).");
+    table
+        .execute("eth_signTypedData_v3", sign_typed_data, OnFork::Node)
+        .describe(["address", "typed data"], "The same under another name.");
+    table
+        .execute("eth_signTypedData_v4", sign_typed_data, OnFork::Node)
+        .describe(["address", "typed data"], "The same under another name.");
+    table
+        .wait("eth_signTransaction", sign_transaction, OnFork::Node)
+        .describe(["transaction"], "Signs with a key that the node holds, without submitting.");
+    table
+        .wait("eth_fillTransaction", fill_transaction, OnFork::Node)
+        .describe(["transaction"], "Fills in what a transaction leaves out, for the client to sign.");
 }
 
 /// A signature over `hash` as 65 bytes, the last of them 27 or 28.

@@ -15,7 +15,7 @@ use crate::{
     chain::{BlockId, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate},
     evm::{StateOverrides, halt_message},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         error::{REVERTED, VM_ERROR},
         hex::Quantity,
         json::{Json, Object, array},
@@ -25,7 +25,10 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("eth_simulateV1", simulate_v1);
+    table.apart("eth_simulateV1", simulate_v1, OnFork::State).describe(
+        ["payload", "block"],
+        "Simulates blocks of calls on top of a block, with overrides of blocks and accounts.",
+    );
 }
 
 /// The first parameter.

@@ -10,12 +10,20 @@ use crate::{
     block::{Submission, Transaction, UnsignedTransaction},
     chain::{BlockId, SubmitError},
     evm::{Fork, StateOverrides},
-    rpc::{Context, RpcError, Table},
+    rpc::{Context, OnFork, RpcError, Table},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.wait("eth_sendRawTransaction", send_raw_transaction);
-    table.wait("eth_sendTransaction", send_transaction);
+    table.wait("eth_sendRawTransaction", send_raw_transaction, OnFork::Node).describe(
+        ["signed transaction"],
+        "Submits a signed transaction and answers with its hash once the block is sealed. One that has to \
+         wait is answered when the pool has it.",
+    );
+    table.wait("eth_sendTransaction", send_transaction, OnFork::Node).describe(
+        ["transaction"],
+        "Signs with a key that the node holds, submits, and answers with the hash once the block is \
+         sealed. What is left out is filled in.",
+    );
 }
 
 /// Submits a signed transaction. With instant sealing the answer comes when its block is published; a transaction

@@ -8,14 +8,22 @@ use super::{
 };
 use crate::{
     chain::BlockId,
-    rpc::{Context, RpcError, Table},
+    rpc::{Context, OnFork, RpcError, Table},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_getTransactionByHash", by_hash);
-    table.read("eth_getTransactionReceipt", receipt);
-    table.read("eth_getTransactionByBlockNumberAndIndex", by_number_and_index);
-    table.read("eth_getTransactionByBlockHashAndIndex", by_hash_and_index);
+    table
+        .read("eth_getTransactionByHash", by_hash, OnFork::Transaction)
+        .describe(["transaction hash"], "A transaction in the chain or the pool; null if it is in neither.");
+    table
+        .read("eth_getTransactionReceipt", receipt, OnFork::Transaction)
+        .describe(["transaction hash"], "The receipt; null while the transaction is in no block.");
+    table
+        .read("eth_getTransactionByBlockNumberAndIndex", by_number_and_index, OnFork::Block)
+        .describe(["block", "index"], "The transaction at a place of a block.");
+    table
+        .read("eth_getTransactionByBlockHashAndIndex", by_hash_and_index, OnFork::Block)
+        .describe(["block hash", "index"], "The same by hash.");
 }
 
 /// The transaction in the chain or the pool; null if it is in neither.

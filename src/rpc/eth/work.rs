@@ -4,18 +4,26 @@ use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
 use crate::rpc::{
-    Context, RpcError, Table,
+    Context, OnFork, RpcError, Table,
     hex::{self, Quantity},
     params::{self, Param},
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_hashrate", hashrate);
-    table.read("eth_protocolVersion", protocol_version);
-    table.read("eth_networkId", network_id);
-    table.read("eth_getWork", work);
-    table.read("eth_submitWork", submit_work);
-    table.read("eth_submitHashrate", submit_hashrate);
+    table.read("eth_hashrate", hashrate, OnFork::Node).describe([], "Hashes a second: none.");
+    table
+        .read("eth_protocolVersion", protocol_version, OnFork::Node)
+        .describe([], "The version of the protocol between nodes, as anvil tells it.");
+    table
+        .read("eth_networkId", network_id, OnFork::Node)
+        .describe([], "The network id, which is the chain id, as a decimal number.");
+    table.read("eth_getWork", work, OnFork::Node).describe([], "Refused: blocks need no proof of work.");
+    table
+        .read("eth_submitWork", submit_work, OnFork::Node)
+        .describe(["nonce", "pow hash", "digest"], "Refused likewise.");
+    table
+        .read("eth_submitHashrate", submit_hashrate, OnFork::Node)
+        .describe(["hashes per second", "client id"], "Refused likewise.");
 }
 
 /// Hashes a second: nobody makes any.

@@ -9,7 +9,7 @@ use crate::{
     chain::BlockId,
     evm::{Environment, rewards},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, find},
         hex::Quantity,
         json::{Json, Object, array},
@@ -18,12 +18,23 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("erigon_getHeaderByNumber", header);
-    table.read("ots_getHeaderByNumber", header);
-    table.execute("ots_hasCode", has_code);
-    table.read("ots_getBlockDetails", details);
-    table.read("ots_getBlockDetailsByHash", details_by_hash);
-    table.apart("ots_getBlockTransactions", transactions);
+    table
+        .read("erigon_getHeaderByNumber", header, OnFork::Block)
+        .describe(["block"], "The header of a block; null if there is no such block.");
+    table.read("ots_getHeaderByNumber", header, OnFork::Block).describe(["block"], "The same.");
+    table
+        .execute("ots_hasCode", has_code, OnFork::State)
+        .describe(["address", "block"], "Whether an account has code.");
+    table
+        .read("ots_getBlockDetails", details, OnFork::Block)
+        .describe(["block"], "A block, what was issued in it and what it cost.");
+    table
+        .read("ots_getBlockDetailsByHash", details_by_hash, OnFork::Block)
+        .describe(["block hash"], "The same by hash.");
+    table.apart("ots_getBlockTransactions", transactions, OnFork::Block).describe(
+        ["block", "page", "page size"],
+        "A page of a block's transactions with their receipts, counted from the end.",
+    );
 }
 
 /// Transactions that one page may hold.

@@ -5,10 +5,10 @@ mod block;
 mod search;
 mod transaction;
 
-use super::{Context, RpcError, Table};
+use super::{Context, OnFork, RpcError, Table};
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("ots_getApiLevel", api_level);
+    table.read("ots_getApiLevel", api_level, OnFork::Node).describe([], "The version of the namespace.");
     block::methods(table);
     search::methods(table);
     transaction::methods(table);

@@ -9,7 +9,7 @@ use crate::{
     block::Block,
     chain::{BlockId, Head},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::{RpcReceipt, RpcTransaction},
         json::{Json, Object, Written, array_within},
         params::LooseNumber,
@@ -19,9 +19,16 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("ots_searchTransactionsBefore", before);
-    table.apart("ots_searchTransactionsAfter", after);
-    table.apart("ots_getContractCreator", contract_creator);
+    table.apart("ots_searchTransactionsBefore", before, OnFork::OwnBlocks).describe(
+        ["address", "block", "page size"],
+        "Transactions before a block (zero for the newest) that an account had to do with, newest first.",
+    );
+    table
+        .apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks)
+        .describe(["address", "block", "page size"], "The same after a block (zero for the oldest).");
+    table
+        .apart("ots_getContractCreator", contract_creator, OnFork::OwnBlocks)
+        .describe(["address"], "Who created a contract, and in which transaction.");
 }
 
 /// How a search gets by with less: it goes on from where one ended, and traces every block on the way.
@@ -49,7 +56,7 @@ fn page(
         RpcReceipt { block: block.clone(), index: *index, blob_base_fee }.write(out);
     });
     if !whole {
-        return Err(RpcError::too_large(max, "ask for a smaller page"));
+        return Err(RpcError::exceeds(max, "ask for a smaller page"));
     }
     object.member("firstPage", &first_page).member("lastPage", &last_page).end();
     Ok(Written(out))

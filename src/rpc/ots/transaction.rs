@@ -10,8 +10,7 @@ use revm_inspectors::{
 use crate::{
     evm::Watch,
     rpc::{
-        Context, RpcError, Table,
-        error::TIMEOUT,
+        Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Object, Serialized, Written, array_within},
         params::LooseNumber,
@@ -20,10 +19,18 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("ots_getTransactionError", error);
-    table.apart("ots_getInternalOperations", internal_operations);
-    table.apart("ots_traceTransaction", trace);
-    table.apart("ots_getTransactionBySenderAndNonce", by_sender_and_nonce);
+    table
+        .apart("ots_getTransactionError", error, OnFork::Transaction)
+        .describe(["transaction hash"], "What a transaction reverted with; empty if it did not.");
+    table
+        .apart("ots_getInternalOperations", internal_operations, OnFork::Transaction)
+        .describe(["transaction hash"], "Transfers and creations inside of a transaction.");
+    table
+        .apart("ots_traceTransaction", trace, OnFork::Transaction)
+        .describe(["transaction hash"], "All calls of a transaction with their depth.");
+    table
+        .apart("ots_getTransactionBySenderAndNonce", by_sender_and_nonce, OnFork::OwnBlocks)
+        .describe(["address", "nonce"], "The hash of the transaction that an account sent with a nonce.");
 }
 
 /// How to ask for less than everything that a transaction did.
@@ -153,7 +160,7 @@ fn by_sender_and_nonce(context: &Context, (sender, nonce): (Address, LooseNumber
     let is_over = context.time_limit();
     for block in head.blocks_from(0).rev() {
         if is_over() {
-            return Err(RpcError::new(TIMEOUT, "execution timeout"));
+            return Err(RpcError::timeout("execution timeout"));
         }
         let mut sent = block.transactions.iter().filter(|transaction| transaction.sender == sender);
         if let Some(found) = sent.find(|transaction| transaction.envelope.nonce() == nonce.0) {

@@ -4,7 +4,7 @@ use alloy_primitives::B256;
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Param, Reach, shape, string};
+use super::{Param, Reach, Reference, shape, string};
 use crate::{
     chain::{BlockId, Chain},
     rpc::{error::Dialect, hex},
@@ -16,6 +16,7 @@ pub struct StateBlock(pub BlockId);
 
 impl Param for StateBlock {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(BlockId::Latest));
+    const REFERS_TO: Option<Reference> = Some(Reference::Block);
 
     fn optional(dialect: Dialect) -> bool {
         dialect == Dialect::Ethereum
@@ -40,6 +41,7 @@ pub struct NonceBlock(pub BlockId);
 
 impl Param for NonceBlock {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(BlockId::Latest));
+    const REFERS_TO: Option<Reference> = Some(Reference::Block);
 
     fn optional(dialect: Dialect) -> bool {
         StateBlock::optional(dialect)
@@ -59,6 +61,8 @@ impl Param for NonceBlock {
 }
 
 impl Param for BlockId {
+    const REFERS_TO: Option<Reference> = Some(Reference::Block);
+
     fn read(json: &str) -> Result<Self, String> {
         if json.starts_with('{') {
             return read_block_object(json);

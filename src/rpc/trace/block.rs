@@ -11,7 +11,7 @@ use crate::{
     chain::BlockId,
     evm::{BlockExecutor, Fork, Watch, rewards},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::find,
         json::{Serialized, Written},
         params::{LooseNumber, Param},
@@ -20,9 +20,15 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("trace_block", block);
-    table.apart("trace_transaction", transaction);
-    table.apart("trace_get", get);
+    table
+        .apart("trace_block", block, OnFork::Block)
+        .describe(["block"], "All calls of a block's transactions; null if there is no such block.");
+    table
+        .apart("trace_transaction", transaction, OnFork::Transaction)
+        .describe(["transaction hash"], "All calls of a transaction; null if it is in no block.");
+    table
+        .apart("trace_get", get, OnFork::Transaction)
+        .describe(["transaction hash", "place"], "The call at a place of a transaction; null if there is none.");
 }
 
 /// How to ask for less than all calls of a block or of a transaction.

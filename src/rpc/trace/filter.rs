@@ -12,18 +12,19 @@ use super::{
 use crate::{
     chain::BlockId,
     rpc::{
-        Context, RpcError, Table,
-        error::HISTORY_PRUNED,
+        Context, OnFork, RpcError, Table,
         eth::field,
         json::Written,
-        params::{self, LooseNumber, Param},
+        params::{self, LooseNumber, Param, Reference},
         schema,
         tracing::Budget,
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("trace_filter", filter);
+    table
+        .apart("trace_filter", filter, OnFork::Range)
+        .describe(["filter"], "The calls of a range of at most 1000 blocks that come from or go to certain accounts.");
 }
 
 /// Blocks that one query may run again.
@@ -52,6 +53,8 @@ struct Raw<'a> {
 }
 
 impl Param for TraceFilter {
+    const REFERS_TO: Option<Reference> = Some(Reference::Range);
+
     fn read(json: &str) -> Result<Self, String> {
         let raw: Raw<'_> = params::fields(json)?;
         let mode = match field::<String>("mode", raw.mode)?.as_deref() {
@@ -105,7 +108,7 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
     }
     if from < head.oldest() {
         let message = format!("history before block {} is not available", head.oldest());
-        return Err(RpcError::new(HISTORY_PRUNED, message));
+        return Err(RpcError::history_pruned(message));
     }
     let matcher = filter.accounts.matcher();
     let wanted = filter.after..filter.after.saturating_add(filter.count);

@@ -11,7 +11,7 @@ use crate::{
     chain::{BlockId, SubmitError},
     evm::{CallContext, Inspected, StateOverrides, Watch},
     rpc::{
-        Context, RpcError, Table,
+        Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest},
         json::Written,
         params::Param,
@@ -20,11 +20,23 @@ use crate::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.apart("trace_call", call);
-    table.apart("trace_callMany", call_many);
-    table.apart("trace_rawTransaction", raw_transaction);
-    table.apart("trace_replayTransaction", replay_transaction);
-    table.apart("trace_replayBlockTransactions", replay_block_transactions);
+    table.apart("trace_call", call, OnFork::State).describe(
+        ["transaction", "what to trace", "block", "state overrides", "block overrides"],
+        "Traces a call: `trace`, `vmTrace`, `stateDiff` or several of them.",
+    );
+    table
+        .apart("trace_callMany", call_many, OnFork::State)
+        .describe(["calls", "block"], "Traces calls one after another, each on what the one before left.");
+    table.apart("trace_rawTransaction", raw_transaction, OnFork::State).describe(
+        ["signed transaction", "what to trace", "block"],
+        "Traces a signed transaction without submitting it.",
+    );
+    table
+        .apart("trace_replayTransaction", replay_transaction, OnFork::Transaction)
+        .describe(["transaction hash", "what to trace"], "Traces a transaction as it ran.");
+    table
+        .apart("trace_replayBlockTransactions", replay_block_transactions, OnFork::Block)
+        .describe(["block", "what to trace"], "Traces all transactions of a block as they ran.");
 }
 
 /// Calls that one request may make.

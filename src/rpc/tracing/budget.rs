@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::tracer::GoDuration;
 use crate::{
     evm::Stop,
-    rpc::{Context, RpcError, error::TIMEOUT, execution::interrupted, json::Serialized},
+    rpc::{Context, RpcError, execution::interrupted, json::Serialized},
 };
 
 /// Time and size that one request has.
@@ -39,7 +39,7 @@ impl Budget {
     /// The error for a request whose time is up.
     pub fn check_time(&self) -> Result<(), RpcError> {
         match self.is_over() {
-            true => Err(RpcError::new(TIMEOUT, format!("execution timeout after {:?}", self.limit))),
+            true => Err(RpcError::timeout(format!("execution timeout after {:?}", self.limit))),
             false => Ok(()),
         }
     }
@@ -58,7 +58,7 @@ impl Budget {
     pub fn check(&self, stopped: Option<Stop>) -> Result<(), RpcError> {
         match stopped {
             None => Ok(()),
-            Some(Stop::Time) => Err(RpcError::new(TIMEOUT, format!("execution timeout after {:?}", self.limit))),
+            Some(Stop::Time) => Err(RpcError::timeout(format!("execution timeout after {:?}", self.limit))),
             Some(Stop::Size) => Err(self.too_large()),
         }
     }

@@ -1,8 +1,10 @@
 //! The other chain's blocks, up to the one that is forked.
 
+use alloy_primitives::{Bytes, keccak256};
 use serde_json::{Value, json};
 
 use super::{fork_of, upstream};
+use crate::support::sign;
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn is_told_in_the_other_nodes_words() {
@@ -65,6 +67,40 @@ async fn is_told_in_the_other_nodes_words() {
     // What nobody has.
     assert_eq!(fork.rpc("eth_getTransactionByHash", json!([format!("0x{}", "7".repeat(64))])).await, json!(null));
     assert_eq!(fork.rpc("eth_getBlockByNumber", json!(["0x7777", false])).await, json!(null));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn methods_of_explorers_and_debuggers_reach_the_other_chains_blocks() {
+    let upstream = upstream().await;
+    let fork = fork_of(&upstream.rpc_url(), |_| {}).await;
+    fork.rpc("anvil_mine", json!(["0x2"])).await;
+    let block = upstream.latest().await;
+    let (newest, hash) = (block["number"].clone(), block["hash"].clone());
+    let token = upstream.token();
+    let code = upstream.rpc("eth_getCode", json!([token, "latest"])).await;
+    let code_hash = keccak256(code.as_str().unwrap().parse::<Bytes>().unwrap());
+    let raw = sign::raw(sign::transfer(0), 3);
+    for (method, params) in [
+        ("ots_getHeaderByNumber", json!([newest])),
+        ("erigon_getHeaderByNumber", json!([newest])),
+        ("debug_storageRangeAt", json!([hash, 0, token, "0x", 2])),
+        ("debug_codeByHash", json!([code_hash, newest])),
+        ("trace_rawTransaction", json!([raw, ["trace"], "0x1"])),
+    ] {
+        let theirs = upstream.rpc(method, params.clone()).await;
+        assert!(!theirs.is_null(), "{method}");
+        assert_eq!(fork.rpc(method, params.clone()).await, theirs, "{method} {params}");
+    }
+    // No block of either node has an access list, but the other node knows the block.
+    let method = "debug_getRawBlockAccessList";
+    let theirs = upstream.rpc_error(method, json!([newest])).await;
+    assert_eq!(theirs["code"], -32001, "{theirs}");
+    assert_eq!(fork.rpc_error(method, json!([newest])).await, theirs);
+    // The fork's own blocks are not asked for.
+    let own = fork.latest().await;
+    let header = fork.rpc("ots_getHeaderByNumber", json!([own["number"]])).await;
+    assert_eq!(header["hash"], own["hash"]);
+    assert!(upstream.rpc("ots_getHeaderByNumber", json!([own["number"]])).await.is_null());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 use tetrad::{
     block::Submission,
     chain::{ForeignBlock, Keyring, apply},
-    rpc::{Answers, Rpc, RpcConfig, fuzzing, reference},
+    rpc::{Answers, Rpc, RpcConfig, examples, fuzzing},
 };
 
 use crate::support::{node, node_with};
@@ -88,7 +88,7 @@ fn fuzz(usual: u32, seeds: &[Vec<u8>], mut check: impl FnMut(&[u8])) {
 fn requests() -> Vec<Value> {
     let mut answers = Answers::default();
     let mut all = Vec::new();
-    for exchange in reference().iter().flat_map(|entry| &entry.exchanges) {
+    for exchange in examples().iter().flat_map(|example| &example.exchanges) {
         let request: Value = serde_json::from_str(&answers.fill_in(exchange.request)).unwrap();
         let mut response: Value = serde_json::from_str(exchange.response).unwrap();
         answers.remember(request["method"].as_str().unwrap(), response["result"].take());
