@@ -104,8 +104,11 @@ async fn every_method_is_described_and_has_one_example() {
         }
         assert!(shown.insert(name.clone()), "{name} has two examples");
     }
-    let without = described.iter().filter(|(_, method)| method["examples"].is_null()).map(|(name, _)| *name);
-    assert!(without.eq(failing.iter().map(String::as_str)), "methods without an example, or with two");
+    // Other names of a method share its summary and its example; one that shows an error is left out.
+    let failing: Vec<&Value> = failing.iter().map(|name| &described[name.as_str()]["summary"]).collect();
+    for (name, method) in described {
+        assert_eq!(method["examples"].is_null(), failing.contains(&&method["summary"]), "{name}");
+    }
 }
 
 #[tokio::test]
