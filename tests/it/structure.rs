@@ -198,14 +198,6 @@ fn applying_a_block_reads_no_clock_and_no_randomness() {
 }
 
 #[test]
-fn files_hold_one_idea() {
-    for (path, text) in sources() {
-        let lines = text.lines().count();
-        assert!(lines <= 450, "{} has {lines} lines: split it", path.display());
-    }
-}
-
-#[test]
 fn nothing_is_left_open() {
     for (path, text) in sources() {
         for word in ["TODO", "FIXME", "XXX", "HACK", "todo!(", "unimplemented!("] {

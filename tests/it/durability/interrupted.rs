@@ -119,6 +119,9 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
     panic!("it never succeeded");
 }
 
+/// A copy into a directory; false if it failed.
+type Attempt<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> bool;
+
 #[tokio::test]
 async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_repeated() {
     let (live, hash) = disk_with(30).await;
@@ -126,7 +129,7 @@ async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_
     export(Arc::new(live.clone()), &mut file).unwrap();
     let by_backup = |target: &Arc<dyn Storage>| backup(&live, &**target).is_ok();
     let by_import = |target: &Arc<dyn Storage>| import(target.clone(), &mut &file[..]).is_ok();
-    let copies: [&dyn Fn(&Arc<dyn Storage>) -> bool; 2] = [&by_backup, &by_import];
+    let copies: [Attempt<'_>; 2] = [&by_backup, &by_import];
     for (name, copy) in ["backup", "import"].into_iter().zip(copies) {
         at_every_call(&Disk::new(3), copy, |calls, left| {
             let storage: Arc<dyn Storage> = Arc::new(left);
