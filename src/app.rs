@@ -30,7 +30,7 @@ use self::{
 };
 use crate::{
     account::SecretKey,
-    chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, Writer},
+    chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, WriterThread},
     config::{Config, ConfigError, Profile},
     exchange::{
         Exchange, Market, Pace, Updater,
@@ -68,7 +68,7 @@ pub struct Node {
     addresses: Addresses,
     chain: Chain,
     market: Option<Market>,
-    writer: Writer,
+    writer: WriterThread,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
     /// The account that updates prices.

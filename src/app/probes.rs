@@ -13,7 +13,7 @@ use serde::Serialize;
 use tokio::time::timeout;
 
 use crate::{
-    chain::{Chain, Executor},
+    chain::Chain,
     exchange::Market,
     web::{Api, Operation, method_not_allowed},
 };
@@ -61,7 +61,7 @@ async fn health() -> Response {
 
 /// Ready: the chain's writer answers and can seal blocks, and prices may be traded on.
 async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Response {
-    let reason = match timeout(PATIENCE, chain.change(Executor::obstacle)).await {
+    let reason = match timeout(PATIENCE, chain.obstacle()).await {
         Ok(Ok(obstacle)) => obstacle,
         Ok(Err(error)) => Some(error.to_string()),
         Err(_) => Some("the chain's writer does not answer".to_owned()),

@@ -1,10 +1,11 @@
 //! Why a transaction is not accepted, in the words that clients of geth match on.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, B256, U256};
 
+use super::{DumpError, Outcome, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
-/// The pool or the executor turned a transaction down.
+/// The pool or the writer turned a transaction down.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SubmitError {
     /// The bytes are no transaction.
@@ -166,4 +167,36 @@ pub enum ChangeError {
     /// The change could not be recorded.
     #[error("the chain cannot be written: {0}")]
     Append(#[from] AppendError),
+    /// The chain's past is not held that far back.
+    #[error(transparent)]
+    Pruned(#[from] Pruned),
+    /// A transaction cannot be part of the block that it was meant for.
+    #[error("transaction {0} cannot be executed in the block it is meant for")]
+    Transaction(B256),
+    /// The time asked for is before that of the newest block, which this is.
+    #[error("the newest block is later: of second {0}")]
+    Timestamp(u64),
+    /// The chain is recorded in a directory, which holds one chain from its first block on.
+    #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
+    Recorded,
+    /// A dump does not make a chain.
+    #[error(transparent)]
+    Dump(#[from] DumpError),
+    /// The writer does not do what it was asked to.
+    #[error(transparent)]
+    Stopped(#[from] Stopped),
+    /// The outcome is that of another kind of change.
+    #[error("the chain's writer answered {0:?}")]
+    Outcome(Outcome),
+}
+
+/// The chain's writer does not do what it was asked to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Stopped {
+    /// It has ended.
+    #[error("the node is shutting down")]
+    Ended,
+    /// It could not record a change of the time, and took it back.
+    #[error("the chain cannot be written: the time is unchanged")]
+    Unrecorded,
 }

@@ -1,6 +1,9 @@
 //! What readers, submitters and the writer share, and how the next block comes about.
 
-use std::sync::{Arc, atomic::AtomicBool};
+use std::{
+    sync::{Arc, atomic::AtomicBool},
+    time::{Duration, Instant},
+};
 
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
@@ -8,17 +11,46 @@ use parking_lot::Mutex;
 use tokio::sync::broadcast;
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Mining, Pool, Preamble, Produced, arrivals::Arrivals, baton::Baton, header,
-    index::Index, news::Undone, phases::Phases, timing::Timing, view::Pending,
+    Blobs, Event, Head, HistoryLimits, Pool, Produced, View,
+    block::header,
+    view::{index::Index, news::Undone},
+    writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
 use crate::{block::Transaction, evm::Environment, store::History};
+
+/// When blocks are sealed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mining {
+    /// As soon as there is something to include.
+    Instant,
+    /// At a fixed pace, even if there is nothing to include.
+    Interval(Duration),
+    /// Only on demand.
+    Manual,
+}
+
+/// Transactions that the node itself puts first into a block, such as price updates.
+///
+/// An implementation answers from what it is given: the same questions come for blocks that are sealed and for the
+/// pending one, which never is.
+pub trait Preamble: Send + Sync {
+    /// Whether a block with these circumstances should begin with some. Asked often; must be quick.
+    fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
+
+    /// How often a block may be made for their sake alone, as the clock goes, when nobody else has anything to put into
+    /// one; none if never.
+    fn alone_every(&self) -> Option<Duration>;
+
+    /// The transactions.
+    fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction>;
+}
 
 /// What readers, submitters and the writer share.
 pub(super) struct Shared {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
     pub(super) arrivals: Arrivals,
-    pub(super) baton: Baton,
+    pub(super) seal_lock: SealLock,
     /// Whether the writer was told to look at the pool and has not done so yet.
     pub(super) woken: AtomicBool,
     /// Whether the chain is about to end.
@@ -35,9 +67,26 @@ pub(super) struct Shared {
     pub(super) history: Option<Arc<History>>,
     /// Whether transactions that wait are kept on disk.
     pub(super) keeps_pool: bool,
-    pub(super) pending: Mutex<Option<Pending>>,
+    pub(super) pending: Mutex<Option<PendingBlock>>,
     pub(super) phases: Phases,
     pub(super) produced: Produced,
+}
+
+/// The block that would come next, and what besides the head it was built from.
+pub(super) struct PendingBlock {
+    pub(super) pool_version: u64,
+    /// When building it began.
+    pub(super) began: Instant,
+    pub(super) view: Arc<View>,
+}
+
+impl PendingBlock {
+    /// Whether the same would be built now.
+    pub(super) fn is_current(&self, shared: &Shared, head: &Arc<Head>) -> bool {
+        Arc::ptr_eq(&self.view.head, head)
+            && self.pool_version == shared.pool.version()
+            && self.view.environment == shared.next_environment(head, 0)
+    }
 }
 
 /// How new blocks come about.

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Mining, SubmitError,
-    writer::{Command, Waiting},
+    writer::thread::{Command, Waiting},
 };
 use crate::block::Submission;
 
@@ -77,24 +77,24 @@ impl Chain {
 
     /// Seals what is ready on this thread, if that is quick, or else has the writer do it.
     fn seal_here(&self) {
-        if !self.shared.baton.take() {
+        if !self.shared.seal_lock.take() {
             return;
         }
         let _held = Held(self);
         for round in 0u64.. {
-            let seal = || self.executor.try_lock().is_some_and(|mut executor| executor.seal_few());
+            let seal = || self.writer.try_lock().is_some_and(|mut writer| writer.seal_few());
             let sealed = round < MOST_ROUNDS && seal();
             if !sealed {
                 self.wake();
             }
-            if !self.shared.baton.keeps() {
+            if !self.shared.seal_lock.keeps() {
                 return;
             }
         }
     }
 }
 
-/// The baton, held. A panic ends the chain, as one of the writer's thread does: nobody knows what it left behind.
+/// The seal lock, held. A panic ends the chain, as one of the writer's thread does: nobody knows what it left behind.
 struct Held<'a>(&'a Chain);
 
 impl Drop for Held<'_> {

@@ -210,6 +210,13 @@ impl From<ChangeError> for RpcError {
             ChangeError::Block(error) => error.into(),
             // The reason is the operator's to act on, and the client's to know: the change was not made.
             ChangeError::Append(_) => Self::server(error.to_string()),
+            ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
+            ChangeError::Pruned(_)
+            | ChangeError::Transaction(_)
+            | ChangeError::Timestamp(_)
+            | ChangeError::Recorded
+            | ChangeError::Stopped(_) => Self::server(error.to_string()),
+            ChangeError::Outcome(_) => Self::internal(error.to_string()),
         }
     }
 }

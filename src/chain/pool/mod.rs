@@ -1,6 +1,6 @@
 //! Transactions that wait for a block.
 //!
-//! Submitters check and insert on their own threads; the executor takes what is ready. The lock is held for
+//! Submitters check and insert on their own threads; the writer takes what is ready. The lock is held for
 //! bookkeeping only: recovery of senders and all checks that need no sender's account happen before.
 
 mod order;

@@ -10,7 +10,7 @@ use revm::{
 
 use crate::{
     block::{DecodeError, Submission},
-    chain::{SubmitError, apply::is_protected_too_early},
+    chain::{SubmitError, block::apply::is_protected_too_early},
     evm::{ChainParams, Fork, Rules},
 };
 

@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Bytes};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
-    chain::Edit,
+    chain::{Change, Edit},
     rpc::{Context, OnFork, RpcError, Table},
 };
 
@@ -38,7 +38,8 @@ pub(super) fn methods(table: &mut Table) {
 
 /// Makes an edit part of the chain.
 pub(super) async fn edit(context: &Context, edit: Edit) -> Result<(), RpcError> {
-    Ok(context.chain.change(move |executor| executor.edit(&[edit])).await??)
+    context.chain.change(Change::Edit(vec![edit])).await?;
+    Ok(())
 }
 
 /// Gives an account this balance, in wei.

@@ -10,7 +10,7 @@ use flate2::{Compression, read::GzDecoder, write::GzEncoder};
 use serde_json::Value;
 
 use crate::{
-    chain::{Dump, DumpError},
+    chain::{Change, ChangeError, Dump},
     rpc::{
         Context, OnFork, RpcError, Table,
         json::{Json, Written},
@@ -55,7 +55,7 @@ impl Json for Packed {
 async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcError> {
     let limit = context.config.max_dump_bytes;
     let turn = context.dumping.clone().lock_owned().await;
-    let (head, ahead) = context.chain.change(|executor| (executor.head(), executor.ahead())).await?;
+    let (head, ahead) = context.chain.present().await?;
     let pack = move || {
         let _turn = turn;
         let mut packed = GzEncoder::new(HexText(b"\"0x".to_vec()), Compression::fast());
@@ -97,9 +97,10 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
         Ok((prepared, turn))
     };
     let (prepared, _turn) = context.execution.apart_for_caller(prepare).await?;
-    let loaded: Result<(), DumpError> = context.chain.change(move |executor| executor.load(prepared)).await?;
-    loaded.map_err(|error| invalid(error.to_string()))?;
-    Ok(true)
+    match context.chain.change(Change::Load(prepared)).await {
+        Err(ChangeError::Dump(error)) => Err(invalid(error.to_string())),
+        loaded => Ok(loaded.map(|_| true)?),
+    }
 }
 
 /// How the answer to something whose result is too large begins.

@@ -2,10 +2,11 @@
 
 use std::sync::{Arc, atomic::Ordering};
 
-use alloy_primitives::{B256, keccak256};
+use alloy_primitives::keccak256;
 use serde_json::{Map, Value, json};
 
 use crate::{
+    chain::SnapshotInfo,
     evm::Fork,
     redact,
     rpc::{Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
@@ -62,9 +63,9 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
 
 /// Which program this is, which run of it, and what it holds.
 async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, RpcError> {
-    let snapshots = context.chain.change(|executor| executor.snapshots()).await?;
+    let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
-    let snapshot = |(id, number, hash): (u64, u64, B256)| (format!("{id:#x}"), json!([number, hash]));
+    let snapshot = |taken: SnapshotInfo| (format!("{:#x}", taken.id), json!([taken.number, taken.hash]));
     Ok(Serialized(json!({
         "clientVersion": web3::client_version(&context, ())?,
         "clientSemver": env!("CARGO_PKG_VERSION"),

@@ -7,7 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
-    chain::{MineError, Mining, Pace},
+    chain::{Change, ChangeError, Mining, Pace},
     evm::Fork,
     rpc::{
         Context, OnFork, RpcError, Table,
@@ -153,16 +153,20 @@ async fn mine(
 
 async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcError> {
     context.chain.mine(blocks, pace).await.map_err(|error| match error {
-        MineError::Timestamp(parent) => timestamp_error(pace.first.unwrap_or_default(), parent),
-        MineError::Change(error) => error.into(),
-        MineError::Stopped(error) => error.into(),
+        ChangeError::Timestamp(parent) => timestamp_error(pace.first.unwrap_or_default(), parent),
+        error => error.into(),
     })
+}
+
+/// Makes a change that has nothing to report.
+async fn set(context: &Context, change: Change) -> Result<(), RpcError> {
+    Ok(context.chain.change(change).await.map(drop)?)
 }
 
 /// Seals blocks as soon as there is something to include, or only on demand.
 async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
     let mining = if on { Mining::Instant } else { Mining::Manual };
-    Ok(context.chain.change(move |executor| executor.set_mining(mining)).await?)
+    set(&context, Change::SetMining(mining)).await
 }
 
 fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
@@ -175,7 +179,7 @@ async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) 
         0 => Mining::Manual,
         seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
     };
-    Ok(context.chain.change(move |executor| executor.set_mining(mining)).await?)
+    set(&context, Change::SetMining(mining)).await
 }
 
 /// Seconds between blocks, if they are sealed at a fixed pace.
@@ -188,7 +192,7 @@ fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
 
 /// Says who gets the tips of new blocks.
 async fn set_coinbase(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
-    Ok(context.chain.change(move |executor| executor.set_beneficiary(address)).await?)
+    set(&context, Change::SetBeneficiary(address)).await
 }
 
 /// Sets the gas limit of new blocks.
@@ -197,13 +201,13 @@ async fn set_block_gas_limit(context: Arc<Context>, (limit,): (SmallNumber,)) ->
     if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
         return Err(RpcError::invalid_params("params[0]: expected a gas limit from 21000 to 9223372036854775807"));
     }
-    context.chain.change(move |executor| executor.set_gas_limit(limit.0)).await?;
+    set(&context, Change::SetGasLimit(limit.0)).await?;
     Ok(true)
 }
 
 /// Sets the base fee of the next block, in wei per gas.
 async fn set_next_block_base_fee(context: Arc<Context>, (wei,): (SmallNumber,)) -> Result<(), RpcError> {
-    Ok(context.chain.change(move |executor| executor.set_next_base_fee(wei.0)).await?)
+    set(&context, Change::SetNextBaseFee(wei.0)).await
 }
 
 /// Sets the least price of gas, in wei; only for chains from before EIP-1559.
@@ -212,13 +216,13 @@ async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Resul
         return Err(RpcError::invalid_params("anvil_setMinGasPrice is not supported when EIP-1559 is active"));
     }
     let wei = wei.0.saturating_to();
-    Ok(context.chain.change(move |executor| executor.set_min_tip(wei)).await?)
+    set(&context, Change::SetMinTip(wei)).await
 }
 
 /// Sets what `PREVRANDAO` gives in the next block.
 async fn set_prev_randao(context: Arc<Context>, (randomness,): (AnyNumber,)) -> Result<bool, RpcError> {
     let randomness = B256::from(randomness.0);
-    context.chain.change(move |executor| executor.set_next_randomness(randomness)).await?;
+    set(&context, Change::SetNextRandomness(randomness)).await?;
     Ok(true)
 }
 

@@ -9,7 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 use super::number::SmallNumber;
 use crate::{
     block::{Submission, Transaction},
-    chain::{BlockId, ReorgError, RestartError, SubmitError},
+    chain::{BlockId, Change, SubmitError},
     rpc::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
@@ -52,8 +52,7 @@ fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError
 async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
     let depth = depth.map_or(1, |depth| depth.0);
     check_depth(&context, "Rollback", depth)?;
-    let gone = context.chain.change(move |executor| executor.rollback(depth)).await?;
-    gone.map_err(|error| RpcError::server(error.to_string()))
+    Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
 }
 
 /// How many blocks to replace, and what the new ones hold: each transaction with the position of its block.
@@ -156,13 +155,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
             ReorgTransaction::Request(request) => sign(&context, *request, base, &mut nonces).await?,
         });
     }
-    let done = context.chain.change(move |executor| executor.reorg(blocks)).await?;
-    done.map_err(|error| match error {
-        ReorgError::Block(error) => error.into(),
-        error @ (ReorgError::Pruned(_) | ReorgError::Transaction(_) | ReorgError::Append(_)) => {
-            RpcError::server(error.to_string())
-        }
-    })
+    Ok(context.chain.change(Change::Reorg { blocks }).await.map(drop)?)
 }
 
 /// Fills in and signs a transaction as it could follow block `base`. Nonces go on from one request to the next.
@@ -291,18 +284,16 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
     };
     let (head, gas_limit, fork) = prepare?;
     context.keyring.clear_impersonated();
-    let restarted = context.chain.change(move |executor| {
-        executor.restart(head, gas_limit)?;
-        forks.set(fork);
-        Ok::<_, RestartError>(())
+    let chain = context.chain.clone();
+    // Once begun it is done, whatever becomes of the connection: the chain and what it forks belong together.
+    let restart = tokio::spawn(async move {
+        let restarted = chain.change(Change::Restart { head: Box::new(head), gas_limit }).await;
+        restarted.map(|_| forks.set(fork))
     });
-    restarted.await?.map_err(|error| match error {
-        RestartError::Recorded => RpcError::server(error.to_string()),
-        RestartError::Change(error) => error.into(),
-    })
+    Ok(restart.await.map_err(|error| RpcError::internal(error.to_string()))??)
 }
 
 async fn start_anew(context: &Context) -> Result<(), RpcError> {
     context.keyring.clear_impersonated();
-    Ok(context.chain.change(|executor| executor.reset()).await??)
+    Ok(context.chain.change(Change::Reset).await.map(drop)?)
 }

@@ -18,10 +18,10 @@ pub(super) fn methods(table: &mut Table) {
 
 /// Remembers the chain as it is. The result is what `evm_revert` takes.
 async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcError> {
-    Ok(Quantity(context.chain.change(|executor| executor.snapshot()).await?))
+    Ok(Quantity(context.chain.snapshot().await?))
 }
 
 /// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
 async fn revert(context: Arc<Context>, (id,): (SmallNumber,)) -> Result<bool, RpcError> {
-    Ok(context.chain.change(move |executor| executor.revert(id.0)).await??)
+    Ok(context.chain.revert(id.0).await?)
 }

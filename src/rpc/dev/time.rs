@@ -3,7 +3,10 @@
 use std::sync::Arc;
 
 use super::{mine::timestamp_error, number::SmallNumber};
-use crate::rpc::{Context, OnFork, RpcError, Table};
+use crate::{
+    chain::{Change, ChangeError},
+    rpc::{Context, OnFork, RpcError, Table},
+};
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_increaseTime", increase_time, OnFork::Node).aliases(&["evm_increaseTime"]).describe(
@@ -37,30 +40,31 @@ fn check(seconds: u64) -> Result<u64, RpcError> {
 /// Moves the chain's time by so many seconds; the result is by how many it is now ahead of the clock.
 async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<i64, RpcError> {
     let seconds = check(seconds.0)? as i64;
-    Ok(context.chain.change(move |executor| executor.increase_time(seconds)).await?)
+    Ok(context.chain.increase_time(seconds).await?)
 }
 
 /// Puts a time, in seconds since the Unix epoch, on the next block.
 async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<(), RpcError> {
     let at = check(at.0)?;
-    let set = context.chain.change(move |executor| executor.set_next_timestamp(at)).await?;
-    set.map_err(|parent| timestamp_error(at, parent))
+    match context.chain.change(Change::SetNextTimestamp(at)).await {
+        Err(ChangeError::Timestamp(parent)) => Err(timestamp_error(at, parent)),
+        set => Ok(set.map(drop)?),
+    }
 }
 
 /// Makes this the chain's time, in seconds since the Unix epoch; the result is by how many it jumped ahead.
 async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
     let at = check(at.0)?;
-    Ok(context.chain.change(move |executor| executor.set_time(at)).await? as i64)
+    Ok(context.chain.set_time(at).await?)
 }
 
 /// Puts so many seconds between each block and the next.
 async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
     let seconds = check(seconds.0)?;
-    context.chain.change(move |executor| executor.fix_block_interval(Some(seconds))).await?;
-    Ok(())
+    Ok(context.chain.set_block_interval(Some(seconds)).await.map(drop)?)
 }
 
 /// Lets the clock decide again; the result is whether it did not.
 async fn remove_block_timestamp_interval(context: Arc<Context>, (): ()) -> Result<bool, RpcError> {
-    Ok(context.chain.change(|executor| executor.fix_block_interval(None)).await?)
+    Ok(context.chain.set_block_interval(None).await?)
 }

@@ -2,6 +2,7 @@
 
 use std::{collections::BTreeMap, sync::Arc};
 
+use crate::support::chain::seal;
 use alloy::{
     consensus::{SignableTransaction, TxEip1559},
     primitives::{Address, Signature, TxKind, U256},
@@ -11,7 +12,7 @@ use tetrad::{
     block::{Envelope, Submission, Transaction},
     chain::{
         Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, ManualClock, Mining, PoolLimits,
-        SubmitError,
+        Preamble, SubmitError,
     },
     evm::{ChainParams, Fork, Forks},
 };
@@ -60,6 +61,11 @@ pub(super) fn chain() -> Chain {
 
 /// A chain of eight accounts that seals on demand.
 pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
+    chain_preceded(pool, clock, None)
+}
+
+/// The same, whose blocks begin with what `preamble` says.
+pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble: Option<Box<dyn Preamble>>) -> Chain {
     let params = ChainParams {
         chain_id: 125,
         forks: Forks::all_from_genesis(Fork::LATEST),
@@ -79,7 +85,7 @@ pub(super) fn chain_with(pool: PoolLimits, clock: Arc<ManualClock>) -> Chain {
         history: HistoryLimits::default(),
         clock,
     };
-    Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, None).unwrap().0
+    Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble).unwrap().0
 }
 
 #[derive(Debug, Default)]
@@ -154,7 +160,7 @@ proptest! {
                     }
                 }
                 Step::Seal => {
-                    let block = runtime.block_on(chain.change(|executor| executor.seal_block(1))).unwrap().unwrap();
+                    let block = runtime.block_on(seal(&chain, 1)).unwrap();
                     let sealed: Vec<_> = block.transactions.iter().map(|tx| (tx.sender, alloy::consensus::Transaction::nonce(&tx.envelope))).collect();
                     let expected: Vec<_> = model.seal().into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
                     prop_assert_eq!(sealed, expected);

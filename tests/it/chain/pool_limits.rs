@@ -11,10 +11,11 @@ use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
 use tetrad::{
     block::{Envelope, Submission},
-    chain::{Accepted, Chain, Edit, ManualClock, PoolLimits, SubmitError},
+    chain::{Accepted, Chain, Change, Edit, ManualClock, PoolLimits, SubmitError},
 };
 
 use super::pool::{chain_with, sender, transaction};
+use crate::support::chain::seal;
 
 const SENDERS: u8 = 6;
 const LIMITS: PoolLimits = PoolLimits {
@@ -249,13 +250,13 @@ proptest! {
                     }
                 }
                 Step::Seal => {
-                    let block = runtime.block_on(chain.change(|executor| executor.seal_block(1))).unwrap().unwrap();
+                    let block = runtime.block_on(seal(&chain, 1)).unwrap();
                     let sealed: Vec<_> = block.transactions.iter().map(|tx| (tx.sender, tx.envelope.nonce())).collect();
                     let expected: Vec<_> = model.seal(base_fee).into_iter().map(|(from, nonce)| (sender(from), nonce)).collect();
                     prop_assert_eq!(sealed, expected);
                 }
                 Step::BaseFee { fee } => {
-                    runtime.block_on(chain.change(move |executor| executor.set_next_base_fee(wei(fee)))).unwrap();
+                    runtime.block_on(chain.change(Change::SetNextBaseFee(wei(fee)))).unwrap();
                 }
                 Step::Release { fee } => {
                     chain.pool().release_unaffordable(wei(fee));
@@ -276,8 +277,8 @@ proptest! {
                     model.remove(from, nonce);
                 }
                 Step::SetNonce { from, nonce } => {
-                    let edit = move |executor: &mut tetrad::chain::Executor| executor.edit(&[Edit::Nonce(sender(from), nonce)]);
-                    runtime.block_on(chain.change(edit)).unwrap().unwrap();
+                    let edit = Change::Edit(vec![Edit::Nonce(sender(from), nonce)]);
+                    runtime.block_on(chain.change(edit)).unwrap();
                     model.set_nonce(from, nonce);
                 }
                 Step::Wait { ms } => {

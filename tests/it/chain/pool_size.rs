@@ -11,10 +11,11 @@ use alloy::{
 };
 use tetrad::{
     block::{Envelope, Submission, Transaction},
-    chain::{Chain, Edit, ManualClock, Mining, PoolLimits},
+    chain::{Chain, Change, Edit, ManualClock, Mining, PoolLimits},
 };
 
 use super::pool::{chain_with, sender, transaction};
+use crate::support::chain::seal;
 
 const MANY: u64 = 20_000;
 const ROUNDS: u64 = 60;
@@ -40,7 +41,7 @@ fn free(index: u64, nonce: u64) -> Submission {
 
 async fn instant() -> Chain {
     let chain = chain_with(PoolLimits::default(), Arc::new(ManualClock::at(1_000_000)));
-    chain.change(|executor| executor.set_mining(Mining::Instant)).await.unwrap();
+    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
     chain
 }
 
@@ -65,7 +66,7 @@ async fn time_to_edit(chain: &Chain) -> Duration {
     for balance in 0..ROUNDS {
         let edit = [Edit::Balance(sender(1), U256::from(balance) + (U256::MAX >> 8))];
         let began = Instant::now();
-        chain.change(move |executor| executor.edit(&edit)).await.unwrap().unwrap();
+        chain.change(Change::Edit(edit.to_vec())).await.unwrap();
         times.push(began.elapsed());
     }
     times.sort_unstable();
@@ -99,10 +100,10 @@ async fn senders_wait_until_the_base_fee_falls_to_what_they_pay() {
     for index in 0..100 {
         chain.accept(free(index, 0)).unwrap();
     }
-    chain.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+    seal(&chain, 0).await.unwrap();
     assert_eq!(chain.pool().counts(), (100, 0));
-    chain.change(|executor| executor.set_next_base_fee(0)).await.unwrap();
-    let block = chain.change(|executor| executor.seal_block(0)).await.unwrap();
+    chain.change(Change::SetNextBaseFee(0)).await.unwrap();
+    let block = seal(&chain, 0).await;
     let sealed: usize = chain.head().blocks_from(0).map(|block| block.transactions.len()).sum();
     assert!(block.is_ok() && chain.pool().is_empty());
     assert_eq!(sealed, 100);

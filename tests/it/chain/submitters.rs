@@ -1,17 +1,50 @@
 //! Many who submit at once: whoever seals, every transaction is in a block when its sender is told.
 
-use std::{sync::mpsc, time::Duration};
+use std::{
+    sync::{Arc, Mutex, mpsc},
+    time::Duration,
+};
 
-use tetrad::chain::{Chain, Mining};
+use tetrad::{
+    block::Transaction,
+    chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble},
+    evm::Environment,
+};
+use tokio::sync::oneshot;
 
-use super::pool::{chain, sender, transaction};
+use super::pool::{chain, chain_preceded, sender, transaction};
+use crate::support::chain::seal;
 
 const EACH: u64 = 300;
 
 async fn sealing_at_once() -> Chain {
     let chain = chain();
-    chain.change(|executor| executor.set_mining(Mining::Instant)).await.unwrap();
+    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
     chain
+}
+
+/// Holds the writer when it makes the next block: says so, and waits until it is released.
+type Hold = Arc<Mutex<Option<(oneshot::Sender<()>, mpsc::Receiver<()>)>>>;
+
+struct Holding(Hold);
+
+impl Preamble for Holding {
+    fn is_due(&self, _: &Arc<Head>, _: &Environment) -> bool {
+        let hold = self.0.lock().unwrap().take();
+        if let Some((began, released)) = hold {
+            began.send(()).unwrap();
+            released.recv().unwrap();
+        }
+        false
+    }
+
+    fn alone_every(&self) -> Option<Duration> {
+        None
+    }
+
+    fn transactions(&self, _: &Arc<Head>, _: &Environment) -> Vec<Transaction> {
+        Vec::new()
+    }
 }
 
 /// Submits transactions one after another, each of which must be found when its sender is told.
@@ -41,7 +74,7 @@ async fn nobody_is_forgotten() {
     let changing = chain.clone();
     tasks.push(tokio::spawn(async move {
         for _ in 0..EACH {
-            changing.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+            seal(&changing, 0).await.unwrap();
             tokio::task::yield_now().await;
         }
     }));
@@ -56,19 +89,18 @@ async fn nobody_is_forgotten() {
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
 async fn who_goes_away_leaves_a_transaction_that_is_sealed() {
-    let chain = sealing_at_once().await;
+    let hold = Hold::default();
+    let limits = PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() };
+    let clock = Arc::new(ManualClock::at(1_000_000));
+    let chain = chain_preceded(limits, clock, Some(Box::new(Holding(hold.clone()))));
+    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
     // So that sealing where they arrive has begun.
     submit(&chain, 0, 0..20).await;
     let (release, released) = mpsc::channel::<()>();
-    let (began, begun) = tokio::sync::oneshot::channel();
+    let (began, begun) = oneshot::channel();
+    *hold.lock().unwrap() = Some((began, released));
     let busy = chain.clone();
-    let change = tokio::spawn(async move {
-        let hold = move |_: &mut _| {
-            began.send(()).unwrap();
-            released.recv().unwrap();
-        };
-        busy.change(hold).await.unwrap();
-    });
+    let change = tokio::spawn(async move { seal(&busy, 0).await.unwrap() });
     in_time(begun).await.unwrap();
 
     let accepted = chain.accept(transaction(0, 20, 1)).unwrap();

@@ -52,8 +52,7 @@ async fn blocks_come_at_their_pace_whatever_else_arrives() {
             let (node, over) = (node.clone(), over.clone());
             tokio::spawn(async move {
                 while !over.load(Ordering::Relaxed) {
-                    let busy = || std::thread::sleep(Duration::from_millis(5));
-                    node.chain().change(move |_| busy()).await.unwrap();
+                    node.rpc("anvil_setBalance", json!([node.account(client), "0xde0b6b3a7640000"])).await;
                     node.send_wei(client).await;
                 }
             })

@@ -4,7 +4,7 @@ use std::{collections::BTreeSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
 use tetrad::{
-    chain::{Chain, ChangeError, Edit, Mining, Pace, repair},
+    chain::{Chain, Change, ChangeError, Edit, Mining, Pace, repair},
     log::Storage,
 };
 
@@ -14,6 +14,7 @@ use super::{
     rounds,
 };
 use crate::contracts::random::Random;
+use crate::support::chain::seal;
 
 /// What a chain must be after a restart, or one step further.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,13 +45,13 @@ async fn act(
 ) -> bool {
     match random.below(16) {
         0 => {
-            snapshots.push((chain.change(|executor| executor.snapshot()).await.unwrap(), sent.clone()));
+            snapshots.push((chain.snapshot().await.unwrap(), sent.clone()));
             true
         }
         1 if !snapshots.is_empty() => {
             let at = random.below(snapshots.len() as u64) as usize;
             let (id, before) = snapshots[at].clone();
-            match chain.change(move |executor| executor.revert(id)).await.unwrap() {
+            match chain.revert(id).await {
                 Ok(known) => {
                     assert!(known);
                     snapshots.truncate(at);
@@ -68,36 +69,36 @@ async fn act(
         2 => {
             let (address, value) = (Address::with_last_byte(random.below(200) as u8), random.below(1_000));
             let edits = [Edit::Balance(address, U256::from(value)), Edit::ChainId(125)];
-            chain.change(move |executor| executor.edit(&edits)).await.is_ok_and(|done| done.is_ok())
+            chain.change(Change::Edit(edits.to_vec())).await.is_ok()
         }
         3 => {
             let seconds = random.below(100) as i64;
-            chain.change(move |executor| executor.increase_time(seconds)).await.is_ok()
+            chain.increase_time(seconds).await.is_ok()
         }
         4 => {
             let pace = Pace { first: None, interval: Some(2), at_least: 1 };
             let count = random.below(4);
             chain.mine(count, pace).await.is_ok()
         }
-        5 => chain.change(|executor| executor.set_time(3_000)).await.is_ok(),
+        5 => chain.set_time(3_000).await.is_ok(),
         6 => {
             // Going back or elsewhere takes along whatever was in those blocks.
             sent.clear();
             let depth = random.below(4).min(chain.head().number());
             match random.chance(50) {
-                true => chain.change(move |executor| executor.rollback(depth)).await.is_ok_and(|done| done.is_ok()),
+                true => chain.change(Change::Rollback { depth }).await.is_ok(),
                 false => {
                     let blocks = vec![Vec::new(); depth as usize];
-                    chain.change(move |executor| executor.reorg(blocks)).await.is_ok_and(|done| done.is_ok())
+                    chain.change(Change::Reorg { blocks }).await.is_ok()
                 }
             }
         }
         7 if random.chance(20) => {
             sent.clear();
             snapshots.clear();
-            chain.change(|executor| executor.reset()).await.is_ok_and(|done| done.is_ok())
+            chain.change(Change::Reset).await.is_ok()
         }
-        8 => chain.change(|executor| executor.seal_block(1)).await.is_ok_and(|done| done.is_ok()),
+        8 => seal(chain, 1).await.is_ok(),
         _ => {
             let from = random.below(ACCOUNTS as u64) as usize;
             let to = Address::with_last_byte(random.below(250) as u8);

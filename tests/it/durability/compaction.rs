@@ -4,7 +4,7 @@ use std::path::Path;
 
 use serde_json::json;
 use tetrad::{
-    chain::{compact, repair, verify},
+    chain::{Pace, compact, repair, verify},
     log::Directory,
     store::checkpoints,
 };
@@ -204,10 +204,9 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let storage =
         || -> std::sync::Arc<dyn tetrad::log::Storage> { std::sync::Arc::new(Directory::new(place.path()).unwrap()) };
     let (running, writer) = start(recover(storage()).unwrap(), never());
-    let seal =
-        |count: u64| running.change(move |executor| (0..count).for_each(|_| drop(executor.seal_block(1).unwrap())));
+    let seal = |count: u64| running.mine(count, Pace { at_least: 1, ..Pace::default() });
     seal(20).await.unwrap();
-    let snapshot = running.change(|executor| executor.snapshot()).await.unwrap();
+    let snapshot = running.snapshot().await.unwrap();
     let mut newest = 20;
     // Checkpoints are written when there is time.
     while !checkpoints(&*storage()).unwrap().iter().any(|height| *height > 20) {
@@ -216,7 +215,7 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
         assert!(newest < 100_000, "no checkpoint is written");
     }
     let before = running.head().block.hash;
-    assert!(running.change(move |executor| executor.revert(snapshot)).await.unwrap().unwrap());
+    assert!(running.revert(snapshot).await.unwrap());
     running.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
     // Earlier versions could leave nothing but checkpoints of what was taken back.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use serde_json::{Value, json};
 use tetrad::{
-    chain::{Executor, Mining, Recovered},
+    chain::{Change, Edit, Mining, Recovered},
     log::{BlockLog, ChainIdentity, Durability, Entry, Fault, LocalLog, MemoryLog, Storage},
     state::{AccountChange, Changes},
 };
@@ -14,6 +14,7 @@ use super::{
     disk::Disk,
     ledger::{first_head, nonce, send, start, transfer},
 };
+use crate::support::chain::seal;
 use crate::support::process::{Running, tetrad};
 
 const TO: Address = Address::repeat_byte(9);
@@ -38,15 +39,15 @@ async fn changes_of_development_methods_are_refused_as_well() {
     let log = MemoryLog::default();
     let faults = log.faults();
     let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
-    let id = chain.change(|executor| executor.snapshot()).await.unwrap();
+    let id = chain.snapshot().await.unwrap();
     send(&chain, transfer(0, 0, TO)).await.unwrap();
     faults.lock().extend([Fault::Unknown, Fault::Conflict, Fault::Full]);
-    let edit = |executor: &mut tetrad::chain::Executor| executor.edit(&[tetrad::chain::Edit::Nonce(TO, 5)]);
-    assert!(chain.change(edit).await.unwrap().is_err());
-    assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().is_err());
-    assert!(chain.change(|executor| executor.seal_block(0)).await.unwrap().is_err());
+    let edit = Change::Edit(vec![Edit::Nonce(TO, 5)]);
+    assert!(chain.change(edit).await.is_err());
+    assert!(chain.revert(id).await.is_err());
+    assert!(seal(&chain, 0).await.is_err());
     assert_eq!((nonce(&chain, 0), chain.head().number()), (1, 1));
-    assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap(), "the snapshot is not used up");
+    assert!(chain.revert(id).await.unwrap(), "the snapshot is not used up");
     assert_eq!(chain.head().number(), 0);
 }
 
@@ -55,7 +56,7 @@ async fn a_chain_that_cannot_be_written_says_so_until_it_can_be_again() {
     let log = MemoryLog::default();
     let faults = log.faults();
     let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
-    let obstacle = || async { chain.change(Executor::obstacle).await.unwrap() };
+    let obstacle = || async { chain.obstacle().await.unwrap() };
     assert_eq!(obstacle().await, None);
     faults.lock().extend([Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
@@ -71,11 +72,11 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     let log = MemoryLog::default();
     let (faults, entries) = (log.faults(), log.clone());
     let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
-    let obstacle = || async { chain.change(Executor::obstacle).await.unwrap() };
+    let obstacle = || async { chain.obstacle().await.unwrap() };
     faults.lock().extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
     let before = entries.end();
-    assert!(chain.change(|executor| executor.edit(&[tetrad::chain::Edit::Nonce(TO, 5)])).await.unwrap().is_ok());
+    assert!(chain.change(Change::Edit(vec![Edit::Nonce(TO, 5)])).await.is_ok());
     for _ in 0..2 {
         assert!(obstacle().await.is_some(), "what was refused would be refused again");
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
 use tetrad::{
-    chain::{BlockId, Chain, Edit, Mining, compact, repair, verify},
+    chain::{BlockId, Chain, Change, Edit, Mining, Pace, compact, repair, verify},
     log::{ChainIdentity, LocalReader, Storage},
     state::State,
     store::{Checkpoint, History, backup},
@@ -65,49 +65,47 @@ impl Model {
             }
             8..11 => {
                 let count = 1 + random.below(60);
-                let seal =
-                    move |executor: &mut tetrad::chain::Executor| (0..count).all(|_| executor.seal_block(1).is_ok());
-                assert!(chain.change(seal).await.unwrap());
+                chain.mine(count, Pace { at_least: 1, ..Pace::default() }).await.unwrap();
                 self.sealed(chain, before, count);
             }
             11..13 => {
                 let (address, value) = (recipient(random.below(RECIPIENTS)), random.below(1_000));
                 let edits = [Edit::Balance(address, U256::from(value))];
-                chain.change(move |executor| executor.edit(&edits)).await.unwrap().unwrap();
+                chain.change(Change::Edit(edits.to_vec())).await.unwrap();
             }
             13 => {
                 let seconds = random.below(100) as i64;
-                chain.change(move |executor| executor.increase_time(seconds)).await.unwrap();
+                chain.increase_time(seconds).await.unwrap();
             }
             14 | 15 => {
-                let id = chain.change(|executor| executor.snapshot()).await.unwrap();
+                let id = chain.snapshot().await.unwrap();
                 self.snapshots.push((id, self.blocks.clone()));
             }
             16 if !self.snapshots.is_empty() => {
                 let at = random.below(self.snapshots.len() as u64) as usize;
                 let (id, blocks) = self.snapshots[at].clone();
-                assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap());
+                assert!(chain.revert(id).await.unwrap());
                 self.snapshots.truncate(at);
                 self.blocks = blocks;
             }
             17 => {
                 let depth = random.below(7);
                 // Blocks that memory does not hold cannot be gone back to.
-                if chain.change(move |executor| executor.rollback(depth)).await.unwrap().is_ok() {
+                if chain.change(Change::Rollback { depth }).await.is_ok() {
                     self.blocks.truncate(self.blocks.len().saturating_sub(depth as usize));
                 }
             }
             18 => {
                 let depth = random.below(4).min(chain.head().number());
                 let blocks = vec![Vec::new(); depth as usize];
-                if chain.change(move |executor| executor.reorg(blocks)).await.unwrap().is_ok() {
+                if chain.change(Change::Reorg { blocks }).await.is_ok() {
                     self.blocks.truncate(self.blocks.len() - depth as usize);
                     // Nothing is in those blocks.
                     self.sealed(chain, values(&chain.head().state), depth);
                 }
             }
             19 if random.chance(15) => {
-                chain.change(|executor| executor.reset()).await.unwrap().unwrap();
+                chain.change(Change::Reset).await.unwrap();
                 self.snapshots.clear();
                 self.blocks = self.origin.clone();
             }

@@ -9,7 +9,7 @@ use tetrad::{
     block::Submission,
     chain::{
         Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, OpenError, Opening,
-        PoolLimits, Recovered, SubmitError, Writer, open, sign_transaction,
+        PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
     },
     evm::{ChainParams, Fork, Forks},
     log::{Durability, Storage},
@@ -63,7 +63,7 @@ pub fn recover_with(storage: Arc<dyn Storage>, change: impl FnOnce(&mut Opening)
 }
 
 /// Starts the chain. Its clock stands still.
-pub fn start(recovered: Recovered, mining: Mining) -> (Chain, Writer) {
+pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
     let config = ChainConfig {
         mining,
         gas_limit: 30_000_000,

@@ -6,6 +6,7 @@ use serde_json::json;
 use tetrad::{Config, Node, log::Directory};
 
 use super::ledger::recover;
+use crate::support::chain::seal;
 use crate::support::node_with;
 
 const LOG: &str = "log-00000000000000000000";
@@ -104,7 +105,7 @@ async fn a_missing_log_is_noticed() {
     let storage = || Arc::new(Directory::new(directory.path()).unwrap());
     let (chain, writer) = super::ledger::start(recover(storage()).unwrap(), super::ledger::never());
     for _ in 0..40 {
-        chain.change(|executor| executor.seal_block(1)).await.unwrap().unwrap();
+        seal(&chain, 1).await.unwrap();
     }
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
@@ -129,7 +130,7 @@ async fn damaged_checkpoints_are_passed_over() {
     let storage = || Arc::new(Directory::new(directory.path()).unwrap());
     let (chain, writer) = super::ledger::start(recover(storage()).unwrap(), super::ledger::never());
     for _ in 0..200 {
-        chain.change(|executor| executor.seal_block(1)).await.unwrap().unwrap();
+        seal(&chain, 1).await.unwrap();
     }
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();

@@ -4,23 +4,23 @@ use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, U256};
 use tetrad::{
-    chain::{BlockId, Chain, Edit, Mining, verify},
+    chain::{BlockId, Chain, Change, Edit, Mining, verify},
     log::{Directory, Durability, Storage},
 };
 
 use super::ledger::{nonce, recover_with, send, start, transfer};
+use crate::support::chain::seal;
 
 const PAIRS: u64 = 100_000;
 
 async fn pairs(chain: &Chain, count: u64) {
-    let done = chain.change(move |executor| {
-        (0..count).all(|_| {
-            let id = executor.snapshot();
-            let edited = executor.edit(&[Edit::Balance(Address::repeat_byte(9), U256::from(77))]).is_ok();
-            edited && executor.seal_block(1).is_ok() && executor.revert(id).is_ok_and(|known| known)
-        })
-    });
-    assert!(done.await.unwrap());
+    for _ in 0..count {
+        let id = chain.snapshot().await.unwrap();
+        let edit = Edit::Balance(Address::repeat_byte(9), U256::from(77));
+        chain.change(Change::Edit(vec![edit])).await.unwrap();
+        seal(chain, 1).await.unwrap();
+        assert!(chain.revert(id).await.unwrap());
+    }
 }
 
 /// The time that is measured is printed, and only what is far from linear fails.

@@ -5,6 +5,7 @@ use std::{fs, os::unix::fs::PermissionsExt, path::Path};
 use tetrad::{Config, config::Profile};
 
 use super::commands::chain;
+use crate::support::chain::seal;
 use crate::support::{node_with, process::Running};
 
 fn production(directory: &Path) -> impl FnOnce(&mut Config) {
@@ -51,7 +52,7 @@ async fn backup_and_restore_keep_who_may_read_what() {
     }
     assert!(chain(&live, &["restore", copy.to_str().unwrap()]).0);
     let node = node_with(production(&live)).await;
-    node.chain().change(|executor| executor.seal_block(1)).await.unwrap().unwrap();
+    seal(node.chain(), 1).await.unwrap();
     node.end().await;
 }
 

@@ -9,6 +9,7 @@ use super::{
     disk::Disk,
     ledger::{never, nonce, recover, send, start, transfer},
 };
+use crate::support::chain::seal;
 
 const TO: Address = Address::repeat_byte(9);
 
@@ -23,7 +24,7 @@ async fn they_wait_again_after_a_power_failure() {
     let disk = disk.power_failure();
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
     assert_eq!(chain.pool().len(), 6);
-    let block = chain.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
+    let block = seal(&chain, 0).await.unwrap();
     assert_eq!(block.transactions.len(), 5, "the sixth waits for others before it");
 
     let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
@@ -54,10 +55,10 @@ async fn one_that_cannot_be_kept_is_refused() {
 async fn what_was_taken_back_with_a_snapshot_does_not_come_back() {
     let disk = Disk::new(4);
     let (chain, _writer) = start(recover(Arc::new(disk.clone())).unwrap(), never());
-    let id = chain.change(|executor| executor.snapshot()).await.unwrap();
+    let id = chain.snapshot().await.unwrap();
     send(&chain, transfer(0, 0, TO)).await.unwrap();
-    chain.change(|executor| executor.seal_block(0)).await.unwrap().unwrap();
-    assert!(chain.change(move |executor| executor.revert(id)).await.unwrap().unwrap());
+    seal(&chain, 0).await.unwrap();
+    assert!(chain.revert(id).await.unwrap());
     let waiting = chain.pool().len();
     let (chain, _writer) = start(recover(Arc::new(disk.power_failure())).unwrap(), never());
     assert_eq!((chain.pool().len(), chain.head().number()), (waiting, 0));

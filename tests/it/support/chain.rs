@@ -1,5 +1,7 @@
 //! What tests do to the chain, as clients do it: signed transactions through a provider.
 
+use std::sync::Arc;
+
 use alloy::{
     network::{EthereumWallet, TransactionBuilder},
     primitives::{Address, B256, U256, address},
@@ -11,6 +13,8 @@ use alloy_sol_types::SolCall;
 use serde_json::{Value, json};
 use tetrad::{
     account::Mnemonic,
+    block::Block,
+    chain::{Chain, ChangeError, Pace},
     network::{Network, Token},
 };
 
@@ -18,6 +22,12 @@ use super::{TestNode, abi};
 
 pub const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
 pub const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
+
+/// Makes a block of whatever is ready, so many seconds later than its parent at least.
+pub async fn seal(chain: &Chain, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+    chain.mine(1, Pace { at_least, ..Pace::default() }).await?;
+    Ok(chain.head().block.clone())
+}
 
 /// A token of the network by its symbol.
 pub fn token(symbol: &str) -> Token {

@@ -118,7 +118,7 @@ impl TestNode {
     /// Lets the node see that time has passed, and waits until it has done what there was to do.
     pub async fn wake(&self) {
         self.chain().wake();
-        self.chain().change(|_| ()).await.expect("the chain runs");
+        self.chain().present().await.expect("the chain runs");
     }
 
     /// The n-th development account.

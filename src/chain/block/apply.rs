@@ -1,0 +1,151 @@
+//! Applying a block that somebody else sealed: execute it and hold the result against its header.
+//!
+//! Reads no clock, no environment and no source of randomness: the same head and the same block give the same result
+//! everywhere, or the same error.
+
+use std::sync::Arc;
+
+use alloy_consensus::{Header, Transaction as _, proofs::calculate_withdrawals_root};
+use alloy_rlp::Encodable;
+
+use super::{
+    header::{self, field},
+    ommers,
+    seal::{Content, seal},
+};
+use crate::chain::Head;
+use crate::{
+    block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
+    evm::{BlockError, BlockExecutor, Environment, Fork, Rules, TransactionError},
+    state::{Changes, State},
+};
+
+/// A block as peers exchange it.
+pub type ForeignBlock = alloy_consensus::Block<Envelope>;
+
+/// A block that was applied.
+#[derive(Debug)]
+pub struct Applied {
+    /// The block with its receipts.
+    pub block: Arc<Block>,
+    /// What it changed.
+    pub changes: Changes,
+    /// The state after it.
+    pub state: State,
+}
+
+/// A block cannot follow the head.
+#[derive(Debug, thiserror::Error)]
+#[error("block {number}: {reason}")]
+pub struct ApplyError {
+    /// The block's number.
+    pub number: u64,
+    /// What is wrong with it.
+    pub reason: Box<Refusal>,
+}
+
+/// What is wrong with a block.
+#[derive(Debug, thiserror::Error)]
+pub enum Refusal {
+    /// A field of the header is not what it must be.
+    #[error("{field}: expected {expected}, got {found}")]
+    Field {
+        /// The field.
+        field: &'static str,
+        /// What execution, or the parent, says.
+        expected: String,
+        /// What the header says.
+        found: String,
+    },
+    /// A header cannot be an uncle.
+    #[error("uncle {0}: {1}")]
+    Ommer(usize, String),
+    /// A transaction has no valid signature.
+    #[error("transaction {0}: {1}")]
+    Signature(usize, DecodeError),
+    /// A transaction cannot be executed.
+    #[error("transaction {0}: {1}")]
+    Transaction(usize, TransactionError),
+    /// A rule outside of the transactions is broken.
+    #[error(transparent)]
+    Block(#[from] BlockError),
+}
+
+/// Executes `foreign` on top of `head`.
+pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<Applied, ApplyError> {
+    let number = foreign.header.number;
+    execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
+}
+
+/// Whether a legacy transaction is signed for one chain while the rules do not know of that: a chain id in `v` is just a
+/// wrong `v` then (EIP-155).
+pub(in crate::chain) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
+    matches!(envelope, Envelope::Legacy(_)) && envelope.chain_id().is_some() && !rules.has(Fork::SpuriousDragon)
+}
+
+/// Recovers the sender of a transaction in a block under these rules.
+pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeError> {
+    if is_protected_too_early(&envelope, rules) {
+        return Err(DecodeError::Signature);
+    }
+    Transaction::recover(envelope, rules.has(Fork::Homestead))
+}
+
+fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
+    let header = &foreign.header;
+    verify(head, &foreign)?;
+    let environment = Environment::of(header, head.rules(header.number, header.timestamp));
+    let rules = environment.rules;
+    let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
+    let mut transactions = Vec::with_capacity(foreign.body.transactions.len());
+    for (index, envelope) in foreign.body.transactions.into_iter().enumerate() {
+        let transaction = recover(envelope, rules).map_err(|error| Refusal::Signature(index, error))?;
+        executor.execute(&transaction).map_err(|error| Refusal::Transaction(index, error))?;
+        transactions.push(Arc::new(transaction));
+    }
+    let withdrawals = foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner());
+    let outcome = executor.finish(&foreign.body.ommers, withdrawals.as_deref())?;
+    let mut state = head.state.clone();
+    let root = state.apply(&outcome.changes);
+    let content = Content {
+        transactions,
+        receipts: outcome.receipts,
+        gas_used: outcome.gas_used,
+        blob_gas_used: outcome.blob_gas_used,
+        requests: outcome.requests,
+        ommers: foreign.body.ommers,
+        withdrawals,
+        nonce: header.nonce,
+    };
+    let block = seal(&environment, content, root);
+    compare(&block.header, header)?;
+    Ok(Applied { block: Arc::new(block), changes: outcome.changes, state })
+}
+
+/// Checks everything about a block that takes no execution.
+fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
+    let (header, body) = (&block.header, &block.body);
+    field("parentHash", head.block.hash, header.parent_hash)?;
+    header::verify(&head.params, &head.block.header, header)?;
+    let rules = head.rules(header.number, header.timestamp);
+    if rules.has(Fork::Osaka) {
+        let size = block.length();
+        header::check("size", size <= MAX_BLOCK_SIZE, size, || format!("at most {MAX_BLOCK_SIZE} bytes"))?;
+    }
+    field("sha3Uncles", ommers_hash(&body.ommers), header.ommers_hash)?;
+    let withdrawals = body.withdrawals.as_ref().map(|withdrawals| calculate_withdrawals_root(withdrawals));
+    field("withdrawalsRoot", withdrawals, header.withdrawals_root)?;
+    ommers::verify(head, block)
+}
+
+/// Names the first field in which the header is not what execution came to.
+fn compare(expected: &Header, found: &Header) -> Result<(), Refusal> {
+    field("gasUsed", expected.gas_used, found.gas_used)?;
+    field("blobGasUsed", expected.blob_gas_used, found.blob_gas_used)?;
+    field("receiptsRoot", expected.receipts_root, found.receipts_root)?;
+    field("logsBloom", expected.logs_bloom, found.logs_bloom)?;
+    field("stateRoot", expected.state_root, found.state_root)?;
+    field("transactionsRoot", expected.transactions_root, found.transactions_root)?;
+    field("requestsHash", expected.requests_hash, found.requests_hash)?;
+    field("hash", expected.hash_slow(), found.hash_slow())
+}

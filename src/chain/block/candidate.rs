@@ -1,0 +1,112 @@
+//! A block that could come next: what the writer seals, and what `pending` shows.
+
+use std::{collections::HashSet, sync::Arc, time::Instant};
+
+use alloy_eips::eip2718::Encodable2718;
+use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
+use revm::context_interface::result::InvalidTransaction;
+
+use super::seal::Content;
+use crate::chain::{Head, Pooled, SubmitError};
+use crate::{
+    block::{MAX_BLOCK_SIZE, Transaction},
+    evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
+    state::Changes,
+};
+
+/// Bytes that are left for a block's header and the prefixes of its lists.
+const HEADER_ROOM: usize = 2_048;
+
+/// Nothing fits into less gas than this.
+const LEAST_GAS: u64 = 21_000;
+
+/// An executed block without a header.
+#[derive(Debug)]
+pub(in crate::chain) struct Candidate {
+    pub(in crate::chain) content: Content,
+    pub(in crate::chain) changes: Changes,
+    /// Transactions that cannot be executed, now or later, and why.
+    pub(in crate::chain) rejected: Vec<(B256, SubmitError)>,
+}
+
+impl Candidate {
+    /// Executes `first`, then as many of `pooled` as the block has room for, on top of `head`; with `until` only as many
+    /// as there is time for.
+    pub(in crate::chain) fn build(
+        head: &Head,
+        environment: &Environment,
+        first: Vec<Transaction>,
+        pooled: &[Arc<Pooled>],
+        until: Option<Instant>,
+    ) -> Result<Self, BlockError> {
+        let mut executor = BlockExecutor::begin(&head.params, environment, &head.state, head)?;
+        let mut transactions = Vec::with_capacity(first.len() + pooled.len());
+        let mut rejected = Vec::new();
+        let mut room = match environment.rules.has(Fork::Osaka) {
+            true => MAX_BLOCK_SIZE - HEADER_ROOM,
+            false => usize::MAX,
+        };
+        for transaction in first {
+            room = room.saturating_sub(transaction.envelope.network_len());
+            match executor.execute(&transaction) {
+                Ok(_) => transactions.push(Arc::new(transaction)),
+                Err(error) => tracing::warn!(%error, hash = %transaction.hash(), "the node's own transaction failed"),
+            }
+        }
+        // Senders whose next transaction does not fit: those after it cannot be executed either.
+        let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
+        for pooled in pooled {
+            if executor.gas_left() < LEAST_GAS || until.is_some_and(|until| Instant::now() >= until) {
+                break;
+            }
+            let transaction = &pooled.transaction;
+            if waiting.contains(&transaction.sender) {
+                continue;
+            }
+            let Some(left) = room.checked_sub(transaction.envelope.network_len()) else {
+                waiting.insert(transaction.sender);
+                continue;
+            };
+            match executor.execute(transaction) {
+                Ok(_) => {
+                    room = left;
+                    transactions.push(transaction.clone());
+                }
+                Err(error) => {
+                    waiting.insert(transaction.sender);
+                    rejected.extend(rejection(error).map(|reason| (transaction.hash(), reason)));
+                }
+            }
+        }
+        let outcome = executor.finish(&[], None)?;
+        let content = Content {
+            transactions,
+            receipts: outcome.receipts,
+            gas_used: outcome.gas_used,
+            blob_gas_used: outcome.blob_gas_used,
+            requests: outcome.requests,
+            ..Content::default()
+        };
+        Ok(Self { content, changes: outcome.changes, rejected })
+    }
+}
+
+/// Why the transaction will never be executed; none if it may be in a later block.
+fn rejection(error: TransactionError) -> Option<SubmitError> {
+    use InvalidTransaction as Invalid;
+    match error {
+        TransactionError::BlockFull { .. } | TransactionError::BlobsFull => None,
+        TransactionError::Invalid(
+            Invalid::NonceTooHigh { .. }
+            | Invalid::GasPriceLessThanBasefee
+            | Invalid::BlobGasPriceGreaterThanMax { .. },
+        ) => None,
+        TransactionError::Invalid(Invalid::NonceTooLow { tx, state }) => {
+            Some(SubmitError::NonceTooLow { next: state, nonce: tx })
+        }
+        TransactionError::Invalid(Invalid::LackOfFundForMaxFee { fee, balance }) => {
+            Some(SubmitError::InsufficientFunds { balance: *balance, cost: *fee })
+        }
+        other => Some(SubmitError::Dropped(other.to_string())),
+    }
+}

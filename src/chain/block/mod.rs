@@ -1,0 +1,12 @@
+//! Blocks: the rules of headers, executing and sealing new ones, checking foreign ones, and what precedes the first.
+
+pub(super) mod apply;
+pub(super) mod build;
+pub(super) mod candidate;
+pub(super) mod edit;
+pub mod fees;
+pub(super) mod genesis;
+pub(super) mod header;
+pub(super) mod ommers;
+pub(super) mod seal;
+pub(super) mod simulate;

@@ -1,0 +1,67 @@
+//! From what a block did to its header: the one place where headers are made.
+
+use std::sync::Arc;
+
+use alloy_consensus::{Header, proofs::calculate_withdrawals_root};
+use alloy_eips::{eip4895::Withdrawal, eip7685::Requests};
+use alloy_primitives::{B64, B256, Bloom};
+
+use crate::{
+    block::{Block, Receipt, Transaction, ommers_hash, receipts_root, transactions_root},
+    evm::{Environment, Fork},
+};
+
+/// Everything that a block consists of besides its [`Environment`].
+#[derive(Debug, Default)]
+pub(in crate::chain) struct Content {
+    pub(in crate::chain) transactions: Vec<Arc<Transaction>>,
+    pub(in crate::chain) receipts: Vec<Receipt>,
+    pub(in crate::chain) gas_used: u64,
+    pub(in crate::chain) blob_gas_used: u64,
+    pub(in crate::chain) requests: Option<Requests>,
+    pub(in crate::chain) ommers: Vec<Header>,
+    pub(in crate::chain) withdrawals: Option<Vec<Withdrawal>>,
+    pub(in crate::chain) nonce: B64,
+}
+
+/// Makes the block. Fields that the fork does not know stay out of the header.
+pub(in crate::chain) fn seal(environment: &Environment, content: Content, state_root: B256) -> Block {
+    let rules = environment.rules;
+    let since = |fork| rules.has(fork);
+    let withdrawals = content.withdrawals.or_else(|| since(Fork::Shanghai).then(Vec::new));
+    let mut logs_bloom = Bloom::ZERO;
+    content.receipts.iter().filter_map(|receipt| receipt.bloom.as_deref()).for_each(|bloom| logs_bloom |= *bloom);
+    let header = Header {
+        parent_hash: environment.parent_hash,
+        ommers_hash: ommers_hash(&content.ommers),
+        beneficiary: environment.beneficiary,
+        state_root,
+        transactions_root: transactions_root(&content.transactions),
+        receipts_root: receipts_root(&content.receipts),
+        logs_bloom,
+        difficulty: environment.difficulty,
+        number: environment.number,
+        gas_limit: environment.gas_limit,
+        gas_used: content.gas_used,
+        timestamp: environment.timestamp,
+        extra_data: environment.extra_data.clone(),
+        mix_hash: environment.mix_hash,
+        nonce: content.nonce,
+        base_fee_per_gas: environment.base_fee,
+        withdrawals_root: withdrawals.as_deref().map(calculate_withdrawals_root),
+        blob_gas_used: since(Fork::Cancun).then_some(content.blob_gas_used),
+        excess_blob_gas: environment.excess_blob_gas,
+        parent_beacon_block_root: environment.parent_beacon_block_root,
+        requests_hash: since(Fork::Prague).then(|| content.requests.unwrap_or_default().requests_hash()),
+        block_access_list_hash: None,
+        slot_number: None,
+    };
+    Block {
+        hash: header.hash_slow(),
+        header,
+        transactions: content.transactions,
+        receipts: content.receipts,
+        ommers: content.ommers,
+        withdrawals,
+    }
+}

@@ -1,0 +1,428 @@
+//! Blocks that never are: what calls would do in them, block after block, on top of one that is (`eth_simulateV1`).
+
+use std::{cmp::Ordering, sync::Arc};
+
+use alloy_consensus::{
+    EthereumTypedTransaction, Header, SignableTransaction, Signed, Transaction as _, TxEip1559, TxEip4844, TxEip7702,
+    TxLegacy, proofs::ordered_trie_root_with_encoder,
+};
+use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
+use alloy_primitives::{Address, B256, Bytes, Log, Signature, TxKind, U256, keccak256};
+use alloy_rlp::{BufMut, Encodable};
+use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
+
+use super::{
+    fees,
+    seal::{Content, seal},
+};
+use crate::chain::{UnsignedTransaction, View};
+use crate::{
+    block::{Block, Envelope, Transaction},
+    evm::{
+        BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
+        StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
+    },
+    state::{ReadError, State},
+};
+
+/// The most blocks that one simulation makes.
+pub const MAX_SIMULATED_BLOCKS: u64 = 256;
+/// Seconds between two blocks, where nothing else is said.
+const BLOCK_TIME: u64 = 12;
+
+/// A block to simulate. What is left out follows from the block before.
+#[derive(Clone, Debug, Default)]
+pub struct BlockPlan {
+    /// Height. Blocks that are missing in between are simulated without calls.
+    pub number: Option<u64>,
+    /// Seconds since the Unix epoch.
+    pub time: Option<u64>,
+    /// Gas that the block's calls may use.
+    pub gas_limit: Option<u64>,
+    /// Who gets the tips.
+    pub fee_recipient: Option<Address>,
+    /// Randomness.
+    pub prev_randao: Option<B256>,
+    /// Wei per gas.
+    pub base_fee: Option<u64>,
+    /// Wei per blob gas.
+    pub blob_base_fee: Option<u128>,
+    /// Proof-of-work difficulty.
+    pub difficulty: Option<U256>,
+    /// Root of the parent beacon block.
+    pub beacon_root: Option<B256>,
+    /// Withdrawals.
+    pub withdrawals: Vec<Withdrawal>,
+    /// What to pretend about accounts from this block on.
+    pub overrides: StateOverrides,
+    /// The calls, in order.
+    pub calls: Vec<PlannedCall>,
+}
+
+/// A call of a simulated block.
+#[derive(Clone, Debug)]
+pub struct PlannedCall {
+    /// The call.
+    pub call: Call,
+    /// The nonce; by default the account's next one.
+    pub nonce: Option<u64>,
+    /// Whether a plain gas price was given: then the block lists it as a legacy transaction.
+    pub legacy: bool,
+}
+
+/// How to simulate.
+#[derive(Clone, Copy)]
+pub struct SimulationOptions<'a> {
+    /// Whether nonces and fees are checked as in a real block.
+    pub validation: bool,
+    /// Whether transfers of the coin leave logs.
+    pub trace_transfers: bool,
+    /// Gas that all calls together may use.
+    pub gas_cap: u64,
+    /// Whether it takes too long.
+    pub is_over: IsOver<'a>,
+    /// About how many bytes the outputs and logs of all calls may have, as hex.
+    pub max_bytes: usize,
+}
+
+/// A simulated block.
+#[derive(Clone, Debug)]
+pub struct Simulated {
+    /// The block with its receipts.
+    pub block: Arc<Block>,
+    /// What each call came to.
+    pub calls: Vec<CallOutcome>,
+}
+
+/// What a simulated call came to.
+#[derive(Clone, Debug)]
+pub struct CallOutcome {
+    /// Success, revert or halt, with gas and output.
+    pub result: ExecutionResult,
+    /// The logs, with transfers if they were wanted.
+    pub logs: Vec<Log>,
+    /// How many of the block's logs come before.
+    pub first_log_index: u64,
+}
+
+/// A simulation cannot be made.
+#[derive(Debug, thiserror::Error)]
+pub enum SimulationError {
+    /// More blocks than one simulation makes.
+    #[error("too many blocks")]
+    TooManyBlocks,
+    /// A block does not come after the one before.
+    #[error("block numbers must be in order: {0} <= {1}")]
+    NumberOrder(u64, u64),
+    /// A block is not later than the one before.
+    #[error("block timestamps must be in order: {0} <= {1}")]
+    TimeOrder(u64, u64),
+    /// A call asks for more gas than its block has left.
+    #[error("block gas limit reached: remaining: {0}, required: {1}")]
+    BlockGasLimit(u64, u64),
+    /// What is to be pretended cannot be.
+    #[error(transparent)]
+    Override(#[from] OverrideError),
+    /// A call breaks a rule.
+    #[error("{0}")]
+    Call(TransactionError),
+    /// A block breaks a rule.
+    #[error(transparent)]
+    Block(#[from] BlockError),
+    /// It takes too long.
+    #[error("execution timeout")]
+    Timeout,
+    /// The calls return and log too much.
+    #[error("response too large: the outputs and logs exceed {0} bytes; simulate fewer calls at a time")]
+    TooLarge(usize),
+}
+
+/// Simulates blocks on top of the block of `view`.
+pub fn simulate(
+    view: &View,
+    plans: Vec<BlockPlan>,
+    options: SimulationOptions<'_>,
+) -> Result<Vec<Simulated>, SimulationError> {
+    let plans = complete(&view.block.header, plans)?;
+    let mut simulation = Simulation {
+        view,
+        options,
+        state: view.state.clone(),
+        blocks: Vec::new(),
+        gas: options.gas_cap,
+        bytes: options.max_bytes,
+    };
+    for plan in plans {
+        let simulated = simulation.block(plan)?;
+        simulation.blocks.push(simulated);
+    }
+    Ok(simulation.blocks)
+}
+
+/// Checks the order of blocks, gives each its number and time and fills gaps with blocks without calls.
+fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, SimulationError> {
+    let (mut number, mut time) = (base.number, base.timestamp);
+    let mut all = Vec::new();
+    for mut plan in plans {
+        let at = plan.number.unwrap_or(number.saturating_add(1));
+        if at <= number {
+            return Err(SimulationError::NumberOrder(at, number));
+        }
+        if at - base.number > MAX_SIMULATED_BLOCKS {
+            return Err(SimulationError::TooManyBlocks);
+        }
+        for between in number + 1..at {
+            time = time.saturating_add(BLOCK_TIME);
+            all.push(BlockPlan { number: Some(between), time: Some(time), ..BlockPlan::default() });
+        }
+        let when = plan.time.unwrap_or(time.saturating_add(BLOCK_TIME));
+        if when <= time {
+            return Err(SimulationError::TimeOrder(when, time));
+        }
+        (number, time) = (at, when);
+        (plan.number, plan.time) = (Some(at), Some(when));
+        all.push(plan);
+    }
+    Ok(all)
+}
+
+struct Simulation<'a> {
+    view: &'a View,
+    options: SimulationOptions<'a>,
+    /// The state after the blocks so far.
+    state: State,
+    blocks: Vec<Simulated>,
+    /// Gas that is left for all calls.
+    gas: u64,
+    /// Bytes that are left for all outputs and logs.
+    bytes: usize,
+}
+
+impl Simulation<'_> {
+    fn block(&mut self, plan: BlockPlan) -> Result<Simulated, SimulationError> {
+        let params = &*self.view.head.params;
+        let environment = self.environment(&plan);
+        let hashes = Hashes { view: self.view, simulated: &self.blocks };
+        let state = self.state.clone();
+        let mut overlay = Overlay::new(&state, &hashes);
+        let mut precompiles = environment.precompiles(params);
+        apply_overrides(&mut overlay, &mut precompiles, &plan.overrides)?;
+        let mut executor = BlockExecutor::begin_on(params, &environment, overlay)?;
+        let (mut transactions, mut calls, mut first_log_index) = (Vec::new(), Vec::new(), 0);
+        for planned in plan.calls {
+            if (self.options.is_over)() {
+                return Err(SimulationError::Timeout);
+            }
+            let sender = planned.call.from;
+            let account = executor.overlay().account(sender).map_err(OverrideError::from)?;
+            let own_nonce = account.map_or(0, |account| account.nonce);
+            let gas = self.gas_for(&planned.call, executor.gas_left())?;
+            let transaction = as_transaction(planned, own_nonce, gas, params.chain_id);
+            if self.options.validation {
+                check_nonce(transaction.envelope.nonce(), own_nonce)?;
+            }
+            let mut cfg = environment.cfg_env(params);
+            lift_limits(&mut cfg);
+            let envelope = &transaction.envelope;
+            cfg.disable_nonce_check = !self.options.validation;
+            cfg.disable_base_fee = !self.options.validation
+                && envelope.max_fee_per_gas() == 0
+                && envelope.max_priority_fee_per_gas().unwrap_or(0) == 0;
+            let mut logs = LogCollector::new(self.options.trace_transfers);
+            let mut watch = Watch::new(&mut logs, self.options.is_over, self.bytes);
+            let executed = executor.simulate(&transaction, cfg, precompiles.clone(), &mut watch);
+            let too_large = || SimulationError::TooLarge(self.options.max_bytes);
+            match watch.stopped() {
+                None => {}
+                Some(Stop::Time) => return Err(SimulationError::Timeout),
+                Some(Stop::Size) => return Err(too_large()),
+            }
+            let logged = watch.recorded();
+            let result = executed.map_err(SimulationError::Call)?;
+            let returned = 2 * result.output().map_or(0, |output| output.len());
+            self.bytes = self.bytes.checked_sub(logged + returned).ok_or_else(too_large)?;
+            if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
+                // Without validation nothing keeps the largest nonce from being followed by zero.
+                executor.overlay().edit(sender, |account| account.nonce = 0).map_err(OverrideError::from)?;
+            }
+            self.gas = self.gas.saturating_sub(result.tx_gas_used());
+            let logs = if result.is_success() { logs.into_logs() } else { Vec::new() };
+            let count = logs.len() as u64;
+            calls.push(CallOutcome { result, logs, first_log_index });
+            first_log_index += count;
+            transactions.push(Arc::new(transaction));
+        }
+        let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
+        let root = self.state.apply(&outcome.changes);
+        let content = Content {
+            transactions,
+            receipts: outcome.receipts,
+            gas_used: outcome.gas_used,
+            blob_gas_used: outcome.blob_gas_used,
+            requests: outcome.requests,
+            withdrawals: environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals),
+            ..Content::default()
+        };
+        let mut block = seal(&environment, content, root);
+        block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {
+            out.put_slice(&encoding(transaction))
+        });
+        block.hash = block.header.hash_slow();
+        Ok(Simulated { block: Arc::new(block), calls })
+    }
+
+    /// Gas for a call: what it asks for or what its block has left, as far as there is any for the whole simulation.
+    fn gas_for(&self, call: &Call, left: u64) -> Result<u64, SimulationError> {
+        let wanted = call.gas.unwrap_or(left);
+        if wanted > left {
+            return Err(SimulationError::BlockGasLimit(left, wanted));
+        }
+        Ok(wanted.min(self.gas))
+    }
+
+    fn environment(&self, plan: &BlockPlan) -> Environment {
+        let parent = self.blocks.last().map_or(&self.view.block, |simulated| &simulated.block);
+        let header = &parent.header;
+        let number = plan.number.unwrap_or(header.number + 1);
+        let timestamp = plan.time.unwrap_or(header.timestamp + BLOCK_TIME);
+        let rules = self.view.head.rules(number, timestamp);
+        // Without validation calls pay nothing, so the block asks for nothing.
+        let base_fee = if self.options.validation { fees::next_base_fee(header, rules) } else { Some(0) };
+        Environment {
+            rules,
+            number,
+            timestamp,
+            beneficiary: plan.fee_recipient.unwrap_or(header.beneficiary),
+            gas_limit: plan.gas_limit.unwrap_or(header.gas_limit),
+            base_fee: plan.base_fee.or(base_fee).filter(|_| rules.has(Fork::London)),
+            difficulty: match rules.has(Fork::Paris) {
+                true => U256::ZERO,
+                false => plan.difficulty.unwrap_or(header.difficulty),
+            },
+            mix_hash: plan.prev_randao.unwrap_or_default(),
+            excess_blob_gas: fees::next_excess_blob_gas(header, rules),
+            pretended_blob_base_fee: plan.blob_base_fee,
+            parent_hash: parent.hash,
+            parent_beacon_block_root: rules.has(Fork::Cancun).then(|| plan.beacon_root.unwrap_or_default()),
+            extra_data: Bytes::new(),
+        }
+    }
+}
+
+/// What a real block checks before anything else.
+fn check_nonce(tx: u64, state: u64) -> Result<(), SimulationError> {
+    use InvalidTransaction as Invalid;
+    let invalid = match tx.cmp(&state) {
+        Ordering::Greater => Invalid::NonceTooHigh { tx, state },
+        Ordering::Less => Invalid::NonceTooLow { tx, state },
+        Ordering::Equal if tx == u64::MAX => Invalid::NonceOverflowInTransaction,
+        Ordering::Equal => return Ok(()),
+    };
+    Err(SimulationError::Call(TransactionError::Invalid(invalid)))
+}
+
+/// Hashes of the chain's blocks and of those simulated so far.
+struct Hashes<'a> {
+    view: &'a View,
+    simulated: &'a [Simulated],
+}
+
+impl BlockHashes for Hashes<'_> {
+    fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {
+        match number.checked_sub(self.view.block.number() + 1) {
+            None => self.view.head.block_hash(number),
+            Some(at) => Ok(self.simulated.get(at as usize).map(|simulated| simulated.block.hash)),
+        }
+    }
+}
+
+/// The transaction that the block lists for a call: one that nobody signed.
+fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id: u64) -> Transaction {
+    let PlannedCall { call, nonce, legacy } = planned;
+    let (nonce, to) = (nonce.unwrap_or(own_nonce), call.to.map_or(TxKind::Create, TxKind::Call));
+    let (max_fee_per_gas, max_priority_fee_per_gas) = (call.gas_price, call.priority_fee.unwrap_or(0));
+    let (value, input, access_list) = (call.value, call.input, call.access_list.unwrap_or_default());
+    let unsigned: UnsignedTransaction = if legacy {
+        TxLegacy { chain_id: None, nonce, gas_price: call.gas_price, gas_limit, to, value, input }.into()
+    } else if let Some(authorization_list) = call.authorization_list {
+        let to = call.to.unwrap_or_default();
+        TxEip7702 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to,
+            value,
+            access_list,
+            authorization_list,
+            input,
+        }
+        .into()
+    } else if let Some(blob_versioned_hashes) = call.blob_hashes {
+        TxEip4844 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to: call.to.unwrap_or_default(),
+            value,
+            access_list,
+            blob_versioned_hashes,
+            max_fee_per_blob_gas: call.max_fee_per_blob_gas.unwrap_or(0),
+            input,
+        }
+        .into()
+    } else {
+        TxEip1559 {
+            chain_id,
+            nonce,
+            gas_limit,
+            max_fee_per_gas,
+            max_priority_fee_per_gas,
+            to,
+            value,
+            access_list,
+            input,
+        }
+        .into()
+    };
+    Transaction { envelope: without_signature(unsigned), sender: call.from, public_key: None }
+}
+
+/// The transaction as one that nobody signed.
+pub fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
+    let nobody = Signature::new(U256::ZERO, U256::ZERO, false);
+    match unsigned {
+        EthereumTypedTransaction::Legacy(tx) => {
+            let hash = keccak256(legacy_encoding(&tx));
+            Envelope::Legacy(Signed::new_unchecked(tx, nobody, hash))
+        }
+        typed => Envelope::from(typed.into_signed(nobody)),
+    }
+}
+
+/// The encoding that hashes and roots are taken of.
+fn encoding(transaction: &Transaction) -> Vec<u8> {
+    match &transaction.envelope {
+        Envelope::Legacy(signed) => legacy_encoding(signed.tx()),
+        envelope => envelope.encoded_2718(),
+    }
+}
+
+/// A legacy transaction with zeros for a signature: unlike any real one also in `v`.
+fn legacy_encoding(tx: &TxLegacy) -> Vec<u8> {
+    let mut payload = Vec::new();
+    tx.nonce.encode(&mut payload);
+    tx.gas_price.encode(&mut payload);
+    tx.gas_limit.encode(&mut payload);
+    tx.to.encode(&mut payload);
+    tx.value.encode(&mut payload);
+    tx.input.encode(&mut payload);
+    payload.extend_from_slice(&[alloy_rlp::EMPTY_STRING_CODE; 3]);
+    let mut out = Vec::with_capacity(payload.len() + 9);
+    alloy_rlp::Header { list: true, payload_length: payload.len() }.encode(&mut out);
+    out.extend_from_slice(&payload);
+    out
+}

@@ -1,0 +1,192 @@
+//! What is done to a chain in a directory while no node runs on it.
+
+use std::{
+    collections::BTreeMap,
+    io::{self, Write},
+    sync::Arc,
+};
+
+use super::recover::{OpenError, follow, newest_checkpoint};
+use crate::{
+    block::Block,
+    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Storage},
+    store::{self, ChainFile, Checkpoint, CheckpointError, History, Repaired, checkpoints},
+};
+
+/// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
+const LEAST_KEPT: u64 = 256;
+
+/// What was found in a directory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Report {
+    /// The oldest block in the log; one after the newest if there is none.
+    pub first: u64,
+    /// The first block whose outcome was checked: of those before it the state is not known.
+    pub first_state: u64,
+    /// The newest block.
+    pub last: u64,
+    /// Entries of the log, all of which were checked, those that count no more among them.
+    pub entries: u64,
+    /// Transactions in blocks that count.
+    pub transactions: u64,
+    /// Accounts after the newest block.
+    pub accounts: u64,
+    /// Checkpoints that were checked: all that the log can be followed from.
+    pub checkpoints: u64,
+}
+
+/// Something could not be done.
+#[derive(Debug, thiserror::Error)]
+pub enum MaintainError {
+    /// The chain cannot be opened, or is not in order.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// There is none.
+    #[error("{0}: there is no chain")]
+    Empty(String),
+    /// The system refused.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
+
+impl From<LogError> for MaintainError {
+    fn from(error: LogError) -> Self {
+        Self::Open(error.into())
+    }
+}
+
+impl From<AppendError> for MaintainError {
+    fn from(error: AppendError) -> Self {
+        Self::Io(io::Error::other(error))
+    }
+}
+
+/// A chain in a directory.
+struct Opened {
+    identity: ChainIdentity,
+    log: LocalLog,
+    history: Arc<History>,
+}
+
+fn opened(storage: &Arc<dyn Storage>) -> Result<Opened, MaintainError> {
+    let file = ChainFile::load(&**storage).map_err(OpenError::from)?;
+    let identity = file.ok_or_else(|| MaintainError::Empty(storage.describe("")))?.identity();
+    let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
+    let log = LocalLog::open(storage.clone(), identity, Durability::Fsync, begin_at)?;
+    let history = History::open(storage.clone(), log.reader(), identity)?;
+    Ok(Opened { identity, log, history })
+}
+
+/// The checkpoint that is reached from another by what the log has up to height `end`.
+fn walk(log: &LocalLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
+    let mut at = from;
+    for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
+        let stored = stored?;
+        let height = stored.location.height;
+        if !history.is_void(height) {
+            follow(&mut at, stored.entry()?).map_err(|what| OpenError::Entry { height, what })?;
+        }
+        at.height = height + 1;
+    }
+    Ok(at)
+}
+
+/// Checks everything there is: every record, every block against its header and the one before, every state root from the
+/// oldest checkpoint on, every checkpoint that the log can be followed from. What was taken back is checked as well, as far
+/// as it can be by itself.
+pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
+    let chain = opened(storage)?;
+    let mut roots = BTreeMap::new();
+    let mut oldest = None;
+    for height in chain.history.bases()? {
+        let checkpoint = Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
+        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root()));
+        oldest.get_or_insert(checkpoint);
+    }
+    let none = || OpenError::from(CheckpointError::none(storage.describe("")));
+    let mut at = oldest.ok_or_else(none)?;
+    let mut report =
+        Report { checkpoints: roots.len() as u64, first_state: at.block.number() + 1, ..Report::default() };
+    let (start, beginning) = (chain.history.start(), at.height);
+    let mut newest: Option<Arc<Block>> = None;
+    for stored in chain.log.stream(start)? {
+        let stored = stored?;
+        let height = stored.location.height;
+        let wrong = |what| OpenError::Entry { height, what };
+        let entry = stored.entry()?;
+        let counts = !chain.history.is_void(height);
+        if let Entry::Block { block, .. } = &entry {
+            block.verify().map_err(|field| wrong(format!("block {}: {field} does not fit", block.number())))?;
+            let follows = |newest: &Arc<Block>| block.header.parent_hash == newest.hash;
+            if counts && !newest.as_ref().is_none_or(follows) {
+                return Err(wrong(format!("block {} does not follow the one before", block.number())).into());
+            }
+            if counts {
+                report.transactions += block.transactions.len() as u64;
+                newest = Some(block.clone());
+            }
+        }
+        if counts && height >= beginning {
+            follow(&mut at, entry).map_err(wrong)?;
+        }
+        if height + 1 == beginning && newest.as_ref().is_some_and(|newest| newest.hash != at.block.hash) {
+            return Err(wrong(format!("the checkpoint at {beginning} is of another block")).into());
+        }
+        report.entries += 1;
+        at.height = at.height.max(height + 1);
+        let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
+        if known.is_some_and(|known| *known != (at.block.hash, at.state.root())) {
+            return Err(wrong(format!("the checkpoint at {} is of another state", height + 1)).into());
+        }
+    }
+    (report.last, report.accounts) = (at.block.number(), at.state.len() as u64);
+    report.first = chain.history.oldest().unwrap_or(report.last + 1);
+    Ok(report)
+}
+
+/// Gives up what follows the first damaged entry of the log. None if there is no such entry.
+pub fn repair(storage: &Arc<dyn Storage>) -> Result<Option<Repaired>, MaintainError> {
+    let file = ChainFile::load(&**storage).map_err(OpenError::from)?;
+    let identity = file.ok_or_else(|| MaintainError::Empty(storage.describe("")))?.identity();
+    Ok(store::repair(&**storage, identity)?)
+}
+
+/// Lets go of all blocks but the newest `keep`, and of none after `last`. Every block that is left keeps its state: the log
+/// then begins on a checkpoint of its own. Returns the oldest that is left.
+pub fn compact(storage: &Arc<dyn Storage>, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
+    let Opened { identity, log, history } = &opened(storage)?;
+    let walk = |from: Checkpoint, end| -> Result<Checkpoint, MaintainError> {
+        let height = from.height;
+        let reached = walk(log, history, from, end)?;
+        if reached.height > height {
+            reached.write(&**storage, *identity)?;
+        }
+        Ok(reached)
+    };
+    let newest = walk(newest_checkpoint(&**storage, *identity, history, log.end())?, log.end())?.block.number();
+    let oldest = (newest + 1).saturating_sub(keep.max(LEAST_KEPT));
+    let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
+    let from = history.height_of(oldest).unwrap_or(0);
+    if from > 0 {
+        // Where an earlier version let go of the states before its oldest checkpoint there is none to go on from.
+        if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
+            walk(Checkpoint::read(&**storage, before, *identity).map_err(OpenError::from)?, from)?;
+        }
+        store::compact(&**storage, *identity, history, from)?;
+    }
+    Ok(history.oldest().unwrap_or(0).max(oldest))
+}
+
+/// Writes all blocks after the first one as other clients exchange them: concatenated RLP. Returns how many.
+pub fn export_blocks(storage: &Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, MaintainError> {
+    let chain = opened(storage)?;
+    let blocks = chain.history.oldest().unwrap_or(1)..;
+    let mut count = 0;
+    for block in blocks.map_while(|number| chain.history.block(number)) {
+        let block: Arc<Block> = block;
+        out.write_all(&block.encode())?;
+        count += 1;
+    }
+    out.flush()?;
+    Ok(count)
+}

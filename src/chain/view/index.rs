@@ -1,0 +1,57 @@
+//! Where blocks and transactions are found by their hashes.
+//!
+//! The maps are shared by all heads and may name what a head does not hold (or no longer, or not yet): a reader
+//! looks at what its own head has in that place and believes only that. So lookups take no lock and see one
+//! consistent chain.
+
+use std::sync::Arc;
+
+use alloy_primitives::{B256, map::DefaultHashBuilder};
+use papaya::HashMap;
+
+use super::head::Head;
+use crate::block::Block;
+
+#[derive(Debug)]
+pub(in crate::chain) struct Index {
+    blocks: HashMap<B256, u64, DefaultHashBuilder>,
+    transactions: HashMap<B256, (u64, u32), DefaultHashBuilder>,
+}
+
+impl Default for Index {
+    fn default() -> Self {
+        let builder = DefaultHashBuilder::default;
+        Self { blocks: HashMap::with_hasher(builder()), transactions: HashMap::with_hasher(builder()) }
+    }
+}
+
+impl Index {
+    pub(in crate::chain) fn insert(&self, block: &Block) {
+        self.blocks.pin().insert(block.hash, block.number());
+        let transactions = self.transactions.pin();
+        for (index, transaction) in block.transactions.iter().enumerate() {
+            transactions.insert(transaction.hash(), (block.number(), index as u32));
+        }
+    }
+
+    /// Forgets a block, unless another one has taken the place of its entries.
+    pub(in crate::chain) fn remove(&self, block: &Block) {
+        self.blocks.pin().remove(&block.hash);
+        let transactions = self.transactions.pin();
+        for (index, transaction) in block.transactions.iter().enumerate() {
+            let _ = transactions.remove_if(&transaction.hash(), |_, at| *at == (block.number(), index as u32));
+        }
+    }
+
+    pub(in crate::chain) fn block<'a>(&self, head: &'a Head, hash: B256) -> Option<&'a Arc<Block>> {
+        let number = *self.blocks.pin().get(&hash)?;
+        head.block(number).filter(|block| block.hash == hash)
+    }
+
+    pub(in crate::chain) fn transaction<'a>(&self, head: &'a Head, hash: B256) -> Option<(&'a Arc<Block>, usize)> {
+        let (number, index) = *self.transactions.pin().get(&hash)?;
+        let block = head.block(number)?;
+        let found = block.transactions.get(index as usize)?;
+        (found.hash() == hash).then_some((block, index as usize))
+    }
+}

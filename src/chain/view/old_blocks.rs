@@ -1,0 +1,68 @@
+//! What a chain in a directory knows besides what memory holds: old blocks, and transactions that waited.
+
+use std::sync::Arc;
+
+use super::head::Head;
+use crate::{
+    block::{Block, Submission},
+    chain::{Chain, writer::thread::Command},
+    store::LogKey,
+};
+
+impl Chain {
+    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
+    pub(in crate::chain) fn wait_again(&self, waiting: Vec<Submission>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let (all, mut back) = (waiting.len(), 0);
+        for submission in waiting {
+            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+                Ok(_) => back += 1,
+                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+            }
+        }
+        tracing::info!(all, back, "transactions wait again");
+        let _ = self.commands.send(Command::TidyPool);
+        self.wake();
+    }
+
+    /// The block with this number where memory no longer holds it.
+    pub fn old_block(&self, head: &Head, number: u64) -> Option<Arc<Block>> {
+        let history = self.shared.history.as_ref().filter(|_| number < head.oldest())?;
+        history.block(number)
+    }
+
+    /// Height of the newest checkpoint that the log can be followed from; none on a chain that lives in memory only.
+    pub fn checkpoint(&self) -> Option<u64> {
+        self.shared.history.as_ref()?.bases().ok()?.last().copied()
+    }
+
+    /// The oldest block that there is besides the first one.
+    pub fn oldest(&self, head: &Head) -> u64 {
+        let kept = self.shared.history.as_ref().and_then(|history| history.oldest());
+        kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
+    }
+
+    /// Numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under at least one
+    /// key of each of `wanted`, oldest first.
+    pub fn old_candidates(&self, head: &Head, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+        let Some(last) = head.oldest().checked_sub(1) else { return Vec::new() };
+        let history = self.shared.history.as_ref();
+        history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
+    }
+
+    /// The blocks before `before` that memory no longer holds and that may have logs under at least one key of each of
+    /// `wanted`, newest first. Each is read when it is asked for.
+    pub fn old_blocks_before<'a>(
+        &'a self,
+        head: &Head,
+        before: u64,
+        wanted: &'a [Vec<LogKey>],
+    ) -> impl Iterator<Item = Arc<Block>> + 'a {
+        let (history, before) = (self.shared.history.as_ref(), before.min(head.oldest()));
+        let numbers = history.into_iter().flat_map(move |history| history.candidates_before(before, wanted));
+        numbers.filter_map(move |number| history?.block(number))
+    }
+}

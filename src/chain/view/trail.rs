@@ -1,0 +1,73 @@
+//! The recent blocks of a head, without their states.
+
+use std::sync::Arc;
+
+use super::{log_windows::LogWindows, spine::Spine};
+use crate::{block::Block, store::LogKey};
+
+/// The recent blocks of a head: what is worth keeping of a head that was seen before.
+#[derive(Clone, Debug)]
+pub struct Trail {
+    blocks: Spine<Arc<Block>>,
+    logs: LogWindows,
+}
+
+impl Trail {
+    /// No blocks so far; the first one will have this number.
+    pub(in crate::chain) fn starting_at(number: u64) -> Self {
+        Self { blocks: Spine::starting_at(number), logs: LogWindows::starting_at(number) }
+    }
+
+    /// What leads from this trail to `newer`: its own blocks that are gone and the other's that are new, both oldest
+    /// first.
+    pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
+        let shared = |at: &u64| self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash);
+        let (first, next) = (newer.first(), self.blocks.next().min(newer.blocks.next()));
+        let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
+        let from = |trail: &Self| trail.from(after).cloned().collect();
+        (from(self), from(newer))
+    }
+
+    /// Number of the oldest block.
+    pub(in crate::chain) fn first(&self) -> u64 {
+        self.blocks.first()
+    }
+
+    pub(in crate::chain) fn get(&self, number: u64) -> Option<&Arc<Block>> {
+        self.blocks.get(number)
+    }
+
+    /// The blocks from `number` on, oldest first.
+    pub(in crate::chain) fn from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
+        self.blocks.iter_from(number)
+    }
+
+    /// The blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest first.
+    pub(in crate::chain) fn candidates(
+        &self,
+        from: u64,
+        to: u64,
+        wanted: &[Vec<LogKey>],
+    ) -> impl Iterator<Item = &Arc<Block>> {
+        let (first, last) = (from.max(self.first()), to.min(self.blocks.next().saturating_sub(1)));
+        let numbers = if first <= last { self.logs.candidates(first, last, wanted) } else { Vec::new() };
+        numbers.into_iter().filter_map(|number| self.get(number))
+    }
+
+    pub(in crate::chain) fn push(&mut self, block: Arc<Block>) {
+        self.blocks.push(block);
+        self.logs.push(&self.blocks);
+    }
+
+    /// Drops the blocks from `next` on.
+    pub(in crate::chain) fn truncate(&mut self, next: u64) {
+        self.blocks.truncate(next);
+        self.logs.truncate(next);
+    }
+
+    /// Drops the blocks before `first`.
+    pub(in crate::chain) fn drop_before(&mut self, first: u64) {
+        self.blocks.drop_before(first);
+        self.logs.drop_before(first);
+    }
+}

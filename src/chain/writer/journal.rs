@@ -1,0 +1,163 @@
+//! Where the writer records what it does before anybody sees it.
+
+use std::{io, sync::Arc};
+
+use crate::chain::Head;
+use crate::{
+    block::Submission,
+    log::{AppendError, BlockLog, ChainIdentity, Entry, Parameters, Shift, Storage},
+    store::{Checkpoint, DataDir, History, Keeper, KeptTransaction, PoolFile},
+};
+
+/// The log, and what is kept up to date with it. Knows nothing of how blocks come about.
+pub struct Journal {
+    log: Box<dyn BlockLog>,
+    kept: Option<Kept>,
+    /// Why nothing more can be recorded.
+    given_up: Option<String>,
+    /// Held as long as anything is written.
+    _directory: Option<DataDir>,
+}
+
+/// What a log in files has beside it.
+struct Kept {
+    history: Arc<History>,
+    keeper: Keeper,
+    pool: PoolFile,
+    /// The block of the checkpoint that the chain was opened with, and the entries which that includes.
+    base: (u64, u64),
+    /// Bytes of the log that the keeper knows of.
+    told: u64,
+}
+
+/// What a [`Journal`] is made of when the chain is in a directory.
+pub(in crate::chain) struct Parts {
+    pub(in crate::chain) storage: Arc<dyn Storage>,
+    pub(in crate::chain) identity: ChainIdentity,
+    pub(in crate::chain) history: Arc<History>,
+    pub(in crate::chain) keeper: Keeper,
+    pub(in crate::chain) base: (u64, u64),
+    pub(in crate::chain) directory: Option<DataDir>,
+}
+
+impl Journal {
+    /// A journal of nothing but a log.
+    pub fn new(log: Box<dyn BlockLog>) -> Self {
+        Self { log, kept: None, given_up: None, _directory: None }
+    }
+
+    pub(in crate::chain) fn with_parts(
+        log: Box<dyn BlockLog>,
+        parts: Parts,
+        waiting: &[Submission],
+    ) -> io::Result<Self> {
+        let kept = |waiting: &Submission| KeptTransaction {
+            transaction: Arc::new(waiting.transaction.clone()),
+            sidecar: waiting.sidecar.clone(),
+        };
+        let waiting: Vec<_> = waiting.iter().map(kept).collect();
+        let pool = PoolFile::create(parts.storage, parts.identity, &waiting)?;
+        let told = log.written();
+        let kept = Kept { history: parts.history, keeper: parts.keeper, pool, base: parts.base, told };
+        Ok(Self { log, kept: Some(kept), given_up: None, _directory: parts.directory })
+    }
+
+    /// Blocks that memory no longer holds.
+    pub(in crate::chain) fn history(&self) -> Option<Arc<History>> {
+        self.kept.as_ref().map(|kept| kept.history.clone())
+    }
+
+    /// Whether transactions that wait are kept.
+    pub(in crate::chain) fn keeps_pool(&self) -> bool {
+        self.kept.is_some()
+    }
+
+    /// The height that the next entry gets.
+    pub fn height(&self) -> u64 {
+        self.log.end()
+    }
+
+    /// Appends an entry to the log. When this returns it is as durable as was asked for.
+    pub fn record(&mut self, entry: &Entry) -> Result<(), AppendError> {
+        if let Some(reason) = self.given_up.clone() {
+            return Err(AppendError::Unknown { file: "log".to_owned(), reason });
+        }
+        let location = self.log.append(self.log.end(), entry)?;
+        if let Some(kept) = &self.kept {
+            kept.history.insert(location, entry);
+        }
+        Ok(())
+    }
+
+    /// Whether an entry was refused for lack of room, and it is not known yet that there is room again.
+    pub(super) fn is_obstructed(&self) -> bool {
+        self.given_up.is_some() || self.log.is_obstructed()
+    }
+
+    /// Checks whether an entry as large as one that was refused could be recorded now.
+    pub(super) fn probe(&mut self) -> Result<(), AppendError> {
+        match self.given_up.clone() {
+            Some(reason) => Err(AppendError::Unknown { file: "log".to_owned(), reason }),
+            None => self.log.probe(),
+        }
+    }
+
+    /// Lets nothing more be recorded.
+    pub(in crate::chain) fn give_up(&mut self, reason: String) {
+        self.given_up = Some(reason);
+    }
+
+    /// Entries that the log had when the block with this number was the newest; none if that is not known. Never fewer
+    /// than the checkpoint includes that the chain was opened with: of its block no other state is held than its own, and
+    /// nothing may go back to before the oldest checkpoint.
+    pub(in crate::chain) fn height_after(&self, number: u64) -> Option<u64> {
+        let Kept { history, base, .. } = self.kept.as_ref()?;
+        if base.0 == number {
+            return Some(base.1);
+        }
+        history.height_of(number).map(|height| height + 1)
+    }
+
+    /// Everything that was recorded is published as `head`: a good time to have a checkpoint made.
+    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: Shift) {
+        let (height, written) = (self.log.end(), self.log.written());
+        let Some(kept) = &mut self.kept else { return };
+        kept.keeper.appended(written - kept.told);
+        kept.told = written;
+        kept.keeper.offer(|| Checkpoint {
+            height,
+            shift,
+            genesis: head.genesis.clone(),
+            block: head.block.clone(),
+            state: head.state.clone(),
+            parameters: Parameters::of(head),
+        });
+    }
+
+    /// Writes down transactions that wait.
+    pub(in crate::chain) fn keep(&mut self, transactions: &[KeptTransaction]) -> io::Result<()> {
+        self.kept.as_mut().map_or(Ok(()), |kept| kept.pool.append(transactions))
+    }
+
+    /// Writes the file of transactions that wait anew, if it is worth it or `anyway`, with those that still do.
+    pub(in crate::chain) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<KeptTransaction>) {
+        let Some(kept) = self.kept.as_mut() else { return };
+        if !(kept.pool.has_grown() || (anyway && kept.pool.has_any())) {
+            return;
+        }
+        if let Err(error) = kept.pool.rewrite(&waiting()) {
+            tracing::error!(%error, "could not write the transactions that wait for a block");
+        }
+    }
+
+    /// Finishes what is under way.
+    pub(in crate::chain) fn close(mut self) {
+        if let Err(error) = self.log.sync() {
+            tracing::error!(%error, "could not write the end of the log");
+        }
+        if let Some(kept) = self.kept {
+            kept.keeper.stop();
+            kept.history.finish();
+        }
+    }
+}

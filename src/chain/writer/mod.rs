@@ -1,0 +1,98 @@
+//! The one writer: turns what is ready into blocks, and makes every other change to the chain.
+
+pub(super) mod arrivals;
+pub(super) mod change;
+pub(super) mod journal;
+mod ledger;
+mod mining;
+pub(super) mod phases;
+pub(super) mod produced;
+mod recorder;
+mod schedule;
+pub(super) mod seal_lock;
+pub(super) mod sealing;
+pub(super) mod thread;
+pub(super) mod timing;
+
+use std::sync::Arc;
+
+use alloy_primitives::Address;
+
+pub use self::ledger::SnapshotInfo;
+use self::phases::Phase;
+pub(super) use self::{ledger::Ledger, recorder::Recorder, schedule::Schedule};
+use crate::{
+    block::Block,
+    chain::{ChangeError, Edit, Event, Head, SubmitError, shared::Shared},
+};
+
+/// The chain as its only writer sees it.
+pub(super) struct Writer {
+    pub(super) shared: Arc<Shared>,
+    pub(super) ledger: Ledger,
+    pub(super) schedule: Schedule,
+    pub(super) recorder: Recorder,
+    /// Whether it was told to end.
+    pub(super) ended: bool,
+}
+
+impl Writer {
+    /// The newest head.
+    pub(super) fn head(&self) -> Arc<Head> {
+        self.shared.head.load_full()
+    }
+
+    /// Nothing more is written.
+    pub(super) fn end(&mut self) {
+        self.ended = true;
+        self.schedule.orders.clear();
+        if let Some(journal) = self.recorder.journal.take() {
+            journal.close();
+        }
+        self.shared.pool.clear(|| SubmitError::Stopped);
+    }
+
+    /// Makes `next` the head that everybody sees, then answers whoever waited for it.
+    pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
+        self.shared.phases.time(Phase::Publish, || {
+            for block in &added {
+                self.shared.index.insert(block);
+                self.shared.produced.count(block);
+                self.shared.arrivals.sealed(block.transactions.len());
+            }
+            let head = Arc::new(next.after(&self.head()));
+            self.shared.undone.push(head.version(), &removed, self.shared.history_limits.bytes);
+            self.shared.head.store(head.clone());
+            // A nonce may be used by others than the account's own transactions: authorizations (EIP-7702), and
+            // contracts that such an account creates.
+            let changes = added.first().map(|first| head.changes_from(first.number()));
+            let changed = changes.into_iter().flatten().flatten().flat_map(|changes| &changes.0);
+            self.settle(changed.map(|change| change.address), &head);
+            // Nobody may be listening.
+            let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
+        });
+    }
+
+    /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
+    pub(super) fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
+        let head = self.head();
+        let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
+        self.record_edits(&head, &next)?;
+        self.publish(next, Vec::new(), Vec::new());
+        let edited = self.head();
+        let changes = edited.edits().iter().skip(head.edits().len()).flat_map(|changes| &changes.0);
+        self.settle(changes.map(|change| change.address), &edited);
+        Ok(())
+    }
+
+    /// Lets the pool know which of these accounts' transactions `head` has made pointless.
+    fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
+        let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
+        self.shared.pool.settle(accounts, &head.state, is_included);
+    }
+
+    /// The same for every account that the pool knows, after the whole state was replaced.
+    pub(super) fn settle_all(&self) {
+        self.settle(self.shared.pool.senders(), &self.head());
+    }
+}
