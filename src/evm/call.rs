@@ -14,7 +14,7 @@ use revm::{
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
     apply_overrides,
-    patience::{IsOver, Patience, watch_jumps},
+    patience::{Patience, watch_jumps},
 };
 use crate::{
     block::recover_authority,
@@ -63,10 +63,8 @@ pub struct CallContext<'a> {
     pub overrides: &'a StateOverrides,
     /// The most gas that a call may use.
     pub gas_cap: u64,
-    /// Whether the call takes too long, if it is limited in time.
-    pub is_over: Option<IsOver<'a>>,
-    /// Whether the call has to end before it runs a precompile that takes milliseconds, if it is limited in time.
-    pub refuses_long: Option<IsOver<'a>>,
+    /// How long the call may take, if it is limited in time.
+    pub patience: Option<Patience<'a>>,
 }
 
 /// An execution that was watched, and everything that it depended on.
@@ -92,20 +90,15 @@ impl Inspected<'_> {
 }
 
 impl<'a> CallContext<'a> {
-    /// The same, as long as `is_over` says no.
-    pub fn until(self, is_over: IsOver<'a>) -> Self {
-        Self { is_over: Some(is_over), ..self }
-    }
-
-    /// The same, but `refuses_long` is asked before each precompile that takes milliseconds.
-    pub fn unless_long(self, refuses_long: IsOver<'a>) -> Self {
-        Self { refuses_long: Some(refuses_long), ..self }
+    /// The same, within a limit of time.
+    pub fn within(self, patience: Patience<'a>) -> Self {
+        Self { patience: Some(patience), ..self }
     }
 
     /// Runs `call` with `gas`.
     pub fn run(&self, call: &Call, gas: u64) -> Result<ExecutionResult, TransactionError> {
         let mut evm = self.evm(call, ())?;
-        if self.is_over.is_some() {
+        if self.patience.is_some() {
             watch_jumps(&mut evm);
         }
         Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
@@ -144,8 +137,7 @@ impl<'a> CallContext<'a> {
 
     /// The state and the precompiles with what the call pretends.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
-        let patience = self.is_over.map(|is_over| Patience::new(is_over, self.refuses_long));
-        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(patience);
+        let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.patience);
         let mut precompiles = self.environment.precompiles(self.chain);
         apply_overrides(&mut overlay, &mut precompiles, self.overrides)?;
         Ok((overlay, precompiles))

@@ -30,7 +30,7 @@ pub use estimate::EstimateError;
 pub use fork::{Fork, Rules, UnknownFork};
 pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
-pub use patience::IsOver;
+pub use patience::{IsOver, Patience};
 pub use precompile::BECH32_ADDRESS;
 pub use precompile_set::PrecompileSet;
 pub use recorder::{Recorder, Records};

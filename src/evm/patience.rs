@@ -22,21 +22,22 @@ pub type IsOver<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
 /// How an execution learns that it takes too long.
 #[derive(Clone, Copy)]
-pub(super) struct Patience<'a> {
+pub struct Patience<'a> {
     is_over: IsOver<'a>,
-    /// Whether a precompile may not begin that takes milliseconds: nothing interrupts it. Asked before each of them.
-    refuses_long: Option<IsOver<'a>>,
+    refuses_long: IsOver<'a>,
     jumps: u32,
 }
 
 impl<'a> Patience<'a> {
-    pub(super) fn new(is_over: IsOver<'a>, refuses_long: Option<IsOver<'a>>) -> Self {
+    /// Asks `is_over` from time to time, and `refuses_long` before each precompile that takes milliseconds, which nothing
+    /// interrupts.
+    pub fn new(is_over: IsOver<'a>, refuses_long: IsOver<'a>) -> Self {
         Self { is_over, refuses_long, jumps: 0 }
     }
 
     /// Whether the execution has to end before a precompile that takes long.
     pub(super) fn refuses_long(&self) -> bool {
-        (self.is_over)() || self.refuses_long.is_some_and(|refuses| refuses())
+        (self.is_over)() || (self.refuses_long)()
     }
 
     /// Whether it takes too long already.

@@ -110,9 +110,11 @@ impl PrecompileSet {
             let input = inputs.input.as_bytes(context);
             precompile.execute(&input, gas_limit, inputs.reservoir).map_err(|error| error.to_string())
         };
-        let mut output = run(context, inputs.gas_limit.min(SHORT_GAS))?;
+        let is_limited = context.db_mut().patience().is_some();
+        let first = if is_limited { inputs.gas_limit.min(SHORT_GAS) } else { inputs.gas_limit };
+        let mut output = run(context, first)?;
         // Gas is counted before anything is done for it.
-        if inputs.gas_limit > SHORT_GAS && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
+        if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
             if context.db_mut().patience().is_some_and(|patience| patience.refuses_long()) {
                 return Err(STOPPED.to_owned());
             }

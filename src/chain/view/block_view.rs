@@ -84,8 +84,7 @@ impl View {
             hashes: &*self.head as &dyn BlockHashes,
             overrides,
             gas_cap,
-            is_over: None,
-            refuses_long: None,
+            patience: None,
         }
     }
 }

@@ -5,7 +5,7 @@ use alloy_primitives::Bytes;
 use super::{overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     chain::BlockId,
-    evm::StateOverrides,
+    evm::{Patience, StateOverrides},
     rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, execution::refuses_long, hex::Quantity},
 };
 
@@ -31,7 +31,7 @@ fn call(context: &Context, (request, block, overrides, in_block): CallParams) ->
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    let calls = view.call_context(&overrides, context.config.gas_cap).until(&is_over).unless_long(&refuses_long);
+    let calls = view.call_context(&overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
     call_output(calls.call(&call)?)
 }
 
@@ -63,6 +63,6 @@ pub(super) fn estimate(
     in_block.apply(&mut view.environment)?;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
-    let calls = view.call_context(overrides, context.config.gas_cap).until(&is_over).unless_long(&refuses_long);
+    let calls = view.call_context(overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
     Ok(if lasting { calls.lasting_estimate(&call)? } else { calls.estimate(&call)? })
 }
