@@ -94,12 +94,7 @@ impl Budget {
             return true;
         }
         let more = wanted - held.bytes;
-        let take = |used: usize| {
-            let free = self.0.total - used;
-            let alone = used == held.bytes;
-            let fits = more <= free && (alone || wanted <= free - more);
-            fits.then_some(used + more)
-        };
+        let take = |used: usize| Some(used + more).filter(|used| self.permits(wanted, *used));
         let taken = self.0.used.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).is_ok();
         if taken {
             held.bytes = wanted;
@@ -107,19 +102,22 @@ impl Budget {
         }
         taken
     }
-}
 
-impl Budget {
     /// Adds what `other` covers to `held`. False, and `other` is given back, if that is more than one holder may have.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
-        let total = held.bytes + other.bytes;
         let used = self.0.used.load(Ordering::Relaxed);
-        let fits = other.is_nothing() || used == total || total <= self.0.total - used;
+        let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
         if fits && !other.is_nothing() {
             held.bytes += std::mem::take(&mut other.bytes);
             held.from = Some(self.0.clone());
         }
         fits
+    }
+
+    /// Whether one holder may have so many of the bytes that are used in all: no more than what stays free for the
+    /// others, unless it is the only one.
+    fn permits(&self, bytes: usize, used: usize) -> bool {
+        self.0.total.checked_sub(used).is_some_and(|free| bytes <= free || bytes == used)
     }
 }
 
