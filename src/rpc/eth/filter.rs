@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
-use super::logs::{LogFilter, Logs};
+use super::{log_filter::LogFilter, logs::Logs};
 use crate::{
     chain::Seen,
     rpc::{

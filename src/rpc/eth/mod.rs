@@ -9,6 +9,7 @@ mod extra;
 mod fee;
 mod filter;
 mod header;
+mod log_filter;
 mod logs;
 mod overrides;
 mod proof;
@@ -22,7 +23,7 @@ mod work;
 
 pub(super) use block::{find, found_block};
 pub(super) use fee::suggested_tip;
-pub(super) use logs::LogFilter;
+pub(super) use log_filter::LogFilter;
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
