@@ -37,6 +37,7 @@ const ALLOWED: [(&str, &[&str]); 25] = [
             "state",
             "evm",
             "log",
+            "store",
             "chain",
             "network",
             "redact",

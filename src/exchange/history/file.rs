@@ -10,10 +10,10 @@ use alloy_primitives::{Address, B256};
 
 use super::{History, Minutes};
 use crate::{
-    chain::PRICES,
     codec::{Malformed, Reader, Writer},
     log::{Records, Storage, Tail, read_file, replace_file, write_record},
     network::Network,
+    store::PRICES,
 };
 
 /// The file's name, and the beginning of its content.
