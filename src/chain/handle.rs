@@ -242,10 +242,7 @@ impl Chain {
 
     /// Remembers the chain as it is. The result is the number to [revert](Self::revert) to.
     pub async fn snapshot(&self) -> Result<u64, ChangeError> {
-        match self.change(Change::Snapshot).await? {
-            Outcome::Snapshot(id) => Ok(id),
-            other => Err(ChangeError::Outcome(other)),
-        }
+        self.change(Change::Snapshot).await?.snapshot()
     }
 
     /// Goes back to a snapshot, which is used up with all later ones. Returns whether there was such a snapshot.

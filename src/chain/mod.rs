@@ -16,10 +16,11 @@ mod view;
 mod writer;
 
 pub use block::{
-    apply::{Applied, ApplyError, ForeignBlock, Refusal, apply, recover},
+    apply::{Applied, ApplyError, apply, recover},
     build::{BuildError, BuildPlan, Built, build},
     edit::{Edit, RawSignature},
     fees,
+    foreign::{ForeignBlock, Refusal},
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     simulate::{
@@ -53,4 +54,4 @@ pub use writer::{
     thread::WriterThread,
 };
 
-pub use crate::store::{LogKey, PRICES};
+pub use crate::store::LogKey;

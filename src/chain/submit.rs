@@ -75,6 +75,24 @@ impl Chain {
         Ok(hash)
     }
 
+    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
+    pub(in crate::chain) fn wait_again(&self, waiting: Vec<Submission>) {
+        if waiting.is_empty() {
+            return;
+        }
+        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
+        let (all, mut back) = (waiting.len(), 0);
+        for submission in waiting {
+            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
+                Ok(_) => back += 1,
+                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+            }
+        }
+        tracing::info!(all, back, "transactions wait again");
+        let _ = self.commands.send(Command::TidyPool);
+        self.wake();
+    }
+
     /// Seals what is ready on this thread, if that is quick, or else has the writer do it.
     fn seal_here(&self) {
         if !self.shared.seal_lock.take() {

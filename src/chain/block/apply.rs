@@ -9,19 +9,16 @@ use alloy_consensus::{Header, Transaction as _, proofs::calculate_withdrawals_ro
 use alloy_rlp::Encodable;
 
 use super::{
-    header::{self, field},
-    ommers,
+    foreign::{ForeignBlock, Refusal, check, field},
+    header, ommers,
     seal::{Content, seal},
 };
 use crate::chain::Head;
 use crate::{
     block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
-    evm::{BlockError, BlockExecutor, Environment, Fork, Rules, TransactionError},
+    evm::{BlockExecutor, Environment, Fork, Rules},
     state::{Changes, State},
 };
-
-/// A block as peers exchange it.
-pub type ForeignBlock = alloy_consensus::Block<Envelope>;
 
 /// A block that was applied.
 #[derive(Debug)]
@@ -42,33 +39,6 @@ pub struct ApplyError {
     pub number: u64,
     /// What is wrong with it.
     pub reason: Box<Refusal>,
-}
-
-/// What is wrong with a block.
-#[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// A field of the header is not what it must be.
-    #[error("{field}: expected {expected}, got {found}")]
-    Field {
-        /// The field.
-        field: &'static str,
-        /// What execution, or the parent, says.
-        expected: String,
-        /// What the header says.
-        found: String,
-    },
-    /// A header cannot be an uncle.
-    #[error("uncle {0}: {1}")]
-    Ommer(usize, String),
-    /// A transaction has no valid signature.
-    #[error("transaction {0}: {1}")]
-    Signature(usize, DecodeError),
-    /// A transaction cannot be executed.
-    #[error("transaction {0}: {1}")]
-    Transaction(usize, TransactionError),
-    /// A rule outside of the transactions is broken.
-    #[error(transparent)]
-    Block(#[from] BlockError),
 }
 
 /// Executes `foreign` on top of `head`.
@@ -105,21 +75,13 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
     }
     let withdrawals = foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner());
     let outcome = executor.finish(&foreign.body.ommers, withdrawals.as_deref())?;
+    let (content, changes) = Content::of(transactions, outcome);
+    let content = Content { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
     let mut state = head.state.clone();
-    let root = state.apply(&outcome.changes);
-    let content = Content {
-        transactions,
-        receipts: outcome.receipts,
-        gas_used: outcome.gas_used,
-        blob_gas_used: outcome.blob_gas_used,
-        requests: outcome.requests,
-        ommers: foreign.body.ommers,
-        withdrawals,
-        nonce: header.nonce,
-    };
+    let root = state.apply(&changes);
     let block = seal(&environment, content, root);
     compare(&block.header, header)?;
-    Ok(Applied { block: Arc::new(block), changes: outcome.changes, state })
+    Ok(Applied { block: Arc::new(block), changes, state })
 }
 
 /// Checks everything about a block that takes no execution.
@@ -130,7 +92,7 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
     let rules = head.rules(header.number, header.timestamp);
     if rules.has(Fork::Osaka) {
         let size = block.length();
-        header::check("size", size <= MAX_BLOCK_SIZE, size, || format!("at most {MAX_BLOCK_SIZE} bytes"))?;
+        check("size", size <= MAX_BLOCK_SIZE, size, || format!("at most {MAX_BLOCK_SIZE} bytes"))?;
     }
     field("sha3Uncles", ommers_hash(&body.ommers), header.ommers_hash)?;
     let withdrawals = body.withdrawals.as_ref().map(|withdrawals| calculate_withdrawals_root(withdrawals));

@@ -96,17 +96,10 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
         U256::from(price.saturating_sub(base_fee.into())) * U256::from(receipt.gas_used)
     });
     let value = tips.sum();
-    let root = view.state.clone().apply(&outcome.changes);
     let requests = outcome.requests.clone();
-    let content = Content {
-        transactions,
-        receipts: outcome.receipts,
-        gas_used: outcome.gas_used,
-        blob_gas_used: outcome.blob_gas_used,
-        requests: outcome.requests,
-        withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals),
-        ..Content::default()
-    };
+    let (content, changes) = Content::of(transactions, outcome);
+    let content = Content { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
+    let root = view.state.clone().apply(&changes);
     let block = seal(&environment, content, root);
     if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
         return Err(BuildError::Size(block.size()));

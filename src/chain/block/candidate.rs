@@ -78,16 +78,8 @@ impl Candidate {
                 }
             }
         }
-        let outcome = executor.finish(&[], None)?;
-        let content = Content {
-            transactions,
-            receipts: outcome.receipts,
-            gas_used: outcome.gas_used,
-            blob_gas_used: outcome.blob_gas_used,
-            requests: outcome.requests,
-            ..Content::default()
-        };
-        Ok(Self { content, changes: outcome.changes, rejected })
+        let (content, changes) = Content::of(transactions, executor.finish(&[], None)?);
+        Ok(Self { content, changes, rejected })
     }
 }
 

@@ -6,7 +6,10 @@ use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{B64, U256};
 
-use super::{apply::Refusal, fees};
+use super::{
+    fees,
+    foreign::{Refusal, check, field},
+};
 use crate::evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules};
 
 /// The least gas limit of a block.
@@ -140,26 +143,4 @@ pub(in crate::chain) fn next_difficulty(parent: &Header, timestamp: u64, rules: 
     let bomb = (parent.number + 1).saturating_sub(delay) / BOMB_PERIOD;
     let bomb = if bomb > 1 { U256::ONE.checked_shl(usize::try_from(bomb - 2).unwrap_or(usize::MAX)) } else { None };
     moved.max(MIN_DIFFICULTY).saturating_add(bomb.unwrap_or_default())
-}
-
-/// A field has one possible value.
-pub(in crate::chain) fn field<T: PartialEq + std::fmt::Debug>(
-    field: &'static str,
-    expected: T,
-    found: T,
-) -> Result<(), Refusal> {
-    if expected == found {
-        return Ok(());
-    }
-    Err(Refusal::Field { field, expected: format!("{expected:?}"), found: format!("{found:?}") })
-}
-
-/// A field has several.
-pub(in crate::chain) fn check(
-    field: &'static str,
-    holds: bool,
-    found: impl std::fmt::Display,
-    expected: impl FnOnce() -> String,
-) -> Result<(), Refusal> {
-    if holds { Ok(()) } else { Err(Refusal::Field { field, expected: expected(), found: found.to_string() }) }
 }

@@ -6,7 +6,7 @@ use alloy_consensus::Header;
 use alloy_primitives::B256;
 
 use super::{
-    apply::{ForeignBlock, Refusal},
+    foreign::{ForeignBlock, Refusal, check},
     header,
 };
 use crate::block::Block;
@@ -25,7 +25,7 @@ pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), 
         return Ok(());
     }
     let found = ommers.len();
-    header::check("uncles", found <= MAX_OMMERS, found, || format!("at most {MAX_OMMERS}"))?;
+    check("uncles", found <= MAX_OMMERS, found, || format!("at most {MAX_OMMERS}"))?;
     let ancestors: Vec<Arc<Block>> =
         (0..GENERATIONS).map_while(|back| head.any_block(head.number().checked_sub(back)?)).collect();
     let mut taken: HashSet<B256> =

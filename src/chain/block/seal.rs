@@ -8,7 +8,8 @@ use alloy_primitives::{B64, B256, Bloom};
 
 use crate::{
     block::{Block, Receipt, Transaction, ommers_hash, receipts_root, transactions_root},
-    evm::{Environment, Fork},
+    evm::{Environment, Fork, Outcome},
+    state::Changes,
 };
 
 /// Everything that a block consists of besides its [`Environment`].
@@ -22,6 +23,14 @@ pub(in crate::chain) struct Content {
     pub(in crate::chain) ommers: Vec<Header>,
     pub(in crate::chain) withdrawals: Option<Vec<Withdrawal>>,
     pub(in crate::chain) nonce: B64,
+}
+
+impl Content {
+    /// The content of an executed block, apart from the changes that it makes.
+    pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: Outcome) -> (Self, Changes) {
+        let Outcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
+        (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
+    }
 }
 
 /// Makes the block. Fields that the fork does not know stay out of the header.

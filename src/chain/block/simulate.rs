@@ -253,16 +253,10 @@ impl Simulation<'_> {
             transactions.push(Arc::new(transaction));
         }
         let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
-        let root = self.state.apply(&outcome.changes);
-        let content = Content {
-            transactions,
-            receipts: outcome.receipts,
-            gas_used: outcome.gas_used,
-            blob_gas_used: outcome.blob_gas_used,
-            requests: outcome.requests,
-            withdrawals: environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals),
-            ..Content::default()
-        };
+        let (content, changes) = Content::of(transactions, outcome);
+        let withdrawals = environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals);
+        let content = Content { withdrawals, ..content };
+        let root = self.state.apply(&changes);
         let mut block = seal(&environment, content, root);
         block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {
             out.put_slice(&encoding(transaction))

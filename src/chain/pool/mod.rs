@@ -30,8 +30,8 @@ use self::{
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
     ready::Ready,
-    room::{Newcomer, Usage},
-    sender::{Sender, Slot},
+    room::Newcomer,
+    sender::{Sender, Slot, Usage},
 };
 use super::{Clock, Head, SubmitError};
 use crate::{

@@ -9,7 +9,10 @@ use std::{collections::BTreeSet, sync::Arc};
 use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 
-use super::{Inner, Pool, Pooled, order};
+use super::{
+    Inner, Pool, Pooled, order,
+    sender::{Sender, Standing},
+};
 use crate::chain::SubmitError;
 
 /// Senders that a list has room for from the beginning.
@@ -24,15 +27,6 @@ pub(super) struct Ready {
     transactions: usize,
     /// Senders and nonces of the transactions whose submitters wait.
     awaited: BTreeSet<(Address, u64)>,
-}
-
-/// One sender's part of the index.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// The fee cap of the next transaction, in wei per gas, if there is an executable one.
-    pub(super) cap: Option<u128>,
-    /// How many transactions are executable.
-    pub(super) transactions: usize,
 }
 
 impl Ready {
@@ -81,7 +75,8 @@ impl Pool {
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
-        queues.extend(inner.ready.affordable(base_fee).map(|address| inner.senders[address].executable()));
+        let affordable = inner.ready.affordable(base_fee).filter_map(|address| inner.senders.get(address));
+        queues.extend(affordable.map(Sender::executable));
         order::merge(queues, base_fee, limit)
     }
 
@@ -95,10 +90,10 @@ impl Pool {
     pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
-        inner.ready.affordable(base_fee).enumerate().all(|(count, address)| {
-            let mut ready = inner.senders[address].executable();
+        let affordable = inner.ready.affordable(base_fee).filter_map(|address| inner.senders.get(address));
+        affordable.enumerate().all(|(count, sender)| {
             count < senders
-                && ready.all(|pooled| {
+                && sender.executable().all(|pooled| {
                     let rest = left.checked_sub(pooled.transaction.envelope.gas_limit());
                     left = rest.unwrap_or(left);
                     rest.is_some()

@@ -5,7 +5,7 @@ use alloy_primitives::Address;
 use super::{
     Inner, Pooled,
     ranking::{Ranking, Worth},
-    sender::{Sender, Slot},
+    sender::{Sender, Slot, Usage},
 };
 use crate::chain::SubmitError;
 
@@ -15,13 +15,6 @@ pub(super) struct Newcomer<'a> {
     pub(super) worth: Worth,
     /// Bytes of the transaction that it replaces.
     pub(super) replaces: Option<usize>,
-}
-
-/// The share of a limit in use: transactions and bytes.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
-    pub(super) count: usize,
-    pub(super) bytes: usize,
 }
 
 impl Usage {

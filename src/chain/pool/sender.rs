@@ -6,11 +6,27 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
-use super::{Pooled, ready::Standing, room::Usage};
+use super::Pooled;
 use crate::{chain::SubmitError, store::KeptTransaction};
 
 /// Who wants to know when a transaction is in a block, or that it never will be.
 pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;
+
+/// A sender's part of the index of those that are ready.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// The fee cap of the next transaction, in wei per gas, if there is an executable one.
+    pub(super) cap: Option<u128>,
+    /// How many transactions are executable.
+    pub(super) transactions: usize,
+}
+
+/// The share of a limit in use: transactions and bytes.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Usage {
+    pub(super) count: usize,
+    pub(super) bytes: usize,
+}
 
 /// A transaction and who waits for it.
 #[derive(Debug)]

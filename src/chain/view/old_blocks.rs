@@ -1,33 +1,11 @@
-//! What a chain in a directory knows besides what memory holds: old blocks, and transactions that waited.
+//! Blocks of a chain in a directory that memory no longer holds.
 
 use std::sync::Arc;
 
 use super::head::Head;
-use crate::{
-    block::{Block, Submission},
-    chain::{Chain, writer::thread::Command},
-    store::LogKey,
-};
+use crate::{block::Block, chain::Chain, store::LogKey};
 
 impl Chain {
-    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
-    pub(in crate::chain) fn wait_again(&self, waiting: Vec<Submission>) {
-        if waiting.is_empty() {
-            return;
-        }
-        let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
-        let (all, mut back) = (waiting.len(), 0);
-        for submission in waiting {
-            match self.shared.pool.insert(submission, || self.head(), fee_floor) {
-                Ok(_) => back += 1,
-                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
-            }
-        }
-        tracing::info!(all, back, "transactions wait again");
-        let _ = self.commands.send(Command::TidyPool);
-        self.wake();
-    }
-
     /// The block with this number where memory no longer holds it.
     pub fn old_block(&self, head: &Head, number: u64) -> Option<Arc<Block>> {
         let history = self.shared.history.as_ref().filter(|_| number < head.oldest())?;

@@ -3,11 +3,11 @@
 //! A [`Change`] says all there is to say about itself, so that it can be named in a trace, recorded or sent to another node.
 
 use alloy_primitives::{Address, B256};
+use tokio::sync::oneshot;
 
-use super::{Writer, schedule::Occasion, thread::Reply};
 use crate::{
     block::Transaction,
-    chain::{ChangeError, Edit, Head, Mining, PreparedDump, Stopped},
+    chain::{ChangeError, Edit, Head, Mining, PreparedDump},
 };
 
 /// What the writer can be asked to do.
@@ -98,7 +98,17 @@ pub enum Outcome {
     Seconds(i64),
 }
 
+/// Takes the outcome of a change.
+pub(super) type Reply = oneshot::Sender<Result<Outcome, ChangeError>>;
+
 impl Outcome {
+    pub(in crate::chain) fn snapshot(self) -> Result<u64, ChangeError> {
+        match self {
+            Self::Snapshot(id) => Ok(id),
+            other => Err(ChangeError::Outcome(other)),
+        }
+    }
+
     pub(in crate::chain) fn found(self) -> Result<bool, ChangeError> {
         match self {
             Self::Found(found) => Ok(found),
@@ -115,8 +125,8 @@ impl Outcome {
 }
 
 impl Change {
-    /// The name in traces.
-    fn name(&self) -> &'static str {
+    /// Its name in traces.
+    pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Mine { .. } => "mine",
             Self::Edit(_) => "edit",
@@ -138,81 +148,5 @@ impl Change {
             Self::SetTime(_) => "set time",
             Self::SetBlockInterval(_) => "set block interval",
         }
-    }
-}
-
-impl Writer {
-    /// Makes a change, and answers once it is recorded. Many blocks are mined in pieces: that goes on afterwards.
-    pub(in crate::chain) fn change(&mut self, change: Change, reply: Reply) {
-        let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
-        let answer = match change {
-            Change::Mine { count, pace } => {
-                self.order(count, pace, reply);
-                None
-            }
-            change => Some((self.apply(change), reply)),
-        };
-        let is_recorded = self.record_time();
-        if let Some((outcome, reply)) = answer {
-            // The caller may have gone.
-            let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
-        }
-        // Moving the time or going back to a snapshot is no reason for a block.
-        self.schedule.look_for(Occasion::Transactions);
-    }
-
-    fn apply(&mut self, change: Change) -> Result<Outcome, ChangeError> {
-        match change {
-            Change::Mine { .. } => {}
-            Change::Edit(edits) => self.edit(&edits)?,
-            Change::Snapshot => return Ok(Outcome::Snapshot(self.snapshot())),
-            Change::Revert(id) => return self.revert(id).map(Outcome::Found),
-            Change::Rollback { depth } => self.rollback(depth)?,
-            Change::Reorg { blocks } => self.reorg(blocks)?,
-            Change::Reset => self.reset()?,
-            Change::Restart { head, gas_limit } => self.restart(*head, gas_limit)?,
-            Change::Load(dump) => self.load(dump)?,
-            Change::SetMining(mining) => self.set_mining(mining),
-            Change::SetNextBaseFee(base_fee) => self.shared.sealing.lock().next_base_fee = Some(base_fee),
-            Change::SetNextRandomness(randomness) => self.shared.sealing.lock().next_randomness = Some(randomness),
-            Change::SetBeneficiary(beneficiary) => self.shared.sealing.lock().beneficiary = beneficiary,
-            Change::SetGasLimit(gas_limit) => {
-                let mut sealing = self.shared.sealing.lock();
-                (sealing.gas_limit, sealing.gas_limit_at_once) = (gas_limit, true);
-            }
-            Change::SetMinTip(min_tip) => self.shared.sealing.lock().min_tip = min_tip,
-            Change::SetNextTimestamp(timestamp) => self.promise(timestamp)?,
-            Change::IncreaseTime(seconds) => {
-                return Ok(Outcome::Seconds(self.shared.timing.lock().increase(seconds)));
-            }
-            Change::SetTime(now) => {
-                let mut timing = self.shared.timing.lock();
-                let before = timing.now();
-                timing.set(now);
-                return Ok(Outcome::Seconds(now.saturating_sub(before) as i64));
-            }
-            Change::SetBlockInterval(seconds) => {
-                return Ok(Outcome::Found(self.shared.timing.lock().fix_interval(seconds)));
-            }
-        }
-        Ok(Outcome::Done)
-    }
-
-    /// Seals blocks in this way from now on.
-    fn set_mining(&mut self, mining: Mining) {
-        self.shared.sealing.lock().mining = mining;
-        self.schedule();
-        self.seal_ready();
-    }
-
-    /// Puts a time on the next block.
-    pub(in crate::chain) fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
-        let head = self.head();
-        let parent = head.block.header.timestamp;
-        if timestamp < parent.saturating_add(head.params.standard.into()) {
-            return Err(ChangeError::Timestamp(parent));
-        }
-        self.shared.timing.lock().promise_next(timestamp);
-        Ok(())
     }
 }

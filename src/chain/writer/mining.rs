@@ -7,9 +7,9 @@ use std::{
 
 use super::{
     Writer,
-    change::{Outcome, Pace},
+    change::{Outcome, Pace, Reply},
+    schedule::MiningOrder,
     sealing::{Sealed, block_span},
-    thread::Reply,
 };
 use crate::chain::{ChangeError, Head};
 
@@ -20,16 +20,6 @@ const REPORT_EVERY: Duration = Duration::from_secs(3);
 /// The node's own transactions go into so many last blocks of those that are asked for, into the last of each piece, and
 /// before transactions of others: what the rest would say is overtaken before anybody can read it.
 const LIVELY: u64 = 16;
-
-/// Blocks that are being mined on demand.
-pub(in crate::chain) struct MiningOrder {
-    count: u64,
-    left: u64,
-    pace: Pace,
-    /// When progress was reported last, or else when the first block was begun.
-    reported: Instant,
-    reply: Reply,
-}
 
 impl Writer {
     /// Mines blocks, unless others are being mined. A few are made at once, with nothing in between; many in pieces,

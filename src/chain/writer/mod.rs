@@ -19,11 +19,18 @@ use std::sync::Arc;
 use alloy_primitives::Address;
 
 pub use self::ledger::SnapshotInfo;
-use self::phases::Phase;
+use self::{
+    change::{Change, Outcome, Reply},
+    phases::Phase,
+    schedule::Occasion,
+};
 pub(super) use self::{ledger::Ledger, recorder::Recorder, schedule::Schedule};
 use crate::{
     block::Block,
-    chain::{ChangeError, Edit, Event, Head, SubmitError, shared::Shared},
+    chain::{
+        ChangeError, Edit, Event, Head, Mining, Stopped, SubmitError,
+        shared::{Sealing, Shared},
+    },
 };
 
 /// The chain as its only writer sees it.
@@ -37,6 +44,77 @@ pub(super) struct Writer {
 }
 
 impl Writer {
+    /// Makes a change, and answers once it is recorded. Many blocks are mined in pieces: that goes on afterwards.
+    fn change(&mut self, change: Change, reply: Reply) {
+        let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
+        let answer = self.apply(change, reply);
+        let is_recorded = self.record_time();
+        if let Some((outcome, reply)) = answer {
+            // The caller may have gone.
+            let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
+        }
+        // Moving the time or going back to a snapshot is no reason for a block.
+        self.schedule.look_for(Occasion::Transactions);
+    }
+
+    /// Makes a change. Returns its outcome and who takes it, unless it is answered later.
+    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<Outcome, ChangeError>, Reply)> {
+        let done = |()| Outcome::Done;
+        let outcome = match change {
+            Change::Mine { count, pace } => {
+                self.order(count, pace, reply);
+                return None;
+            }
+            Change::Snapshot => Ok(Outcome::Snapshot(self.snapshot())),
+            Change::Revert(id) => self.revert(id).map(Outcome::Found),
+            Change::IncreaseTime(seconds) => Ok(Outcome::Seconds(self.shared.timing.lock().increase(seconds))),
+            Change::SetTime(now) => Ok(Outcome::Seconds(self.shared.timing.lock().jump(now))),
+            Change::SetBlockInterval(seconds) => Ok(Outcome::Found(self.shared.timing.lock().fix_interval(seconds))),
+            Change::Edit(edits) => self.edit(&edits).map(done),
+            Change::Rollback { depth } => self.rollback(depth).map(done),
+            Change::Reorg { blocks } => self.reorg(blocks).map(done),
+            Change::Reset => self.reset().map(done),
+            Change::Restart { head, gas_limit } => self.restart(*head, gas_limit).map(done),
+            Change::Load(dump) => self.load(dump).map(done),
+            Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
+            Change::SetMining(mining) => {
+                self.set_mining(mining);
+                Ok(Outcome::Done)
+            }
+            Change::SetNextBaseFee(base_fee) => self.decide(|sealing| sealing.next_base_fee = Some(base_fee)),
+            Change::SetNextRandomness(value) => self.decide(|sealing| sealing.next_randomness = Some(value)),
+            Change::SetBeneficiary(beneficiary) => self.decide(|sealing| sealing.beneficiary = beneficiary),
+            Change::SetGasLimit(limit) => self.decide(|sealing| {
+                (sealing.gas_limit, sealing.gas_limit_at_once) = (limit, true);
+            }),
+            Change::SetMinTip(min_tip) => self.decide(|sealing| sealing.min_tip = min_tip),
+        };
+        Some((outcome, reply))
+    }
+
+    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<Outcome, ChangeError> {
+        decide(&mut self.shared.sealing.lock());
+        Ok(Outcome::Done)
+    }
+
+    /// Seals blocks in this way from now on.
+    fn set_mining(&mut self, mining: Mining) {
+        self.shared.sealing.lock().mining = mining;
+        self.schedule();
+        self.seal_ready();
+    }
+
+    /// Puts a time on the next block.
+    fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
+        let head = self.head();
+        let parent = head.block.header.timestamp;
+        if timestamp < parent.saturating_add(head.params.standard.into()) {
+            return Err(ChangeError::Timestamp(parent));
+        }
+        self.shared.timing.lock().promise_next(timestamp);
+        Ok(())
+    }
+
     /// The newest head.
     pub(super) fn head(&self) -> Arc<Head> {
         self.shared.head.load_full()

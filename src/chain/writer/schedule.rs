@@ -5,7 +5,10 @@ use std::{
     time::{Duration, Instant},
 };
 
-use super::{Writer, mining::MiningOrder};
+use super::{
+    Writer,
+    change::{Pace, Reply},
+};
 use crate::chain::Mining;
 
 /// The shortest interval between blocks.
@@ -27,6 +30,16 @@ impl Default for Schedule {
     fn default() -> Self {
         Self { due: None, occasion: Occasion::Nothing, orders: VecDeque::new(), mined: Instant::now() }
     }
+}
+
+/// Blocks that are being mined on demand.
+pub(in crate::chain) struct MiningOrder {
+    pub(super) count: u64,
+    pub(super) left: u64,
+    pub(super) pace: Pace,
+    /// When progress was reported last, or else when the first block was begun.
+    pub(super) reported: Instant,
+    pub(super) reply: Reply,
 }
 
 /// A reason to seal a block with instant sealing, the lesser first.

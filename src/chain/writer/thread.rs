@@ -17,10 +17,10 @@ use tokio::sync::oneshot;
 
 use super::{
     SnapshotInfo, Writer,
-    change::{Change, Outcome},
+    change::{Change, Reply},
     schedule::Occasion,
 };
-use crate::chain::{ChangeError, Head, Pooled, SubmitError};
+use crate::chain::{Head, Pooled, SubmitError};
 
 /// Transactions that are kept with one write.
 const MOST_KEPT: usize = 1_024;
@@ -44,9 +44,6 @@ pub(in crate::chain) enum Command {
     /// End.
     Stop,
 }
-
-/// Takes the outcome of a change.
-pub(in crate::chain) type Reply = oneshot::Sender<Result<Outcome, ChangeError>>;
 
 /// A transaction to keep, and who wants to know when it is.
 pub(in crate::chain) struct Waiting {

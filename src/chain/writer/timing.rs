@@ -109,6 +109,13 @@ impl Timing {
         self.offset = (now as i64).saturating_sub(self.now() as i64);
     }
 
+    /// Makes this the chain's time; returns by how many seconds it jumped ahead.
+    pub(in crate::chain) fn jump(&mut self, now: u64) -> i64 {
+        let before = self.now();
+        self.set(now);
+        now.saturating_sub(before) as i64
+    }
+
     /// Fixes the seconds from each block to the next, or lets the clock decide again. Returns whether they were fixed.
     pub(in crate::chain) fn fix_interval(&mut self, seconds: Option<u64>) -> bool {
         std::mem::replace(&mut self.interval, seconds).is_some()
