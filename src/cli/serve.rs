@@ -34,8 +34,8 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             drop(out);
             let config = node.config();
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let (own, telling) = ([node.updater()], config.rpc.telling.clone());
-            let console = Console::new(&config.console, &config.network, own, telling, colours)?;
+            let (own, logging) = ([node.updater()], config.rpc.logging.clone());
+            let console = Console::new(&config.console, &config.network, own, logging, colours)?;
             tokio::spawn(console.follow(node.chain().clone(), io::stdout()));
         }
         notify::notify(notify::READY);

@@ -56,24 +56,24 @@ pub struct Console {
     pub(self) coin: String,
     /// Accounts of the node itself.
     own: BTreeSet<Address>,
-    telling: Arc<AtomicBool>,
+    logging: Arc<AtomicBool>,
 }
 
 impl Console {
     /// A view with the network's ABIs and those that `config` names. The transactions of the node's `own` accounts are
-    /// only shown when more is asked for; nothing is while `telling` is off.
+    /// only shown when more is asked for; nothing is while `logging` is off.
     pub fn new(
         config: &ConsoleConfig,
         network: &Network,
         own: impl IntoIterator<Item = Address>,
-        telling: Arc<AtomicBool>,
+        logging: Arc<AtomicBool>,
         colours: bool,
     ) -> Result<Self, AbiError> {
         let mut abis = Abis::of_network(network);
         config.abi.iter().try_for_each(|path| abis.read(path))?;
         let own = own.into_iter().collect();
         let styles = Styles::new(colours);
-        Ok(Self { abis, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, telling })
+        Ok(Self { abis, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, logging })
     }
 
     /// Follows the chain until it ends and writes what happens to `out`, on a thread of its own: a terminal that takes
@@ -89,7 +89,7 @@ impl Console {
         let mut missed = 0;
         loop {
             match events.recv().await {
-                Ok(Event::Head { head, added, removed }) if console.telling.load(Ordering::Relaxed) => {
+                Ok(Event::Head { head, added, removed }) if console.logging.load(Ordering::Relaxed) => {
                     let own = console.clone();
                     let render = move || own.render(&head, &added, &removed);
                     let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();

@@ -107,7 +107,7 @@ pub struct RpcConfig {
     /// Memory for requests and answers under way.
     pub budget: Budget,
     /// Whether the terminal tells of transactions; a development method switches it.
-    pub telling: Arc<AtomicBool>,
+    pub logging: Arc<AtomicBool>,
     /// How long a request may take before the log tells of it.
     pub slow: Option<Duration>,
 }
@@ -135,7 +135,7 @@ impl Default for RpcConfig {
             max_executions: 32,
             addresses: ClientAddresses::default(),
             budget: Budget::default(),
-            telling: Arc::new(AtomicBool::new(true)),
+            logging: Arc::new(AtomicBool::new(true)),
             slow: None,
         }
     }

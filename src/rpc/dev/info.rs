@@ -88,6 +88,6 @@ fn genesis_time(context: &Context, (): ()) -> Result<i64, RpcError> {
 
 /// Lets the terminal tell of transactions, or keeps it quiet.
 fn set_logging_enabled(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
-    context.config.telling.store(on, Ordering::Relaxed);
+    context.config.logging.store(on, Ordering::Relaxed);
     Ok(())
 }

@@ -101,13 +101,13 @@ async fn abis_of_other_contracts_can_be_named() {
     let greeter = Address::with_last_byte(0x99);
     node.send(&node.signer(0), greeter, greetCall { whom: "you".to_owned() }).await;
     let config = |path| ConsoleConfig { verbosity: 1, abi: vec![path] };
-    let telling = Arc::new(AtomicBool::new(true));
+    let logging = Arc::new(AtomicBool::new(true));
     let network = tetrad::network::Network::default();
-    let console = Console::new(&config(folder.path().to_owned()), &network, [], telling.clone(), false).unwrap();
+    let console = Console::new(&config(folder.path().to_owned()), &network, [], logging.clone(), false).unwrap();
     let head = node.chain().head();
     let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
     assert!(text.contains("greet(whom: \"you\")"), "{text}");
-    let missing = Console::new(&config(folder.path().join("none")), &network, [], telling, false);
+    let missing = Console::new(&config(folder.path().join("none")), &network, [], logging, false);
     assert!(missing.err().unwrap().to_string().contains("--abi"));
 }
 
@@ -119,8 +119,8 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     for (verbosity, lines) in [(0, 0), (4, 2)] {
         let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
         let network = tetrad::network::Network::default();
-        let telling = Arc::new(AtomicBool::new(true));
-        let console = Console::new(&config, &network, [node.account(0)], telling, false).unwrap();
+        let logging = Arc::new(AtomicBool::new(true));
+        let console = Console::new(&config, &network, [node.account(0)], logging, false).unwrap();
         assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);
     }
 }
