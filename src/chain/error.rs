@@ -1,4 +1,4 @@
-//! Why a transaction is not accepted, in the words that clients of geth match on.
+//! Why a transaction is not accepted, in the words that clients of geth match on, and why a change is not made.
 
 use alloy_primitives::{Address, B256, U256};
 

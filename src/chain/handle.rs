@@ -41,28 +41,28 @@ pub struct ChainConfig {
     pub mining: Mining,
     /// Gas limit of new blocks.
     pub gas_limit: u64,
-    /// Who gets the tips.
+    /// The account that gets the tips.
     pub beneficiary: Address,
     /// The least tip that the pool accepts, in wei per gas.
     pub min_tip: u128,
-    /// How much the pool holds.
+    /// The pool's limits.
     pub pool: PoolLimits,
-    /// How much of the past is held in memory.
+    /// The limits of the history in memory.
     pub history: HistoryLimits,
-    /// Where the time comes from.
+    /// The source of the time.
     pub clock: Arc<dyn Clock>,
 }
 
-/// Something happened to the chain.
+/// A change of the chain or of its pool.
 #[derive(Clone, Debug)]
 pub enum Event {
-    /// There is another head.
+    /// A head was published.
     Head {
         /// The head.
         head: Arc<Head>,
-        /// Its blocks that the head before did not have, oldest first.
+        /// The blocks that it adds to the head before, oldest first.
         added: Arc<[Arc<Block>]>,
-        /// Blocks of the head before that it does not have, oldest first.
+        /// The blocks of the head before that it undoes, oldest first.
         removed: Arc<[Arc<Block>]>,
     },
     /// The pool accepted a transaction.
@@ -87,7 +87,7 @@ impl Chain {
         Self::resume(Recovered::in_memory(head), config, preamble)
     }
 
-    /// Starts the writer on top of what was recovered, and records from there on.
+    /// Starts the writer on top of a recovered chain, and records from there on.
     pub fn resume(
         recovered: Recovered,
         config: ChainConfig,
@@ -145,12 +145,12 @@ impl Chain {
         Ok((chain, thread))
     }
 
-    /// The chain now. Take it once per request, so that the whole answer is about the same chain.
+    /// The newest head. Take it once per request, so that the whole answer is about the same chain.
     pub fn head(&self) -> Arc<Head> {
         self.shared.head.load_full()
     }
 
-    /// What holds for every block.
+    /// The chain's parameters: its id, forks and contracts of consensus.
     pub fn params(&self) -> Arc<ChainParams> {
         self.shared.head.load().params.clone()
     }
@@ -174,7 +174,7 @@ impl Chain {
         })
     }
 
-    /// Everything that happens from now on. A listener that falls behind is told how much it missed.
+    /// Subscribes to events. A listener that falls behind learns how many it missed.
     pub fn subscribe(&self) -> broadcast::Receiver<Event> {
         self.shared.events.subscribe()
     }
@@ -184,29 +184,27 @@ impl Chain {
         self.shared.next_environment(head, 0).base_fee
     }
 
-    /// The circumstances of the next block.
+    /// The environment of the next block.
     pub fn next_environment(&self, head: &Head) -> Environment {
         self.shared.next_environment(head, 0)
     }
 
-    /// How blocks come about.
+    /// When blocks are sealed.
     pub fn mining(&self) -> Mining {
         self.shared.sealing.lock().mining
     }
 
-    /// The chain's time, in seconds since the Unix epoch: what the next block gets, unless its parent is
-    /// later.
+    /// The chain's time, in seconds since the Unix epoch. The next block gets it, unless its parent is later.
     pub fn now(&self) -> u64 {
         self.shared.timing.lock().now()
     }
 
-    /// How long the clock has run since the newest block was sealed. Time that a development method let the chain
-    /// skip is no part of it.
+    /// The clock's time since the newest block was sealed, without the time that development methods skipped.
     pub fn idle(&self) -> Duration {
         self.shared.timing.lock().idle()
     }
 
-    /// Who gets the tips of new blocks.
+    /// The account that gets the tips of new blocks.
     pub fn beneficiary(&self) -> Address {
         self.shared.sealing.lock().beneficiary
     }
@@ -216,15 +214,15 @@ impl Chain {
         self.shared.sealing.lock().min_tip
     }
 
-    /// How much of the past is held.
+    /// The limits of the history in memory.
     pub fn history_limits(&self) -> HistoryLimits {
         self.shared.history_limits
     }
 
-    /// Tells the writer that there may be something to put into a block.
+    /// Wakes the writer: there may be transactions for a block.
     pub fn wake(&self) {
         if !self.shared.woken.swap(true, Ordering::AcqRel) {
-            // Without a writer the chain has ended; whoever submits learns that from the answer.
+            // Without a writer the chain has ended. The submitter learns that from the answer.
             let _ = self.commands.send(Command::Wake);
         }
     }
@@ -270,13 +268,13 @@ impl Chain {
         self.ask(Command::Snapshots).await
     }
 
-    /// Why no block can be sealed; none if the last attempt succeeded, or another one does.
+    /// The reason why no block can be sealed; none if the last attempt succeeded, or another one does.
     pub async fn obstacle(&self) -> Result<Option<String>, Stopped> {
         self.ask(Command::Obstacle).await
     }
 
-    /// The head after everything that the writer was asked to do before, and by how many seconds the chain's time is
-    /// ahead of the clock's then.
+    /// The head after all earlier requests to the writer, and by how many seconds the chain's time is ahead of the clock
+    /// then.
     pub async fn present(&self) -> Result<(Arc<Head>, i64), Stopped> {
         self.ask(Command::Present).await
     }
@@ -288,23 +286,23 @@ impl Chain {
         answer.await.map_err(|_| Stopped::Ended)
     }
 
-    /// Gives up what takes long, because the node is about to end. What is quick is still done.
+    /// Cancels long work because the node is about to end. Short work is still done.
     pub fn wind_down(&self) {
         self.shared.ending.store(true, Ordering::Release);
     }
 
-    /// Ends the writer after what it is doing now.
+    /// Ends the writer after its current command.
     pub fn stop(&self) {
         self.wind_down();
         let _ = self.commands.send(Command::Stop);
     }
 
-    /// How long the parts of making blocks took since the start, by name.
+    /// The durations of the phases of sealing since the start, by name.
     pub fn block_phases(&self) -> Vec<(&'static str, Distribution)> {
         self.shared.phases.distributions()
     }
 
-    /// What the blocks held that were made since the start. Blocks that are gone again stay counted.
+    /// Counts of the blocks sealed since the start, and of their transactions and gas. Undone blocks stay counted.
     pub fn produced(&self) -> &Produced {
         &self.shared.produced
     }
@@ -314,7 +312,7 @@ impl Chain {
         let head = self.head();
         let before = std::mem::replace(seen, Seen::of(&head));
         let (removed, next) = self.shared.undone.since(before, head.version())?;
-        // What lies before the first block, on a fork, is another chain's.
+        // On a fork, blocks before the first one belong to the other chain.
         let next = next.max(head.genesis.number());
         if next < head.oldest() {
             return Err(Missed(next));

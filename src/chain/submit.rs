@@ -1,4 +1,4 @@
-//! From whoever submits a transaction to the pool, and back with what became of it.
+//! Submitting transactions: into the pool, and the outcome back to the submitter.
 
 use alloy_primitives::B256;
 use tokio::sync::oneshot;
@@ -9,7 +9,7 @@ use super::{
 };
 use crate::block::Submission;
 
-/// How often whoever seals for others looks again before the writer does it: they want an answer, too.
+/// How often a submitter that seals for others looks again before the writer takes over: it waits for an answer as well.
 const MOST_ROUNDS: u64 = 16;
 
 impl Chain {
@@ -57,7 +57,7 @@ impl Chain {
             match accepted.included {
                 None => self.wake(),
                 Some(included) => {
-                    if self.shared.arrivals.are_alone() {
+                    if self.shared.arrivals.are_sequential() {
                         self.seal_here();
                     } else {
                         self.wake();
@@ -75,8 +75,8 @@ impl Chain {
         Ok(hash)
     }
 
-    /// Puts transactions back that waited when the node ended. Those that no longer can are left out.
-    pub(in crate::chain) fn wait_again(&self, waiting: Vec<Submission>) {
+    /// Puts the transactions back that waited when the node ended. Those that are no longer valid are left out.
+    pub(super) fn wait_again(&self, waiting: Vec<Submission>) {
         if waiting.is_empty() {
             return;
         }
@@ -105,14 +105,14 @@ impl Chain {
             if !sealed {
                 self.wake();
             }
-            if !self.shared.seal_lock.keeps() {
+            if self.shared.seal_lock.release() {
                 return;
             }
         }
     }
 }
 
-/// The seal lock, held. A panic ends the chain, as one of the writer's thread does: nobody knows what it left behind.
+/// The seal lock, held. A panic ends the chain, as one of the writer's thread does: the state it left behind is unknown.
 struct Held<'a>(&'a Chain);
 
 impl Drop for Held<'_> {

@@ -13,9 +13,9 @@ use super::{
     header, ommers,
     seal::{Content, seal},
 };
-use crate::chain::Head;
 use crate::{
     block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
+    chain::Head,
     evm::{BlockExecutor, Environment, Fork, Rules},
     state::{Changes, State},
 };

@@ -9,9 +9,9 @@ use super::{
     fees, header,
     seal::{Content, seal},
 };
-use crate::chain::View;
 use crate::{
     block::{Block, MAX_BLOCK_SIZE, Transaction},
+    chain::View,
     evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
 };
 

@@ -7,9 +7,9 @@ use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
 
 use super::seal::Content;
-use crate::chain::{Head, Pooled, SubmitError};
 use crate::{
     block::{MAX_BLOCK_SIZE, Transaction},
+    chain::{Head, Pooled, SubmitError},
     evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
     state::Changes,
 };

@@ -13,8 +13,8 @@ use std::sync::Arc;
 use alloy_primitives::{Address, Bytes, FixedBytes, U256};
 
 use super::genesis::GenesisAccount;
-use crate::chain::Head;
 use crate::{
+    chain::Head,
     evm::Overlay,
     state::{Changes, ReadError},
 };

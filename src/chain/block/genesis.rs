@@ -12,9 +12,9 @@ use revm::{
 };
 
 use super::seal::{Content, seal};
-use crate::chain::Head;
 use crate::{
     block::Block,
+    chain::Head,
     evm::{BlockHashes, ChainParams, Environment, Evm, Fork, Overlay, TransactionError, halt_message},
     state::{ReadError, State},
 };

@@ -9,8 +9,7 @@ use super::{
     foreign::{ForeignBlock, Refusal, check},
     header,
 };
-use crate::block::Block;
-use crate::chain::Head;
+use crate::{block::Block, chain::Head};
 
 /// The most uncles of a block.
 const MAX_OMMERS: usize = 2;

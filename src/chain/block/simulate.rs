@@ -15,9 +15,9 @@ use super::{
     fees,
     seal::{Content, seal},
 };
-use crate::chain::{UnsignedTransaction, View};
 use crate::{
     block::{Block, Envelope, Transaction},
+    chain::{UnsignedTransaction, View},
     evm::{
         BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
         StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,

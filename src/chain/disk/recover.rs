@@ -2,9 +2,9 @@
 
 use std::{io, sync::Arc};
 
-use crate::chain::{GenesisError, Head, HistoryLimits, Journal, writer::journal::Parts};
 use crate::{
     block::{Block, Submission},
+    chain::{GenesisError, Head, HistoryLimits, Journal, writer::journal::Parts},
     evm::ChainParams,
     log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Parameters, Shift, Storage},
     state::State,
@@ -182,7 +182,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
 }
 
 /// The newest checkpoint that the log can be followed from, and that is not too close to its end.
-pub(in crate::chain) fn newest_checkpoint(
+pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
     history: &History,

@@ -306,7 +306,7 @@ impl Pool {
         inner.senders.values().flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready))).collect()
     }
 
-    /// What one account has, by nonce, and whether it is executable.
+    /// The transactions of one account by nonce, each with whether it is executable.
     pub fn content_of(&self, address: Address) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         let sender = inner.senders.get(&address).into_iter();

@@ -13,7 +13,7 @@ const STATES: usize = 4;
 
 /// States after blocks, by the hash and number of the block. The one asked for last comes last.
 #[derive(Debug, Default)]
-pub(in crate::chain) struct BuiltStates(Mutex<VecDeque<(u64, B256, State)>>);
+pub(super) struct BuiltStates(Mutex<VecDeque<(u64, B256, State)>>);
 
 impl BuiltStates {
     /// The state after the newest block from `first` to `last` that is held and is `known` under its number.

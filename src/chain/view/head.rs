@@ -427,7 +427,7 @@ impl Head {
 
 /// Roughly the memory that a block takes with its receipts and changes, and with the trie's nodes that only older states
 /// still need. As measured while a million accounts appeared.
-pub(in crate::chain) fn weight(block: &Block, changed: usize) -> usize {
+pub(super) fn weight(block: &Block, changed: usize) -> usize {
     let logs: usize = block.logs().map(|at| 240 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
     2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed
 }

@@ -17,7 +17,7 @@ type Members = u64;
 
 /// The windows of the blocks of one head, by the number of their first block, divided by how many they are.
 #[derive(Clone, Debug)]
-pub(in crate::chain) struct LogWindows(Spine<Arc<Window>>);
+pub(super) struct LogWindows(Spine<Arc<Window>>);
 
 /// What the logs of some blocks can be found by, in order, and which of the blocks have it.
 #[derive(Debug)]
@@ -25,7 +25,7 @@ struct Window(Box<[(LogKey, Members)]>);
 
 impl LogWindows {
     /// No windows so far, of blocks from this one on.
-    pub(in crate::chain) fn starting_at(block: u64) -> Self {
+    pub(super) fn starting_at(block: u64) -> Self {
         Self(Spine::starting_at(block / BLOCKS))
     }
 
@@ -38,18 +38,18 @@ impl LogWindows {
     }
 
     /// Drops the windows with blocks from `next` on.
-    pub(in crate::chain) fn truncate(&mut self, next: u64) {
+    pub(super) fn truncate(&mut self, next: u64) {
         self.0.truncate(next / BLOCKS);
     }
 
     /// Drops the windows without blocks from `first` on.
-    pub(in crate::chain) fn drop_before(&mut self, first: u64) {
+    pub(super) fn drop_before(&mut self, first: u64) {
         self.0.drop_before(first / BLOCKS);
     }
 
     /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
     /// and of those that are in no window yet, oldest first.
-    pub(in crate::chain) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
+    pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let mut found = Vec::new();
         for at in from / BLOCKS..=to / BLOCKS {
             let members = self.0.get(at).map_or(Members::MAX, |window| window.matching(wanted));

@@ -10,7 +10,7 @@ const WIDTH: usize = 1 << BITS;
 
 /// Items `first..next`, addressed by their absolute position.
 #[derive(Clone, Debug)]
-pub(in crate::chain) struct Spine<T> {
+pub(super) struct Spine<T> {
     /// Position of the tree's leftmost slot.
     base: u64,
     first: u64,
@@ -29,7 +29,7 @@ enum Node<T> {
 
 impl<T: Clone> Spine<T> {
     /// An empty sequence whose first item will have this position.
-    pub(in crate::chain) fn starting_at(position: u64) -> Self {
+    pub(super) fn starting_at(position: u64) -> Self {
         Self { base: position, first: position, next: position, height: 0, root: None }
     }
 
@@ -81,7 +81,7 @@ impl<T: Clone> Spine<T> {
     }
 
     /// Drops the items before `first`.
-    pub(in crate::chain) fn drop_before(&mut self, first: u64) {
+    pub(super) fn drop_before(&mut self, first: u64) {
         while self.first < first.min(self.next) {
             set(&mut self.root, self.height, self.first - self.base, None);
             self.first += 1;
@@ -89,7 +89,7 @@ impl<T: Clone> Spine<T> {
     }
 
     /// Drops the items from `next` on.
-    pub(in crate::chain) fn truncate(&mut self, next: u64) {
+    pub(super) fn truncate(&mut self, next: u64) {
         while self.next > next.max(self.first) {
             self.next -= 1;
             set(&mut self.root, self.height, self.next - self.base, None);
@@ -97,7 +97,7 @@ impl<T: Clone> Spine<T> {
     }
 
     /// The items from `position` on, oldest first.
-    pub(in crate::chain) fn iter_from(&self, position: u64) -> impl DoubleEndedIterator<Item = &T> {
+    pub(super) fn iter_from(&self, position: u64) -> impl DoubleEndedIterator<Item = &T> {
         (position.max(self.first)..self.next).filter_map(|at| self.get(at))
     }
 }

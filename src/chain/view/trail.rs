@@ -14,7 +14,7 @@ pub struct Trail {
 
 impl Trail {
     /// No blocks so far; the first one will have this number.
-    pub(in crate::chain) fn starting_at(number: u64) -> Self {
+    pub(super) fn starting_at(number: u64) -> Self {
         Self { blocks: Spine::starting_at(number), logs: LogWindows::starting_at(number) }
     }
 
@@ -43,12 +43,7 @@ impl Trail {
     }
 
     /// The blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest first.
-    pub(in crate::chain) fn candidates(
-        &self,
-        from: u64,
-        to: u64,
-        wanted: &[Vec<LogKey>],
-    ) -> impl Iterator<Item = &Arc<Block>> {
+    pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
         let (first, last) = (from.max(self.first()), to.min(self.blocks.next().saturating_sub(1)));
         let numbers = if first <= last { self.logs.candidates(first, last, wanted) } else { Vec::new() };
         numbers.into_iter().filter_map(|number| self.get(number))
@@ -60,13 +55,13 @@ impl Trail {
     }
 
     /// Drops the blocks from `next` on.
-    pub(in crate::chain) fn truncate(&mut self, next: u64) {
+    pub(super) fn truncate(&mut self, next: u64) {
         self.blocks.truncate(next);
         self.logs.truncate(next);
     }
 
     /// Drops the blocks before `first`.
-    pub(in crate::chain) fn drop_before(&mut self, first: u64) {
+    pub(super) fn drop_before(&mut self, first: u64) {
         self.blocks.drop_before(first);
         self.logs.drop_before(first);
     }

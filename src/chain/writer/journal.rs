@@ -2,9 +2,9 @@
 
 use std::{io, sync::Arc};
 
-use crate::chain::Head;
 use crate::{
     block::Submission,
+    chain::Head,
     log::{AppendError, BlockLog, ChainIdentity, Entry, Parameters, Shift, Storage},
     store::{Checkpoint, DataDir, History, Keeper, KeptTransaction, PoolFile},
 };
@@ -103,14 +103,14 @@ impl Journal {
     }
 
     /// Lets nothing more be recorded.
-    pub(in crate::chain) fn give_up(&mut self, reason: String) {
+    pub(super) fn give_up(&mut self, reason: String) {
         self.given_up = Some(reason);
     }
 
     /// Entries that the log had when the block with this number was the newest; none if that is not known. Never fewer
     /// than the checkpoint includes that the chain was opened with: of its block no other state is held than its own, and
     /// nothing may go back to before the oldest checkpoint.
-    pub(in crate::chain) fn height_after(&self, number: u64) -> Option<u64> {
+    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let Kept { history, base, .. } = self.kept.as_ref()?;
         if base.0 == number {
             return Some(base.1);
@@ -140,7 +140,7 @@ impl Journal {
     }
 
     /// Writes the file of transactions that wait anew, if it is worth it or `anyway`, with those that still do.
-    pub(in crate::chain) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<KeptTransaction>) {
+    pub(super) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<KeptTransaction>) {
         let Some(kept) = self.kept.as_mut() else { return };
         if !(kept.pool.has_grown() || (anyway && kept.pool.has_any())) {
             return;

@@ -103,7 +103,7 @@ impl Writer {
     }
 
     /// Goes back by so many blocks. The time goes on as it is, and what was in the blocks is gone.
-    pub(in crate::chain) fn rollback(&mut self, depth: u64) -> Result<(), ChangeError> {
+    pub(super) fn rollback(&mut self, depth: u64) -> Result<(), ChangeError> {
         let number = self.head().number().saturating_sub(depth);
         let head = self.head().rewound(number)?;
         if number < self.head().number() {
@@ -117,7 +117,7 @@ impl Writer {
 
     /// Replaces the newest blocks by as many others, which hold these transactions and nothing else. Nothing happens
     /// if one of the transactions cannot be executed.
-    pub(in crate::chain) fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ChangeError> {
+    pub(super) fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ChangeError> {
         if blocks.is_empty() {
             return Ok(());
         }
@@ -162,7 +162,7 @@ impl Writer {
 
     /// Goes back to where the node started: the first block, without what development methods decided since. The pool
     /// and all snapshots are empty then.
-    pub(in crate::chain) fn reset(&mut self) -> Result<(), ChangeError> {
+    pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
         timing.follow(&self.ledger.origin.head);
@@ -180,7 +180,7 @@ impl Writer {
 
     /// Starts anew with another chain, whose blocks from then on have this gas limit. The pool and all snapshots are empty
     /// then.
-    pub(in crate::chain) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
+    pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
         if self.recorder.journal.is_some() {
             return Err(ChangeError::Recorded);
         }

@@ -32,7 +32,7 @@ impl Writer {
     }
 
     /// Goes on with what is being mined, unless a command waits for its turn.
-    pub(in crate::chain) fn proceed_mining(&mut self, is_awaited: impl FnOnce() -> bool) {
+    pub(super) fn proceed_mining(&mut self, is_awaited: impl FnOnce() -> bool) {
         if self.is_ending() {
             self.schedule.orders.clear();
         } else if self.schedule.mined.elapsed() >= PIECE || !is_awaited() {

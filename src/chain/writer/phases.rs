@@ -6,7 +6,7 @@ use crate::metrics::{Distribution, Histogram};
 
 /// A part of making a block, in their order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::chain) enum Phase {
+pub(super) enum Phase {
     /// The node's own transactions are made.
     Preamble,
     /// Transactions are taken from the pool and run.
@@ -29,7 +29,7 @@ pub(in crate::chain) struct Phases([Histogram; NAMES.len()]);
 
 impl Phases {
     /// Does a part of the work, and takes its time.
-    pub(in crate::chain) fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
+    pub(super) fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let at = phase as usize;
         let _span = tracing::trace_span!(target: "tetrad::span", "phase", otel.name = NAMES[at]).entered();
         let began = Instant::now();

@@ -37,7 +37,7 @@ enum Failure {
 
 impl Writer {
     /// Remembers whether something could be recorded. A small entry that fits on a full disk ends no failure.
-    pub(in crate::chain) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
+    pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
             Ok(()) => self.overcome(|failure| matches!(failure, Failure::Append(_))),
@@ -46,7 +46,7 @@ impl Writer {
     }
 
     /// Remembers whether a block could be made.
-    pub(in crate::chain) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
+    pub(super) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
         match outcome {
             Ok(_) => self.overcome(|failure| matches!(failure, Failure::Block(_))),
             Err(error) => self.fail(Failure::Block(format!("no block can be sealed: {error}"))),
@@ -100,7 +100,7 @@ impl Writer {
     }
 
     /// Records a block. If that fails, the time and the decisions for the next block are as they were before it.
-    pub(in crate::chain) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
+    pub(super) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
         self.record(|| sealed.entry()).inspect_err(|_| {
             *self.shared.timing.lock() = sealed.timing_before.clone();
             *self.shared.sealing.lock() = sealed.sealing_before;
@@ -108,7 +108,7 @@ impl Writer {
     }
 
     /// Records what edits made of `before`, all at once.
-    pub(in crate::chain) fn record_edits(&mut self, before: &Head, after: &Head) -> Result<(), AppendError> {
+    pub(super) fn record_edits(&mut self, before: &Head, after: &Head) -> Result<(), AppendError> {
         self.record(|| Entry::Edit {
             changes: Arc::new(after.edits_since(before)),
             root: after.state.root(),
@@ -118,7 +118,7 @@ impl Writer {
 
     /// Records that the chain goes back to what it was when the log had `to` entries, and then on with some blocks. If
     /// only a part of that could be recorded, nothing more can be: the log then has a way that nobody sees.
-    pub(in crate::chain) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
+    pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         self.record(|| Entry::Revert { to, shift })?;
@@ -133,13 +133,13 @@ impl Writer {
     }
 
     /// Entries that the log had when the block with this number was the newest.
-    pub(in crate::chain) fn height_after(&self, number: u64) -> Option<u64> {
+    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let is_first = number == self.head().genesis.number();
         self.recorder.journal.as_ref().map_or(Some(0), |journal| journal.height_after(number).or(is_first.then_some(0)))
     }
 
     /// Records what a development method made of the time, if no block tells of it, or takes that back.
-    pub(in crate::chain) fn record_time(&mut self) -> bool {
+    pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
         if self.recorder.journal.is_none() || shift == self.recorder.shift || self.record(|| Entry::Time(shift)).is_ok()
         {
@@ -150,7 +150,7 @@ impl Writer {
     }
 
     /// Blocks were published.
-    pub(in crate::chain) fn after_blocks(&mut self) {
+    pub(super) fn after_blocks(&mut self) {
         let (head, shift) = (self.head(), self.recorder.shift);
         if let Some(journal) = &mut self.recorder.journal {
             journal.settled(&head, shift);
@@ -159,7 +159,7 @@ impl Writer {
     }
 
     /// Takes everything that somebody waits for out of the pool, and tells them why.
-    pub(in crate::chain) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
+    pub(super) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
         self.shared.pool.refuse_awaited(reason);
     }
 
@@ -183,7 +183,7 @@ impl Writer {
         self.tidy_pool(false);
     }
 
-    pub(in crate::chain) fn tidy_pool(&mut self, anyway: bool) {
+    pub(super) fn tidy_pool(&mut self, anyway: bool) {
         let shared = &self.shared;
         let waiting = || shared.pool.content().iter().map(|(pooled, _)| pooled.kept()).collect();
         if let Some(journal) = &mut self.recorder.journal {

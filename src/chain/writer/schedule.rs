@@ -19,9 +19,9 @@ pub(in crate::chain) struct Schedule {
     /// When the next block is due, if at a time.
     pub(in crate::chain) due: Option<Instant>,
     /// The pending reason to seal a block.
-    pub(in crate::chain) occasion: Occasion,
+    pub(super) occasion: Occasion,
     /// Blocks that are being mined on demand.
-    pub(in crate::chain) orders: VecDeque<MiningOrder>,
+    pub(super) orders: VecDeque<MiningOrder>,
     /// When some of them were mined last.
     pub(in crate::chain) mined: Instant,
 }
@@ -33,7 +33,7 @@ impl Default for Schedule {
 }
 
 /// Blocks that are being mined on demand.
-pub(in crate::chain) struct MiningOrder {
+pub(super) struct MiningOrder {
     pub(super) count: u64,
     pub(super) left: u64,
     pub(super) pace: Pace,
@@ -44,7 +44,7 @@ pub(in crate::chain) struct MiningOrder {
 
 /// A reason to seal a block with instant sealing, the lesser first.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(in crate::chain) enum Occasion {
+pub(super) enum Occasion {
     #[default]
     Nothing,
     /// Transactions that are ready.
@@ -55,7 +55,7 @@ pub(in crate::chain) enum Occasion {
 
 impl Schedule {
     /// There may be something to make a block for.
-    pub(in crate::chain) fn look_for(&mut self, occasion: Occasion) {
+    pub(super) fn look_for(&mut self, occasion: Occasion) {
         self.occasion = self.occasion.max(occasion);
     }
 }
@@ -75,7 +75,7 @@ impl Writer {
 
     /// Does what nobody has to ask for: makes the block that is due, and a piece of what is under way. `is_awaited` says
     /// whether commands wait. Returns how long there is nothing else to do.
-    pub(in crate::chain) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
+    pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
         if self.schedule.due.is_some_and(|due| due <= Instant::now()) {
             self.seal_due();
         }

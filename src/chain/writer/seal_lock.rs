@@ -23,9 +23,9 @@ impl SealLock {
         self.0.fetch_update(Ordering::AcqRel, Ordering::Acquire, next) == Ok(FREE)
     }
 
-    /// Releases the lock, unless a submitter waits: then the lock is kept, and the result is true.
-    pub(in crate::chain) fn keeps(&self) -> bool {
-        self.0.fetch_sub(1, Ordering::AcqRel) == WANTED
+    /// Releases the lock, unless a submitter waits for the holder to look again. Returns whether it was released.
+    pub(in crate::chain) fn release(&self) -> bool {
+        self.0.fetch_sub(1, Ordering::AcqRel) != WANTED
     }
 }
 
@@ -39,9 +39,9 @@ mod tests {
         assert!(lock.take());
         assert!(!lock.take());
         assert!(!lock.take());
-        assert!(lock.keeps());
-        assert!(!lock.keeps());
+        assert!(!lock.release());
+        assert!(lock.release());
         assert!(lock.take());
-        assert!(!lock.keeps());
+        assert!(lock.release());
     }
 }

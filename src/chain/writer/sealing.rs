@@ -32,7 +32,7 @@ const FEW_BLOCKS: usize = 4;
 const AT_ONCE: Duration = Duration::from_secs(1);
 
 /// A block that was made on top of a head, and is not published.
-pub(in crate::chain) struct Sealed {
+pub(super) struct Sealed {
     pub(in crate::chain) block: Arc<Block>,
     pub(in crate::chain) next: Head,
     /// Blocks that the next head lets go of.
@@ -42,26 +42,26 @@ pub(in crate::chain) struct Sealed {
     /// How the chain's time differs from the clock's after it.
     pub(in crate::chain) shift: Shift,
     /// The time before it.
-    pub(in crate::chain) timing_before: Timing,
+    pub(super) timing_before: Timing,
     /// The decisions for the next block before it.
-    pub(in crate::chain) sealing_before: Sealing,
+    pub(super) sealing_before: Sealing,
 }
 
 /// What making a block is in a trace.
-pub(in crate::chain) fn block_span(parent: &Head) -> EnteredSpan {
+pub(super) fn block_span(parent: &Head) -> EnteredSpan {
     tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1).entered()
 }
 
 impl Writer {
     /// With instant sealing: makes blocks of what is ready. What arrives meanwhile, or is too much, comes afterwards.
-    pub(in crate::chain) fn seal_ready(&mut self) {
+    pub(super) fn seal_ready(&mut self) {
         self.schedule.look_for(Occasion::Transactions);
         let began = Instant::now();
         while self.schedule.orders.is_empty() && began.elapsed() < AT_ONCE && self.seal_next(false, true) {}
     }
 
     /// Whether the chain is about to end, so that nothing should be begun that takes long.
-    pub(in crate::chain) fn is_ending(&self) -> bool {
+    pub(super) fn is_ending(&self) -> bool {
         self.shared.ending.load(Ordering::Acquire)
     }
 
@@ -123,7 +123,7 @@ impl Writer {
 
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
     /// it must be.
-    pub(in crate::chain) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+    pub(super) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
         let _span = block_span(&head);
@@ -177,7 +177,7 @@ impl Writer {
     }
 
     /// Seals what was executed. The time and the decisions for the next block are used up.
-    pub(in crate::chain) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
+    pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
         let mut state = head.state.clone();
         let phases = &self.shared.phases;
         let root = phases.time(Phase::Root, || state.apply(&candidate.changes));

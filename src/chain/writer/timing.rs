@@ -2,8 +2,10 @@
 
 use std::{sync::Arc, time::Duration};
 
-use crate::chain::{Clock, Head};
-use crate::log::Shift;
+use crate::{
+    chain::{Clock, Head},
+    log::Shift,
+};
 
 /// The chain's view of time.
 #[derive(Clone)]
@@ -72,7 +74,7 @@ impl Timing {
     }
 
     /// A block of this time begins with a preamble.
-    pub(in crate::chain) fn preceded(&mut self, timestamp: u64) {
+    pub(super) fn preceded(&mut self, timestamp: u64) {
         self.preceded = Some(timestamp.saturating_add_signed(self.offset.saturating_neg()).min(self.seconds()));
     }
 
@@ -93,7 +95,7 @@ impl Timing {
     }
 
     /// Moves the chain's time; returns by how many seconds it is now ahead of the clock.
-    pub(in crate::chain) fn increase(&mut self, seconds: i64) -> i64 {
+    pub(super) fn increase(&mut self, seconds: i64) -> i64 {
         self.offset = self.offset.saturating_add(seconds);
         self.offset
     }
@@ -110,24 +112,24 @@ impl Timing {
     }
 
     /// Makes this the chain's time; returns by how many seconds it jumped ahead.
-    pub(in crate::chain) fn jump(&mut self, now: u64) -> i64 {
+    pub(super) fn jump(&mut self, now: u64) -> i64 {
         let before = self.now();
         self.set(now);
         now.saturating_sub(before) as i64
     }
 
     /// Fixes the seconds from each block to the next, or lets the clock decide again. Returns whether they were fixed.
-    pub(in crate::chain) fn fix_interval(&mut self, seconds: Option<u64>) -> bool {
+    pub(super) fn fix_interval(&mut self, seconds: Option<u64>) -> bool {
         std::mem::replace(&mut self.interval, seconds).is_some()
     }
 
     /// Forgets everything that development methods decided.
-    pub(in crate::chain) fn reset(&mut self) {
+    pub(super) fn reset(&mut self) {
         *self = Self::new(self.clock.clone());
     }
 
     /// Promises the next block this time.
-    pub(in crate::chain) fn promise_next(&mut self, timestamp: u64) {
+    pub(super) fn promise_next(&mut self, timestamp: u64) {
         self.next = Some(timestamp);
     }
 }
