@@ -10,9 +10,10 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use tetrad::{
     chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open},
     evm::{ChainParams, Fork, Forks},
-    log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, SEGMENT_BYTES, Storage},
+    log::{ChainIdentity, Durability, Entry, LocalLogs, LogStore},
     state::{AccountChange, AccountFields, Changes},
-    store::{Checkpoint, checkpoints},
+    storage::{Directory, Storage},
+    store::{ChainStore, Checkpoint, PART_BYTES, checkpoints},
 };
 
 #[global_allocator]
@@ -45,7 +46,7 @@ fn appends(transfers: u64, durability: Durability) -> f64 {
     let directory = tempfile::tempdir().unwrap();
     let storage = Arc::new(Directory::new(directory.path()).unwrap());
     let identity = ChainIdentity { chain_id: 125, genesis: B256::ZERO };
-    let mut log = LocalLog::open(storage, identity, durability, 0).unwrap();
+    let mut log = LocalLogs::new(storage).with_durability(durability).open(identity, 0).unwrap();
     let entry = entry(transfers);
     let append = |_| {
         let start = Instant::now();
@@ -67,14 +68,13 @@ fn restart(accounts: u64) {
         signers: Default::default(),
     });
     let opening = || Opening {
-        storage: storage.clone(),
+        kept: ChainStore { storage: storage.clone(), log: Arc::new(LocalLogs::new(storage.clone())) },
         directory: None,
         params: params.clone(),
         settings: Vec::new(),
-        durability: Durability::Fsync,
         limits: HistoryLimits::default(),
         checkpoint_bytes: 32 << 20,
-        segment_bytes: SEGMENT_BYTES,
+        index_bytes: PART_BYTES,
     };
     let account = |n: u64| GenesisAccount {
         address: Address::from_slice(&keccak256(n.to_be_bytes())[12..]),

@@ -64,6 +64,7 @@ pub mod redact;
 pub mod rpc;
 pub mod site;
 pub mod state;
+pub mod storage;
 pub mod store;
 mod telemetry;
 pub mod web;

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, fs, path::Path, time::UNIX_EPOCH};
 use crate::web::Exposition;
 
 /// Kinds of files, by what their names begin with; anything else is put down as `other`.
-const KINDS: [&str; 5] = ["log", "index", "checkpoint", "pool", "torn"];
+const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
 /// Writes how much there is of each kind, and how old the checkpoint with this height is. A directory that cannot be read
 /// at this moment is left out.

@@ -11,8 +11,8 @@ use crate::{
     config::Config,
     evm::{ChainParams, Forks},
     genesis::{Cast, file, network_genesis},
-    log::SEGMENT_BYTES,
-    store::{DataDir, Settings},
+    log::LocalLogs,
+    store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
 
 /// Opens the chain in `directory`, or begins one. Without a directory it lives in memory.
@@ -25,15 +25,16 @@ pub(super) fn chain(
     let (genesis, params) = first_block(config, &identity.cast(config), clock)?;
     let params = Arc::new(params);
     let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
+    let storage = directory.storage();
+    let log = LocalLogs::new(storage.clone()).with_durability(config.durability);
     let opening = Opening {
-        storage: directory.storage(),
+        kept: ChainStore { storage, log: Arc::new(log) },
         directory: Some(directory),
         params: params.clone(),
         settings: settings(config, identity),
-        durability: config.durability,
         limits: config.history,
         checkpoint_bytes: config.checkpoint_bytes,
-        segment_bytes: SEGMENT_BYTES,
+        index_bytes: PART_BYTES,
     };
     // What a file says is the same every time. The network's own first block is of the time when it was made.
     Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)

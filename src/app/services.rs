@@ -14,10 +14,10 @@ use crate::{
     exchange::{self, Desk, Exchange, Market, feed::Panel},
     fork::Forks,
     lending::Lending,
-    log::Storage,
     network::Network,
     rpc::{self, Direct, Rpc, RpcConfig},
     site::Site,
+    storage::Storage,
     web::{self, ClientAddresses, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 

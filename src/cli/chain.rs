@@ -1,4 +1,4 @@
-//! `tetrad chain`: what is done to a data directory besides running a node on it.
+//! `tetrad chain`: maintains a data directory while no node runs on it.
 
 use std::{
     fs::{self, File},
@@ -12,8 +12,9 @@ use clap::{Args, Subcommand};
 use crate::{
     chain::{MaintainError, compact, export_blocks, repair, verify},
     exchange,
-    log::{Directory, Storage},
-    store::{ArchiveError, DataDir, DataDirError, backup, export, import, restore},
+    log::{Durability, LocalLogs},
+    storage::{Directory, Storage},
+    store::{ArchiveError, ChainStore, DataDir, DataDirError, backup, export, import, restore},
 };
 
 /// What the user typed after `chain`.
@@ -92,16 +93,16 @@ impl ChainArgs {
             ChainCommand::Import { file } => self.import(file)?,
             other => {
                 let directory = self.existing()?;
-                let storage = directory.storage();
+                let chain = kept_in(directory.storage(), Durability::Fsync);
                 match other {
-                    ChainCommand::Export { file, rlp } => self.export(&storage, file, *rlp)?,
+                    ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp)?,
                     ChainCommand::Compact { keep } => {
                         // What blocks say of prices is kept in a file now and then.
-                        let oldest = compact(&storage, *keep, exchange::prices_kept_until(&*storage))?;
+                        let oldest = compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
                         format!("the oldest block is now {oldest}")
                     }
-                    ChainCommand::Repair => Self::repair(&storage)?,
-                    _ => Self::verify(&storage)?,
+                    ChainCommand::Repair => Self::repair(&chain)?,
+                    _ => Self::verify(&chain)?,
                 }
             }
         };
@@ -118,8 +119,8 @@ impl ChainArgs {
         Ok(DataDir::open(&self.data_dir)?)
     }
 
-    fn verify(storage: &Arc<dyn Storage>) -> Result<String, Error> {
-        let found = verify(storage)?;
+    fn verify(chain: &ChainStore) -> Result<String, Error> {
+        let found = verify(chain)?;
         let blocks = match found.first <= found.last {
             true => format!("blocks {} to {}", found.first, found.last),
             false => format!("no blocks after {}", found.last),
@@ -134,8 +135,8 @@ impl ChainArgs {
         ))
     }
 
-    fn repair(storage: &Arc<dyn Storage>) -> Result<String, Error> {
-        Ok(match repair(storage)? {
+    fn repair(chain: &ChainStore) -> Result<String, Error> {
+        Ok(match repair(chain)? {
             None => "no entry is damaged, and the log can be followed to its end".to_owned(),
             Some(done) => {
                 let aside = done.aside.iter().map(|file| format!("\n  {file}")).collect::<String>();
@@ -144,12 +145,12 @@ impl ChainArgs {
         })
     }
 
-    fn export(&self, storage: &Arc<dyn Storage>, file: &PathBuf, rlp: bool) -> Result<String, Error> {
+    fn export(&self, chain: &ChainStore, file: &PathBuf, rlp: bool) -> Result<String, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
         let write = |target: &mut dyn Write| -> Result<(u64, &str), Error> {
             Ok(match rlp {
-                true => (export_blocks(storage, target)?, "blocks"),
-                false => (export(storage.clone(), target)?, "entries"),
+                true => (export_blocks(chain, target)?, "blocks"),
+                false => (export(chain, target)?, "entries"),
             })
         };
         if file.as_os_str() == "-" {
@@ -189,8 +190,10 @@ impl ChainArgs {
             false => Box::new(BufReader::new(File::open(file).map_err(failed)?)),
         };
         let directory = DataDir::open_to_fill(&self.data_dir)?;
-        let count = import(directory.storage(), &mut source)?;
-        let found = verify(&directory.storage())?;
+        // All of it is synced at the end: until then the directory is marked as unfinished.
+        let chain = kept_in(directory.storage(), Durability::Os);
+        let count = import(&chain, &mut source)?;
+        let found = verify(&chain)?;
         Ok(format!("{count} entries up to block {}, all in order", found.last))
     }
 
@@ -200,16 +203,16 @@ impl ChainArgs {
             move |error| Error::Io(place, error)
         };
         self.data_dir.metadata().map_err(failed(&self.data_dir))?;
-        let source = Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?;
+        let source = Arc::new(Directory::new(&self.data_dir).map_err(failed(&self.data_dir))?);
         let copy = Directory::new(target).map_err(failed(target))?;
-        let end = backup(&source, &copy)?;
+        let end = backup(&kept_in(source, Durability::Fsync), &copy)?;
         Ok(format!("{end} entries in {}", target.display()))
     }
 
     fn restore(&self, backup: &Path) -> Result<String, Error> {
         let failed = |error| Error::Io(backup.display().to_string(), error);
         backup.metadata().map_err(failed)?;
-        let source: Arc<dyn Storage> = Arc::new(Directory::new(backup).map_err(failed)?);
+        let source = kept_in(Arc::new(Directory::new(backup).map_err(failed)?), Durability::Fsync);
         let open = || DataDir::open_to_fill(&self.data_dir);
         // The backup may be what an interrupted restore was moving aside, which opening the directory finishes.
         let existing = self.data_dir.is_dir().then(open).transpose()?;
@@ -219,10 +222,16 @@ impl ChainArgs {
         if same_file(backup, &self.data_dir).map_err(failed)? {
             return Err(failed(io::Error::other("a directory cannot be restored from itself")));
         }
-        let (end, aside) = restore(&*source, &*target.storage())?;
+        let (end, aside) = restore(&source, &*target.storage())?;
         let aside = aside.map(|aside| format!("; what was there is in {aside}")).unwrap_or_default();
         Ok(format!("{end} entries up to block {}, all in order{aside}", found.last))
     }
+}
+
+/// The chain in a directory, with its log in files.
+fn kept_in(storage: Arc<dyn Storage>, durability: Durability) -> ChainStore {
+    let log = Arc::new(LocalLogs::new(storage.clone()).with_durability(durability));
+    ChainStore { storage, log }
 }
 
 /// Whether two paths lead to the same place.

@@ -49,7 +49,7 @@ pub use updater::{Pace, Updater};
 
 use crate::{
     chain::{Clock, Event},
-    log::Storage,
+    storage::Storage,
     web::{ClientAddresses, Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };
 

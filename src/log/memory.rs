@@ -1,19 +1,17 @@
-//! The log in memory: for tests, which tell it when to fail.
+//! The log in memory, for tests: it fails on demand, and its clones are writers of one log.
 
-use std::{collections::VecDeque, io, sync::Arc};
+use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::{AppendError, BlockLog, Entry, Location, LogError, ReadLog, Stored, Stream};
-use crate::codec::Writer;
+use super::{AppendError, BlockLog, ChainIdentity, Entry, Extent, LogError, LogStore, ReadLog, Stored, Stream};
+use crate::{codec::Writer, storage::Storage};
 
-/// What becomes of an append.
+/// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It goes well.
+    /// It succeeds.
     None,
-    /// Somebody else was first.
-    Conflict,
     /// There is no room.
     Full,
     /// The entry may be there or not.
@@ -25,7 +23,8 @@ pub type Faults = Arc<Mutex<VecDeque<Fault>>>;
 
 type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A log in memory. Entries are encoded all the same. Clones share it.
+/// A log in memory that begins at height 0 and is never compacted. Entries are encoded all the same. Clones share them:
+/// each is another writer.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     entries: Entries,
@@ -35,16 +34,15 @@ pub struct MemoryLog {
 }
 
 impl MemoryLog {
-    /// What becomes of the next appends.
+    /// The outcomes of the next appends.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }
 
     /// The next fault, for an entry of this size.
-    fn fail(&mut self, expected: u64, size: usize) -> Result<(), AppendError> {
+    fn fail(&mut self, size: usize) -> Result<(), AppendError> {
         let file = || "memory".to_owned();
         match self.faults.lock().pop_front() {
-            Some(Fault::Conflict) => Err(AppendError::Conflict { expected, end: self.end() + 1 }),
             Some(Fault::Full) => {
                 self.refused = self.refused.max(size);
                 Err(AppendError::Refused { file: file(), source: io::ErrorKind::StorageFull.into() })
@@ -60,19 +58,20 @@ impl BlockLog for MemoryLog {
         self.entries.lock().len() as u64
     }
 
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<Location, AppendError> {
-        let end = self.end();
+    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError> {
         let mut out = Writer::default();
         entry.write(&mut out);
-        self.fail(expected, out.len())?;
+        self.fail(out.len())?;
+        let mut entries = self.entries.lock();
+        let end = entries.len() as u64;
         if expected != end {
             return Err(AppendError::Conflict { expected, end });
         }
         if out.len() >= self.refused {
             self.refused = 0;
         }
-        self.entries.lock().push(out.into_bytes());
-        Ok(Location { height: end, segment: 0, offset: end })
+        entries.push(out.into_bytes());
+        Ok(())
     }
 
     fn is_obstructed(&self) -> bool {
@@ -80,7 +79,7 @@ impl BlockLog for MemoryLog {
     }
 
     fn probe(&mut self) -> Result<(), AppendError> {
-        self.fail(self.end(), self.refused)?;
+        self.fail(self.refused)?;
         self.refused = 0;
         Ok(())
     }
@@ -93,13 +92,8 @@ impl BlockLog for MemoryLog {
         self.entries.lock().iter().map(|entry| entry.len() as u64).sum()
     }
 
-    fn stream(&self, from: u64) -> Result<Stream, LogError> {
-        let entries = self.entries.lock().clone();
-        let stored = entries.into_iter().enumerate().map(|(height, bytes)| {
-            let height = height as u64;
-            Ok(Stored { location: Location { height, segment: 0, offset: height }, bytes })
-        });
-        Ok(Box::new(stored.skip(from as usize)))
+    fn compact(&mut self, _: u64) -> Result<(), LogError> {
+        Ok(())
     }
 
     fn reader(&self) -> Arc<dyn ReadLog> {
@@ -108,8 +102,49 @@ impl BlockLog for MemoryLog {
 }
 
 impl ReadLog for MemoryLog {
-    fn read(&self, location: Location) -> Result<Entry, LogError> {
-        let bytes = self.entries.lock().get(location.height as usize).cloned().unwrap_or_default();
-        Stored { location, bytes }.entry()
+    fn heights(&self) -> Range<u64> {
+        0..self.end()
+    }
+
+    fn read(&self, height: u64) -> Result<Stored, LogError> {
+        let missing = || LogError::Missing { from: height, to: self.end(), place: "memory".to_owned() };
+        let bytes = self.entries.lock().get(height as usize).cloned();
+        bytes.map(|bytes| Stored { height, bytes }).ok_or_else(missing)
+    }
+
+    fn stream(&self, from: u64) -> Result<Stream, LogError> {
+        let entries = self.entries.lock().clone();
+        let stored = entries.into_iter().zip(0..).map(|(bytes, height)| Ok(Stored { height, bytes }));
+        Ok(Box::new(stored.skip(from as usize)))
+    }
+
+    fn sync(&self) -> Result<(), LogError> {
+        Ok(())
+    }
+}
+
+impl LogStore for MemoryLog {
+    fn open(&self, _: ChainIdentity, _: u64) -> Result<Box<dyn BlockLog>, LogError> {
+        Ok(Box::new(self.clone()))
+    }
+
+    fn verify(&self, _: ChainIdentity) -> Result<Option<Extent>, LogError> {
+        let mut extent = Extent { heights: self.heights(), ..Extent::default() };
+        for stored in self.stream(0)? {
+            let stored = stored?;
+            if let Entry::Revert { to, .. } = stored.entry()? {
+                extent.reverts.push((stored.height, to));
+            }
+        }
+        Ok(Some(extent))
+    }
+
+    fn cut(&self, _: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
+        self.entries.lock().truncate(at as usize);
+        Ok(Vec::new())
+    }
+
+    fn backup(&self, _: ChainIdentity, _: &dyn Storage) -> Result<u64, LogError> {
+        Err(LogError::Io { file: "memory".to_owned(), source: io::ErrorKind::Unsupported.into() })
     }
 }

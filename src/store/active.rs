@@ -1,6 +1,6 @@
-//! The index of one segment in memory: of the newest one, which still grows, and of one whose file is being written.
+//! A part of the index in memory: the newest one, which grows, or one whose file is being written.
 
-use std::collections::HashMap;
+use std::{collections::HashMap, ops::Range};
 
 use alloy_primitives::{B256, map::DefaultHashBuilder};
 
@@ -10,53 +10,43 @@ use super::{
     log_rows::LogRows,
     versions::Versions,
 };
-use crate::log::{Entry, Location, LogError, Segment};
+use crate::log::Entry;
 
-/// Stands for a block where a transaction's index in its block is expected.
+/// Takes the place of a transaction's index where the block itself is meant.
 pub(super) const BLOCK: u32 = u32::MAX;
 
-/// Where the blocks, transactions, logs and changes of one segment are.
+/// The blocks, transactions, logs and changes of some entries in a row.
 #[derive(Debug, Default)]
 pub struct ActiveIndex {
-    /// Height of the segment's first entry.
-    pub(super) segment: u64,
-    /// Height after the last entry.
-    pub(super) end: u64,
-    /// Blocks by their numbers, those of one number in order.
-    pub(super) blocks: HashMap<u64, Vec<Location>, DefaultHashBuilder>,
-    /// Places by the beginnings of hashes.
+    /// Heights of the entries.
+    pub(super) heights: Range<u64>,
+    /// Bytes of the entries.
+    pub(super) bytes: u64,
+    /// Heights of blocks by their numbers, those of one number in order.
+    pub(super) blocks: HashMap<u64, Vec<u64>, DefaultHashBuilder>,
+    /// Blocks and transactions by the beginnings of their hashes.
     pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
     pub(super) logs: LogRows,
-    /// Heights of reverts, and what they go back to.
+    /// Heights of reverts, and the heights that they go back to.
     pub(super) reverts: Vec<(u64, u64)>,
     pub(super) versions: Versions,
 }
 
 impl ActiveIndex {
-    /// The index of a segment without entries.
-    pub fn new(segment: u64) -> Self {
-        Self { segment, end: segment, ..Self::default() }
+    /// An empty part whose first entry will have this height.
+    pub fn starting_at(height: u64) -> Self {
+        Self { heights: height..height, ..Self::default() }
     }
 
-    /// The index of everything in a segment.
-    pub fn of(segment: &Segment) -> Result<Self, LogError> {
-        let mut index = Self::new(segment.first);
-        for height in segment.first..segment.end() {
-            if let Some(stored) = segment.get(height) {
-                index.insert(stored.location, &stored.entry()?);
-            }
-        }
-        Ok(index)
-    }
-
-    /// Takes in an entry.
-    pub fn insert(&mut self, location: Location, entry: &Entry) {
-        self.end = location.height + 1;
+    /// Adds the next entry, whose encoding has so many bytes.
+    pub fn insert(&mut self, entry: &Entry, bytes: u64) {
+        let height = self.heights.end;
+        (self.heights.end, self.bytes) = (height + 1, self.bytes + bytes);
         match entry {
             Entry::Block { block, changes, .. } => {
-                self.versions.insert(location, changes);
+                self.versions.insert(height, changes);
                 let number = block.number();
-                self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(location);
+                self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(height);
                 self.place(&block.hash, Place { number, index: BLOCK });
                 for (index, transaction) in block.transactions.iter().enumerate() {
                     self.place(&transaction.hash(), Place { number, index: index as u32 });
@@ -64,8 +54,8 @@ impl ActiveIndex {
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
                 self.logs.insert(number, logs.flat_map(LogKey::all).collect());
             }
-            Entry::Revert { to, .. } => self.reverts.push((location.height, *to)),
-            Entry::Edit { changes, .. } => self.versions.insert(location, changes),
+            Entry::Revert { to, .. } => self.reverts.push((height, *to)),
+            Entry::Edit { changes, .. } => self.versions.insert(height, changes),
             Entry::Time(_) => {}
         }
     }
@@ -75,15 +65,14 @@ impl ActiveIndex {
         self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
     }
 
-    /// The first and the last block's number; none if there is no block.
+    /// The lowest and the highest number of its blocks; none if there is no block.
     pub(super) fn numbers(&self) -> Option<(u64, u64)> {
         self.blocks.keys().min().copied().zip(self.blocks.keys().max().copied())
     }
 
-    /// The newest entry below a height that has this key and counts.
-    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<Location> {
-        let (height, offset) = self.versions.before(key, below, counts)?;
-        Some(Location { height, segment: self.segment, offset })
+    /// Height of the newest entry below a height that has this key and counts.
+    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<u64> {
+        self.versions.before(key, below, counts)
     }
 
     pub(super) fn places(&self, key: u64) -> Vec<Place> {

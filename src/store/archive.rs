@@ -1,42 +1,42 @@
-//! A chain in one file: what it is, the oldest checkpoint that its log can be followed from, past prices, and every entry of the log since.
+//! A chain in one file: its description, the oldest checkpoint that its log can be followed from, past prices, and every
+//! entry of the log since.
 //!
 //! ```text
 //! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file
 //! record 2: past prices, if there are any; not in version 1               the others: entries
 //! ```
 
-use std::{
-    io::{self, Read, Write},
-    sync::Arc,
-};
+use std::io::{self, Read, Write};
 
-use super::{ChainFile, ChainFileError, CheckpointError, History, PRICES, checkpoint, checkpoints, unfinished};
+use super::{
+    ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES, checkpoint, checkpoints,
+    unfinished,
+};
 use crate::{
     codec::{Reader, Writer},
-    log::{
-        BlockLog, Durability, Entry, LocalLog, LogError, Storage, read_file, read_record, replace_file, write_record,
-    },
+    log::{Entry, LogError},
+    storage::{read_file, read_record, replace_file, write_record},
 };
 
 const MAGIC: &[u8] = b"tetrad chain";
 const VERSION: u64 = 2;
 
-/// A chain cannot be written to a file or read from one.
+/// An error of writing a chain to a file or reading it from one.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The directory does not hold a chain, or already does.
+    /// The place does not hold a chain, or already does.
     #[error("{0}")]
     Directory(String),
-    /// Its first file is not in order.
+    /// The chain's description is not in order.
     #[error(transparent)]
     ChainFile(#[from] ChainFileError),
-    /// Its log is not.
+    /// The log is not.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// Nor are its checkpoints.
+    /// A checkpoint is not.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The file is not what it should be.
+    /// The file does not hold a chain, or is damaged.
     #[error("not a chain: {0}")]
     Format(String),
     /// The system refused.
@@ -44,15 +44,16 @@ pub enum ArchiveError {
     Io(#[from] io::Error),
 }
 
-/// Writes the chain in a directory. Returns how many entries there were.
-pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, ArchiveError> {
-    let Some(file) = ChainFile::load(&*storage)? else {
+/// Writes a chain to a file. Returns the number of its entries.
+pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveError> {
+    let storage = &chain.storage;
+    let Some(file) = ChainFile::load(&**storage)? else {
         return Err(ArchiveError::Directory(format!("{}: there is no chain", storage.describe(""))));
     };
     let identity = file.identity();
-    let begin_at = checkpoints(&*storage)?.first().copied().unwrap_or(0);
-    let log = LocalLog::open(storage.clone(), identity, Durability::Os, begin_at)?;
-    let bases = History::open(storage.clone(), log.reader(), identity)?.bases()?;
+    let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
+    let log = chain.log.open(identity, begin_at)?.reader();
+    let bases = History::open(storage.clone(), log.clone(), identity, PART_BYTES)?.bases()?;
     let &oldest = bases.first().ok_or_else(|| CheckpointError::none(storage.describe("")))?;
     let (mut bytes, scratch) = (Vec::new(), &mut Writer::default());
     let mut count = 0;
@@ -68,12 +69,12 @@ pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, Arc
         out.number(VERSION);
         out.string(&json);
     })?;
-    let state = checkpoint::bytes(&*storage, oldest)?;
+    let state = checkpoint::bytes(&**storage, oldest)?;
     record(&|out| {
         out.number(oldest);
         out.raw(&state);
     })?;
-    let prices = read_file(&*storage, PRICES)?.unwrap_or_default();
+    let prices = read_file(&**storage, PRICES)?.unwrap_or_default();
     record(&|out| out.string(&prices))?;
     for stored in log.stream(oldest)? {
         let stored = stored?;
@@ -83,9 +84,10 @@ pub fn export(storage: Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, Arc
     Ok(count - 3)
 }
 
-/// Makes a directory that of the chain in a file: an empty one, or one that holds what an interrupted import left.
-/// Returns how many entries there were. Whether they lead from one state to the next is checked when the chain is opened.
-pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, ArchiveError> {
+/// Reads a chain from a file into an empty place, or into one that holds what an interrupted import left. Returns the
+/// number of its entries. Whether they lead from one state to the next is checked when the chain is opened.
+pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveError> {
+    let storage = &*chain.storage;
     let wrong = |what: String| ArchiveError::Format(what);
     let mut next =
         |sequence: u64| read_record(from, sequence).map_err(|what| wrong(format!("record {sequence}: {what}")));
@@ -107,17 +109,17 @@ pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, Arc
     let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
-    unfinished::begin(&*storage, unfinished::Command::Import)?;
-    replace_file(&*storage, &checkpoint::name(oldest), reader.rest())?;
+    unfinished::begin(storage, unfinished::Command::Import)?;
+    replace_file(storage, &checkpoint::name(oldest), reader.rest())?;
     let first = if version >= 2 { 3 } else { 2 };
     if version >= 2 {
         let record = next(2)?.ok_or_else(|| wrong("it ends before the past prices".to_owned()))?;
         let prices = Reader::new(&record).string().map_err(malformed)?.to_vec();
         if !prices.is_empty() {
-            replace_file(&*storage, PRICES, &prices)?;
+            replace_file(storage, PRICES, &prices)?;
         }
     }
-    let mut log = LocalLog::open(storage.clone(), file.identity(), Durability::Os, oldest)?;
+    let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
     while let Some(bytes) = next(first + count)? {
         let entry = Entry::decode(&bytes).map_err(malformed)?;
@@ -125,8 +127,8 @@ pub fn import(storage: Arc<dyn Storage>, from: &mut dyn Read) -> Result<u64, Arc
         count += 1;
     }
     log.sync().map_err(io::Error::other)?;
-    // What makes it a chain comes last.
-    file.save(&*storage)?;
-    unfinished::finish(&*storage)?;
+    // The file that makes it a chain comes last.
+    file.save(storage)?;
+    unfinished::finish(storage)?;
     Ok(count)
 }

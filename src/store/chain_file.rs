@@ -6,7 +6,10 @@ use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
 use super::unfinished::{self, REPLACED};
-use crate::log::{ChainIdentity, Storage, read_file, replace_file};
+use crate::{
+    log::{ChainIdentity, is_log_file},
+    storage::{Storage, read_file, replace_file},
+};
 
 pub(super) const NAME: &str = "chain.json";
 /// What this program writes, and the newest that it reads.
@@ -88,7 +91,8 @@ pub enum ChainFileError {
 /// written before it.
 fn follows_chain_file(name: &str) -> bool {
     let later = |height: &str| height.parse().is_ok_and(|height: u64| height > 0);
-    ["log-", "index-"].iter().any(|kind| name.starts_with(kind))
+    name.starts_with("index-")
+        || is_log_file(name)
         || name.strip_prefix("checkpoint-").is_some_and(later)
         || name == "pool"
 }

@@ -1,6 +1,6 @@
 //! Checkpoints: the whole state at some height of the log, so that a start need not read the log from its beginning.
 //!
-//! A file of [records](crate::log::Record): a head, pieces of the state by the megabyte, and an end without which it is not
+//! A file of [records](crate::storage::Record): a head, pieces of the state by the megabyte, and an end without which it is not
 //! complete. It gets its name when all of it is on disk.
 
 use std::{io, sync::Arc};
@@ -10,8 +10,9 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Parameters, Records, Shift, Storage, StoredFile, Tail, read_file, with_draft, write_record},
+    log::{ChainIdentity, Parameters, Shift},
     state::{State, StateBuilder, StateError},
+    storage::{Records, Storage, StoredFile, Tail, read_file, with_draft, write_record},
 };
 
 const MAGIC: &[u8] = b"tetrad checkpoint";

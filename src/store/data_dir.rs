@@ -10,7 +10,7 @@ use std::{
 };
 
 use super::unfinished;
-use crate::log::{Directory, Storage};
+use crate::storage::{Directory, Storage};
 
 /// The file that is locked.
 pub(super) const LOCK: &str = "lock";

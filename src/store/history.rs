@@ -1,7 +1,9 @@
-//! Blocks that memory no longer holds: found through the index of each segment, read from the log.
+//! Blocks that memory no longer holds: found through an index, read from the log.
 
 use std::{
+    collections::BTreeSet,
     fmt, io,
+    ops::Range,
     sync::{Arc, OnceLock, Weak},
     thread::{self, JoinHandle},
 };
@@ -12,16 +14,17 @@ use parking_lot::{Mutex, RwLock};
 use super::{
     active::{ActiveIndex, BLOCK},
     checkpoint::{Checkpoint, CheckpointError, checkpoints},
+    index_part::{IndexPart, logged, matching},
     key::{LogKey, StateKey, hash_key},
     old_state::OldStateError,
     recent_blocks::RecentBlocks,
     reverts::Reverts,
-    sealed::{SealedIndex, index_name},
-    segment_index::{SegmentIndex, logged, matching},
+    sealed::{SealedIndex, index_firsts, index_name},
 };
 use crate::{
     block::Block,
-    log::{ChainIdentity, Entry, Location, LogError, ReadLog, Segment, Storage, segments},
+    log::{ChainIdentity, Entry, LogError, ReadLog},
+    storage::Storage,
 };
 
 /// A block, or a transaction in it.
@@ -47,6 +50,8 @@ pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
     identity: ChainIdentity,
+    /// Bytes of entries that one part of the index covers.
+    part_bytes: u64,
     tables: RwLock<Tables>,
     /// Blocks that were read lately.
     recent: Mutex<RecentBlocks>,
@@ -60,9 +65,9 @@ pub struct History {
 
 #[derive(Default)]
 struct Tables {
-    /// Of segments that no longer grow, oldest first.
-    sealed: Vec<Arc<SegmentIndex>>,
-    /// Of the newest segment.
+    /// Parts of the index that no longer grow, oldest first.
+    sealed: Vec<Arc<IndexPart>>,
+    /// The part that grows.
     active: ActiveIndex,
     reverts: Reverts,
 }
@@ -70,90 +75,100 @@ struct Tables {
 impl Tables {
     /// Height of the first entry that is there.
     fn start(&self) -> u64 {
-        self.sealed.first().map_or(self.active.segment, |index| index.segment())
+        self.sealed.first().map_or(self.active.heights.start, |part| part.heights().start)
     }
 
-    /// The newest of some entries in order that counted when the log had `end` entries.
-    fn newest(&self, locations: Option<&Vec<Location>>, end: u64) -> Option<Location> {
-        let counts = |at: &&Location| at.height < end && !self.reverts.is_void(at.height, end);
-        locations?.iter().rev().find(counts).copied()
+    /// The newest of some heights in order whose entries counted when the log had `end` entries.
+    fn newest(&self, heights: Option<&Vec<u64>>, end: u64) -> Option<u64> {
+        let counts = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
+        heights?.iter().rev().find(counts).copied()
     }
 }
 
 impl History {
-    /// The history of a log. Indexes that are missing or damaged are made again.
+    /// The history of a log. Parts of the index that are missing, damaged or of entries that the log no longer has are made
+    /// again. A part grows until its entries have `part_bytes` bytes.
     pub fn open(
         storage: Arc<dyn Storage>,
         log: Arc<dyn ReadLog>,
         identity: ChainIdentity,
+        part_bytes: u64,
     ) -> Result<Arc<Self>, LogError> {
-        let mut tables = Tables::default();
-        let firsts = segments(&*storage)?;
-        let mut end = firsts.first().copied().unwrap_or(0);
-        for (at, &first) in firsts.iter().enumerate() {
-            if first > end {
-                return Err(LogError::Missing { from: end, to: first, place: storage.describe("") });
+        let failed = |source| LogError::Io { file: storage.describe(""), source };
+        let heights = log.heights();
+        let mut unused: BTreeSet<u64> = index_firsts(&*storage).map_err(failed)?.into_iter().collect();
+        let mut tables = Tables { active: ActiveIndex::starting_at(heights.start), ..Tables::default() };
+        let mut at = heights.start;
+        while at < heights.end {
+            if unused.contains(&at)
+                && let Some(index) = SealedIndex::open(&*storage, at).map_err(failed)?
+                && index.heights.end <= heights.end
+                && index.check == check(&*log, index.heights.end)?
+            {
+                unused.remove(&at);
+                at = index.heights.end;
+                index.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
+                tables.sealed.push(Arc::new(IndexPart::File(index)));
+                tables.active = ActiveIndex::starting_at(at);
+                continue;
             }
-            let failed = |source| LogError::Io { file: storage.describe(&index_name(first)), source };
-            let newest = at + 1 == firsts.len();
-            let known = if newest { None } else { SealedIndex::open(&*storage, first).map_err(failed)? };
-            let known = known.filter(|index| firsts.get(at + 1) == Some(&index.end));
-            let reverts = match known {
-                Some(index) => {
-                    let reverts = index.reverts.clone();
-                    end = index.end;
-                    tables.sealed.push(Arc::new(SegmentIndex::File(index)));
-                    reverts
+            let stop = unused.range(at + 1..).next().map_or(heights.end, |next| heights.end.min(*next));
+            let mut part = ActiveIndex::starting_at(at);
+            for stored in log.stream(at)?.take((stop - at) as usize) {
+                let stored = stored?;
+                part.insert(&stored.entry()?, stored.bytes.len() as u64);
+                if part.bytes >= part_bytes {
+                    break;
                 }
-                None => {
-                    let index = ActiveIndex::of(&Segment::load(&*storage, first, Some(identity))?)?;
-                    let reverts = index.reverts.clone();
-                    end = end.max(index.end);
-                    if newest {
-                        tables.active = index;
-                    } else {
-                        let index = SealedIndex::write(&*storage, &index).map_err(failed)?;
-                        tables.sealed.push(Arc::new(SegmentIndex::File(index)));
-                    }
-                    reverts
-                }
-            };
-            reverts.into_iter().for_each(|(at, to)| tables.reverts.insert(at, to));
+            }
+            part.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
+            at = part.heights.end;
+            if at < heights.end {
+                let index = SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
+                unused.remove(&part.heights.start);
+                tables.sealed.push(Arc::new(IndexPart::File(index)));
+                part = ActiveIndex::starting_at(at);
+            }
+            tables.active = part;
+        }
+        for first in unused {
+            storage.remove(&index_name(first)).map_err(failed)?;
         }
         let tables = RwLock::new(tables);
         let (recent, beginning, oldest, sealing) = Default::default();
-        Ok(Arc::new(Self { storage, log, identity, tables, recent, beginning, oldest, sealing }))
+        Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, beginning, oldest, sealing }))
     }
 
-    /// Takes in an entry that was appended to the log.
-    pub fn insert(self: &Arc<Self>, location: Location, entry: &Entry) {
+    /// Adds the entry that was appended to the log at the end of this history, and whose encoding has so many bytes.
+    pub fn insert(self: &Arc<Self>, entry: &Entry, bytes: u64) {
         let mut tables = self.tables.write();
-        if location.segment != tables.active.segment {
-            let full = std::mem::replace(&mut tables.active, ActiveIndex::new(location.segment));
-            let full = Arc::new(SegmentIndex::Memory(full));
+        let height = tables.active.heights.end;
+        if tables.active.bytes >= self.part_bytes {
+            let full = std::mem::replace(&mut tables.active, ActiveIndex::starting_at(height));
+            let full = Arc::new(IndexPart::Memory(full));
             tables.sealed.push(full.clone());
             self.seal(full);
         }
-        tables.active.insert(location, entry);
+        tables.active.insert(entry, bytes);
         if let Entry::Revert { to, .. } = entry {
-            tables.reverts.insert(location.height, *to);
+            tables.reverts.insert(height, *to);
         }
     }
 
-    /// Writes the index of a segment to a file, which then takes its place.
-    fn seal(self: &Arc<Self>, full: Arc<SegmentIndex>) {
+    /// Writes a part of the index to a file, which then takes its place.
+    fn seal(self: &Arc<Self>, full: Arc<IndexPart>) {
         let history = self.clone();
         let work = move || {
-            let SegmentIndex::Memory(index) = &*full else { return };
-            match SealedIndex::write(&*history.storage, index) {
+            let IndexPart::Memory(index) = &*full else { return };
+            let sealed = check(&*history.log, index.heights.end)
+                .map_err(io::Error::other)
+                .and_then(|check| SealedIndex::write(&*history.storage, index, check));
+            match sealed {
                 Ok(sealed) => {
-                    let sealed = Arc::new(SegmentIndex::File(sealed));
+                    let sealed = Arc::new(IndexPart::File(sealed));
                     let mut tables = history.tables.write();
-                    tables
-                        .sealed
-                        .iter_mut()
-                        .filter(|own| Arc::ptr_eq(own, &full))
-                        .for_each(|own| *own = sealed.clone());
+                    let own = tables.sealed.iter_mut().filter(|own| Arc::ptr_eq(own, &full));
+                    own.for_each(|own| *own = sealed.clone());
                 }
                 // It stays in memory, and the next start makes it again.
                 Err(error) => tracing::error!(%error, "could not write an index"),
@@ -185,7 +200,21 @@ impl History {
 
     /// Whether the entry at this height was taken back.
     pub fn is_void(&self, height: u64) -> bool {
-        self.tables.read().reverts.is_void(height, u64::MAX)
+        self.is_void_below(height, u64::MAX)
+    }
+
+    /// Whether the entry at this height was taken back when the log had `end` entries.
+    pub fn is_void_below(&self, height: u64, end: u64) -> bool {
+        self.tables.read().reverts.is_void(height, end)
+    }
+
+    /// Height of the newest checkpoint from which the log can be followed to what it was when it had `end` entries.
+    pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
+        let heights = checkpoints(&*self.storage)?;
+        let tables = self.tables.read();
+        let entries = tables.start()..=end;
+        let leads = |height: &u64| entries.contains(height) && tables.reverts.leads(*height, end);
+        Ok(heights.into_iter().rev().find(leads))
     }
 
     /// Heights of the checkpoints that the log can be followed from, oldest first. A checkpoint of what was taken back
@@ -193,7 +222,7 @@ impl History {
     pub fn bases(&self) -> io::Result<Vec<u64>> {
         let mut heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
-        let entries = tables.start()..=tables.active.end;
+        let entries = tables.start()..=tables.active.heights.end;
         heights.retain(|height| entries.contains(height) && tables.reverts.leads(*height, u64::MAX));
         Ok(heights)
     }
@@ -204,14 +233,14 @@ impl History {
     }
 
     /// The block that had this number when the log had `end` entries.
-    pub(super) fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
-        let location = self.location(number, end)?;
-        if let Some(block) = self.recent.lock().get(location.height) {
+    pub fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
+        let height = self.height_below(number, end)?;
+        if let Some(block) = self.recent.lock().get(height) {
             return Some(block);
         }
-        match self.log.read(location) {
+        match self.entry(height) {
             Ok(Entry::Block { block, .. }) => {
-                self.recent.lock().insert(location.height, &block);
+                self.recent.lock().insert(height, &block);
                 Some(block)
             }
             Ok(_) => None,
@@ -224,10 +253,10 @@ impl History {
 
     /// The height of the entry with this block.
     pub fn height_of(&self, number: u64) -> Option<u64> {
-        self.location(number, u64::MAX).map(|location| location.height)
+        self.height_below(number, u64::MAX)
     }
 
-    /// What has this hash. A hash that nothing has costs a search in every segment.
+    /// The block or transaction with this hash. An unknown hash costs a search in every part of the index.
     pub fn find(&self, hash: B256) -> Option<Found> {
         let key = hash_key(&hash);
         let (active, sealed) = {
@@ -235,8 +264,8 @@ impl History {
             (tables.active.places(key), tables.sealed.clone())
         };
         let older = sealed.iter().rev().flat_map(|index| match &**index {
-            SegmentIndex::Memory(index) => index.places(key),
-            SegmentIndex::File(index) => logged(index.places(key)).unwrap_or_default(),
+            IndexPart::Memory(index) => index.places(key),
+            IndexPart::File(index) => logged(index.places(key)).unwrap_or_default(),
         });
         active.into_iter().rev().chain(older).find_map(|place| {
             let block = self.block(place.number)?;
@@ -250,9 +279,9 @@ impl History {
         })
     }
 
-    /// The newest entry below a height that changed what has this key, or something else with the same key, and counted
-    /// when the log had `end` entries.
-    pub(super) fn version(&self, key: StateKey, below: u64, end: u64) -> Result<Option<Location>, LogError> {
+    /// Height of the newest entry below a height that changed something with this key, and that counted when the log had
+    /// `end` entries.
+    pub(super) fn version(&self, key: StateKey, below: u64, end: u64) -> Result<Option<u64>, LogError> {
         let (newest, sealed) = {
             let tables = self.tables.read();
             let counts = |height| !tables.reverts.is_void(height, end);
@@ -264,14 +293,14 @@ impl History {
         }
         for index in sealed.iter().rev() {
             let found = match &**index {
-                SegmentIndex::Memory(index) => index.version(key, below, counts),
-                SegmentIndex::File(index) if index.segment < below => {
+                IndexPart::Memory(index) => index.version(key, below, counts),
+                IndexPart::File(index) if index.heights.start < below => {
                     index.version(key, below, counts).map_err(|source| {
-                        let file = self.storage.describe(&index_name(index.segment));
+                        let file = self.storage.describe(&index_name(index.heights.start));
                         LogError::Io { file, source }
                     })?
                 }
-                SegmentIndex::File(_) => None,
+                IndexPart::File(_) => None,
             };
             if found.is_some() {
                 return Ok(found);
@@ -280,9 +309,9 @@ impl History {
         Ok(None)
     }
 
-    /// The entry that stands there.
-    pub(super) fn entry(&self, location: Location) -> Result<Entry, LogError> {
-        self.log.read(location)
+    /// The entry at a height.
+    pub(super) fn entry(&self, height: u64) -> Result<Entry, LogError> {
+        self.log.read(height)?.entry()
     }
 
     /// The oldest checkpoint that the log can be followed from.
@@ -311,48 +340,45 @@ impl History {
         };
         let mut all: Vec<u64> = sealed.iter().flat_map(|index| index.matching(from, to, wanted)).collect();
         all.extend(active);
-        // A number that was given again after a revert is in several segments.
+        // A number that was given again after a revert may be in several parts.
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    /// The same of all blocks before `before`, newest first. Looked up piece by piece, so that whoever stops early has
-    /// not paid for the rest.
+    /// The same of all blocks before `before`, newest first. The index is searched piece by piece, as far as the iterator
+    /// is read.
     pub fn candidates_before<'a>(&'a self, before: u64, wanted: &'a [Vec<LogKey>]) -> impl Iterator<Item = u64> + 'a {
         let last = before.checked_sub(1);
-        let (segment, active, sealed) = {
+        let (growing, active, sealed) = {
             let tables = self.tables.read();
             let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
-            (tables.active.segment, active.unwrap_or_default(), tables.sealed.clone())
+            (tables.active.heights.start..u64::MAX, active.unwrap_or_default(), tables.sealed.clone())
         };
-        let older = sealed.into_iter().rev().flat_map(move |index| {
-            let windows = last.map(|last| index.windows(last)).unwrap_or_default();
+        let older = sealed.into_iter().rev().flat_map(move |part| {
+            let windows = last.map(|last| part.windows(last)).unwrap_or_default();
             windows.into_iter().flat_map(move |(from, to)| {
-                let segment = index.segment();
-                index.matching(from, to, wanted).into_iter().rev().map(move |number| (segment, number))
+                let heights = part.heights();
+                part.matching(from, to, wanted).into_iter().rev().map(move |number| (heights.clone(), number))
             })
         });
-        let newest = active.into_iter().rev().map(move |number| (segment, number));
-        // Where a revert gave a number again, only one of the segments has the block that counts.
+        let newest = active.into_iter().rev().map(move |number| (growing.clone(), number));
+        // Where a revert gave a number again, only one of the parts has the block that counts.
         let counts =
-            |(segment, number): &(u64, u64)| self.location(*number, u64::MAX).is_some_and(|at| at.segment == *segment);
+            |(heights, number): &(Range<u64>, u64)| self.height_of(*number).is_some_and(|at| heights.contains(&at));
         newest.chain(older).filter(counts).map(|(_, number)| number)
     }
 
-    /// The block with this number that counted when the log had `end` entries. Of several one counts at most: the others
-    /// were taken back.
-    fn location(&self, number: u64, end: u64) -> Option<Location> {
+    /// Height of the block with this number that counted when the log had `end` entries. Of several at most one counts: the
+    /// others were taken back.
+    pub fn height_below(&self, number: u64, end: u64) -> Option<u64> {
         let (newest, sealed) = {
             let tables = self.tables.read();
             (tables.newest(tables.active.blocks.get(&number), end), tables.sealed.clone())
         };
-        let older = |index: &Arc<SegmentIndex>| match &**index {
-            SegmentIndex::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
-            SegmentIndex::File(index) => {
-                let found = logged(index.block(number)).filter(|found| !found.is_empty());
-                self.tables.read().newest(found.as_ref(), end)
-            }
+        let older = |index: &Arc<IndexPart>| match &**index {
+            IndexPart::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
+            IndexPart::File(index) => self.tables.read().newest(logged(index.blocks(number)).as_ref(), end),
         };
         newest.or_else(|| sealed.iter().rev().find_map(older))
     }
@@ -370,6 +396,11 @@ impl History {
         let oldest = (first..=last).find(|number| self.height_of(*number).is_some())?;
         Some(*self.oldest.get_or_init(|| oldest))
     }
+}
+
+/// Checksum of the entry before height `end`.
+fn check(log: &dyn ReadLog, end: u64) -> Result<u32, LogError> {
+    Ok(crc32fast::hash(&log.read(end - 1)?.bytes))
 }
 
 impl fmt::Debug for History {

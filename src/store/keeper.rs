@@ -10,16 +10,16 @@ use std::{
 };
 
 use super::{Checkpoint, History, checkpoint, checkpoints};
-use crate::log::{ChainIdentity, Storage, segment_name, segments};
+use crate::{
+    log::{ChainIdentity, ReadLog},
+    storage::Storage,
+};
 
-/// Checkpoints that are kept besides the oldest, from which every state of the past is read.
+/// Checkpoints that are kept in addition to the oldest, from which every state of the past is read.
 const KEPT: usize = 2;
-/// What a checkpoint is made of.
-pub type Snapshot = Checkpoint;
-
 /// A thread that writes one checkpoint at a time.
 pub struct Keeper {
-    work: Option<SyncSender<Box<Snapshot>>>,
+    work: Option<SyncSender<Box<Checkpoint>>>,
     thread: Option<thread::JoinHandle<()>>,
     growth: u64,
     /// Bytes of the log up to the newest checkpoint, roughly.
@@ -33,14 +33,15 @@ impl Keeper {
     pub fn start(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
+        log: Arc<dyn ReadLog>,
         history: Arc<History>,
         growth: u64,
         behind: u64,
     ) -> io::Result<Self> {
-        let (work, snapshots) = sync_channel::<Box<Snapshot>>(0);
+        let (work, snapshots) = sync_channel::<Box<Checkpoint>>(0);
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
-                if let Err(error) = write(&*storage, identity, &history, &snapshot) {
+                if let Err(error) = write(&*storage, identity, &*log, &history, &snapshot) {
                     tracing::error!(%error, "could not write a checkpoint; the next start takes longer");
                 }
             }
@@ -48,24 +49,24 @@ impl Keeper {
         Ok(Self { work: Some(work), thread: Some(thread), growth, covered: 0, appended: behind })
     }
 
-    /// An entry of so many bytes was appended.
+    /// Counts bytes that were appended to the log.
     pub fn appended(&mut self, bytes: u64) {
         self.appended += bytes;
     }
 
-    /// Writes a checkpoint of `snapshot` if it is time for one and the last is finished. Never waits.
-    pub fn offer(&mut self, snapshot: impl FnOnce() -> Snapshot) {
+    /// Writes a checkpoint of `snapshot` if one is due and the last is finished. Never waits.
+    pub fn offer(&mut self, snapshot: impl FnOnce() -> Checkpoint) {
         if self.appended - self.covered < self.growth {
             return;
         }
         match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
-            // Still busy: the next block asks again, when there has been some more to write.
+            // Still busy: try again after some more bytes.
             Some(Err(TrySendError::Full(_))) => self.covered += self.growth / 8,
             _ => self.covered = self.appended,
         }
     }
 
-    /// Waits until what has been begun is finished.
+    /// Waits until the checkpoint under way is written.
     pub fn stop(mut self) {
         self.work.take();
         if let Some(thread) = self.thread.take()
@@ -77,15 +78,18 @@ impl Keeper {
 }
 
 /// Writes a checkpoint, then removes others.
-fn write(storage: &dyn Storage, identity: ChainIdentity, history: &History, snapshot: &Snapshot) -> io::Result<()> {
+fn write(
+    storage: &dyn Storage,
+    identity: ChainIdentity,
+    log: &dyn ReadLog,
+    history: &History,
+    snapshot: &Checkpoint,
+) -> io::Result<()> {
     // A checkpoint must not know of entries that a power failure takes away.
-    let firsts = segments(storage).map_err(io::Error::other)?;
-    for first in firsts.iter().rev().take(2) {
-        storage.open(&segment_name(*first))?.sync()?;
-    }
+    log.sync().map_err(io::Error::other)?;
     let bytes = snapshot.write(storage, identity)?;
     tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
-    // Only those count that the log can be followed from; of what was taken back none is needed.
+    // Only those that the log can be followed from are needed, none of what was taken back.
     let all = checkpoints(storage)?;
     let bases = history.bases()?;
     let is_kept =

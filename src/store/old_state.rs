@@ -124,12 +124,12 @@ impl OldState {
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, OldStateError> {
         let mut below = self.below;
-        while let Some(location) = self.history.version(key, below, self.below)? {
-            below = location.height;
+        while let Some(height) = self.history.version(key, below, self.below)? {
+            below = height;
             if below < self.beginning.height {
                 break;
             }
-            let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(location)? else {
+            let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(height)? else {
                 continue;
             };
             let change = changes.0.iter().find(|change| change.address == *address);

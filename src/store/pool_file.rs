@@ -7,7 +7,8 @@ use alloy_eips::eip7594::{BlobTransactionSidecarVariant, Decodable7594, Encodabl
 use crate::{
     block::Transaction,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Records, Storage, StoredFile, Tail, read_file, write_record},
+    log::ChainIdentity,
+    storage::{Records, Storage, StoredFile, Tail, read_file, write_record},
 };
 
 const NAME: &str = "pool";
@@ -72,7 +73,7 @@ impl PoolFile {
         if head.payload != head_payload(identity).bytes() {
             return Err(damaged("belongs to another chain, or another version of this program"));
         }
-        let read = |record: crate::log::Record<'_>| KeptTransaction::read(record.payload);
+        let read = |record: crate::storage::Record<'_>| KeptTransaction::read(record.payload);
         let kept = records.by_ref().map(read).collect::<Result<_, _>>().map_err(|error| damaged(&error.to_string()))?;
         match records.tail() {
             // What is torn was never acknowledged.

@@ -1,27 +1,30 @@
-//! The index of one segment that no longer grows, in a file: sorted tables that are searched where they lie.
+//! A part of the index in a file: sorted tables that are searched where they lie.
 
-use std::{io, sync::Arc};
+use std::{io, ops::Range, sync::Arc};
 
 use super::{
     active::{ActiveIndex, BLOCK},
     history::Place,
     key::{LogKey, StateKey},
 };
-use crate::log::{Location, Storage, StoredFile, with_draft};
+use crate::storage::{Storage, StoredFile, with_draft};
 
-const MAGIC: u64 = u64::from_le_bytes(*b"tetridx2");
-/// Words of the head: magic, segment, end, lengths of the five tables, checksum of the tables, checksum of the head.
-const HEAD: usize = 10;
+const MAGIC: u64 = u64::from_le_bytes(*b"tetridx3");
+/// Words of the head: magic, heights of the first entry and after the last, checksum of the last entry, lengths of the five
+/// tables, checksum of the tables, checksum of the head.
+const HEAD: usize = 11;
 const WORD: usize = 8;
-/// Of every so many rows the beginning of the first is held in memory, so that a search reads once.
+/// Rows from one fence to the next. Fences are held in memory, so that a search reads once.
 const FENCED: u64 = 128;
 
-/// The index of a segment.
+/// A part of the index in its file.
 pub struct SealedIndex {
     file: Arc<dyn StoredFile>,
-    pub(super) segment: u64,
-    pub(super) end: u64,
-    /// The first and the last block's number; none if there is no block.
+    /// Heights of the entries that it covers.
+    pub(super) heights: Range<u64>,
+    /// Checksum of the last entry, which tells whether the log still has it.
+    pub(super) check: u32,
+    /// The lowest and the highest number of its blocks; none if there is no block.
     pub(super) numbers: Option<(u64, u64)>,
     blocks: Table,
     hashes: Table,
@@ -40,17 +43,23 @@ struct Table {
     fences: Vec<[u64; 2]>,
 }
 
-/// The name of a segment's index.
-pub(super) fn index_name(segment: u64) -> String {
-    format!("index-{segment:020}")
+/// The name of the part whose first entry has this height.
+pub(super) fn index_name(first: u64) -> String {
+    format!("index-{first:020}")
+}
+
+/// Heights of the first entries of the parts that have files, intact or not.
+pub(super) fn index_firsts(storage: &dyn Storage) -> io::Result<Vec<u64>> {
+    let names = storage.names()?;
+    Ok(names.iter().filter_map(|name| name.strip_prefix("index-")?.parse().ok()).collect())
 }
 
 impl SealedIndex {
-    /// Writes the index of a segment, and opens it.
-    pub fn write(storage: &dyn Storage, index: &ActiveIndex) -> io::Result<Self> {
+    /// Writes a part whose last entry has this checksum, and opens it.
+    pub fn write(storage: &dyn Storage, index: &ActiveIndex, check: u32) -> io::Result<Self> {
         let mut words: Vec<u64> = Vec::new();
-        let each = index.blocks.iter().flat_map(|(number, all)| all.iter().map(move |at| (*number, at)));
-        let mut blocks: Vec<_> = each.map(|(number, at)| [number, at.height, at.offset]).collect();
+        let each = index.blocks.iter().flat_map(|(number, all)| all.iter().map(move |height| (*number, height)));
+        let mut blocks: Vec<_> = each.map(|(number, height)| [number, *height]).collect();
         blocks.sort_unstable();
         let places = index.hashes.iter().flat_map(|(key, places)| places.iter().map(move |place| (*key, place)));
         let mut hashes: Vec<_> = places.map(|(key, place)| [key, place.number, place.index.into()]).collect();
@@ -65,20 +74,20 @@ impl SealedIndex {
         let body = bytes_of(&words);
         let lengths =
             [blocks.len(), hashes.len(), logs.len(), versions.len(), index.reverts.len()].map(|length| length as u64);
-        let mut head = vec![MAGIC, index.segment, index.end];
+        let mut head = vec![MAGIC, index.heights.start, index.heights.end, check.into()];
         head.extend(lengths);
         head.push(crc32fast::hash(&body).into());
         head.push(crc32fast::hash(&bytes_of(&head)).into());
 
         // Not synced: were it lost or torn, it would be made again.
         let bytes = [bytes_of(&head), body].concat();
-        with_draft(storage, &index_name(index.segment), |file| file.write_at(&bytes, 0))?;
-        Self::open(storage, index.segment)?.ok_or_else(|| io::Error::other("an index is not what was written"))
+        with_draft(storage, &index_name(index.heights.start), |file| file.write_at(&bytes, 0))?;
+        Self::open(storage, index.heights.start)?.ok_or_else(|| io::Error::other("an index is not what was written"))
     }
 
-    /// Opens the index of a segment; none if there is none that is intact.
-    pub fn open(storage: &dyn Storage, segment: u64) -> io::Result<Option<Self>> {
-        let file = match storage.open(&index_name(segment)) {
+    /// Opens the part whose first entry has this height; none if there is none that is intact.
+    pub fn open(storage: &dyn Storage, first: u64) -> io::Result<Option<Self>> {
+        let file = match storage.open(&index_name(first)) {
             Ok(file) => file,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
             Err(error) => return Err(error),
@@ -89,7 +98,7 @@ impl SealedIndex {
         let words = words_of(head);
         let checked = words[HEAD - 1] == u64::from(crc32fast::hash(&head[..(HEAD - 1) * WORD]))
             && words[HEAD - 2] == u64::from(crc32fast::hash(body));
-        if words[0] != MAGIC || words[1] != segment || !checked {
+        if words[0] != MAGIC || words[1] != first || !checked {
             return Ok(None);
         }
         let mut offset = (HEAD * WORD) as u64;
@@ -104,25 +113,27 @@ impl SealedIndex {
             offset += rows * size as u64;
             table
         };
-        let (blocks, hashes) = (table(words[3], 3), table(words[4], 3));
-        let (logs, versions) = (table(words[5], 2), table(words[6], 3));
+        let (blocks, hashes) = (table(words[4], 2), table(words[5], 3));
+        let (logs, versions) = (table(words[6], 2), table(words[7], 2));
         let reverts = words_of(&bytes[offset as usize..]).chunks_exact(2).map(|pair| (pair[0], pair[1])).collect();
-        let first = blocks.fences.first().map(|fence| fence[0]);
-        let last = blocks.rows.checked_sub(1).map(|at| {
+        let lowest = blocks.fences.first().map(|fence| fence[0]);
+        let highest = blocks.rows.checked_sub(1).map(|at| {
             let start = (blocks.offset + at * (blocks.width * WORD) as u64) as usize;
             words_of(&bytes[start..start + WORD])[0]
         });
-        let numbers = first.zip(last);
-        Ok(Some(Self { file, segment, end: words[2], numbers, blocks, hashes, logs, versions, reverts }))
+        let numbers = lowest.zip(highest);
+        let (heights, check) = (first..words[2], words[3] as u32);
+        Ok(Some(Self { file, heights, check, numbers, blocks, hashes, logs, versions, reverts }))
     }
 
-    pub(super) fn block(&self, number: u64) -> io::Result<Vec<Location>> {
+    /// Heights of the blocks with this number, in order.
+    pub(super) fn blocks(&self, number: u64) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
         if self.overlaps(number, number) {
             self.rows_from(&self.blocks, [number, 0], |row| {
                 let is_wanted = row[0] == number;
                 if is_wanted {
-                    found.push(Location { height: row[1], segment: self.segment, offset: row[2] });
+                    found.push(row[1]);
                 }
                 is_wanted
             })?;
@@ -161,13 +172,8 @@ impl SealedIndex {
         self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
     }
 
-    /// The newest entry below a height that has this key and counts.
-    pub(super) fn version(
-        &self,
-        key: StateKey,
-        below: u64,
-        counts: impl Fn(u64) -> bool,
-    ) -> io::Result<Option<Location>> {
+    /// Height of the newest entry below a height that has this key and counts.
+    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> io::Result<Option<u64>> {
         let mut end = self.position(&self.versions, [key.0, below])?;
         // Rows that are read at once: one, unless that was taken back.
         let mut some = 1;
@@ -178,7 +184,7 @@ impl SealedIndex {
                     return Ok(None);
                 }
                 if counts(row[1]) {
-                    return Ok(Some(Location { height: row[1], segment: self.segment, offset: row[2] }));
+                    return Ok(Some(row[1]));
                 }
             }
             (end, some) = (start, (some * 4).min(4_096));

@@ -8,7 +8,10 @@ use std::{fmt, io};
 use serde::{Deserialize, Serialize};
 
 use super::{ArchiveError, PRICES, chain_file, data_dir::LOCK};
-use crate::log::{Storage, read_file, replace_file};
+use crate::{
+    log::is_log_file,
+    storage::{Storage, read_file, replace_file},
+};
 
 const NAME: &str = "unfinished.json";
 
@@ -190,10 +193,11 @@ fn expect_empty(storage: &dyn Storage) -> Result<(), ArchiveError> {
 
 /// Removes what an interrupted copy left; files of other kinds stay.
 fn clear(storage: &dyn Storage) -> io::Result<()> {
-    let kinds = ["log-", "checkpoint-", "index-", "torn-", "draft-"];
+    let kinds = ["checkpoint-", "index-", "torn-", "draft-"];
     let is_copied = |name: &String| {
         [chain_file::NAME, "pool", PRICES].contains(&name.as_str())
             || name.ends_with(".key")
+            || is_log_file(name)
             || kinds.iter().any(|kind| name.starts_with(kind))
     };
     names(storage)?.iter().filter(|name| is_copied(name)).try_for_each(|name| storage.remove(name))

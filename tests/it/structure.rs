@@ -7,20 +7,21 @@ use std::{
 };
 
 /// What each module may import; whatever is not listed stands at the end and may import anything.
-const ALLOWED: [(&str, &[&str]); 25] = [
+const ALLOWED: [(&str, &[&str]); 26] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
     ("block", &["account", "codec"]),
     ("decimal", &[]),
     ("state", &["account", "block", "codec"]),
-    ("log", &["block", "codec", "state"]),
-    ("store", &["block", "codec", "state", "log"]),
+    ("storage", &["codec"]),
+    ("log", &["block", "codec", "state", "storage"]),
+    ("store", &["block", "codec", "state", "storage", "log"]),
     ("metrics", &[]),
     ("redact", &[]),
     ("network", &["account"]),
     ("evm", &["account", "block", "state"]),
-    ("chain", &["account", "block", "codec", "state", "evm", "log", "store", "metrics"]),
+    ("chain", &["account", "block", "codec", "state", "evm", "storage", "log", "store", "metrics"]),
     ("web", &["account", "block", "state", "evm", "chain", "metrics", "network"]),
     ("console", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
     ("contracts", &["artifacts", "account", "block", "state", "evm", "chain", "network"]),
@@ -36,7 +37,7 @@ const ALLOWED: [(&str, &[&str]); 25] = [
             "decimal",
             "state",
             "evm",
-            "log",
+            "storage",
             "store",
             "chain",
             "network",
@@ -64,7 +65,7 @@ const ALLOWED: [(&str, &[&str]); 25] = [
 
 /// What only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 17] = [
+const WITHOUT_WEB: [&str; 18] = [
     "account",
     "artifacts",
     "block",
@@ -77,6 +78,7 @@ const WITHOUT_WEB: [&str; 17] = [
     "network",
     "redact",
     "evm",
+    "storage",
     "log",
     "store",
     "chain",

@@ -9,5 +9,6 @@ pub(super) mod foreign;
 pub(super) mod genesis;
 pub(super) mod header;
 mod ommers;
+pub(super) mod recorded;
 pub(super) mod seal;
 pub(super) mod simulate;

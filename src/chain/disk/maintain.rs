@@ -1,4 +1,4 @@
-//! What is done to a chain in a directory while no node runs on it.
+//! Maintenance of a chain that is kept in a directory, while no node runs on it.
 
 use std::{
     collections::BTreeMap,
@@ -6,17 +6,18 @@ use std::{
     sync::Arc,
 };
 
-use super::recover::{OpenError, follow, newest_checkpoint};
+use super::recover::{OpenError, newest_checkpoint};
 use crate::{
     block::Block,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Storage},
-    store::{self, ChainFile, Checkpoint, CheckpointError, History, Repaired, checkpoints},
+    chain::block::recorded::advance,
+    log::{AppendError, BlockLog, ChainIdentity, Entry, LogError, ReadLog},
+    store::{self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired, checkpoints},
 };
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
 const LEAST_KEPT: u64 = 256;
 
-/// What was found in a directory.
+/// What a verification found.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
     /// The oldest block in the log; one after the newest if there is none.
@@ -35,7 +36,7 @@ pub struct Report {
     pub checkpoints: u64,
 }
 
-/// Something could not be done.
+/// A chain cannot be maintained.
 #[derive(Debug, thiserror::Error)]
 pub enum MaintainError {
     /// The chain cannot be opened, or is not in order.
@@ -64,38 +65,43 @@ impl From<AppendError> for MaintainError {
 /// A chain in a directory.
 struct Opened {
     identity: ChainIdentity,
-    log: LocalLog,
+    log: Box<dyn BlockLog>,
     history: Arc<History>,
 }
 
-fn opened(storage: &Arc<dyn Storage>) -> Result<Opened, MaintainError> {
-    let file = ChainFile::load(&**storage).map_err(OpenError::from)?;
-    let identity = file.ok_or_else(|| MaintainError::Empty(storage.describe("")))?.identity();
-    let begin_at = checkpoints(&**storage)?.first().copied().unwrap_or(0);
-    let log = LocalLog::open(storage.clone(), identity, Durability::Fsync, begin_at)?;
-    let history = History::open(storage.clone(), log.reader(), identity)?;
+fn identity(chain: &ChainStore) -> Result<ChainIdentity, MaintainError> {
+    let file = ChainFile::load(&*chain.storage).map_err(OpenError::from)?;
+    Ok(file.ok_or_else(|| MaintainError::Empty(chain.storage.describe("")))?.identity())
+}
+
+fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
+    let identity = identity(chain)?;
+    let begin_at = checkpoints(&*chain.storage)?.first().copied().unwrap_or(0);
+    let log = chain.log.open(identity, begin_at)?;
+    let history = History::open(chain.storage.clone(), log.reader(), identity, PART_BYTES)?;
     Ok(Opened { identity, log, history })
 }
 
-/// The checkpoint that is reached from another by what the log has up to height `end`.
-fn walk(log: &LocalLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
+/// The checkpoint that the log leads to from another one, up to height `end`.
+fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
     let mut at = from;
     for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
         let stored = stored?;
-        let height = stored.location.height;
+        let height = stored.height;
         if !history.is_void(height) {
-            follow(&mut at, stored.entry()?).map_err(|what| OpenError::Entry { height, what })?;
+            advance(&mut at, stored.entry()?).map_err(|what| OpenError::Entry { height, what })?;
         }
         at.height = height + 1;
     }
     Ok(at)
 }
 
-/// Checks everything there is: every record, every block against its header and the one before, every state root from the
+/// Checks everything: every record, every block against its header and the one before, every state root from the
 /// oldest checkpoint on, every checkpoint that the log can be followed from. What was taken back is checked as well, as far
 /// as it can be by itself.
-pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
-    let chain = opened(storage)?;
+pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
+    let storage = &store.storage;
+    let chain = opened(store)?;
     let mut roots = BTreeMap::new();
     let mut oldest = None;
     for height in chain.history.bases()? {
@@ -109,9 +115,9 @@ pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
         Report { checkpoints: roots.len() as u64, first_state: at.block.number() + 1, ..Report::default() };
     let (start, beginning) = (chain.history.start(), at.height);
     let mut newest: Option<Arc<Block>> = None;
-    for stored in chain.log.stream(start)? {
+    for stored in chain.log.reader().stream(start)? {
         let stored = stored?;
-        let height = stored.location.height;
+        let height = stored.height;
         let wrong = |what| OpenError::Entry { height, what };
         let entry = stored.entry()?;
         let counts = !chain.history.is_void(height);
@@ -127,7 +133,7 @@ pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
             }
         }
         if counts && height >= beginning {
-            follow(&mut at, entry).map_err(wrong)?;
+            advance(&mut at, entry).map_err(wrong)?;
         }
         if height + 1 == beginning && newest.as_ref().is_some_and(|newest| newest.hash != at.block.hash) {
             return Err(wrong(format!("the checkpoint at {beginning} is of another block")).into());
@@ -144,42 +150,42 @@ pub fn verify(storage: &Arc<dyn Storage>) -> Result<Report, MaintainError> {
     Ok(report)
 }
 
-/// Gives up what follows the first damaged entry of the log. None if there is no such entry.
-pub fn repair(storage: &Arc<dyn Storage>) -> Result<Option<Repaired>, MaintainError> {
-    let file = ChainFile::load(&**storage).map_err(OpenError::from)?;
-    let identity = file.ok_or_else(|| MaintainError::Empty(storage.describe("")))?.identity();
-    Ok(store::repair(&**storage, identity)?)
+/// Cuts the log off before its first damaged entry. None if there is no such entry.
+pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
+    Ok(store::repair(chain, identity(chain)?)?)
 }
 
-/// Lets go of all blocks but the newest `keep`, and of none after `last`. Every block that is left keeps its state: the log
-/// then begins on a checkpoint of its own. Returns the oldest that is left.
-pub fn compact(storage: &Arc<dyn Storage>, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
-    let Opened { identity, log, history } = &opened(storage)?;
+/// Removes all blocks but the newest `keep`, and none after `last`. Every block that is left keeps its state: the log then
+/// begins on a checkpoint of its own. Returns the oldest block that is left.
+pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
+    let storage = &chain.storage;
+    let Opened { identity, mut log, history } = opened(chain)?;
+    let reader = log.reader();
     let walk = |from: Checkpoint, end| -> Result<Checkpoint, MaintainError> {
         let height = from.height;
-        let reached = walk(log, history, from, end)?;
+        let reached = walk(&*reader, &history, from, end)?;
         if reached.height > height {
-            reached.write(&**storage, *identity)?;
+            reached.write(&**storage, identity)?;
         }
         Ok(reached)
     };
-    let newest = walk(newest_checkpoint(&**storage, *identity, history, log.end())?, log.end())?.block.number();
+    let newest = walk(newest_checkpoint(&**storage, identity, &history, log.end())?, log.end())?.block.number();
     let oldest = (newest + 1).saturating_sub(keep.max(LEAST_KEPT));
     let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
     let from = history.height_of(oldest).unwrap_or(0);
     if from > 0 {
         // Where an earlier version let go of the states before its oldest checkpoint there is none to go on from.
         if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
-            walk(Checkpoint::read(&**storage, before, *identity).map_err(OpenError::from)?, from)?;
+            walk(Checkpoint::read(&**storage, before, identity).map_err(OpenError::from)?, from)?;
         }
-        store::compact(&**storage, *identity, history, from)?;
+        store::compact(&**storage, &mut *log, &history, from)?;
     }
     Ok(history.oldest().unwrap_or(0).max(oldest))
 }
 
 /// Writes all blocks after the first one as other clients exchange them: concatenated RLP. Returns how many.
-pub fn export_blocks(storage: &Arc<dyn Storage>, out: &mut dyn Write) -> Result<u64, MaintainError> {
-    let chain = opened(storage)?;
+pub fn export_blocks(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, MaintainError> {
+    let chain = opened(chain)?;
     let blocks = chain.history.oldest().unwrap_or(1)..;
     let mut count = 0;
     for block in blocks.map_while(|number| chain.history.block(number)) {

@@ -4,13 +4,13 @@ use std::{io, sync::Arc};
 
 use crate::{
     block::{Block, Submission},
-    chain::{GenesisError, Head, HistoryLimits, Journal, writer::journal::Parts},
+    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Followed, writer::journal::Parts},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError, Parameters, Shift, Storage},
-    state::State,
+    log::{BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift},
+    storage::Storage,
     store::{
-        ChainFile, ChainFileError, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction, PoolFile,
-        Settings, checkpoints,
+        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction,
+        PoolFile, Settings, checkpoints,
     },
 };
 
@@ -23,22 +23,20 @@ const AGAIN: u64 = 20_000;
 
 /// What a chain in a directory is opened with.
 pub struct Opening {
-    /// The files.
-    pub storage: Arc<dyn Storage>,
-    /// The directory that they are in, to hold on to.
+    /// The places where it is kept.
+    pub kept: ChainStore,
+    /// The directory of its files, which is locked as long as the chain lives.
     pub directory: Option<DataDir>,
     /// What holds for every block.
     pub params: Arc<ChainParams>,
     /// Settings that cannot change once there is a first block, by name.
     pub settings: Settings,
-    /// When something is acknowledged.
-    pub durability: Durability,
     /// How much of the past is held in memory.
     pub limits: HistoryLimits,
     /// Bytes of the log between two checkpoints.
     pub checkpoint_bytes: u64,
-    /// Bytes that a file of the log grows to.
-    pub segment_bytes: u64,
+    /// Bytes of the log that one part of the index covers.
+    pub index_bytes: u64,
 }
 
 /// A chain to go on from.
@@ -121,7 +119,7 @@ pub fn open(
     expected: bool,
     make: impl FnOnce() -> Result<Head, GenesisError>,
 ) -> Result<Recovered, OpenError> {
-    let storage = &*opening.storage;
+    let storage = &*opening.kept.storage;
     let file = match ChainFile::load(storage)? {
         Some(file) => {
             let genesis = if expected { Some(make()?.block.hash) } else { None };
@@ -133,13 +131,13 @@ pub fn open(
     let identity = file.identity();
     let oldest = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     let begin_at = oldest.first().copied().unwrap_or(0);
-    let log = LocalLog::open(opening.storage.clone(), identity, opening.durability, begin_at)?
-        .with_segments_of(opening.segment_bytes);
-    let history = History::open(opening.storage.clone(), log.reader(), identity)?;
+    let log = opening.kept.log.open(identity, begin_at)?;
+    let reader = log.reader();
+    let history = History::open(opening.kept.storage.clone(), reader.clone(), identity, opening.index_bytes)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let (height, number) = (checkpoint.height, checkpoint.block.number());
-    let (head, shift, bytes) = replay(&opening, checkpoint, &log, &history)?;
-    let head = head.with_archive(history.clone());
+    let replayed = replay(opening.params.clone(), opening.limits, checkpoint, &*reader, &history, log.end())?;
+    let (Followed { head, shift, .. }, bytes) = replayed;
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
@@ -149,22 +147,23 @@ pub fn open(
         sidecar,
     });
     let waiting: Vec<_> = waiting.collect();
-    let keeper = Keeper::start(opening.storage.clone(), identity, history.clone(), opening.checkpoint_bytes, bytes);
+    let keeper =
+        Keeper::start(opening.kept.storage.clone(), identity, reader, history.clone(), opening.checkpoint_bytes, bytes);
     let parts = Parts {
-        storage: opening.storage.clone(),
+        storage: opening.kept.storage.clone(),
         identity,
         history,
         keeper: keeper.map_err(failed)?,
         base: (number, height),
         directory: opening.directory,
     };
-    let journal = Journal::with_parts(Box::new(log), parts, &waiting).map_err(failed)?;
+    let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
     Ok(Recovered { head, shift, journal: Some(journal), waiting })
 }
 
 /// Makes an empty directory that of a chain.
 fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
-    let storage = &*opening.storage;
+    let storage = &*opening.kept.storage;
     let identity = ChainIdentity { chain_id: head.params.chain_id, genesis: head.genesis.hash };
     let first = Checkpoint {
         height: 0,
@@ -217,86 +216,43 @@ pub(super) fn newest_checkpoint(
     Err(failure.unwrap_or_else(|| CheckpointError::none(storage.describe(""))).into())
 }
 
-/// Applies what the log has after a checkpoint. Returns also how many bytes that were.
-fn replay(
-    opening: &Opening,
+/// The chain that a checkpoint and the entries after it lead to, as it was when the log had `end` entries; and the bytes of
+/// those entries.
+pub(in crate::chain) fn replay(
+    params: Arc<ChainParams>,
+    limits: HistoryLimits,
     checkpoint: Checkpoint,
-    log: &LocalLog,
-    history: &History,
-) -> Result<(Head, Shift, u64), OpenError> {
+    log: &dyn ReadLog,
+    history: &Arc<History>,
+    end: u64,
+) -> Result<(Followed, u64), OpenError> {
     let edited = !checkpoint.is_after_block();
-    let Checkpoint { height, mut shift, genesis, block, state, parameters } = checkpoint;
-    let first = block.number().saturating_sub(RECENT.min(opening.limits.blocks)).max(genesis.number());
+    let Checkpoint { height, shift, genesis, block, state, parameters } = checkpoint;
+    let first = block.number().saturating_sub(RECENT.min(limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
         let after = recent.last().unwrap_or(&block);
-        let before = if number == genesis.number() { Some(genesis.clone()) } else { history.block(number) };
+        let before = if number == genesis.number() { Some(genesis.clone()) } else { history.block_below(number, end) };
         match before.filter(|before| before.hash == after.header.parent_hash) {
             Some(before) => recent.push(before),
             None => break,
         }
     }
     recent.reverse();
-    let mut head = Head::resumed(opening.params.clone(), genesis, recent, block, state);
+    let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone());
     if edited {
         head = head.with_unknown_edits();
     }
     parameters.restore(&mut head);
+    let mut followed = Followed::from(head, shift);
     let mut bytes = 0;
-    for stored in log.stream(height)? {
+    for stored in log.stream(height)?.take(end.saturating_sub(height) as usize) {
         let stored = stored?;
         bytes += stored.bytes.len() as u64;
-        if !history.is_void(stored.location.height) {
-            (head, shift) = step(head, shift, stored.entry()?, opening.limits)
-                .map_err(|what| OpenError::Entry { height: stored.location.height, what })?;
+        if !history.is_void_below(stored.height, end) {
+            let applied = followed.apply(stored.entry()?, limits);
+            applied.map_err(|what| OpenError::Entry { height: stored.height, what })?;
         }
     }
-    Ok((head, shift, bytes))
-}
-
-/// Applies one entry, and holds the outcome against what the entry says.
-fn step(head: Head, shift: Shift, entry: Entry, limits: HistoryLimits) -> Result<(Head, Shift), String> {
-    let state = state_after(&head.block, &head.state, &entry)?;
-    Ok(match entry {
-        Entry::Block { block, changes, shift } => (head.extended(block, changes, state, limits).0, shift),
-        Entry::Edit { changes, parameters, .. } => {
-            let mut head = head.edited(changes, state);
-            if let Some(parameters) = parameters {
-                parameters.restore(&mut head);
-            }
-            (head, shift)
-        }
-        Entry::Time(shift) | Entry::Revert { shift, .. } => (head, shift),
-    })
-}
-
-/// Applies one entry to a checkpoint, and holds the outcome against what the entry says.
-pub(in crate::chain) fn follow(at: &mut Checkpoint, entry: Entry) -> Result<(), String> {
-    at.state = state_after(&at.block, &at.state, &entry)?;
-    match entry {
-        Entry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
-        Entry::Time(shift) | Entry::Revert { shift, .. } => at.shift = shift,
-        Entry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
-        Entry::Edit { parameters: None, .. } => {}
-    }
-    Ok(())
-}
-
-/// The state after an entry, if the entry says the same of it.
-fn state_after(parent: &Block, before: &State, entry: &Entry) -> Result<State, String> {
-    let mut state = before.clone();
-    let (changes, expected) = match entry {
-        Entry::Block { block, changes, .. } => {
-            if block.number() != parent.number() + 1 || block.header.parent_hash != parent.hash {
-                return Err(format!("block {} does not follow block {}", block.number(), parent.number()));
-            }
-            (changes, block.header.state_root)
-        }
-        Entry::Edit { changes, root, .. } => (changes, *root),
-        Entry::Time(_) | Entry::Revert { .. } => return Ok(state),
-    };
-    match state.apply(changes) {
-        root if root == expected => Ok(state),
-        root => Err(format!("state root after block {}: expected {expected}, got {root}", parent.number())),
-    }
+    Ok((followed, bytes))
 }

@@ -1,17 +1,23 @@
-//! Where the writer records what it does before anybody sees it.
+//! The record of what the writer does, made before anybody sees it.
 
 use std::{io, sync::Arc};
 
 use crate::{
     block::Submission,
     chain::Head,
-    log::{AppendError, BlockLog, ChainIdentity, Entry, Parameters, Shift, Storage},
+    log::{AppendError, BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift, Stream},
+    storage::Storage,
     store::{Checkpoint, DataDir, History, Keeper, KeptTransaction, PoolFile},
 };
 
 /// The log, and what is kept up to date with it. Knows nothing of how blocks come about.
 pub struct Journal {
     log: Box<dyn BlockLog>,
+    reader: Arc<dyn ReadLog>,
+    /// Entries that were taken in: by this writer, or from others.
+    height: u64,
+    /// Entries that the published head includes: fewer only where a change of several entries was interrupted.
+    published: u64,
     kept: Option<Kept>,
     /// Why nothing more can be recorded.
     given_up: Option<String>,
@@ -19,15 +25,17 @@ pub struct Journal {
     _directory: Option<DataDir>,
 }
 
-/// What a log in files has beside it.
+/// What is kept beside the log of a chain with a data directory.
 struct Kept {
+    storage: Arc<dyn Storage>,
+    identity: ChainIdentity,
     history: Arc<History>,
     keeper: Keeper,
     pool: PoolFile,
-    /// The block of the checkpoint that the chain was opened with, and the entries which that includes.
+    /// Number of the block of the checkpoint that the chain was opened with, and the entries which that includes.
     base: (u64, u64),
-    /// Bytes of the log that the keeper knows of.
-    told: u64,
+    /// Bytes of the log that the keeper has counted.
+    counted: u64,
 }
 
 /// What a [`Journal`] is made of when the chain is in a directory.
@@ -43,7 +51,8 @@ pub(in crate::chain) struct Parts {
 impl Journal {
     /// A journal of nothing but a log.
     pub fn new(log: Box<dyn BlockLog>) -> Self {
-        Self { log, kept: None, given_up: None, _directory: None }
+        let (reader, height) = (log.reader(), log.end());
+        Self { log, reader, height, published: height, kept: None, given_up: None, _directory: None }
     }
 
     pub(in crate::chain) fn with_parts(
@@ -56,10 +65,11 @@ impl Journal {
             sidecar: waiting.sidecar.clone(),
         };
         let waiting: Vec<_> = waiting.iter().map(kept).collect();
-        let pool = PoolFile::create(parts.storage, parts.identity, &waiting)?;
-        let told = log.written();
-        let kept = Kept { history: parts.history, keeper: parts.keeper, pool, base: parts.base, told };
-        Ok(Self { log, kept: Some(kept), given_up: None, _directory: parts.directory })
+        let Parts { storage, identity, history, keeper, base, directory } = parts;
+        let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
+        let counted = log.written();
+        let kept = Kept { storage, identity, history, keeper, pool, base, counted };
+        Ok(Self { kept: Some(kept), _directory: directory, ..Self::new(log) })
     }
 
     /// Blocks that memory no longer holds.
@@ -74,19 +84,55 @@ impl Journal {
 
     /// The height that the next entry gets.
     pub fn height(&self) -> u64 {
-        self.log.end()
+        self.height
     }
 
-    /// Appends an entry to the log. When this returns it is as durable as was asked for.
+    /// Appends an entry to the log. When this returns it is as durable as was asked for. A conflict means that the log has
+    /// [unseen](Self::unseen) entries of another writer.
     pub fn record(&mut self, entry: &Entry) -> Result<(), AppendError> {
         if let Some(reason) = self.given_up.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
         }
-        let location = self.log.append(self.log.end(), entry)?;
-        if let Some(kept) = &self.kept {
-            kept.history.insert(location, entry);
-        }
+        let before = self.log.written();
+        self.log.append(self.height, entry)?;
+        self.took_in(self.height, entry, self.log.written() - before);
         Ok(())
+    }
+
+    /// Counts an entry that was appended or read, and whose encoding has so many bytes, unless it was counted before.
+    pub(super) fn took_in(&mut self, height: u64, entry: &Entry, bytes: u64) {
+        if height == self.height {
+            if let Some(kept) = &self.kept {
+                kept.history.insert(entry, bytes);
+            }
+            self.height += 1;
+        }
+        self.published = height + 1;
+    }
+
+    /// Notes that the published head includes no more than so many entries.
+    pub(super) fn withhold(&mut self, published: u64) {
+        self.published = published;
+    }
+
+    /// The entries that the published head does not include.
+    pub(super) fn unseen(&self) -> Result<Stream, LogError> {
+        self.reader.stream(self.published)
+    }
+
+    /// The entries from one height up to another.
+    pub(super) fn between(&self, from: u64, to: u64) -> Result<Stream, LogError> {
+        Ok(Box::new(self.reader.stream(from)?.take(to.saturating_sub(from) as usize)))
+    }
+
+    /// A reader of the log.
+    pub(super) fn reader(&self) -> &dyn ReadLog {
+        &*self.reader
+    }
+
+    /// The files beside the log, the chain that they belong to, and the index of the log.
+    pub(super) fn kept(&self) -> Option<(&Arc<dyn Storage>, ChainIdentity, &Arc<History>)> {
+        self.kept.as_ref().map(|kept| (&kept.storage, kept.identity, &kept.history))
     }
 
     /// Whether an entry was refused for lack of room, and it is not known yet that there is room again.
@@ -118,12 +164,12 @@ impl Journal {
         history.height_of(number).map(|height| height + 1)
     }
 
-    /// Everything that was recorded is published as `head`: a good time to have a checkpoint made.
+    /// Offers a checkpoint of `head`, which includes everything that was recorded.
     pub(in crate::chain) fn settled(&mut self, head: &Head, shift: Shift) {
-        let (height, written) = (self.log.end(), self.log.written());
+        let (height, written) = (self.height, self.log.written());
         let Some(kept) = &mut self.kept else { return };
-        kept.keeper.appended(written - kept.told);
-        kept.told = written;
+        kept.keeper.appended(written - kept.counted);
+        kept.counted = written;
         kept.keeper.offer(|| Checkpoint {
             height,
             shift,

@@ -67,6 +67,11 @@ impl Ledger {
         self.snapshots.iter().map(info).collect()
     }
 
+    /// Forgets the snapshots of what other writers took back: those that were taken after so many entries.
+    pub(super) fn forget_snapshots_after(&mut self, height: u64) {
+        self.snapshots.retain(|_, taken| taken.height <= height);
+    }
+
     /// Keeps a snapshot, and returns its number.
     fn keep(&mut self, snapshot: Snapshot) -> u64 {
         let id = self.snapshots_taken;
@@ -117,7 +122,7 @@ impl Writer {
 
     /// Replaces the newest blocks by as many others, which hold these transactions and nothing else. Nothing happens
     /// if one of the transactions cannot be executed.
-    pub(super) fn reorg(&mut self, blocks: Vec<Vec<Transaction>>) -> Result<(), ChangeError> {
+    pub(super) fn reorg(&mut self, blocks: &[Vec<Transaction>]) -> Result<(), ChangeError> {
         if blocks.is_empty() {
             return Ok(());
         }
@@ -130,7 +135,7 @@ impl Writer {
         // Something has to tell an empty block from the one whose place it takes.
         self.shared.sealing.lock().next_randomness = Some(current.block.hash);
         for transactions in blocks {
-            let built = self.reorg_block(&head, transactions);
+            let built = self.reorg_block(&head, transactions.clone());
             let sealed = built.inspect_err(|_| {
                 *self.shared.timing.lock() = timing.clone();
                 self.shared.sealing.lock().forget_next();

@@ -11,7 +11,10 @@ use super::{
     schedule::MiningOrder,
     sealing::{Sealed, block_span},
 };
-use crate::chain::{ChangeError, Head};
+use crate::{
+    chain::{ChangeError, Head},
+    log::AppendError,
+};
 
 /// How long blocks are mined before other commands have a turn.
 const PIECE: Duration = Duration::from_millis(20);
@@ -43,7 +46,11 @@ impl Writer {
     /// Mines a piece of the first order.
     fn mine_some(&mut self) {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };
-        let outcome = self.mine_piece(&mut order);
+        let outcome = match self.mine_piece(&mut order) {
+            // The blocks before it are published; the next piece goes on after those of the other writer.
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(),
+            outcome => outcome,
+        };
         self.schedule.mined = Instant::now();
         // A block that failed may have left a change of the time behind.
         self.record_time();
@@ -65,7 +72,7 @@ impl Writer {
 
     /// Mines for a while. What is empty costs little: it is published together.
     fn mine_piece(&mut self, order: &mut MiningOrder) -> Result<(), ChangeError> {
-        if let Some(first) = order.pace.first.take() {
+        if let Some(first) = order.pace.first.filter(|_| order.left == order.count) {
             self.promise(first)?;
         }
         let until = Instant::now() + PIECE;
@@ -111,9 +118,11 @@ impl Writer {
             || order.left <= LIVELY
             || self.shared.pool.has_executable(environment.base_fee.unwrap_or_default());
         let first = if is_lively { self.preamble(head, &environment) } else { Vec::new() };
-        let candidate = self.candidate(head, &environment, first)?;
+        let mut candidate = self.candidate(head, &environment, first)?;
+        let rejected = std::mem::take(&mut candidate.rejected);
         let sealed = self.seal(head, &environment, candidate);
         self.record_sealed(&sealed)?;
+        self.reject(rejected);
         Ok(sealed)
     }
 }

@@ -2,6 +2,7 @@
 
 pub(super) mod arrivals;
 pub(super) mod change;
+mod follow;
 pub(super) mod journal;
 mod ledger;
 mod mining;
@@ -66,14 +67,14 @@ impl Writer {
                 return None;
             }
             Change::Snapshot => Ok(Outcome::Snapshot(self.snapshot())),
-            Change::Revert(id) => self.revert(id).map(Outcome::Found),
+            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(Outcome::Found),
             Change::IncreaseTime(seconds) => Ok(Outcome::Seconds(self.shared.timing.lock().increase(seconds))),
             Change::SetTime(now) => Ok(Outcome::Seconds(self.shared.timing.lock().jump(now))),
             Change::SetBlockInterval(seconds) => Ok(Outcome::Found(self.shared.timing.lock().fix_interval(seconds))),
-            Change::Edit(edits) => self.edit(&edits).map(done),
-            Change::Rollback { depth } => self.rollback(depth).map(done),
-            Change::Reorg { blocks } => self.reorg(blocks).map(done),
-            Change::Reset => self.reset().map(done),
+            Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
+            Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
+            Change::Reorg { blocks } => self.retry(|writer| writer.reorg(&blocks)).map(done),
+            Change::Reset => self.retry(Self::reset).map(done),
             Change::Restart { head, gas_limit } => self.restart(*head, gas_limit).map(done),
             Change::Load(dump) => self.load(dump).map(done),
             Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),

@@ -24,6 +24,16 @@ impl Recorder {
     pub(in crate::chain) fn new(journal: Option<Journal>, shift: Shift) -> Self {
         Self { journal, shift, failure: None }
     }
+
+    /// How the chain's time differs from the clock's, as it is recorded.
+    pub(super) fn shift(&self) -> Shift {
+        self.shift
+    }
+
+    /// Takes over the shift that another writer recorded.
+    pub(super) fn followed(&mut self, shift: Shift) {
+        self.shift = shift;
+    }
 }
 
 /// Why the last change to the chain was not made.
@@ -41,6 +51,8 @@ impl Writer {
         match outcome {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
             Ok(()) => self.overcome(|failure| matches!(failure, Failure::Append(_))),
+            // The log is in order, and the change is made again.
+            Err(AppendError::Conflict { .. }) => {}
             Err(error) => self.fail(Failure::Append(format!("the chain cannot be written: {error}"))),
         }
     }
@@ -117,15 +129,20 @@ impl Writer {
     }
 
     /// Records that the chain goes back to what it was when the log had `to` entries, and then on with some blocks. If
-    /// only a part of that could be recorded, nothing more can be: the log then has a way that nobody sees.
+    /// only a part of that could be recorded, nothing more can be, as the log then leads to a head that nobody sees; unless
+    /// another writer went on from there, whom the chain then follows.
     pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
+        let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
         self.record(|| Entry::Revert { to, shift })?;
         for sealed in blocks {
             let recorded = self.record(|| sealed.entry());
             if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
-                journal.give_up(error.to_string());
+                match error {
+                    AppendError::Conflict { .. } => journal.withhold(published),
+                    _ => journal.give_up(error.to_string()),
+                }
             }
             recorded?;
         }
@@ -138,15 +155,15 @@ impl Writer {
         self.recorder.journal.as_ref().map_or(Some(0), |journal| journal.height_after(number).or(is_first.then_some(0)))
     }
 
-    /// Records what a development method made of the time, if no block tells of it, or takes that back.
+    /// Records the time as a development method set it, if no block did, or else undoes it.
     pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
-        if self.recorder.journal.is_none() || shift == self.recorder.shift || self.record(|| Entry::Time(shift)).is_ok()
-        {
-            return true;
-        }
-        self.shared.timing.lock().restore(self.recorder.shift);
-        false
+        let recorded = self.retry(|writer| {
+            writer.shared.timing.lock().restore(shift);
+            let is_known = writer.recorder.journal.is_none() || shift == writer.recorder.shift;
+            if is_known { Ok(()) } else { Ok(writer.record(|| Entry::Time(shift))?) }
+        });
+        recorded.inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift)).is_ok()
     }
 
     /// Blocks were published.

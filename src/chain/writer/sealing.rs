@@ -5,6 +5,7 @@ use std::{
     time::{Duration, Instant},
 };
 
+use alloy_primitives::B256;
 use tracing::span::EnteredSpan;
 
 use super::{Writer, phases::Phase, schedule::Occasion, timing::Timing};
@@ -16,7 +17,7 @@ use crate::{
         shared::Sealing,
     },
     evm::{BlockError, Environment},
-    log::Shift,
+    log::{AppendError, Shift},
     state::Changes,
 };
 
@@ -114,6 +115,11 @@ impl Writer {
             Ok(true) => return true,
             // Something is ready that no block has room for. Nobody should wait for that.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
+            // The next attempt finds the blocks of the other writer, and the same transactions in the pool.
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow() {
+                Ok(()) => return true,
+                Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
+            },
             Err(ChangeError::Append(error)) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
             Err(ChangeError::Block(BlockError::Read(error))) => self.refuse_all(|| error.clone().into()),
             Err(_) => self.shared.pool.release_unaffordable(u64::MAX),
@@ -124,13 +130,19 @@ impl Writer {
     /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
     /// it must be.
     pub(super) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
+        self.retry(|writer| writer.try_seal_block(at_least))
+    }
+
+    fn try_seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         let head = self.head();
         let environment = self.shared.next_environment(&head, at_least);
         let _span = block_span(&head);
         let first = self.preamble(&head, &environment);
-        let candidate = self.candidate(&head, &environment, first)?;
+        let mut candidate = self.candidate(&head, &environment, first)?;
+        let rejected = std::mem::take(&mut candidate.rejected);
         let sealed = self.seal(&head, &environment, candidate);
         self.record_sealed(&sealed)?;
+        self.reject(rejected);
         Ok(self.publish_sealed(sealed))
     }
 
@@ -138,12 +150,16 @@ impl Writer {
     fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
         let _span = block_span(head);
         let first = self.preamble(head, environment);
-        let candidate = self.candidate(head, environment, first)?;
+        let mut candidate = self.candidate(head, environment, first)?;
+        let rejected = std::mem::take(&mut candidate.rejected);
         if candidate.content.transactions.is_empty() {
-            return Ok(!candidate.rejected.is_empty());
+            let has_any = !rejected.is_empty();
+            self.reject(rejected);
+            return Ok(has_any);
         }
         let sealed = self.seal(head, environment, candidate);
         self.record_sealed(&sealed)?;
+        self.reject(rejected);
         self.publish_sealed(sealed);
         Ok(true)
     }
@@ -157,8 +173,9 @@ impl Writer {
         first
     }
 
-    /// Executes `first` and what is ready in the pool, and takes out of the pool what cannot be executed.
-    pub(in crate::chain) fn candidate(
+    /// Executes `first` and what is ready in the pool. What cannot be executed is to be [rejected](Self::reject) once the
+    /// block is recorded: on top of another writer's block it may be executable.
+    pub(super) fn candidate(
         &mut self,
         head: &Head,
         environment: &Environment,
@@ -169,11 +186,14 @@ impl Writer {
             Candidate::build(head, environment, first, &pooled, None)
         });
         self.note_block(&built);
-        let mut candidate = built?;
-        for (hash, reason) in std::mem::take(&mut candidate.rejected) {
+        built
+    }
+
+    /// Takes transactions that cannot be executed out of the pool.
+    pub(super) fn reject(&self, rejected: Vec<(B256, SubmitError)>) {
+        for (hash, reason) in rejected {
             self.shared.pool.reject(hash, reason);
         }
-        Ok(candidate)
     }
 
     /// Seals what was executed. The time and the decisions for the next block are used up.

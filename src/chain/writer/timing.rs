@@ -39,6 +39,12 @@ impl Timing {
         (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
     }
 
+    /// Takes over the time as another writer left it with the newest block.
+    pub(super) fn followed(&mut self, shift: Shift) {
+        self.restore(shift);
+        self.sealed_ms = self.clock.now_ms();
+    }
+
     /// A fork goes on from the time of the block that it forks.
     pub(in crate::chain) fn follow(&mut self, first: &Head) {
         if first.state.base().is_some() {

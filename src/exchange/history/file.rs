@@ -11,8 +11,8 @@ use alloy_primitives::{Address, B256};
 use super::{History, Minutes};
 use crate::{
     codec::{Malformed, Reader, Writer},
-    log::{Records, Storage, Tail, read_file, replace_file, write_record},
     network::Network,
+    storage::{Records, Storage, Tail, read_file, replace_file, write_record},
     store::PRICES,
 };
 

@@ -27,8 +27,8 @@ use crate::{
     block::Block,
     chain::{Chain, Mining},
     contracts::ReadContractError,
-    log::Storage,
     network::Network,
+    storage::Storage,
 };
 
 /// Ticks that a listener may fall behind by before it gets the latest prices instead.

@@ -5,11 +5,12 @@ use std::{collections::BTreeSet, sync::Arc};
 use alloy_primitives::{Address, B256, U256};
 use tetrad::{
     chain::{Chain, Change, ChangeError, Edit, Mining, Pace, repair},
-    log::Storage,
+    storage::Storage,
 };
 
 use super::{
     disk::Disk,
+    kept_in,
     ledger::{ACCOUNTS, nonce, recover, send, start, transfer},
     rounds,
 };
@@ -180,9 +181,9 @@ async fn whatever_rots_a_repaired_chain_is_a_beginning_of_what_it_was() {
             file.read_at(&mut byte, at).unwrap();
             file.write_at(&[byte[0] ^ (1 << random.below(8))], at).unwrap();
         }
-        match repair(&storage) {
+        match repair(&kept_in(storage.clone())) {
             Ok(done) => {
-                assert_eq!(repair(&storage).unwrap(), None, "seed {seed}: {done:?}");
+                assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "seed {seed}: {done:?}");
                 let (chain, _writer) = start(recover(storage).unwrap(), Mining::Instant);
                 let head = chain.head();
                 assert_eq!(head.block.hash, blocks[head.number() as usize], "seed {seed}: {done:?}");

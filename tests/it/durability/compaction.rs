@@ -5,12 +5,13 @@ use std::path::Path;
 use serde_json::json;
 use tetrad::{
     chain::{Pace, compact, repair, verify},
-    log::Directory,
+    storage::Directory,
     store::checkpoints,
 };
 
 use super::{
     commands::chain,
+    kept_in,
     ledger::{never, recover, start},
 };
 use crate::support::{TestNode, node_with};
@@ -201,8 +202,9 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
 #[tokio::test]
 async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let place = tempfile::tempdir().unwrap();
-    let storage =
-        || -> std::sync::Arc<dyn tetrad::log::Storage> { std::sync::Arc::new(Directory::new(place.path()).unwrap()) };
+    let storage = || -> std::sync::Arc<dyn tetrad::storage::Storage> {
+        std::sync::Arc::new(Directory::new(place.path()).unwrap())
+    };
     let (running, writer) = start(recover(storage()).unwrap(), never());
     let seal = |count: u64| running.mine(count, Pace { at_least: 1, ..Pace::default() });
     seal(20).await.unwrap();
@@ -225,14 +227,14 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
 
     let error = recover(storage()).err().expect("a refusal").to_string();
     assert!(error.contains("only of what was taken back later") && error.contains("tetrad chain repair"), "{error}");
-    let error = verify(&storage()).unwrap_err().to_string();
+    let error = verify(&kept_in(storage())).unwrap_err().to_string();
     assert!(error.contains("only of what was taken back later"), "{error}");
-    let done = repair(&storage()).unwrap().unwrap();
+    let done = repair(&kept_in(storage())).unwrap().unwrap();
     assert_eq!((done.end, done.what), (newest, "it goes back to a state that no checkpoint is left of"));
-    assert_eq!(repair(&storage()).unwrap(), None);
+    assert_eq!(repair(&kept_in(storage())).unwrap(), None);
     let recovered = recover(storage()).unwrap();
     assert_eq!((recovered.head.number(), recovered.head.block.hash), (newest, before));
     drop(recovered);
-    verify(&storage()).unwrap();
-    compact(&storage(), 1, None).unwrap();
+    verify(&kept_in(storage())).unwrap();
+    compact(&kept_in(storage()), 1, None).unwrap();
 }

@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tetrad::log::{Storage, StoredFile};
+use tetrad::storage::{Storage, StoredFile};
 
 use crate::contracts::random::Random;
 

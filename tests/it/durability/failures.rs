@@ -6,8 +6,9 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use serde_json::{Value, json};
 use tetrad::{
     chain::{Change, Edit, Mining, Recovered},
-    log::{BlockLog, ChainIdentity, Durability, Entry, Fault, LocalLog, MemoryLog, Storage},
+    log::{ChainIdentity, Durability, Entry, Fault, LocalLogs, LogStore, MemoryLog, ReadLog},
     state::{AccountChange, Changes},
+    storage::Storage,
 };
 
 use super::{
@@ -41,7 +42,7 @@ async fn changes_of_development_methods_are_refused_as_well() {
     let (chain, _writer) = start(Recovered::recorded(first_head(), Box::new(log)), Mining::Instant);
     let id = chain.snapshot().await.unwrap();
     send(&chain, transfer(0, 0, TO)).await.unwrap();
-    faults.lock().extend([Fault::Unknown, Fault::Conflict, Fault::Full]);
+    faults.lock().extend([Fault::Unknown, Fault::Full, Fault::Full]);
     let edit = Change::Edit(vec![Edit::Nonce(TO, 5)]);
     assert!(chain.change(edit).await.is_err());
     assert!(chain.revert(id).await.is_err());
@@ -75,13 +76,13 @@ async fn a_small_change_that_fits_on_a_full_disk_does_not_end_the_failure() {
     let obstacle = || async { chain.obstacle().await.unwrap() };
     faults.lock().extend([Fault::Full, Fault::None, Fault::Full, Fault::Full]);
     send(&chain, transfer(0, 0, TO)).await.unwrap_err();
-    let before = entries.end();
+    let before = entries.heights().end;
     assert!(chain.change(Change::Edit(vec![Edit::Nonce(TO, 5)])).await.is_ok());
     for _ in 0..2 {
         assert!(obstacle().await.is_some(), "what was refused would be refused again");
     }
     assert_eq!(obstacle().await, None);
-    assert_eq!(entries.end(), before + 1, "looking for room leaves nothing in the log");
+    assert_eq!(entries.heights().end, before + 1, "looking for room leaves nothing in the log");
 }
 
 /// An entry of about so many times 64 bytes.
@@ -108,7 +109,8 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
             storage.names().unwrap().iter().map(length).sum::<u64>()
         };
         let identity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
-        let mut log = LocalLog::open(storage.clone(), identity, durability, 0).unwrap();
+        let logs = LocalLogs::new(storage.clone()).with_durability(durability);
+        let mut log = logs.open(identity, 0).unwrap();
         log.append(0, &entry(1)).unwrap();
         log.sync().unwrap();
         disk.limit(Some(used() + 1_000));
@@ -136,7 +138,7 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         log.append(3, &entry(4_000)).unwrap();
         assert!(!log.is_obstructed());
         drop(log);
-        assert_eq!(LocalLog::open(storage, identity, durability, 0).unwrap().stream(0).unwrap().count(), 4);
+        assert_eq!(logs.open(identity, 0).unwrap().reader().stream(0).unwrap().count(), 4);
     }
 }
 

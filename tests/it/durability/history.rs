@@ -6,7 +6,8 @@ use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 use tetrad::{
     chain::{BlockId, HistoryLimits, Mining},
-    log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, Storage},
+    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogStore},
+    storage::{Directory, Storage},
     store::{Found, History, LogKey},
 };
 
@@ -59,9 +60,9 @@ async fn by_number_by_hash_and_by_transaction() {
     }
 }
 
-/// The log of a node in many small segments, with their indexes.
+/// The log of a node in many small segments, and an index of many parts.
 #[tokio::test]
-async fn through_the_indexes_of_many_segments() {
+async fn through_many_parts_of_the_index() {
     let node = crate::support::node().await;
     let holder = node.account(0);
     let token = crate::support::chain::token("USDC");
@@ -78,20 +79,24 @@ async fn through_the_indexes_of_many_segments() {
     let directory = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let identity = ChainIdentity { chain_id: 125, genesis: node.chain().head().genesis.hash };
-    let mut log = LocalLog::open(storage.clone(), identity, Durability::Os, 0).unwrap().with_segments_of(3_000);
-    let history = History::open(storage.clone(), log.reader(), identity).unwrap();
+    let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(2_000);
+    let mut log = logs.open(identity, 0).unwrap();
+    let history = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
+    let append = |log: &mut dyn BlockLog, entry: &Entry| {
+        let before = log.written();
+        log.append(log.end(), entry).unwrap();
+        history.insert(entry, log.written() - before);
+    };
     for block in &blocks {
         let entry = Entry::Block { block: block.clone(), changes: Arc::default(), shift: Default::default() };
-        let location = log.append(log.end(), &entry).unwrap();
-        history.insert(location, &entry);
+        append(&mut *log, &entry);
     }
     let entry = Entry::Revert { to: 17, shift: Default::default() };
-    let location = log.append(log.end(), &entry).unwrap();
-    history.insert(location, &entry);
+    append(&mut *log, &entry);
     history.finish();
 
     for round in 0..2 {
-        let reopened = History::open(storage.clone(), log.reader(), identity).unwrap();
+        let reopened = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
         // Whoever has a rotten file open does not notice.
         for history in [&reopened, &history].into_iter().take(2 - round) {
             for (at, block) in blocks.iter().enumerate() {

@@ -6,13 +6,14 @@ use alloy_primitives::{Address, B256};
 use tetrad::{
     Config, Node,
     chain::{Mining, Recovered, verify},
-    log::{Directory, Storage},
+    storage::{Directory, Storage},
     store::{backup, export, import, restore},
 };
 
 use super::{
     commands::chain,
     disk::Disk,
+    kept_in,
     ledger::{nonce, recover, send, start, transfer},
 };
 use crate::support::node_with;
@@ -68,7 +69,7 @@ fn at_every_call(disk: &Disk, act: impl Fn(&Arc<dyn Storage>) -> bool, mut check
 async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one_or_a_refusal() {
     let ((old, before), (copy, after)) = (disk_with(30).await, disk_with(12).await);
     let (mut refused, mut kept, mut replaced) = (0, 0, 0);
-    let act = |target: &Arc<dyn Storage>| restore(&copy, &**target).is_ok();
+    let act = |target: &Arc<dyn Storage>| restore(&kept_in(Arc::new(copy.clone())), &**target).is_ok();
     at_every_call(&old, act, |calls, left| {
         let storage: Arc<dyn Storage> = Arc::new(left.kill());
         match newest(&storage) {
@@ -78,22 +79,30 @@ async fn a_restore_that_is_interrupted_anywhere_leaves_the_old_chain_the_new_one
             Err(error) => {
                 refused += 1;
                 assert!(error.contains("interrupted") && error.contains("repeat"), "call {calls}: {error}");
-                assert!(verify(&storage).unwrap_err().to_string().contains("interrupted"), "call {calls}");
-                assert!(export(storage.clone(), &mut io::sink()).unwrap_err().to_string().contains("interrupted"));
-                assert!(backup(&*storage, &Disk::new(1)).unwrap_err().to_string().contains("interrupted"));
-                let stays = backup(&copy, &*storage).unwrap_err().to_string();
+                assert!(
+                    verify(&kept_in(storage.clone())).unwrap_err().to_string().contains("interrupted"),
+                    "call {calls}"
+                );
+                assert!(
+                    export(&kept_in(storage.clone()), &mut io::sink()).unwrap_err().to_string().contains("interrupted")
+                );
+                assert!(
+                    backup(&kept_in(storage.clone()), &Disk::new(1)).unwrap_err().to_string().contains("interrupted")
+                );
+                let stays = backup(&kept_in(Arc::new(copy.clone())), &*storage).unwrap_err().to_string();
                 assert!(stays.contains("interrupted") || stays.contains("not empty"), "call {calls}: {stays}");
             }
         }
         // The command can be repeated, and interrupted again while it is.
         let again: Arc<dyn Storage> = Arc::new(left);
         let complete = newest(&again) == Ok(after);
-        restore(&copy, &*again).unwrap_or_else(|error| panic!("call {calls}, repeated: {error}"));
+        restore(&kept_in(Arc::new(copy.clone())), &*again)
+            .unwrap_or_else(|error| panic!("call {calls}, repeated: {error}"));
         assert_eq!(newest(&again), Ok(after), "call {calls}, repeated");
         let first = again.folder("replaced-1").unwrap();
         assert_eq!(newest(&first), Ok(before), "call {calls}: what was there before");
         assert_eq!(again.folders().unwrap().len(), if complete { 2 } else { 1 }, "call {calls}");
-        verify(&again).unwrap();
+        verify(&kept_in(again)).unwrap();
     });
     assert!(refused > 20 && kept > 0 && replaced > 0, "{refused} {kept} {replaced}");
 }
@@ -104,7 +113,7 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
     for calls in 0..200 {
         let target = old.kill();
         target.fail_after(calls);
-        if restore(&copy, &target).is_ok() {
+        if restore(&kept_in(Arc::new(copy.clone())), &target).is_ok() {
             return;
         }
         let again: Arc<dyn Storage> = Arc::new(target.kill());
@@ -112,7 +121,7 @@ async fn what_an_interrupted_restore_replaced_can_be_restored() {
         if let Ok(replaced) = again.folder("replaced-1")
             && newest(&replaced).is_ok_and(|hash| hash == before)
         {
-            restore(&*replaced, &*again).unwrap();
+            restore(&kept_in(replaced), &*again).unwrap();
             assert_eq!(newest(&again), Ok(before));
         }
     }
@@ -126,9 +135,9 @@ type Attempt<'a> = &'a dyn Fn(&Arc<dyn Storage>) -> bool;
 async fn a_backup_or_import_that_is_interrupted_anywhere_is_refused_until_it_is_repeated() {
     let (live, hash) = disk_with(30).await;
     let mut file = Vec::new();
-    export(Arc::new(live.clone()), &mut file).unwrap();
-    let by_backup = |target: &Arc<dyn Storage>| backup(&live, &**target).is_ok();
-    let by_import = |target: &Arc<dyn Storage>| import(target.clone(), &mut &file[..]).is_ok();
+    export(&kept_in(Arc::new(live.clone())), &mut file).unwrap();
+    let by_backup = |target: &Arc<dyn Storage>| backup(&kept_in(Arc::new(live.clone())), &**target).is_ok();
+    let by_import = |target: &Arc<dyn Storage>| import(&kept_in(target.clone()), &mut &file[..]).is_ok();
     let copies: [Attempt<'_>; 2] = [&by_backup, &by_import];
     for (name, copy) in ["backup", "import"].into_iter().zip(copies) {
         at_every_call(&Disk::new(3), copy, |calls, left| {
@@ -184,7 +193,7 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
     let log = copy.join("log-00000000000000000000");
     let content = fs::read(&log).unwrap();
     fs::write(&log, [&[content[0] ^ 1], &content[1..]].concat()).unwrap();
-    restore(&Directory::new(&copy).unwrap(), &Directory::new(&live).unwrap()).unwrap_err();
+    restore(&kept_in(Arc::new(Directory::new(&copy).unwrap())), &Directory::new(&live).unwrap()).unwrap_err();
     fs::write(&log, content).unwrap();
 
     let error = refusal(&live).await;

@@ -6,13 +6,15 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256};
 use tetrad::{
     chain::{BlockId, Chain, Change, Edit, Mining, Pace, compact, repair, verify},
-    log::{ChainIdentity, LocalReader, Storage},
+    log::ChainIdentity,
     state::State,
+    storage::Storage,
     store::{Checkpoint, History, backup},
 };
 
 use super::{
     disk::Disk,
+    kept_in,
     ledger::{ACCOUNTS, first_head, key, nonce, recover, send, start, transfer},
     rounds,
 };
@@ -159,18 +161,18 @@ impl Model {
     /// What may be done to a directory while no node runs on it.
     fn maintain(&mut self, storage: &Arc<dyn Storage>, what: &str) {
         let check = |storage: &Arc<dyn Storage>, what: &str| {
-            let report = verify(storage).unwrap_or_else(|error| panic!("{what}: {error}"));
+            let report = verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}: {error}"));
             let known = (report.first, report.first_state, report.last);
             assert_eq!(known, (self.oldest, self.oldest_state, self.blocks.len() as u64), "{what}");
         };
         check(storage, what);
-        assert_eq!(repair(storage).unwrap(), None, "{what}");
+        assert_eq!(repair(&kept_in(storage.clone())).unwrap(), None, "{what}");
         let copy: Arc<dyn Storage> = Arc::new(Disk::new(1));
-        backup(&**storage, &*copy).unwrap();
+        backup(&kept_in(storage.clone()), &*copy).unwrap();
         check(&copy, &format!("{what}, a backup"));
         if self.random.chance(50) {
             let keep = 256 + self.random.below(100);
-            let oldest = compact(storage, keep, None).unwrap();
+            let oldest = compact(&kept_in(storage.clone()), keep, None).unwrap();
             self.oldest = self.oldest.max((self.blocks.len() as u64 + 1).saturating_sub(keep));
             assert_eq!(oldest.max(1), self.oldest, "{what}, compacted");
             self.oldest_state = self.oldest_state.max(self.oldest);
@@ -178,15 +180,16 @@ impl Model {
         if self.random.chance(15) {
             self.forget_beginning(storage);
         }
-        let report = verify(storage).unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
+        let report = verify(&kept_in(storage.clone())).unwrap_or_else(|error| panic!("{what}, afterwards: {error}"));
         assert_eq!((report.first, report.first_state), (self.oldest, self.oldest_state), "{what}, afterwards");
     }
 
     /// Removes the checkpoint that the states of the past are read from, as earlier versions did.
     fn forget_beginning(&mut self, storage: &Arc<dyn Storage>) {
         let identity = ChainIdentity { chain_id: 125, genesis: first_head().block.hash };
-        let reader = Arc::new(LocalReader::new(storage.clone()));
-        let bases = History::open(storage.clone(), reader, identity).unwrap().bases().unwrap();
+        let log = kept_in(storage.clone()).log.open(identity, 0).unwrap();
+        let history = History::open(storage.clone(), log.reader(), identity, 8_192).unwrap();
+        let bases = history.bases().unwrap();
         if let [first, second, ..] = bases[..] {
             storage.remove(&format!("checkpoint-{first:020}")).unwrap();
             // One of what was taken back must not take its place either.

@@ -12,8 +12,10 @@ use tetrad::{
         PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
     },
     evm::{ChainParams, Fork, Forks},
-    log::{Durability, Storage},
+    storage::Storage,
 };
+
+use super::kept_in;
 
 pub const ACCOUNTS: usize = 3;
 
@@ -49,14 +51,13 @@ pub fn recover(storage: Arc<dyn Storage>) -> Result<Recovered, OpenError> {
 
 pub fn recover_with(storage: Arc<dyn Storage>, change: impl FnOnce(&mut Opening)) -> Result<Recovered, OpenError> {
     let mut opening = Opening {
-        storage,
+        kept: kept_in(storage),
         directory: None,
         params: params(),
         settings: vec![("--chain-id".to_owned(), "125".to_owned())],
-        durability: Durability::Fsync,
         limits: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
         checkpoint_bytes: 4_096,
-        segment_bytes: 8_192,
+        index_bytes: 8_192,
     };
     change(&mut opening);
     open(opening, false, || Ok(first_head()))

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use tetrad::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLog, LogError},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogError, LogStore},
     state::{AccountChange, Changes},
+    storage::{Directory, Storage},
 };
 
 use super::{disk::Disk, rounds};
@@ -40,8 +41,13 @@ fn bytes(entry: &Entry) -> Vec<u8> {
     out.into_bytes()
 }
 
-fn content(log: &LocalLog) -> Result<Vec<Vec<u8>>, LogError> {
-    log.stream(0)?.map(|stored| Ok(stored?.bytes)).collect()
+fn content(log: &dyn BlockLog) -> Result<Vec<Vec<u8>>, LogError> {
+    log.reader().stream(0)?.map(|stored| Ok(stored?.bytes)).collect()
+}
+
+/// A log in small segments.
+fn logs(storage: Arc<dyn Storage>, durability: Durability) -> LocalLogs {
+    LocalLogs::new(storage).with_durability(durability).with_segments_of(4_096)
 }
 
 /// Entries that were acknowledged, and one that may be there as well.
@@ -52,12 +58,12 @@ struct Model {
 }
 
 impl Model {
-    fn append(&mut self, log: &mut LocalLog, random: &mut Random) {
+    fn append(&mut self, log: &mut dyn BlockLog, random: &mut Random) {
         let entry = entry(random);
         match log.append(log.end(), &entry) {
-            Ok(location) => {
-                assert_eq!(location.height, self.acknowledged.len() as u64);
+            Ok(()) => {
                 self.acknowledged.push(bytes(&entry));
+                assert_eq!(log.end(), self.acknowledged.len() as u64);
             }
             Err(AppendError::Refused { .. }) => assert_eq!(log.end(), self.acknowledged.len() as u64),
             Err(AppendError::Unknown { .. }) => {
@@ -68,7 +74,7 @@ impl Model {
         }
     }
 
-    fn check(&mut self, seed: u64, log: &LocalLog) {
+    fn check(&mut self, seed: u64, log: &dyn BlockLog) {
         let found = content(log).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         let mut expected = self.acknowledged.clone();
         if found.len() > expected.len() {
@@ -88,12 +94,12 @@ fn what_was_acknowledged_survives_faults_and_power_failures() {
         for _ in 0..3 {
             disk.fail(0);
             let storage = Arc::new(disk.clone());
-            let log = LocalLog::open(storage, CHAIN, Durability::Fsync, 0);
-            let mut log = log.unwrap_or_else(|error| panic!("seed {seed}: {error}")).with_segments_of(4_096);
-            model.check(seed, &log);
+            let log = logs(storage, Durability::Fsync).open(CHAIN, 0);
+            let mut log = log.unwrap_or_else(|error| panic!("seed {seed}: {error}"));
+            model.check(seed, &*log);
             disk.fail(random.pick(&[0, 2, 10]));
             for _ in 0..random.below(20) {
-                model.append(&mut log, random);
+                model.append(&mut *log, random);
             }
             disk = if random.chance(70) { disk.power_failure() } else { disk.kill() };
         }
@@ -107,10 +113,9 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
         let mut disk = Disk::new(seed);
         let mut model = Model::default();
         for _ in 0..3 {
-            let mut log = LocalLog::open(Arc::new(disk.clone()), CHAIN, Durability::Os, 0).unwrap();
-            log = log.with_segments_of(4_096);
-            model.check(seed, &log);
-            (0..random.below(20)).for_each(|_| model.append(&mut log, random));
+            let mut log = logs(Arc::new(disk.clone()), Durability::Os).open(CHAIN, 0).unwrap();
+            model.check(seed, &*log);
+            (0..random.below(20)).for_each(|_| model.append(&mut *log, random));
             disk = disk.kill();
         }
     }
@@ -119,9 +124,10 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
 #[test]
 fn a_flipped_bit_is_never_taken_for_an_end() {
     let directory = tempfile::tempdir().unwrap();
-    let storage = Arc::new(tetrad::log::Directory::new(directory.path()).unwrap());
+    let storage = Arc::new(Directory::new(directory.path()).unwrap());
     let random = &mut Random::new(1);
-    let mut log = LocalLog::open(storage.clone(), CHAIN, Durability::Os, 0).unwrap();
+    let logs = logs(storage, Durability::Os);
+    let mut log = logs.open(CHAIN, 0).unwrap();
     for _ in 0..6 {
         log.append(log.end(), &entry(random)).unwrap();
     }
@@ -133,7 +139,7 @@ fn a_flipped_bit_is_never_taken_for_an_end() {
         let at = random.below(rotten.len() as u64) as usize;
         rotten[at] ^= 1 << random.below(8);
         std::fs::write(&file, &rotten).unwrap();
-        let error = LocalLog::open(storage.clone(), CHAIN, Durability::Os, 0).err().expect("a refusal");
+        let error = logs.open(CHAIN, 0).err().expect("a refusal");
         assert!(error.to_string().contains("log-00000000000000000000: "), "{error}");
         assert_eq!(std::fs::read(&file).unwrap(), rotten, "a refusal changes nothing");
     }

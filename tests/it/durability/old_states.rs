@@ -5,8 +5,9 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
 use tetrad::{
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLog, Parameters, Shift, Storage},
+    log::{ChainIdentity, Durability, Entry, LocalLogs, LogStore, Parameters, Shift},
     state::{AccountChange, AccountFields, Changes, State},
+    storage::Storage,
     store::{Checkpoint, History, OldState},
 };
 
@@ -81,8 +82,9 @@ fn every_height_is_read_as_it_was() {
             parameters: Parameters { chain_id: 125, signers: Vec::new() },
         };
         first.write(&*storage, identity).unwrap();
-        let mut log = LocalLog::open(storage.clone(), identity, Durability::Os, 0).unwrap().with_segments_of(2_000);
-        let history = History::open(storage.clone(), log.reader(), identity).unwrap();
+        let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(3_000);
+        let mut log = logs.open(identity, 0).unwrap();
+        let history = History::open(storage.clone(), log.reader(), identity, 2_000).unwrap();
         // The state below each height, and one that was read before what it is made of was taken back.
         let mut states = vec![head.state.clone()];
         let mut early = None;
@@ -101,8 +103,9 @@ fn every_height_is_read_as_it_was() {
                 Entry::Edit { changes: Arc::new(changes), root, parameters: None }
             };
             states.push(state);
-            let location = log.append(step, &entry).unwrap();
-            history.insert(location, &entry);
+            let before = log.written();
+            log.append(step, &entry).unwrap();
+            history.insert(&entry, log.written() - before);
             if let Some((past, state)) = &early {
                 compare(past, state, &format!("seed {seed}, taken back before {step}"));
             }
@@ -116,7 +119,7 @@ fn every_height_is_read_as_it_was() {
             }
         }
         history.finish();
-        let reopened = History::open(storage, log.reader(), identity).unwrap();
+        let reopened = History::open(storage, log.reader(), identity, 2_000).unwrap();
         let counts = |height: &u64| height.checked_sub(1).is_none_or(|last| !reopened.is_void(last));
         for height in (0..=300).filter(counts) {
             let past = OldState::below(reopened.clone(), height).unwrap().unwrap();

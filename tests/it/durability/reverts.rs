@@ -5,7 +5,9 @@ use std::{sync::Arc, time::Instant};
 use alloy_primitives::{Address, U256};
 use tetrad::{
     chain::{BlockId, Chain, Change, Edit, Mining, verify},
-    log::{Directory, Durability, Storage},
+    log::{Durability, LocalLogs},
+    storage::{Directory, Storage},
+    store::ChainStore,
 };
 
 use super::ledger::{nonce, recover_with, send, start, transfer};
@@ -28,10 +30,12 @@ async fn pairs(chain: &Chain, count: u64) {
 async fn a_hundred_thousand_of_them_are_no_burden() {
     let place = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(place.path()).unwrap());
+    let log = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(8 << 20);
+    let kept = ChainStore { storage: storage.clone(), log: Arc::new(log) };
     let recover = || {
         recover_with(storage.clone(), |opening| {
-            opening.durability = Durability::Os;
-            (opening.checkpoint_bytes, opening.segment_bytes) = (32 << 20, 8 << 20);
+            opening.kept.log = kept.log.clone();
+            (opening.checkpoint_bytes, opening.index_bytes) = (32 << 20, 8 << 20);
         })
     };
     let (chain, writer) = start(recover().unwrap(), Mining::Instant);
@@ -68,7 +72,7 @@ async fn a_hundred_thousand_of_them_are_no_burden() {
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
     let begun = Instant::now();
-    let report = verify(&storage).unwrap();
+    let report = verify(&kept).unwrap();
     println!("verified in {:?}", begun.elapsed());
     assert_eq!((report.first, report.last, report.transactions), (1, 12, 12));
     assert_eq!(report.entries, 12 + 3 * PAIRS);

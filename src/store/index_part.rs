@@ -1,25 +1,26 @@
-//! The index of one segment, in memory or in its file.
+//! A part of the index that no longer grows, in memory or in its file.
 
-use std::io;
+use std::{io, ops::Range};
 
 use super::{active::ActiveIndex, key::LogKey, sealed::SealedIndex};
 
-/// The index of a segment that no longer grows.
-pub(super) enum SegmentIndex {
+/// A part of the index that no longer grows.
+pub(super) enum IndexPart {
     /// The file is being written.
     Memory(ActiveIndex),
     File(SealedIndex),
 }
 
-impl SegmentIndex {
-    pub(super) fn segment(&self) -> u64 {
+impl IndexPart {
+    /// Heights of the entries that it covers.
+    pub(super) fn heights(&self) -> Range<u64> {
         match self {
-            Self::Memory(index) => index.segment,
-            Self::File(index) => index.segment,
+            Self::Memory(index) => index.heights.clone(),
+            Self::File(index) => index.heights.clone(),
         }
     }
 
-    /// The first and the last block's number.
+    /// The lowest and the highest number of its blocks.
     pub(super) fn numbers(&self) -> Option<(u64, u64)> {
         match self {
             Self::Memory(index) => index.numbers(),
@@ -27,8 +28,8 @@ impl SegmentIndex {
         }
     }
 
-    /// The segment's blocks up to `last` in pieces, newest first, the first and the last block of each. The pieces grow:
-    /// whoever wants only the newest reads little, and whoever finds nothing does not search often.
+    /// Its blocks up to `last` in windows, newest first: the first and the last block of each. The windows grow, so that a
+    /// search that ends early reads little, and one that finds nothing has few steps.
     pub(super) fn windows(&self, last: u64) -> Vec<(u64, u64)> {
         const FIRST: u64 = 512;
         let Some((first, newest)) = self.numbers() else { return Vec::new() };
@@ -51,12 +52,13 @@ impl SegmentIndex {
     }
 }
 
-/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, or nearly so, in order.
+/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, in order. Some of them may lack
+/// one.
 pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
-    /// With so few left they are looked at rather than searched for under further keys.
+    /// With so few left, the blocks themselves are read rather than further keys looked up.
     const FEW: usize = 16;
     let mut found: Option<Vec<u64>> = None;
-    // The last topics say the most.
+    // The last topics are the most selective.
     for keys in wanted.iter().rev() {
         if found.as_ref().is_some_and(|found| found.len() <= FEW) {
             break;
@@ -72,7 +74,7 @@ pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> V
     found.unwrap_or_default()
 }
 
-/// What was read, or nothing where it could not be read, which the log of the program then tells.
+/// The value of a result; an error is logged.
 pub(super) fn logged<T>(result: io::Result<T>) -> Option<T> {
     result.inspect_err(|error| tracing::error!(%error, "could not read an index")).ok()
 }

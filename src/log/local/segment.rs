@@ -2,10 +2,11 @@
 
 use std::{io, sync::Arc};
 
-use super::{
-    ChainIdentity, Location, LogError, Records, Storage, Stored, StoredFile, Tail, record::HEADER, write_record,
+use crate::{
+    codec::{Malformed, Reader, Writer},
+    log::{ChainIdentity, LogError, Stored},
+    storage::{HEADER, Records, Storage, StoredFile, Tail, write_record},
 };
-use crate::codec::{Malformed, Reader, Writer};
 
 /// The first bytes of every segment's first record.
 const MAGIC: &[u8] = b"tetrad log";
@@ -15,12 +16,12 @@ const VERSION: u64 = 1;
 const HEAD: u64 = u64::MAX;
 
 /// The name of the segment whose first entry has this height.
-pub fn segment_name(first: u64) -> String {
+pub(super) fn segment_name(first: u64) -> String {
     format!("log-{first:020}")
 }
 
 /// The heights that segments begin with, in order.
-pub fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
+pub(super) fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
     let failed = |source| LogError::Io { file: storage.describe(""), source };
     let names = storage.names().map_err(failed)?;
     let mut firsts: Vec<u64> = names.iter().filter_map(|name| name.strip_prefix("log-")?.parse().ok()).collect();
@@ -30,23 +31,23 @@ pub fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
 
 /// Everything in one segment.
 #[derive(Debug)]
-pub struct Segment {
+pub(super) struct Segment {
     /// Height of the first entry.
-    pub first: u64,
+    pub(super) first: u64,
     name: String,
     place: String,
     bytes: Vec<u8>,
     /// Where each entry begins.
-    offsets: Vec<u64>,
+    pub(super) offsets: Vec<u64>,
     /// Where the intact part ends.
-    pub length: u64,
+    pub(super) length: u64,
     /// What comes after it.
-    pub tail: Tail,
+    pub(super) tail: Tail,
 }
 
 impl Segment {
     /// Reads a segment and checks every record of it.
-    pub fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
+    pub(super) fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
         match Self::intact(storage, first, identity)? {
             (segment, None) => Ok(segment),
             (segment, Some(what)) => {
@@ -57,7 +58,7 @@ impl Segment {
     }
 
     /// The same up to the first record that is damaged, and what is wrong with that one.
-    pub fn intact(
+    pub(super) fn intact(
         storage: &dyn Storage,
         first: u64,
         identity: Option<ChainIdentity>,
@@ -93,12 +94,12 @@ impl Segment {
     }
 
     /// The height after the last entry.
-    pub fn end(&self) -> u64 {
+    pub(super) fn end(&self) -> u64 {
         self.first + self.offsets.len() as u64
     }
 
     /// Refuses a file that does not end with its last entry: one that others follow was complete.
-    pub fn expect_clean(&self) -> Result<(), LogError> {
+    pub(super) fn expect_clean(&self) -> Result<(), LogError> {
         match self.tail {
             Tail::Clean => Ok(()),
             _ => Err(LogError::Damaged {
@@ -111,16 +112,21 @@ impl Segment {
     }
 
     /// The entry of this height.
-    pub fn get(&self, height: u64) -> Option<Stored> {
+    pub(super) fn get(&self, height: u64) -> Option<Stored> {
         let index = height.checked_sub(self.first)? as usize;
         let offset = *self.offsets.get(index)?;
         let end = self.offsets.get(index + 1).copied().unwrap_or(self.length);
         let bytes = self.bytes[offset as usize + HEADER..end as usize - 1].to_vec();
-        Some(Stored { location: Location { height, segment: self.first, offset }, bytes })
+        Some(Stored { height, bytes })
+    }
+
+    /// Its entries, oldest first.
+    pub(super) fn entries(&self) -> impl Iterator<Item = Stored> {
+        (self.first..self.end()).filter_map(|height| self.get(height))
     }
 
     /// The same segment up to an entry that is one of its own; what follows is its end, to be [cut off](Self::cut).
-    pub fn ending_at(mut self, height: u64) -> Self {
+    pub(super) fn ending_at(mut self, height: u64) -> Self {
         let count = height.saturating_sub(self.first) as usize;
         if let Some(offset) = self.offsets.get(count) {
             self.length = *offset;
@@ -130,7 +136,7 @@ impl Segment {
     }
 
     /// Puts the end that is not intact aside and cuts it off.
-    pub fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
+    pub(super) fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
         let cut = || -> io::Result<()> {
             let copy = storage.create(&aside)?;
@@ -171,7 +177,7 @@ fn draft_name(first: u64) -> String {
 }
 
 /// Makes a segment of the entries of another from height `from` on, all of it or nothing.
-pub fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
+pub(super) fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
     let mut bytes = head(from, identity);
     let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
     bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);

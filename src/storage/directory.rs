@@ -1,4 +1,4 @@
-//! Where files are: a directory, or what a test makes of one.
+//! A directory of the file system.
 
 use std::{
     fs, io,
@@ -7,101 +7,7 @@ use std::{
     sync::Arc,
 };
 
-/// A flat directory of files. Implementations that fail, delay and tear writes show what becomes of the chain then.
-pub trait Storage: Send + Sync {
-    /// The names of all files.
-    fn names(&self) -> io::Result<Vec<String>>;
-
-    /// A file that exists.
-    fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
-
-    /// A new file, empty even if there was one of that name.
-    fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
-
-    /// The same for a copy of `original`: whoever may not read that one may at no time read this one.
-    fn create_like(&self, name: &str, _original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
-        self.create(name)
-    }
-
-    /// Gives a file another name; one that had it is gone.
-    fn rename(&self, from: &str, to: &str) -> io::Result<()>;
-
-    /// Removes a file.
-    fn remove(&self, name: &str) -> io::Result<()>;
-
-    /// The names of all folders in it.
-    fn folders(&self) -> io::Result<Vec<String>>;
-
-    /// A folder in it, made if it does not exist.
-    fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>>;
-
-    /// Moves a file into a folder that exists; one of the same name there is gone.
-    fn move_into(&self, folder: &str, name: &str) -> io::Result<()>;
-
-    /// Returns once creations, renamings and removals are on disk.
-    fn sync_names(&self) -> io::Result<()>;
-
-    /// Where the files are, for messages.
-    fn describe(&self, name: &str) -> String;
-}
-
-/// A file.
-pub trait StoredFile: Send + Sync {
-    /// Bytes in it.
-    fn length(&self) -> io::Result<u64>;
-
-    /// Fills the buffer with what stands from `offset` on.
-    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
-
-    /// Puts bytes at `offset`. After an error some of them may be there.
-    fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
-
-    /// Cuts the file off.
-    fn truncate(&self, length: u64) -> io::Result<()>;
-
-    /// Returns once everything is on disk. After an error nobody knows what is.
-    fn sync(&self) -> io::Result<()>;
-
-    /// Who may do what with it, where files have such permissions.
-    fn permissions(&self) -> io::Result<Option<fs::Permissions>> {
-        Ok(None)
-    }
-}
-
-/// The content of a file; none if there is none.
-pub fn read_file(storage: &dyn Storage, name: &str) -> io::Result<Option<Vec<u8>>> {
-    let file = match storage.open(name) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
-        other => other?,
-    };
-    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-    file.read_at(&mut bytes, 0)?;
-    Ok(Some(bytes))
-}
-
-/// Gives a file this content, all of it or nothing.
-pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
-    with_draft(storage, name, |file| {
-        file.write_at(bytes, 0)?;
-        file.sync()
-    })?;
-    storage.sync_names()
-}
-
-/// Writes a file under another name first, so that all of it is there or nothing. The draft of a write that failed is
-/// removed: on a full disk it would take the room that is left.
-pub fn with_draft<T>(
-    storage: &dyn Storage,
-    name: &str,
-    write: impl FnOnce(&Arc<dyn StoredFile>) -> io::Result<T>,
-) -> io::Result<T> {
-    let draft = format!("draft-{name}");
-    let file = storage.create(&draft)?;
-    let written = write(&file).and_then(|written| storage.rename(&draft, name).map(|()| written));
-    written.inspect_err(|_| {
-        let _ = storage.remove(&draft);
-    })
-}
+use super::{Storage, StoredFile};
 
 /// A directory of the file system.
 #[derive(Clone, Debug)]

@@ -12,17 +12,18 @@
 
 use std::io::{self, Read};
 
+use super::StoredFile;
 use crate::codec::Writer;
 
 /// Bytes in front of a payload.
-pub(super) const HEADER: usize = 21;
+pub(crate) const HEADER: usize = 21;
 const FIRST: u8 = 0xb1;
 const LAST: u8 = 0x5a;
 /// What a disk writes as a whole.
 const SECTOR: u64 = 512;
 
 /// Bytes that a record with such a payload takes.
-pub(super) fn record_size(payload: usize) -> usize {
+fn record_size(payload: usize) -> usize {
     HEADER + payload + 1
 }
 
@@ -65,15 +66,15 @@ pub enum Tail {
 
 /// What a record's header says.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Header {
-    pub(super) length: usize,
-    pub(super) sequence: u64,
+struct Header {
+    length: usize,
+    sequence: u64,
     check: u32,
 }
 
 impl Header {
     /// Reads a header; none if it is not intact.
-    pub(super) fn read(bytes: &[u8]) -> Option<Self> {
+    fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
         let intact = bytes[0] == FIRST && crc32fast::hash(&bytes[..HEADER - 4]) == number(HEADER - 4);
@@ -85,7 +86,7 @@ impl Header {
     }
 
     /// The payload at the beginning of `bytes`; none if it is not intact.
-    pub(super) fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
+    fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let payload = bytes.get(..self.length)?;
         (bytes.get(self.length) == Some(&LAST) && crc32fast::hash(payload) == self.check).then_some(payload)
     }
@@ -108,6 +109,27 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     header.payload(&bytes).ok_or("a record does not fit its checksum, or is cut off")?;
     bytes.pop();
     Ok(Some(bytes))
+}
+
+/// Reads the payload of the record at `offset` of a file; says what is wrong if there is none with this sequence number, or
+/// one larger than `limit`.
+pub fn read_record_at(
+    file: &dyn StoredFile,
+    offset: u64,
+    sequence: u64,
+    limit: usize,
+) -> io::Result<Result<Vec<u8>, &'static str>> {
+    let mut head = [0; HEADER];
+    file.read_at(&mut head, offset)?;
+    let header = Header::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
+    let Some(header) = header else { return Ok(Err("the head of a record does not fit its checksum")) };
+    let mut bytes = vec![0; header.length + 1];
+    file.read_at(&mut bytes, offset + HEADER as u64)?;
+    if header.payload(&bytes).is_none() {
+        return Ok(Err("a record does not fit its checksum"));
+    }
+    bytes.pop();
+    Ok(Ok(bytes))
 }
 
 /// The intact records at the beginning of some bytes.

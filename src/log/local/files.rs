@@ -1,0 +1,166 @@
+//! The files of a log, shared by its writer and its readers: which entry stands where.
+
+use std::{io, ops::Range, sync::Arc};
+
+use parking_lot::RwLock;
+
+use super::{
+    segment::{Segment, segment_name},
+    stream::LocalStream,
+};
+use crate::{
+    log::{ChainIdentity, LogError, ReadLog, Stored, Stream},
+    storage::{Storage, read_record_at, remove_file, with_draft},
+};
+
+/// The largest encoding of an entry, in bytes.
+pub(super) const MAX_ENTRY: usize = 1 << 30;
+/// Bytes of one offset.
+const WORD: usize = 8;
+
+/// The files of an open log.
+pub(super) struct Files {
+    pub(super) storage: Arc<dyn Storage>,
+    pub(super) identity: ChainIdentity,
+    pub(super) positions: RwLock<Positions>,
+}
+
+/// Where the entries stand.
+pub(super) struct Positions {
+    /// Heights of the first entries of the segments, in order. There is always one.
+    pub(super) firsts: Vec<u64>,
+    /// Offsets of the entries in the newest segment.
+    pub(super) offsets: Vec<u64>,
+}
+
+impl Positions {
+    /// Height of the newest segment's first entry.
+    fn newest(&self) -> u64 {
+        self.firsts.last().copied().unwrap_or_default()
+    }
+
+    fn heights(&self) -> Range<u64> {
+        self.firsts.first().copied().unwrap_or_default()..self.newest() + self.offsets.len() as u64
+    }
+}
+
+/// The file with the offsets of a segment's entries, eight bytes each, little-endian.
+fn offsets_name(first: u64) -> String {
+    format!("offsets-{first:020}")
+}
+
+/// Writes the offsets of a segment that no longer grows. Not synced: a file that is lost or torn is made again.
+pub(super) fn write_offsets(storage: &dyn Storage, first: u64, offsets: &[u64]) -> io::Result<()> {
+    let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
+    with_draft(storage, &offsets_name(first), |file| file.write_at(&bytes, 0))
+}
+
+/// Removes a segment and the offsets of its entries.
+pub(super) fn remove_segment(storage: &dyn Storage, first: u64) -> io::Result<()> {
+    storage.remove(&segment_name(first))?;
+    remove_file(storage, &offsets_name(first))
+}
+
+impl Files {
+    /// The entry at an offset of a segment.
+    fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<Stored, LogError> {
+        let name = segment_name(first);
+        let place = || self.storage.describe(&name);
+        let read = || read_record_at(&*self.storage.open(&name)?, offset, height, MAX_ENTRY);
+        match read().map_err(|source| LogError::Io { file: place(), source })? {
+            Ok(bytes) => Ok(Stored { height, bytes }),
+            Err(what) => Err(LogError::Damaged { file: place(), offset, height, what }),
+        }
+    }
+
+    /// The offset of an entry of a segment that no longer grows, as its file has it.
+    fn stored_offset(&self, first: u64, height: u64) -> io::Result<u64> {
+        let mut word = [0; WORD];
+        let file = self.storage.open(&offsets_name(first))?;
+        file.read_at(&mut word, (height - first) * WORD as u64)?;
+        Ok(u64::from_le_bytes(word))
+    }
+
+    /// The same from the segment itself, for which a file is written.
+    fn found_offset(&self, first: u64, height: u64) -> Result<u64, LogError> {
+        let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
+        self.keep_offsets(&segment);
+        let missing = || LogError::Missing { from: segment.end(), to: height + 1, place: self.storage.describe("") };
+        segment.offsets.get((height - first) as usize).copied().ok_or_else(missing)
+    }
+
+    /// Checks that every entry is in a segment.
+    pub(super) fn expect_complete(&self) -> Result<(), LogError> {
+        let firsts = self.positions.read().firsts.clone();
+        for pair in firsts.windows(2) {
+            let (first, to) = (pair[0], pair[1]);
+            let known = self.storage.open(&offsets_name(first)).and_then(|file| file.length());
+            if known.is_ok_and(|length| first + length / WORD as u64 >= to) {
+                continue;
+            }
+            let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
+            if segment.end() < to {
+                return Err(LogError::Missing { from: segment.end(), to, place: self.storage.describe("") });
+            }
+            self.keep_offsets(&segment);
+        }
+        Ok(())
+    }
+
+    fn keep_offsets(&self, segment: &Segment) {
+        if let Err(error) = write_offsets(&*self.storage, segment.first, &segment.offsets) {
+            tracing::warn!(%error, "could not write the offsets of a segment; reading from it is slow");
+        }
+    }
+}
+
+impl ReadLog for Files {
+    fn heights(&self) -> Range<u64> {
+        self.positions.read().heights()
+    }
+
+    fn read(&self, height: u64) -> Result<Stored, LogError> {
+        let (first, offset) = {
+            let positions = self.positions.read();
+            let heights = positions.heights();
+            if !heights.contains(&height) {
+                let (from, to, place) = (height, heights.start, self.storage.describe(""));
+                return Err(LogError::Missing { from, to, place });
+            }
+            let at = positions.firsts.partition_point(|first| *first <= height);
+            let first = at.checked_sub(1).and_then(|at| positions.firsts.get(at)).copied().unwrap_or_default();
+            let offset = positions.offsets.get((height - first) as usize).filter(|_| first == positions.newest());
+            (first, offset.copied())
+        };
+        if let Some(offset) = offset {
+            return self.read_at(first, offset, height);
+        }
+        match self.stored_offset(first, height).map(|offset| self.read_at(first, offset, height)) {
+            Ok(Ok(stored)) => Ok(stored),
+            // The file of offsets is missing or wrong, unless the segment itself is damaged: reading all of it tells.
+            _ => self.read_at(first, self.found_offset(first, height)?, height),
+        }
+    }
+
+    fn stream(&self, from: u64) -> Result<Stream, LogError> {
+        let positions = self.positions.read();
+        let end = positions.heights().end;
+        let Some(at) = positions.firsts.partition_point(|first| *first <= from).checked_sub(1) else {
+            let (to, place) = (positions.heights().start, self.storage.describe(""));
+            return Err(LogError::Missing { from, to, place });
+        };
+        let firsts = positions.firsts[at..].iter().copied().collect();
+        Ok(Box::new(LocalStream::new(self.storage.clone(), self.identity, firsts, from, end)))
+    }
+
+    fn sync(&self) -> Result<(), LogError> {
+        // An older segment was synced before the one after the next began.
+        let firsts = self.positions.read().firsts.clone();
+        for first in firsts.iter().rev().take(2) {
+            let name = segment_name(*first);
+            let failed = |source| LogError::Io { file: self.storage.describe(&name), source };
+            self.storage.open(&name).and_then(|file| file.sync()).map_err(failed)?;
+        }
+        Ok(())
+    }
+}

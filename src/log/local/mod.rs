@@ -1,0 +1,145 @@
+//! Logs in files of their own format.
+//!
+//! Segments of some megabytes follow one another; the newest grows by one [record](crate::storage::write_record) per
+//! entry. A file of this shape beats an embedded database here: an append is one write and one `fdatasync` of a few
+//! kilobytes, where a B-tree writes several pages twice, and every way in which it can end is known.
+//!
+//! Beside each segment that no longer grows stands a file with the offsets of its entries. It is derived, and made again
+//! where it is missing or wrong.
+
+mod files;
+mod segment;
+mod stream;
+mod writer;
+
+use std::{io, sync::Arc};
+
+use self::{
+    segment::{Segment, segment_name, segments},
+    writer::LocalLog,
+};
+use super::{BlockLog, ChainIdentity, Durability, Entry, Extent, LogError, LogStore};
+use crate::{
+    codec::Malformed,
+    storage::{Storage, Tail, copy_file},
+};
+
+/// Whether a file of this name belongs to a log.
+pub fn is_log_file(name: &str) -> bool {
+    name.starts_with("log-") || name.starts_with("offsets-")
+}
+
+/// Logs in a directory, which holds one.
+#[derive(Clone)]
+pub struct LocalLogs {
+    storage: Arc<dyn Storage>,
+    durability: Durability,
+    segment_bytes: u64,
+}
+
+impl LocalLogs {
+    /// The log in this directory, with every append synced and segments of 64 MiB.
+    pub fn new(storage: Arc<dyn Storage>) -> Self {
+        Self { storage, durability: Durability::Fsync, segment_bytes: 64 << 20 }
+    }
+
+    /// The same with another durability of appends.
+    pub fn with_durability(self, durability: Durability) -> Self {
+        Self { durability, ..self }
+    }
+
+    /// The same with segments that grow to this many bytes.
+    pub fn with_segments_of(self, segment_bytes: u64) -> Self {
+        Self { segment_bytes, ..self }
+    }
+
+    fn failed(&self, source: io::Error) -> LogError {
+        LogError::Io { file: self.storage.describe(""), source }
+    }
+}
+
+impl LogStore for LocalLogs {
+    fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError> {
+        Ok(Box::new(LocalLog::open(self.storage.clone(), identity, self.durability, self.segment_bytes, begin_at)?))
+    }
+
+    fn verify(&self, identity: ChainIdentity) -> Result<Option<Extent>, LogError> {
+        let firsts = segments(&*self.storage)?;
+        let Some(&start) = firsts.first() else { return Ok(None) };
+        let mut extent = Extent { heights: start..start, ..Extent::default() };
+        for (at, &first) in firsts.iter().enumerate() {
+            if first > extent.heights.end {
+                return Ok(Some(Extent { damage: Some("it is missing"), ..extent }));
+            }
+            let (segment, damage) = match Segment::intact(&*self.storage, first, Some(identity)) {
+                Ok(found) => found,
+                Err(LogError::Damaged { what, .. }) => {
+                    extent.heights.end = first;
+                    return Ok(Some(Extent { damage: Some(what), ..extent }));
+                }
+                Err(error) => return Err(error),
+            };
+            for stored in segment.entries() {
+                let malformed =
+                    |error: Malformed| LogError::Malformed { height: stored.height, what: error.to_string() };
+                if let Some(to) = Entry::reverts_to(&stored.bytes).map_err(malformed)? {
+                    extent.reverts.push((stored.height, to));
+                }
+            }
+            extent.heights.end = segment.end();
+            // In the last segment, a torn end is the rest of an append that was never acknowledged.
+            let torn = "the file ends within an entry, and yet others follow";
+            let damage = damage.or_else(|| (segment.tail == Tail::Torn && at + 1 < firsts.len()).then_some(torn));
+            if damage.is_some() {
+                return Ok(Some(Extent { damage, ..extent }));
+            }
+        }
+        Ok(Some(extent))
+    }
+
+    fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
+        let firsts = segments(&*self.storage)?;
+        // The segment that the cut goes through; none if the head of its file is damaged.
+        let through = match firsts.iter().rfind(|first| **first <= at) {
+            None => None,
+            Some(&first) => match Segment::intact(&*self.storage, first, Some(identity)) {
+                Ok((segment, damage)) => Some((segment, damage)),
+                Err(LogError::Damaged { .. }) => None,
+                Err(error) => return Err(error),
+            },
+        };
+        let kept = through.as_ref().map(|(segment, _)| segment.first);
+        let mut aside = Vec::new();
+        // The newest first, so that no hole appears that was not there before.
+        for first in firsts.iter().rev().filter(|first| **first >= at && Some(**first) != kept) {
+            let (name, torn) = (segment_name(*first), format!("torn-{}", segment_name(*first)));
+            self.storage.rename(&name, &torn).map_err(|source| self.failed(source))?;
+            aside.push(self.storage.describe(&torn));
+        }
+        if let Some((segment, damage)) = through
+            && (damage.is_some() || segment.tail == Tail::Torn || segment.end() > at)
+        {
+            aside.push(segment.ending_at(at).cut(&*self.storage)?);
+        }
+        self.storage.sync_names().map_err(|source| self.failed(source))?;
+        Ok(aside)
+    }
+
+    fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError> {
+        let firsts = segments(&*self.storage)?;
+        let failed = |source| LogError::Io { file: to.describe(""), source };
+        for &first in &firsts {
+            copy_file(&*self.storage, to, &segment_name(first)).map_err(failed)?;
+        }
+        let Some(&last) = firsts.last() else { return Ok(0) };
+        // A node may have been writing to the last one: the copy ends with the last entry that was complete.
+        let segment = Segment::load(to, last, Some(identity))?;
+        let cut = || {
+            let copied = to.open(&segment_name(last))?;
+            copied.truncate(segment.length)?;
+            copied.sync()
+        };
+        cut().map_err(failed)?;
+        Ok(segment.end())
+    }
+}

@@ -1,0 +1,68 @@
+//! The entries of a log in order.
+
+use std::{collections::VecDeque, sync::Arc};
+
+use super::segment::Segment;
+use crate::{
+    log::{ChainIdentity, LogError, Stored},
+    storage::Storage,
+};
+
+/// The entries of a log, one segment in memory at a time.
+pub(super) struct LocalStream {
+    storage: Arc<dyn Storage>,
+    identity: ChainIdentity,
+    firsts: VecDeque<u64>,
+    segment: Option<Segment>,
+    next: u64,
+    end: u64,
+}
+
+impl LocalStream {
+    /// The entries from height `next` up to `end`, which are in the segments that begin at `firsts`.
+    pub(super) fn new(
+        storage: Arc<dyn Storage>,
+        identity: ChainIdentity,
+        firsts: VecDeque<u64>,
+        next: u64,
+        end: u64,
+    ) -> Self {
+        Self { storage, identity, firsts, segment: None, next, end }
+    }
+
+    fn advance(&mut self) -> Result<Option<Stored>, LogError> {
+        while self.next < self.end {
+            if let Some(stored) = self.segment.as_ref().and_then(|segment| segment.get(self.next)) {
+                self.next += 1;
+                return Ok(Some(stored));
+            }
+            let missing = |to| LogError::Missing { from: self.next, to, place: self.storage.describe("") };
+            let first = self.firsts.pop_front().ok_or_else(|| missing(self.end))?;
+            if first > self.next {
+                return Err(missing(first));
+            }
+            let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
+            if !self.firsts.is_empty() {
+                segment.expect_clean()?;
+            }
+            // After an interrupted compaction, two segments may hold the same entries.
+            if segment.end() > self.next {
+                self.segment = Some(segment);
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Iterator for LocalStream {
+    type Item = Result<Stored, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let item = self.advance().transpose();
+        if matches!(item, Some(Err(_))) {
+            // Nothing after a gap is of use.
+            self.end = self.next;
+        }
+        item
+    }
+}

@@ -1,0 +1,279 @@
+//! Appending to a log in files.
+
+use std::{io, sync::Arc};
+
+use parking_lot::RwLock;
+
+use super::{
+    files::{Files, MAX_ENTRY, Positions, remove_segment, write_offsets},
+    segment::{Segment, draft, establish, rewrite, segment_name, segments},
+};
+use crate::{
+    codec::Writer,
+    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LogError, ReadLog},
+    storage::{Storage, StoredFile, Tail, write_record},
+};
+
+/// Zeros that are written behind the end before entries take their place: for the file system, writing into a file that is
+/// long enough is less work than extending it.
+const AHEAD: u64 = 1 << 20;
+/// The file of a probe. What a killed process leaves of it is removed at the next start, as all drafts are.
+const PROBE: &str = "draft-probe";
+/// The least that a probe writes, in bytes: a few fit behind the end of a file on a disk that has no room left.
+const LEAST_PROBED: usize = 64 << 10;
+/// Bytes that a probe writes at once.
+const CHUNK: usize = 1 << 20;
+
+/// A log in files, and its only writer.
+pub(super) struct LocalLog {
+    files: Arc<Files>,
+    durability: Durability,
+    segment_bytes: u64,
+    newest: Newest,
+    /// Bytes of the newest segment's file including the zeros behind its records, as far as they are known.
+    allocated: u64,
+    end: u64,
+    written: u64,
+    /// Size of the largest record that there was no room for, until one as large is written; 0 if there is none.
+    refused: usize,
+    /// Why nothing more can be appended.
+    failed: Option<String>,
+    record: Vec<u8>,
+    scratch: Writer,
+}
+
+/// The segment that grows.
+struct Newest {
+    file: Arc<dyn StoredFile>,
+    /// Height of its first entry.
+    first: u64,
+    /// Bytes of its intact records.
+    length: u64,
+}
+
+/// Opens the newest of the segments that begin at `firsts`. Puts the rest of an append that was never acknowledged aside.
+fn open_newest(
+    storage: &dyn Storage,
+    identity: ChainIdentity,
+    firsts: Vec<u64>,
+) -> Result<(Newest, Positions), LogError> {
+    let first = firsts.last().copied().unwrap_or_default();
+    let segment = Segment::load(storage, first, Some(identity))?;
+    if segment.tail == Tail::Torn {
+        let aside = segment.cut(storage)?;
+        tracing::warn!(height = segment.end(), aside, "the log ended within an entry that was never acknowledged");
+    }
+    let name = segment_name(first);
+    let file = storage.open(&name).map_err(|source| LogError::Io { file: storage.describe(&name), source })?;
+    Ok((Newest { file, first, length: segment.length }, Positions { firsts, offsets: segment.offsets }))
+}
+
+impl LocalLog {
+    /// Opens the log of a chain, or begins one at height `begin_at`.
+    pub(super) fn open(
+        storage: Arc<dyn Storage>,
+        identity: ChainIdentity,
+        durability: Durability,
+        segment_bytes: u64,
+        begin_at: u64,
+    ) -> Result<Self, LogError> {
+        let mut firsts = segments(&*storage)?;
+        if firsts.is_empty() {
+            let begin = || {
+                draft(&*storage, begin_at, identity)?;
+                establish(&*storage, begin_at)
+            };
+            begin().map_err(|source| LogError::Io { file: storage.describe(""), source })?;
+            firsts.push(begin_at);
+        }
+        let (newest, positions) = open_newest(&*storage, identity, firsts)?;
+        let (allocated, end) = (newest.length, newest.first + positions.offsets.len() as u64);
+        let files = Arc::new(Files { storage, identity, positions: RwLock::new(positions) });
+        files.expect_complete()?;
+        Ok(Self {
+            files,
+            durability,
+            segment_bytes,
+            newest,
+            allocated,
+            end,
+            written: 0,
+            refused: 0,
+            failed: None,
+            record: Vec::new(),
+            scratch: Writer::default(),
+        })
+    }
+
+    fn name(&self) -> String {
+        self.files.storage.describe(&segment_name(self.newest.first))
+    }
+
+    fn unknown(&mut self, reason: String) -> AppendError {
+        self.failed = Some(reason.clone());
+        AppendError::Unknown { file: self.name(), reason }
+    }
+
+    /// The error for the record at hand, whose size is remembered.
+    fn refuse(&mut self, source: io::Error) -> AppendError {
+        self.refused = self.refused.max(self.record.len());
+        AppendError::Refused { file: self.name(), source }
+    }
+
+    /// Begins another segment.
+    fn roll(&mut self) -> Result<(), AppendError> {
+        self.sync()?;
+        let (storage, first) = (self.files.storage.clone(), self.newest.first);
+        let drafted = draft(&*storage, self.end, self.files.identity);
+        let (file, length) = drafted.map_err(|source| self.refuse(source))?;
+        // If this fails, the next entry tries again: none goes to the old segment, which an empty new one could hide.
+        establish(&*storage, self.end).map_err(|source| self.refuse(source))?;
+        if let Err(error) = write_offsets(&*storage, first, &self.files.positions.read().offsets) {
+            tracing::warn!(%error, "could not write the offsets of a segment; they are written when it is read");
+        }
+        let mut positions = self.files.positions.write();
+        positions.firsts.push(self.end);
+        positions.offsets.clear();
+        drop(positions);
+        self.newest = Newest { file, first: self.end, length };
+        self.allocated = length;
+        Ok(())
+    }
+
+    /// Writes the record at the end of the file.
+    fn write(&mut self) -> io::Result<()> {
+        let end = self.newest.length + self.record.len() as u64;
+        if self.durability == Durability::Fsync && end > self.allocated {
+            let zeros = vec![0; (end + AHEAD.min(self.segment_bytes) - self.allocated) as usize];
+            // Without room for zeros there may still be some for the record.
+            if self.newest.file.write_at(&zeros, self.allocated).is_ok() {
+                self.allocated += zeros.len() as u64;
+            }
+        }
+        self.newest.file.write_at(&self.record, self.newest.length)?;
+        self.allocated = self.allocated.max(end);
+        Ok(())
+    }
+
+    /// Removes everything behind the last intact record.
+    fn cut_off(&mut self) -> io::Result<()> {
+        self.allocated = self.newest.length;
+        self.newest.file.truncate(self.newest.length)
+    }
+
+    /// Writes a file of this size and removes it. A failure of that harms nothing, unlike one of the log's file.
+    fn write_scratch(&self, size: usize) -> io::Result<()> {
+        let write = || -> io::Result<()> {
+            let file = self.files.storage.create(PROBE)?;
+            let chunk = vec![0; CHUNK.min(size)];
+            for at in (0..size).step_by(CHUNK) {
+                file.write_at(&chunk[..CHUNK.min(size - at)], at as u64)?;
+            }
+            file.sync()
+        };
+        let written = write();
+        match self.files.storage.remove(PROBE) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => written.and(Err(error)),
+            _ => written,
+        }
+    }
+
+    /// After a failure the system may have dropped what it could not write and say nothing about it the next time. So
+    /// there is no next time.
+    fn flush(&mut self) -> Result<(), AppendError> {
+        self.newest.file.sync().map_err(|error| self.unknown(error.to_string()))
+    }
+}
+
+impl BlockLog for LocalLog {
+    fn end(&self) -> u64 {
+        self.end
+    }
+
+    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError> {
+        if let Some(reason) = self.failed.clone() {
+            return Err(AppendError::Unknown { file: self.name(), reason });
+        }
+        if expected != self.end {
+            return Err(AppendError::Conflict { expected, end: self.end });
+        }
+        self.record.clear();
+        write_record(&mut self.record, &mut self.scratch, self.end, |out| entry.write(out));
+        if self.record.len() > MAX_ENTRY {
+            return Err(AppendError::TooLarge(self.record.len()));
+        }
+        if self.newest.length >= self.segment_bytes && self.end > self.newest.first {
+            self.roll()?;
+        }
+        if let Err(error) = self.write() {
+            // What was written of it must not stand in front of the next entry.
+            self.cut_off().map_err(|_| self.unknown(error.to_string()))?;
+            return Err(self.refuse(error));
+        }
+        if self.durability == Durability::Fsync {
+            self.flush()?;
+        }
+        self.files.positions.write().offsets.push(self.newest.length);
+        self.newest.length += self.record.len() as u64;
+        self.written += self.record.len() as u64;
+        self.end += 1;
+        if self.record.len() >= self.refused {
+            self.refused = 0;
+        }
+        Ok(())
+    }
+
+    fn is_obstructed(&self) -> bool {
+        self.refused > 0 || self.failed.is_some()
+    }
+
+    fn probe(&mut self) -> Result<(), AppendError> {
+        if let Some(reason) = self.failed.clone() {
+            return Err(AppendError::Unknown { file: self.name(), reason });
+        }
+        self.record.clear();
+        self.write_scratch(self.refused.max(LEAST_PROBED)).map_err(|source| self.refuse(source))?;
+        // A limit on the size of a file is one that a file of its own does not meet.
+        let zeros = vec![0; self.refused];
+        let fits = self.newest.file.write_at(&zeros, self.newest.length);
+        self.cut_off().map_err(|error| self.unknown(error.to_string()))?;
+        fits.map_err(|source| self.refuse(source))?;
+        self.refused = 0;
+        Ok(())
+    }
+
+    fn sync(&mut self) -> Result<(), AppendError> {
+        if self.allocated > self.newest.length && self.newest.file.truncate(self.newest.length).is_ok() {
+            self.allocated = self.newest.length;
+        }
+        self.flush()
+    }
+
+    fn written(&self) -> u64 {
+        self.written
+    }
+
+    fn compact(&mut self, from: u64) -> Result<(), LogError> {
+        let (storage, identity) = (self.files.storage.clone(), self.files.identity);
+        let failed = |source| LogError::Io { file: storage.describe(""), source };
+        let firsts = self.files.positions.read().firsts.clone();
+        let Some(at) = firsts.partition_point(|first| *first <= from).checked_sub(1) else { return Ok(()) };
+        if firsts[at] < from {
+            let segment = Segment::load(&*storage, firsts[at], Some(identity))?;
+            rewrite(&*storage, &segment, from, identity).map_err(failed)?;
+        }
+        // The oldest first: what is left never has a hole.
+        let old = firsts.iter().filter(|first| **first < from);
+        old.into_iter().try_for_each(|first| remove_segment(&*storage, *first)).map_err(failed)?;
+        storage.sync_names().map_err(failed)?;
+        let (newest, positions) = open_newest(&*storage, identity, segments(&*storage)?)?;
+        self.allocated = newest.length;
+        self.newest = newest;
+        *self.files.positions.write() = positions;
+        Ok(())
+    }
+
+    fn reader(&self) -> Arc<dyn ReadLog> {
+        self.files.clone()
+    }
+}

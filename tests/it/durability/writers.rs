@@ -1,0 +1,111 @@
+//! Two chains write to one log: each follows what the other recorded, and loses nothing.
+
+use std::{collections::HashSet, sync::Arc};
+
+use alloy_primitives::{Address, B256, U256};
+use tetrad::{
+    chain::{BlockId, Chain, Change, Edit, Head, Mining, Recovered, WriterThread},
+    log::{MemoryLog, ReadLog},
+};
+
+use super::{
+    disk::Disk,
+    ledger::{key, nonce, recover_with, send, start, transfer},
+    rounds,
+};
+use crate::{contracts::random::Random, support::chain::seal};
+
+const TO: Address = Address::repeat_byte(9);
+
+/// The chain that a log says, with files of its own for what is derived.
+fn recover(log: &MemoryLog, seed: u64) -> Recovered {
+    let log = Arc::new(log.clone());
+    recover_with(Arc::new(Disk::new(seed)), |opening| opening.kept.log = log).unwrap()
+}
+
+fn writer(log: &MemoryLog, seed: u64) -> (Chain, WriterThread) {
+    start(recover(log, seed), Mining::Instant)
+}
+
+/// What everybody must agree on.
+fn known(head: &Head) -> (u64, B256, B256) {
+    (head.number(), head.block.hash, head.state.clone().root())
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn a_writer_that_was_overtaken_follows_the_log_and_loses_no_transaction() {
+    const COUNT: u64 = 150;
+    let log = MemoryLog::default();
+    let writers = [writer(&log, 1), writer(&log, 2)];
+    let senders = writers.iter().enumerate().map(|(account, (chain, _))| {
+        let chain = chain.clone();
+        tokio::spawn(async move {
+            let mut hashes = Vec::new();
+            for nonce in 0..COUNT {
+                hashes.push(send(&chain, transfer(account, nonce, TO)).await.unwrap());
+            }
+            hashes
+        })
+    });
+    let mut acknowledged = HashSet::new();
+    for sender in senders.collect::<Vec<_>>() {
+        acknowledged.extend(sender.await.unwrap());
+    }
+    for (chain, _) in &writers {
+        seal(chain, 1).await.unwrap();
+    }
+    let newest = writers[1].0.head();
+    let found = recover(&log, 3).head;
+    assert_eq!(known(&newest), known(&found));
+    let blocks =
+        (1..=newest.number()).map(|number| writers[1].0.block(&newest, BlockId::Number(number)).unwrap().unwrap());
+    let included: Vec<_> =
+        blocks.flat_map(|block| block.transactions.iter().map(|own| own.hash()).collect::<Vec<_>>()).collect();
+    assert_eq!(included.len() as u64, 2 * COUNT, "no transaction is included twice");
+    assert_eq!(included.into_iter().collect::<HashSet<_>>(), acknowledged);
+    assert_eq!(newest.state.balance(TO).unwrap(), U256::from(2 * COUNT));
+}
+
+#[tokio::test]
+async fn every_change_of_one_writer_is_followed_by_the_other() {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) / 3 {
+        let random = &mut Random::new(seed);
+        let log = MemoryLog::default();
+        let writers = [writer(&log, seed), writer(&log, seed + 1_000)];
+        let mut snapshots: [Vec<u64>; 2] = Default::default();
+        for step in 0..40 {
+            let at = random.below(2) as usize;
+            let chain = &writers[at].0;
+            let entries = log.heights().end;
+            match random.below(8) {
+                0 | 1 => {
+                    // Follows first: the nonce has to be the newest.
+                    seal(chain, 1).await.unwrap();
+                    let account = random.below(2) as usize;
+                    send(chain, transfer(account, nonce(chain, account), TO)).await.unwrap();
+                }
+                2 => drop(seal(chain, 1 + random.below(3)).await.unwrap()),
+                3 => {
+                    let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
+                    chain.change(Change::Edit(vec![balance])).await.unwrap();
+                }
+                4 => snapshots[at].push(chain.snapshot().await.unwrap()),
+                5 => {
+                    if let Some(id) = snapshots[at].pop() {
+                        // The other writer may have gone back to before it.
+                        chain.revert(id).await.unwrap();
+                    }
+                }
+                6 => drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await),
+                _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await.unwrap()),
+            }
+            if log.heights().end > entries {
+                let found = recover(&log, seed + 2_000).head;
+                assert_eq!(known(&chain.head()), known(&found), "seed {seed}, step {step}");
+                let balance = |head: &Head| head.state.balance(Address::repeat_byte(5)).unwrap();
+                assert_eq!(balance(&chain.head()), balance(&found), "seed {seed}, step {step}");
+                assert_eq!(nonce(chain, 0), found.state.nonce(key(0).address()).unwrap());
+            }
+        }
+    }
+}
