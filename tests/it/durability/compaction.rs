@@ -5,7 +5,7 @@ use std::path::Path;
 use serde_json::json;
 use tetrad::{
     chain::{Pace, compact, repair, verify},
-    storage::Directory,
+    storage::{Directory, read_file, replace_file},
     store::checkpoints,
 };
 
@@ -211,16 +211,21 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let snapshot = running.snapshot().await.unwrap();
     let mut newest = 20;
     // Checkpoints are written when there is time.
-    while !checkpoints(&*storage()).unwrap().iter().any(|height| *height > 20) {
+    let taken_back = loop {
+        if let Some(height) = checkpoints(&*storage()).unwrap().into_iter().find(|height| *height > 20) {
+            break format!("checkpoint-{height:020}");
+        }
         seal(1).await.unwrap();
         newest += 1;
         assert!(newest < 100_000, "no checkpoint is written");
-    }
+    };
+    let content = read_file(&*storage(), &taken_back).unwrap().unwrap();
     let before = running.head().block.hash;
     assert!(running.revert(snapshot).await.unwrap());
     running.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
-    // Earlier versions could leave nothing but checkpoints of what was taken back.
+    // Earlier versions could leave nothing but checkpoints of what was taken back, which now are removed.
+    replace_file(&*storage(), &taken_back, &content).unwrap();
     for height in checkpoints(&*storage()).unwrap().iter().filter(|height| **height <= 20) {
         storage().remove(&format!("checkpoint-{height:020}")).unwrap();
     }

@@ -7,7 +7,7 @@ use tetrad::{
     codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogError, LogStore},
     state::{AccountChange, Changes},
-    storage::{Directory, Storage},
+    storage::{Directory, Storage, StoredFile},
 };
 
 use super::{disk::Disk, rounds};
@@ -81,6 +81,8 @@ impl Model {
             expected.extend(self.unknown.take());
         }
         assert!(found == expected, "seed {seed}: {} entries, {} acknowledged", found.len(), self.acknowledged.len());
+        let read = |height| log.reader().read(height).unwrap_or_else(|error| panic!("seed {seed}: {error}")).bytes;
+        assert!((0..log.end()).map(read).eq(found.iter().cloned()), "seed {seed}: entries by height");
         (self.acknowledged, self.unknown) = (found, None);
     }
 }
@@ -117,6 +119,32 @@ fn without_fsync_what_was_acknowledged_survives_the_process() {
             model.check(seed, &*log);
             (0..random.below(20)).for_each(|_| model.append(&mut *log, random));
             disk = disk.kill();
+        }
+    }
+}
+
+#[test]
+fn entries_are_read_by_height_whatever_became_of_the_files_of_offsets() {
+    for seed in 0..40 {
+        let (random, storage) = (&mut Random::new(seed), Arc::new(Disk::new(seed)));
+        let mut log = logs(storage.clone(), Durability::Os).open(CHAIN, 0).unwrap();
+        let mut model = Model::default();
+        (0..60).for_each(|_| model.append(&mut *log, random));
+        let offsets: Vec<_> =
+            storage.names().unwrap().into_iter().filter(|name| name.starts_with("offsets-")).collect();
+        assert!(offsets.len() > 2, "{offsets:?}");
+        for _ in 0..2 {
+            for name in &offsets {
+                match random.below(4) {
+                    0 => storage.remove(name).unwrap(),
+                    1 => storage.open(name).unwrap().truncate(random.below(20)).unwrap(),
+                    2 => storage.open(name).unwrap().write_at(&(random.next() >> 40).to_le_bytes(), 8).unwrap(),
+                    _ => {}
+                }
+            }
+            model.check(seed, &*log);
+            log = logs(storage.clone(), Durability::Os).open(CHAIN, 0).unwrap();
+            model.check(seed, &*log);
         }
     }
 }
