@@ -102,20 +102,18 @@ impl Services {
                 .merge(described(network_info::router(network, chain.clone())));
         }
         operations.extend(rpc::operations());
-        if config.metrics == MetricsAt::Beside {
-            operations.push(metrics::operation());
-        }
-        router = router.merge(web::openapi_router("tetrad", operations));
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
         let sockets = [Some(&rpc_sockets), Some(gateway.sockets()), exchange.as_ref().map(Exchange::sockets)];
         let sockets = sockets.into_iter().flatten().cloned().collect();
         let sources = Sources { chain, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
-        let metrics = metrics::router(sources);
+        let (metrics, described) = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
+            operations.extend(described);
         }
+        router = router.merge(web::openapi_router("tetrad", operations));
         Routers { main: Front::new(web::with_cors(router, &config.origins), Arc::new(direct)), metrics }
     }
 }

@@ -4,10 +4,9 @@
 use std::borrow::Cow;
 
 use axum::{
-    Json, Router,
+    Router,
     extract::{Request, State},
-    http::header,
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
 use serde::Deserialize;
@@ -17,22 +16,21 @@ use super::{
     Gateway,
     comet_methods::{CometRequest, call, is_known},
     comet_socket::CometSocket,
-    rest::Object,
+    rest,
 };
 use crate::web::{Api, Operation, method_not_allowed};
 
-/// The routes, and what there is to say about them.
+/// The routes and their description.
 pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
-    Api::default()
-        .get("/status", status, Operation::new("Accounts", "The node, as CometBFT tells of it.").returns::<Object>())
+    Api::new("Accounts")
+        .get("/status", status, "The status of the node in CometBFT's form.")
         .and(|router| router.route("/websocket", get(upgrade)).method_not_allowed_fallback(method_not_allowed))
         .with_state(gateway)
 }
 
-async fn status(State(gateway): State<Gateway>) -> Response {
-    // CometBFT numbers requests without a number so.
-    let body = result(&json!(-1), gateway.node.status(&gateway.chain.head()));
-    ([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response()
+async fn status(State(gateway): State<Gateway>) -> rest::Answer {
+    // CometBFT gives requests without an id this one.
+    rest::answer(result(&json!(-1), gateway.node.status(&gateway.chain.head())))
 }
 
 /// A response of JSON-RPC.

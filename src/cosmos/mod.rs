@@ -13,6 +13,7 @@ mod comet_socket;
 mod empty;
 mod error;
 mod node;
+mod parameters;
 mod proto;
 mod rest;
 mod time;

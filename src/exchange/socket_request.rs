@@ -43,7 +43,7 @@ impl SocketRequest {
 
 /// A token by its address, in any case, or by its symbol.
 fn token(name: &str, network: &Network) -> Result<usize, String> {
-    let wanted = address(name).ok();
+    let wanted = address(name);
     let found = network.tokens.iter().position(|token| wanted == Some(token.address) || token.symbol == name);
     found.ok_or_else(|| format!("tokens: no token {:?}", name.chars().take(50).collect::<String>()))
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::{
     Router,
     extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -45,7 +45,13 @@ impl RateLimit {
             return (router, operations);
         }
         let router = router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard));
-        (router, operations.into_iter().map(|operation| operation.fails(&[429])).collect())
+        (
+            router,
+            operations
+                .into_iter()
+                .map(|operation| operation.fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS]))
+                .collect(),
+        )
     }
 
     fn admit(&self, request: &Request) -> (Admission, u64) {

@@ -9,9 +9,13 @@ use serde::{Serialize, Serializer};
 use super::{
     history::Bar,
     quote::{Number, Quote, key},
+    rest::CandleLength,
     snapshot::Snapshot,
 };
-use crate::{network::Token, web::Rendered};
+use crate::{
+    network::Token,
+    web::{Rendered, parameters::Timeframe},
+};
 
 /// Bodies that depend on nothing but the snapshot, each rendered when somebody asks first.
 #[derive(Debug, Default)]
@@ -204,33 +208,21 @@ impl Snapshot {
     }
 
     /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of so many seconds.
-    pub(super) fn history_body(
-        &self,
-        token: usize,
-        (timeframe, seconds): (&'static str, u64),
-        count: u64,
-        now_ms: u64,
-    ) -> Option<Rendered> {
+    pub(super) fn history_body(&self, token: usize, timeframe: Timeframe, count: u64, now_ms: u64) -> Option<Rendered> {
         let (info, quote) = self.listed().nth(token)?;
-        let series = self.history.series(token, quote.price, self.time, seconds, count);
+        let series = self.history.series(token, quote.price, self.time, timeframe.seconds, count);
         let point = |(time, price): (u64, u64)| PointEntry {
             timestamp: time.saturating_mul(1_000),
             price: Number::price(price),
         };
         let data = Points { prices: series.into_iter().map(point).collect() };
         let (count, token) = (Some(data.prices.len()), Some(key(info.address)));
-        let answer = Answer { count, timeframe: Some(timeframe), token, ..Answer::new(data) };
+        let answer = Answer { count, timeframe: Some(timeframe.name), token, ..Answer::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
 
     /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of so many seconds each.
-    pub(super) fn candles_body(
-        &self,
-        token: usize,
-        (interval, seconds): (&'static str, u64),
-        count: u64,
-        now_ms: u64,
-    ) -> Option<Rendered> {
+    pub(super) fn candles_body(&self, token: usize, length: CandleLength, count: u64, now_ms: u64) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
         let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
             timestamp: time.saturating_mul(1_000),
@@ -240,9 +232,10 @@ impl Snapshot {
             close: Number::price(bar.close),
             volume: Number::usd(U256::from(volume)),
         };
-        let data: Vec<_> = self.history.candles(token, self.time, seconds, count).into_iter().map(candle).collect();
+        let data = self.history.candles(token, self.time, length.seconds, count);
+        let data: Vec<_> = data.into_iter().map(candle).collect();
         let (count, token) = (Some(data.len()), Some(key(info.address)));
-        let answer = Answer { count, interval: Some(interval), token, ..Answer::new(data) };
+        let answer = Answer { count, interval: Some(length.name), token, ..Answer::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
 

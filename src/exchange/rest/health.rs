@@ -1,23 +1,18 @@
 //! How the exchange is.
 
-use axum::{
-    Json,
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Exchange;
 use crate::{
     exchange::{bodies::Answer, feed::Condition, oracle::Feed, snapshot::Snapshot},
-    web::Operation,
+    web::{Checked, NoStore},
 };
 
 /// The answer of `/api/health` (specification, 2.4), with what some clients read besides.
 #[derive(Serialize, JsonSchema)]
-struct Health {
+pub(super) struct Health {
     status: &'static str,
     /// Milliseconds since the Unix epoch.
     timestamp: u64,
@@ -104,30 +99,22 @@ struct Deviation {
     behind: Vec<String>,
 }
 
-pub(super) fn health_operation() -> Operation {
-    Operation::new("Exchange", "Whether the exchange can be traded on.")
-        .returns::<Health>()
-        .answers::<Health>(StatusCode::SERVICE_UNAVAILABLE, "Prices are too old to trade on.")
-}
-
-/// Whether the exchange can be traded on: 503 if prices are too old for that.
-pub(super) async fn health(State(exchange): State<Exchange>) -> Response {
+/// `GET /api/health`: 503 if prices are too old to trade on.
+pub(super) async fn health(State(exchange): State<Exchange>) -> Checked<Health> {
     let services = exchange.services().await;
-    let (status, text) = match services.prices {
-        FRESH => (StatusCode::OK, "ok"),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
-    };
+    let passed = services.prices == FRESH;
     let body = Health {
-        status: text,
+        status: if passed { "ok" } else { "degraded" },
         timestamp: exchange.clock.now_ms(),
-        success: status.is_success(),
+        success: passed,
         uptime: exchange.uptime(),
         services,
     };
-    no_store(status, body)
+    Checked { passed, body }
 }
 
-pub(super) async fn status(State(exchange): State<Exchange>) -> Response {
+/// `GET /api/status`.
+pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Answer<Status>> {
     let block = exchange.market.chain().head().block.clone();
     let server = Server {
         status: "running",
@@ -140,12 +127,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> Response {
         block_number: block.number(),
         block_timestamp: block.header.timestamp.saturating_mul(1_000),
     };
-    let data = Status { server, services: exchange.services().await, database };
-    no_store(StatusCode::OK, Answer::new(data))
-}
-
-fn no_store(status: StatusCode, body: impl Serialize) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    NoStore(Answer::new(Status { server, services: exchange.services().await, database }))
 }
 
 /// Prices may be traded on.

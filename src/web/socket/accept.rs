@@ -134,6 +134,6 @@ pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static
         .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
         .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
         .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
-        .fails(&[429])
+        .fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS])
         .at("get", path)
 }
