@@ -9,7 +9,7 @@ use super::{
     empty::page,
     error::{NotFound, Unavailable},
     parameters::{AccountPath, CoinPath, CoinQuery},
-    rest::{Answer, answer},
+    rest::{SdkReply, answer},
 };
 use crate::web::{Api, Path, Query};
 
@@ -54,7 +54,7 @@ impl Gateway {
     }
 }
 
-async fn balances(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<Answer, Unavailable> {
+async fn balances(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<SdkReply, Unavailable> {
     let amount = gateway.amount(path.account.address)?;
     let coin = json!({ "denom": gateway.network.denomination, "amount": amount.to_string() });
     let coins: Vec<_> = Some(coin).filter(|_| !amount.is_zero()).into_iter().collect();
@@ -65,17 +65,17 @@ async fn balance(
     State(gateway): State<Gateway>,
     Path(path): Path<AccountPath>,
     Query(query): Query<CoinQuery>,
-) -> Result<Answer, Unavailable> {
+) -> Result<SdkReply, Unavailable> {
     let (amount, denom) = (gateway.amount(path.account.address)?, query.denomination.0);
     let amount = if denom == gateway.network.denomination { amount } else { U256::ZERO };
     Ok(answer(json!({ "balance": { "denom": denom, "amount": amount.to_string() } })))
 }
 
-async fn all_metadata(State(gateway): State<Gateway>) -> Answer {
+async fn all_metadata(State(gateway): State<Gateway>) -> SdkReply {
     answer(page("metadatas", vec![gateway.metadata()]))
 }
 
-async fn metadata(State(gateway): State<Gateway>, Path(path): Path<CoinPath>) -> Result<Answer, NotFound> {
+async fn metadata(State(gateway): State<Gateway>, Path(path): Path<CoinPath>) -> Result<SdkReply, NotFound> {
     let denom = path.name.0;
     if denom != gateway.network.denomination {
         return Err(NotFound(format!("client metadata for denom {denom}")));
@@ -83,6 +83,6 @@ async fn metadata(State(gateway): State<Gateway>, Path(path): Path<CoinPath>) ->
     Ok(answer(json!({ "metadata": gateway.metadata() })))
 }
 
-async fn params() -> Answer {
+async fn params() -> SdkReply {
     answer(json!({ "params": { "send_enabled": [], "default_send_enabled": true } }))
 }

@@ -10,7 +10,7 @@ use super::{
     Gateway,
     error::NotFound,
     parameters::{AccountPath, GovernancePath, ValidatorPath, ZERO},
-    rest::{Answer, answer},
+    rest::{SdkReply, answer},
 };
 use crate::{
     account::{Kind, address_to_bech32},
@@ -72,7 +72,7 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
     })
 }
 
-async fn staking_params(State(gateway): State<Gateway>) -> Answer {
+async fn staking_params(State(gateway): State<Gateway>) -> SdkReply {
     answer(json!({ "params": {
         "unbonding_time": "1814400s",
         "max_validators": 100,
@@ -83,7 +83,7 @@ async fn staking_params(State(gateway): State<Gateway>) -> Answer {
     } }))
 }
 
-async fn distribution_params() -> Answer {
+async fn distribution_params() -> SdkReply {
     answer(json!({ "params": {
         "community_tax": ZERO,
         "base_proposer_reward": ZERO,
@@ -92,7 +92,7 @@ async fn distribution_params() -> Answer {
     } }))
 }
 
-async fn mint_params(State(gateway): State<Gateway>) -> Answer {
+async fn mint_params(State(gateway): State<Gateway>) -> SdkReply {
     answer(json!({ "params": {
         "mint_denom": gateway.network.denomination,
         "inflation_rate_change": ZERO,
@@ -103,7 +103,7 @@ async fn mint_params(State(gateway): State<Gateway>) -> Answer {
     } }))
 }
 
-async fn governance_params(Path(path): Path<GovernancePath>) -> Answer {
+async fn governance_params(Path(path): Path<GovernancePath>) -> SdkReply {
     answer(path.params.body())
 }
 
@@ -111,7 +111,7 @@ async fn validator(Path(path): Path<ValidatorPath>) -> Result<Infallible, NotFou
     Err(NotFound(format!("validator {} not found", path.operator.0)))
 }
 
-async fn withdraw_address(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Answer {
+async fn withdraw_address(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> SdkReply {
     let address = address_to_bech32(&path.account.address, &gateway.network.hrp, Kind::Account);
     answer(json!({ "withdraw_address": address }))
 }

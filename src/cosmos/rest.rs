@@ -18,7 +18,7 @@ use super::{
     Gateway,
     account::{AccountResponse, BaseAccount},
     bank,
-    blocks::{Spelling, block_with_id},
+    blocks::{HashEncoding, block_with_id},
     empty,
     error::{GatewayError, NotFound, Unsupported},
     parameters::{AccountPath, BlockPath, TransactionPath},
@@ -54,9 +54,9 @@ impl<T> JsonSchema for SdkBody<T> {
 }
 
 /// A response that may be different the next time.
-pub(super) type Answer<T = Value> = NoCache<SdkBody<T>>;
+pub(super) type SdkReply<T = Value> = NoCache<SdkBody<T>>;
 
-pub(super) fn answer<T>(body: T) -> Answer<T> {
+pub(super) fn answer<T>(body: T) -> SdkReply<T> {
     NoCache(SdkBody(body))
 }
 
@@ -103,34 +103,34 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
 async fn account(
     State(gateway): State<Gateway>,
     Path(path): Path<AccountPath>,
-) -> Result<Answer<AccountResponse>, GatewayError> {
+) -> Result<SdkReply<AccountResponse>, GatewayError> {
     let account = gateway.account(&path)?;
     Ok(answer(AccountResponse::new(&account, &gateway.network)))
 }
 
-async fn account_info(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<Answer, GatewayError> {
+async fn account_info(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<SdkReply, GatewayError> {
     let account = gateway.account(&path)?;
     Ok(answer(json!({ "info": BaseAccount::new(&account, &gateway.network) })))
 }
 
-async fn bech32(State(gateway): State<Gateway>) -> Answer {
+async fn bech32(State(gateway): State<Gateway>) -> SdkReply {
     answer(json!({ "bech32_prefix": gateway.network.hrp.as_str() }))
 }
 
-async fn node_info(State(gateway): State<Gateway>) -> Answer {
+async fn node_info(State(gateway): State<Gateway>) -> SdkReply {
     answer(gateway.node.node_info())
 }
 
-async fn syncing() -> Answer {
+async fn syncing() -> SdkReply {
     answer(json!({ "syncing": false }))
 }
 
-async fn latest_block(State(gateway): State<Gateway>) -> Answer {
+async fn latest_block(State(gateway): State<Gateway>) -> SdkReply {
     let head = gateway.chain.head();
     answer(gateway.block(&head.block))
 }
 
-async fn block(State(gateway): State<Gateway>, Path(path): Path<BlockPath>) -> Result<Answer, GatewayError> {
+async fn block(State(gateway): State<Gateway>, Path(path): Path<BlockPath>) -> Result<SdkReply, GatewayError> {
     let (head, height) = (gateway.chain.head(), path.height.0);
     if height > head.number() {
         let what = format!("requested block height is bigger than the chain length: {height} > {}", head.number());
@@ -141,14 +141,14 @@ async fn block(State(gateway): State<Gateway>, Path(path): Path<BlockPath>) -> R
     Ok(answer(gateway.block(&block)))
 }
 
-async fn config(State(gateway): State<Gateway>) -> Answer {
+async fn config(State(gateway): State<Gateway>) -> SdkReply {
     let price = format!("{}.{:018}{}", gateway.chain.min_tip(), 0, gateway.network.denomination);
     answer(
         json!({ "minimum_gas_price": price, "pruning_keep_recent": "0", "pruning_interval": "0", "halt_height": "0" }),
     )
 }
 
-async fn base_fee(State(gateway): State<Gateway>) -> Answer {
+async fn base_fee(State(gateway): State<Gateway>) -> SdkReply {
     let fee = gateway.chain.next_base_fee(&gateway.chain.head()).unwrap_or(0);
     answer(json!({ "base_fee": fee.to_string() }))
 }
@@ -180,7 +180,7 @@ impl Gateway {
 
     /// A block in both forms of the SDK: CometBFT's, and with the proposer's address in bech32.
     fn block(&self, block: &crate::block::Block) -> Value {
-        let mut body = block_with_id(block, &self.node, Spelling::Gateway);
+        let mut body = block_with_id(block, &self.node, HashEncoding::Gateway);
         let mut own = body["block"].clone();
         let proposer = address_to_bech32(&self.node.proposer, &self.network.hrp, Kind::Consensus);
         own["header"]["proposer_address"] = proposer.into();
