@@ -11,7 +11,7 @@ use crate::{
     chain::{Chain, Clock, Keyring},
     config::{Config, MetricsAt},
     cosmos::Gateway,
-    exchange::{self, Desk, Exchange, Market, feed::Panel},
+    exchange::{self, Exchange, ManualPrices, Market, feed::SourceSet},
     fork::Forks,
     lending::Lending,
     log::Storage,
@@ -42,7 +42,7 @@ pub(super) struct Services {
 
 impl Services {
     /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
-    pub(super) fn exchange(&self, config: &Config, panel: Arc<Panel>, owner: Option<SecretKey>) -> Exchange {
+    pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
         let kept = self.storage.clone();
         let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some(), kept);
@@ -52,10 +52,10 @@ impl Services {
         }
         if let Some(tick) = tick {
             tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
-            panel.start(&self.shutdown);
+            sources.start(&self.shutdown);
         }
-        let desk = Desk::new(self.chain.clone(), self.network.clone(), panel, owner);
-        Exchange::new(market, desk, &config.exchange, self.clock.clone(), self.shutdown.clone())
+        let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner);
+        Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
     /// All routes.

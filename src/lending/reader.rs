@@ -90,10 +90,8 @@ impl Reader {
         let body = shared.get_or_try_init(|| async {
             match topic {
                 Topic::Pool(asset) => {
-                    self.ask(head, LendingLens::getPoolCall { asset }, |view, view_of| {
-                        bodies::pool(&view, &view_of.block)
-                    })
-                    .await
+                    self.ask(head, LendingLens::getPoolCall { asset }, |pool, view| bodies::pool(&pool, &view.block))
+                        .await
                 }
                 Topic::User(user) => {
                     self.ask(head, LendingLens::getAccountCall { user }, move |view, _| bodies::user(user, &view)).await

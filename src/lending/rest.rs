@@ -14,7 +14,7 @@ use crate::{
     chain::{Chain, Clock},
     network::Network,
     web::{
-        Api, Cached, Interface, Keep, Operation, Path, Query, Rendered, RestError, method_not_allowed,
+        Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError, method_not_allowed,
         parameters::{Limit, NamedToken, Param, ParamError, Timeframe, UserAddress, parameters},
     },
 };
@@ -105,7 +105,7 @@ impl Lending {
 
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
         // A deposit has to be in the very next answer, so caches must revalidate each time.
-        Cached::new(body, request, Keep::Revalidate, self.0.clock.now_ms())
+        Cached::new(body, request, CachePolicy::Revalidate, self.0.clock.now_ms())
     }
 
     async fn single<T>(&self, topic: Topic, request: &HeaderMap) -> Body<T> {

@@ -2,7 +2,7 @@
 //! signature of the handler.
 //!
 //! Extractors and results describe themselves, as in aide; neither aide nor utoipa-axum is used. Both leave the extractors
-//! and errors to be written here as well, because errors name the parameter and have a body of their own. Besides, the
+//! and errors to be written here as well, because errors name the parameter and have a body of their own. In addition, the
 //! stable aide brings a second schemars, and utoipa wants its own schema derived for every body and the parameters listed
 //! in an attribute next to the handler, where they can drift from what it parses.
 
@@ -166,16 +166,16 @@ pub trait Documented<S, Signature> {
 
 macro_rules! documented {
     ($($input:ident)*) => {
-        impl<S, F, Answer, Result, $($input),*> Documented<S, fn($($input),*) -> Result> for F
+        impl<S, F, Reply, Pending, $($input),*> Documented<S, fn($($input),*) -> Reply> for F
         where
-            F: FnOnce($($input),*) -> Answer,
-            Answer: Future<Output = Result>,
-            Result: Output,
+            F: FnOnce($($input),*) -> Pending,
+            Pending: Future<Output = Reply>,
+            Reply: Output,
             $($input: Input<S>,)*
         {
             fn describe(operation: Operation) -> Operation {
                 $(let operation = $input::describe(operation);)*
-                Result::describe(operation)
+                Reply::describe(operation)
             }
         }
     };

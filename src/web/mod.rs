@@ -32,9 +32,9 @@ mod traffic;
 #[cfg(unix)]
 mod unix_socket;
 
-pub use api::{Api, Failure, Operation, Output};
+pub use api::{Api, Failure, Input, Operation, Output};
 pub use budget::{Budget, Held};
-pub use cache::{Keep, Rendered, entity_tag};
+pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use content::{is_encoded, is_json};
 pub use cors::{Origin, Origins, with_cors};

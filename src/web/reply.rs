@@ -15,7 +15,7 @@ use serde::Serialize;
 use super::{
     RestError,
     api::{Input, Operation, Output},
-    cache::{Keep, Rendered},
+    cache::{CachePolicy, Rendered},
 };
 
 /// A body that caches must revalidate before each use.
@@ -56,8 +56,8 @@ pub struct Cached<T> {
 
 impl<T> Cached<T> {
     /// The response to a request with these headers.
-    pub fn new(rendered: &Rendered, request: &HeaderMap, keep: Keep, now_ms: u64) -> Self {
-        Self { response: rendered.respond(request, keep, now_ms), body: PhantomData }
+    pub fn new(rendered: &Rendered, request: &HeaderMap, policy: CachePolicy, now_ms: u64) -> Self {
+        Self { response: rendered.respond(request, policy, now_ms), body: PhantomData }
     }
 }
 

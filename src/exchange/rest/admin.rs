@@ -10,9 +10,9 @@ use serde_json::value::RawValue;
 use super::Exchange;
 use crate::{
     exchange::{
-        bodies::Answer,
-        desk::DeskError,
+        bodies::Envelope,
         feed::usd_e8,
+        manual_prices::ManualPriceError,
         query::TokenPath,
         quote::{Number, key},
     },
@@ -65,12 +65,12 @@ pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
         .delete("/api/admin/prices/{address}", release, "Lets the price sources move a price again.")
 }
 
-impl From<DeskError> for RestError {
-    fn from(error: DeskError) -> Self {
+impl From<ManualPriceError> for RestError {
+    fn from(error: ManualPriceError) -> Self {
         match error {
-            DeskError::NoToken => Self::NotFound(error.to_string()),
-            DeskError::NoKey | DeskError::Refused(_) => Self::Unavailable(error.to_string()),
-            DeskError::Sign(_) => Self::Internal(error.to_string()),
+            ManualPriceError::NoToken => Self::NotFound(error.to_string()),
+            ManualPriceError::NoKey | ManualPriceError::Refused(_) => Self::Unavailable(error.to_string()),
+            ManualPriceError::Sign(_) => Self::Internal(error.to_string()),
         }
     }
 }
@@ -79,18 +79,18 @@ async fn set(
     State(exchange): State<Exchange>,
     Path(path): Path<TokenPath>,
     JsonBody(ManualPrice { price }): JsonBody<ManualPrice>,
-) -> Result<NoStore<Answer<Held>>, RestError> {
-    let hash = exchange.desk.set(path.token.0, price).await?;
+) -> Result<NoStore<Envelope<Held>>, RestError> {
+    let hash = exchange.manual_prices.set(path.token.0, price).await?;
     let address = exchange.address(path.token.0);
-    Ok(NoStore(Answer::new(Held { address, price: Number::price(price), transaction_hash: hash.to_string() })))
+    Ok(NoStore(Envelope::new(Held { address, price: Number::price(price), transaction_hash: hash.to_string() })))
 }
 
 async fn release(
     State(exchange): State<Exchange>,
     Path(path): Path<TokenPath>,
-) -> Result<NoStore<Answer<Released>>, RestError> {
-    let released = exchange.desk.release(path.token.0);
-    Ok(NoStore(Answer::new(Released { address: exchange.address(path.token.0), released })))
+) -> Result<NoStore<Envelope<Released>>, RestError> {
+    let released = exchange.manual_prices.release(path.token.0);
+    Ok(NoStore(Envelope::new(Released { address: exchange.address(path.token.0), released })))
 }
 
 impl Exchange {

@@ -11,7 +11,7 @@ pub(super) use self::prices::CandleLength;
 use super::{Exchange, MarketError};
 use crate::{
     network::Network,
-    web::{Api, Cached, Interface, Keep, Operation, Rendered, RestError, method_not_allowed, not_found},
+    web::{Api, CachePolicy, Cached, Interface, Operation, Rendered, RestError, method_not_allowed, not_found},
 };
 
 /// The routes under `/api` with their description, and 404 for every other path there.
@@ -26,7 +26,7 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
         .get("/api/tokens", prices::tokens, "All tokens.")
         .get("/api/tokens/swap", prices::swap_tokens, "All tokens with what a swap form shows.")
         .get("/api/quote", quote::quote, "What a swap would bring: the vault's own answer at the newest block.");
-    let api = if exchange.desk.is_open() { admin::routes(api) } else { api };
+    let api = if exchange.manual_prices.is_open() { admin::routes(api) } else { api };
     api.and(|router| {
         router
             .method_not_allowed_fallback(method_not_allowed)
@@ -57,7 +57,7 @@ impl Interface for Exchange {
 impl Exchange {
     fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
         // Without updates at a fixed interval, nothing tells how long a body stays valid.
-        let keep = self.tick.map_or(Keep::Seconds(0), |tick| Keep::Seconds(tick.as_secs()));
-        Cached::new(body, request, keep, self.clock.now_ms())
+        let policy = self.tick.map_or(CachePolicy::MaxAge(0), |tick| CachePolicy::MaxAge(tick.as_secs()));
+        Cached::new(body, request, policy, self.clock.now_ms())
     }
 }

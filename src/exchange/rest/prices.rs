@@ -5,7 +5,7 @@ use axum::{extract::State, http::HeaderMap};
 use super::Exchange;
 use crate::{
     exchange::{
-        bodies::{Answer, Candle, Object, Points, PriceEntry, SwapTokenEntry, TokenEntry},
+        bodies::{ByAddress, Candle, Envelope, Points, PriceEntry, SwapTokenEntry, TokenEntry},
         query::TokenPath,
     },
     web::{
@@ -60,9 +60,12 @@ impl Choice for CandleLength {
 }
 
 /// A cached answer.
-type Body<T> = Result<Cached<Answer<T>>, RestError>;
+type Body<T> = Result<Cached<Envelope<T>>, RestError>;
 
-pub(super) async fn prices(State(exchange): State<Exchange>, headers: HeaderMap) -> Body<Object<PriceEntry<'static>>> {
+pub(super) async fn prices(
+    State(exchange): State<Exchange>,
+    headers: HeaderMap,
+) -> Body<ByAddress<PriceEntry<'static>>> {
     let snapshot = exchange.market.current().await?;
     Ok(exchange.respond(&headers, snapshot.prices_body(exchange.clock.now_ms())))
 }

@@ -1,4 +1,4 @@
-//! What a swap would bring.
+//! Quotes of swaps.
 
 use alloy_primitives::U256;
 use axum::extract::State;
@@ -11,7 +11,7 @@ use crate::{
     contracts::read,
     decimal::with_point,
     exchange::{
-        bodies::Answer,
+        bodies::Envelope,
         contract::Vault,
         quote::{Number, key},
     },
@@ -37,7 +37,7 @@ parameters! {
         /// How much to pay, in the token's smallest unit.
         #[param("amountIn", example = "1000000000000000000")]
         amount_in: Amount,
-        /// How much less than quoted to accept, in basis points; the default is the published client's.
+        /// How much less than quoted to accept, in basis points.
         #[param("slippageBps")]
         slippage: NumberParam<0, BPS, 50>,
     }
@@ -52,20 +52,20 @@ pub(super) struct SwapQuote {
     amount_in: String,
     /// The same in whole tokens.
     amount_in_whole: String,
-    /// What would be paid out, the fee taken off.
+    /// The amount paid out, after the fee.
     amount_out: String,
     amount_out_whole: String,
     /// In the token to receive.
     fee: String,
-    /// What to pass as the least amount, at the slippage that was asked for.
+    /// The minimum output to pass to the vault, at the requested slippage.
     min_amount_out: String,
     slippage_bps: u64,
-    /// The share of the reserve that would be taken, in basis points.
+    /// The share of the reserve that the swap takes, in basis points.
     price_impact_bps: u64,
     status: SwapStatus,
     /// Whether the swap would go through, allowance and balance permitting.
     executable: bool,
-    /// The block that this is the answer of. The next one may begin with other prices.
+    /// The block that the quote is for. The next one may begin with other prices.
     block_number: u64,
 }
 
@@ -79,7 +79,7 @@ struct Side {
     price: Number,
 }
 
-/// The vault's word on a swap, the first of its checks that fails.
+/// The vault's verdict on a swap: the first of its checks that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum SwapStatus {
@@ -119,7 +119,7 @@ impl SwapStatus {
 pub(super) async fn quote(
     State(exchange): State<Exchange>,
     Query(query): Query<QuoteQuery>,
-) -> Result<NoCache<Answer<SwapQuote>>, RestError> {
+) -> Result<NoCache<Envelope<SwapQuote>>, RestError> {
     let network = exchange.market.network();
     let QuoteQuery { token_in: NamedToken(token_in), token_out: NamedToken(token_out), .. } = query;
     let (amount_in, slippage_bps) = (query.amount_in.0, query.slippage.0);
@@ -169,5 +169,5 @@ pub(super) async fn quote(
         block_number: view.block.number(),
     };
     let timestamp = Some(view.block.header.timestamp.saturating_mul(1_000));
-    Ok(NoCache(Answer { timestamp, ..Answer::new(data) }))
+    Ok(NoCache(Envelope { timestamp, ..Envelope::new(data) }))
 }
