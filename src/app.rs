@@ -34,7 +34,7 @@ use crate::{
     config::{Config, ConfigError, Profile},
     exchange::{
         Exchange, Market, Pace, Updater,
-        feed::{FeedError, Panel, PanelConfig},
+        feed::{FeedError, SourceSet, SourceSetConfig},
     },
     fork::ForkError,
     genesis::file::GenesisFileError,
@@ -174,8 +174,8 @@ impl Node {
             import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
         let updater = identity.updater.address();
-        let panel = panel(&config, &network, &clock)?;
-        let preamble = panel.as_ref().map(|panel| preamble(&config, &network, identity.updater.clone(), panel));
+        let sources = sources(&config, &network, &clock)?;
+        let preamble = sources.as_ref().map(|sources| preamble(&config, &network, identity.updater.clone(), sources));
         let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
@@ -186,7 +186,7 @@ impl Node {
         let keyring = Arc::new(Keyring::new(keys));
         let services = Services { chain: chain.clone(), network, storage, clock, forks, shutdown: shutdown.clone() };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
-        let exchange = panel.map(|panel| services.exchange(&config, panel, owner));
+        let exchange = sources.map(|sources| services.exchange(&config, sources, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Somebody will look for the names of requests if their log or traces are on.
@@ -292,23 +292,27 @@ fn tell_of_clock(chain: &Chain) {
 }
 
 /// Where prices come from; nowhere on another chain than the network's.
-fn panel(config: &Config, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Option<Arc<Panel>>, FeedError> {
+fn sources(
+    config: &Config,
+    network: &Arc<Network>,
+    clock: &Arc<dyn Clock>,
+) -> Result<Option<Arc<SourceSet>>, FeedError> {
     if config.genesis.is_some() || config.fork.url.is_some() {
         return Ok(None);
     }
     let exchange = &config.exchange;
-    let panel = PanelConfig {
+    let sources = SourceSetConfig {
         sources: &exchange.price_sources,
         policy: exchange.price_policy,
         upstream: &exchange.upstream,
         seed: config.seed,
     };
-    Panel::new(panel, network, clock).map(Arc::new).map(Some)
+    SourceSet::new(sources, network, clock).map(Arc::new).map(Some)
 }
 
 /// What puts prices on the chain.
-fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, panel: &Arc<Panel>) -> Box<dyn Preamble> {
-    let pace = config.exchange.price_tick.map(|tick| Pace { source: panel.clone(), tick });
+fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, sources: &Arc<SourceSet>) -> Box<dyn Preamble> {
+    let pace = config.exchange.price_tick.map(|tick| Pace { source: sources.clone(), tick });
     Box::new(Updater::new(network.clone(), key, pace))
 }
 

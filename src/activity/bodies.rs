@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    record::{Deed, Movement, Record},
+    record::{Action, Movement, Record},
     scan::{Page, Position},
 };
 use crate::{
@@ -16,48 +16,48 @@ use crate::{
 /// Decimals of dollars on chain.
 const USD_DECIMALS: u8 = 8;
 
-/// A page of what users did, newest first.
+/// A page of activity, newest first.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ActivityPage")]
 pub(super) struct PageBody {
     success: bool,
-    data: Vec<Entry>,
+    data: Vec<ActivityEntry>,
     count: usize,
-    /// What to pass as `before` for the next page, which may be there even if this one is short; none if this is the last.
+    /// The value of `before` for the next page, which may exist even if this one is short; none if this is the last.
     next: Option<String>,
 }
 
-/// Something that a user did.
+/// An action of a user.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ActivityEntry")]
-struct Entry {
-    /// Where it stands: block and log.
+struct ActivityEntry {
+    /// The position of the event: block and log.
     id: String,
     transaction_hash: String,
     block_number: u64,
     /// The block's time in milliseconds since the Unix epoch.
     timestamp: u64,
     #[serde(flatten)]
-    deed: DeedBody,
+    action: ActionBody,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "camelCase", rename_all_fields = "camelCase")]
-#[schemars(rename = "Deed")]
-enum DeedBody {
+#[schemars(rename = "Action")]
+enum ActionBody {
     Swap {
         user: String,
         token_in: Asset,
         token_out: Asset,
         amount_in: String,
         amount_out: String,
-        /// What the vault kept, in the token that was bought.
+        /// The fee of the vault, in the token that was bought.
         fee: String,
         /// US dollars.
         price_in: String,
         price_out: String,
-        /// The share of the reserve that was taken, in basis points.
+        /// The share of the reserve that the swap took, in basis points.
         price_impact_bps: u64,
     },
     Deposit(MovementBody),
@@ -82,7 +82,7 @@ enum DeedBody {
     WriteOff(MovementBody),
 }
 
-/// An amount that somebody moved.
+/// An amount moved by a user.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Movement")]
 struct MovementBody {
@@ -110,25 +110,25 @@ impl PageBody {
     }
 }
 
-/// What tokens are called.
+/// The names of the tokens.
 struct Names<'a>(&'a Network);
 
 impl Names<'_> {
-    fn entry(&self, record: &Record) -> Entry {
-        Entry {
+    fn entry(&self, record: &Record) -> ActivityEntry {
+        ActivityEntry {
             id: Position { block: record.block, log_index: record.log_index }.to_string(),
             transaction_hash: record.transaction.to_string(),
             block_number: record.block,
             timestamp: record.time.saturating_mul(1_000),
-            deed: self.deed(&record.deed),
+            action: self.action(&record.action),
         }
     }
 
-    fn deed(&self, deed: &Deed) -> DeedBody {
-        match deed {
-            Deed::Swap(swap) => {
+    fn action(&self, action: &Action) -> ActionBody {
+        match action {
+            Action::Swap(swap) => {
                 let (event, priced) = (&swap.event, &swap.priced);
-                DeedBody::Swap {
+                ActionBody::Swap {
                     user: text(event.user),
                     token_in: self.asset(event.tokenIn),
                     token_out: self.asset(event.tokenOut),
@@ -140,17 +140,17 @@ impl Names<'_> {
                     price_impact_bps: priced.impactBps.saturating_to(),
                 }
             }
-            Deed::Deposit(movement) => DeedBody::Deposit(self.movement(movement)),
-            Deed::Withdrawal(movement) => DeedBody::Withdraw(self.movement(movement)),
-            Deed::Borrowing(movement) => DeedBody::Borrow(self.movement(movement)),
-            Deed::Repayment(movement) => DeedBody::Repay(self.movement(movement)),
-            Deed::Transfer { asset, from, to, amount } => DeedBody::Transfer {
+            Action::Deposit(movement) => ActionBody::Deposit(self.movement(movement)),
+            Action::Withdrawal(movement) => ActionBody::Withdraw(self.movement(movement)),
+            Action::Borrowing(movement) => ActionBody::Borrow(self.movement(movement)),
+            Action::Repayment(movement) => ActionBody::Repay(self.movement(movement)),
+            Action::Transfer { asset, from, to, amount } => ActionBody::Transfer {
                 asset: self.asset(*asset),
                 from: text(*from),
                 to: text(*to),
                 amount: self.amount(*asset, *amount),
             },
-            Deed::Liquidation(event) => DeedBody::Liquidation {
+            Action::Liquidation(event) => ActionBody::Liquidation {
                 borrower: text(event.borrower),
                 liquidator: text(event.liquidator),
                 debt_asset: self.asset(event.debtAsset),
@@ -159,8 +159,8 @@ impl Names<'_> {
                 seized: self.amount(event.collateralAsset, event.seized),
                 fee: self.amount(event.collateralAsset, event.fee),
             },
-            Deed::WriteOff { asset, user, amount } => {
-                DeedBody::WriteOff(self.movement(&Movement { asset: *asset, user: *user, amount: *amount }))
+            Action::WriteOff { asset, user, amount } => {
+                ActionBody::WriteOff(self.movement(&Movement { asset: *asset, user: *user, amount: *amount }))
             }
         }
     }
@@ -177,7 +177,7 @@ impl Names<'_> {
         self.0.tokens.iter().find(|token| token.address == address)
     }
 
-    /// A token that an owner added later has no name here.
+    /// A token listed after genesis has no name here.
     fn asset(&self, address: Address) -> Asset {
         let symbol = self.token(address).map_or_else(String::new, |token| token.symbol.clone());
         Asset { address: text(address), symbol }

@@ -1,4 +1,4 @@
-//! From logs to what happened.
+//! Decodes the logs of a block into records.
 
 use alloy_primitives::{Address, B256, Log, U256};
 use alloy_sol_types::SolEvent;
@@ -9,7 +9,7 @@ use crate::{
     network::Network,
 };
 
-/// Something that a user did, and where it stands.
+/// An action of a user and its position on the chain.
 #[derive(Clone, Debug)]
 pub(super) struct Record {
     pub(super) block: u64,
@@ -17,12 +17,12 @@ pub(super) struct Record {
     /// The block's time, in seconds since the Unix epoch.
     pub(super) time: u64,
     pub(super) transaction: B256,
-    pub(super) deed: Deed,
+    pub(super) action: Action,
 }
 
-/// What it was.
+/// The action of a user.
 #[derive(Clone, Debug)]
-pub(super) enum Deed {
+pub(super) enum Action {
     Swap(Box<Swap>),
     Deposit(Movement),
     Withdrawal(Movement),
@@ -33,14 +33,14 @@ pub(super) enum Deed {
     WriteOff { asset: Address, user: Address, amount: U256 },
 }
 
-/// A swap and how it was priced. Prices are US dollars × 10^8.
+/// A swap and its pricing. Prices are US dollars × 10^8.
 #[derive(Clone, Debug)]
 pub(super) struct Swap {
     pub(super) event: VaultEvents::Swap,
     pub(super) priced: VaultEvents::SwapPriced,
 }
 
-/// An amount of an asset that went into the lending pool or out of it.
+/// An amount of an asset that moved into or out of the lending pool.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Movement {
     pub(super) asset: Address,
@@ -49,14 +49,14 @@ pub(super) struct Movement {
 }
 
 impl Record {
-    /// Everything that users did in a block, in order.
+    /// All actions of users in a block, in order.
     pub(super) fn of_block(block: &Block, network: &Network) -> Vec<Self> {
         let contracts = &network.contracts;
         let mut records = Vec::new();
-        // The vault reports a swap twice in a row: what it was, and how it was priced.
+        // The vault emits two consecutive events for a swap: the amounts, then the pricing.
         let mut swap: Option<(u64, VaultEvents::Swap)> = None;
         for at in block.logs() {
-            let deed = if at.log.address == contracts.vault {
+            let action = if at.log.address == contracts.vault {
                 match (VaultEvents::Swap::decode_log_data(&at.log.data), swap.take()) {
                     (Ok(event), _) => {
                         swap = Some((at.log_index, event));
@@ -64,62 +64,62 @@ impl Record {
                     }
                     (Err(_), Some((log_index, event))) => VaultEvents::SwapPriced::decode_log_data(&at.log.data)
                         .ok()
-                        .map(|priced| (log_index, Deed::Swap(Box::new(Swap { event, priced })))),
+                        .map(|priced| (log_index, Action::Swap(Box::new(Swap { event, priced })))),
                     (Err(_), None) => None,
                 }
             } else if at.log.address == contracts.lending_pool {
-                lending(at.log).map(|deed| (at.log_index, deed))
+                lending(at.log).map(|action| (at.log_index, action))
             } else {
                 None
             };
-            records.extend(deed.map(|(log_index, deed)| Self {
+            records.extend(action.map(|(log_index, action)| Self {
                 block: block.number(),
                 log_index,
                 time: block.header.timestamp,
                 transaction: at.transaction.hash(),
-                deed,
+                action,
             }));
         }
         records
     }
 }
 
-fn lending(log: &Log) -> Option<Deed> {
+fn lending(log: &Log) -> Option<Action> {
     use PoolEvents::{Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw};
     let data = &log.data;
     let movement = |asset, user, amount| Movement { asset, user, amount };
     Some(match *data.topics().first()? {
         Deposit::SIGNATURE_HASH => {
             let Deposit { asset, user, amount } = Deposit::decode_log_data(data).ok()?;
-            Deed::Deposit(movement(asset, user, amount))
+            Action::Deposit(movement(asset, user, amount))
         }
         Withdraw::SIGNATURE_HASH => {
             let Withdraw { asset, user, amount } = Withdraw::decode_log_data(data).ok()?;
-            Deed::Withdrawal(movement(asset, user, amount))
+            Action::Withdrawal(movement(asset, user, amount))
         }
         Borrow::SIGNATURE_HASH => {
             let Borrow { asset, user, amount } = Borrow::decode_log_data(data).ok()?;
-            Deed::Borrowing(movement(asset, user, amount))
+            Action::Borrowing(movement(asset, user, amount))
         }
         Repay::SIGNATURE_HASH => {
             let Repay { asset, user, amount } = Repay::decode_log_data(data).ok()?;
-            Deed::Repayment(movement(asset, user, amount))
+            Action::Repayment(movement(asset, user, amount))
         }
         SupplyTransferred::SIGNATURE_HASH => {
             let SupplyTransferred { asset, from, to, amount, .. } = SupplyTransferred::decode_log_data(data).ok()?;
-            Deed::Transfer { asset, from, to, amount }
+            Action::Transfer { asset, from, to, amount }
         }
-        Liquidation::SIGNATURE_HASH => Deed::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?)),
+        Liquidation::SIGNATURE_HASH => Action::Liquidation(Box::new(Liquidation::decode_log_data(data).ok()?)),
         DebtWrittenOff::SIGNATURE_HASH => {
             let DebtWrittenOff { asset, user, amount, .. } = DebtWrittenOff::decode_log_data(data).ok()?;
-            Deed::WriteOff { asset, user, amount }
+            Action::WriteOff { asset, user, amount }
         }
         _ => return None,
     })
 }
 
-impl Deed {
-    /// Whether the user had a part in it.
+impl Action {
+    /// Whether the user took part in the action.
     pub(super) fn concerns(&self, who: Address) -> bool {
         match self {
             Self::Swap(swap) => swap.event.user == who,

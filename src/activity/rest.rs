@@ -2,12 +2,8 @@
 
 use std::sync::Arc;
 
-use axum::{
-    Json, Router,
-    extract::{Path, State, rejection::PathRejection},
-    http::header,
-    response::{IntoResponse, Response},
-};
+use axum::{Router, extract::State};
+use schemars::{Schema, json_schema};
 use tokio::sync::Semaphore;
 
 use super::{
@@ -18,16 +14,12 @@ use crate::{
     chain::Chain,
     network::Network,
     web::{
-        Api, Operation, Queries, RestError, method_not_allowed,
-        parameters::{AccountText, Limit, PageStart, TokenText},
-        user_address,
+        Api, Interface, NoCache, Operation, Path, Query, RestError, TaskFailed, method_not_allowed,
+        parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
     },
 };
 
-/// Entries of a page, if nobody says how many, and at most.
-const DEFAULT_LIMIT: u64 = 50;
-const MAX_LIMIT: u64 = 200;
-/// Walks over the blocks at a time.
+/// Scans of blocks that may run at once.
 const MAX_SCANS: usize = 4;
 
 /// The interface. Clones share it.
@@ -38,74 +30,102 @@ pub struct Activity {
     scans: Arc<Semaphore>,
 }
 
+impl Param for Position {
+    fn schema() -> Schema {
+        json_schema!({ "type": "string", "pattern": "^[0-9]{1,19}-[0-9]{1,19}$" })
+    }
+
+    fn parse(text: &str, _: &Network) -> Result<Self, ParamError> {
+        text.parse().map_err(|()| ParamError::malformed("expected the `next` of another page"))
+    }
+}
+
+parameters! {
+    /// The part of a list that is wanted.
+    struct PageQuery {
+        /// Entries at most.
+        #[param("limit")]
+        limit: Limit<200, 50>,
+        /// The `next` of the previous page.
+        #[param("before", example = "12-3")]
+        before: Option<Position>,
+    }
+}
+
+parameters! {
+    /// The swaps that are wanted.
+    struct SwapQuery {
+        /// The user's address: hex in any case, or bech32.
+        #[param("user", example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266")]
+        user: Option<UserAddress>,
+        /// Address or symbol of a token on either side.
+        #[param("token", example = "WETH")]
+        token: Option<NamedToken>,
+    }
+}
+
+parameters! {
+    /// The path of a route about one user.
+    struct UserPath {
+        /// The user's address: hex in any case, or bech32.
+        #[param("address", example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266")]
+        user: UserAddress,
+    }
+}
+
+impl Interface for Activity {
+    type Error = RestError;
+
+    fn network(&self) -> &Network {
+        &self.network
+    }
+}
+
 impl Activity {
-    /// The interface to what happened on `chain`.
+    /// The interface to the activity on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>) -> Self {
         Self { chain, network, scans: Arc::new(Semaphore::new(MAX_SCANS)) }
     }
 
-    /// Routes under `/api`, and what there is to say about them.
+    /// The routes under `/api` and their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
-        let page = |summary| {
-            Operation::new("Activity", summary)
-                .query::<Limit<MAX_LIMIT>>("limit", "Entries at most, 1 to 200.", "50")
-                .query::<PageStart>("before", "The `next` of the page before.", "12-3")
-                .returns::<PageBody>()
-                .fails(&[400, 500])
-        };
-        let user = "The user's address: hex in any case, or bech32.";
-        let example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-        Api::default()
-            .get(
-                "/api/swaps",
-                swaps,
-                page("Swaps, newest first, as far back as the node keeps blocks.")
-                    .query::<AccountText>("user", user, example)
-                    .query::<TokenText>("token", "Address or symbol of a token on either side.", "WETH")
-                    .fails(&[404]),
-            )
+        Api::new("Activity")
+            .get("/api/swaps", swaps, "Swaps, newest first, as far back as the node keeps blocks.")
             .get(
                 "/api/user/{address}/history",
                 history,
-                page("What a user did on the exchange and in the lending pool, newest first.")
-                    .path::<AccountText>("address", user, example),
+                "What a user did on the exchange and in the lending pool, newest first.",
             )
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())
     }
 
-    async fn page(&self, wanted: Wanted, query: &Queries) -> Result<Response, RestError> {
-        let limit = query.number("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT)? as usize;
-        let before = query.get("before").map(|text| {
-            text.parse::<Position>().map_err(|()| RestError::parameter("before", "expected the `next` of another page"))
-        });
-        let before = before.transpose()?;
+    async fn page(&self, wanted: Wanted, page: PageQuery) -> Result<NoCache<PageBody>, TaskFailed> {
         let permit = self.scans.clone().acquire_owned().await;
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
             let _permit = permit;
-            let page = scan(&chain, &chain.head(), &network, wanted, before, limit);
+            let page = scan(&chain, &chain.head(), &network, wanted, page.before, page.limit.0 as usize);
             PageBody::new(&page, &network)
         };
-        let body = tokio::task::spawn_blocking(walk).await.map_err(|error| RestError::Internal(error.to_string()))?;
-        Ok(([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response())
+        Ok(NoCache(tokio::task::spawn_blocking(walk).await?))
     }
 }
 
-async fn swaps(State(activity): State<Activity>, query: Queries) -> Result<Response, RestError> {
-    let user = query.get("user").map(|text| user_address("user", text, &activity.network.hrp)).transpose()?;
-    let token = query.get("token").map(|text| {
-        let found = activity.network.token(text).map(|token| token.address);
-        found.ok_or_else(|| RestError::NotFound(format!("no token {:?}", text.chars().take(50).collect::<String>())))
-    });
-    activity.page(Wanted::Swaps { user, token: token.transpose()? }, &query).await
+async fn swaps(
+    State(activity): State<Activity>,
+    Query(page): Query<PageQuery>,
+    Query(query): Query<SwapQuery>,
+) -> Result<NoCache<PageBody>, TaskFailed> {
+    let user = query.user.map(|UserAddress(user)| user);
+    let token = query.token.map(|NamedToken(token)| token.address);
+    activity.page(Wanted::Swaps { user, token }, page).await
 }
 
 async fn history(
     State(activity): State<Activity>,
-    path: Result<Path<String>, PathRejection>,
-    query: Queries,
-) -> Result<Response, RestError> {
-    let user = user_address("address", &path?.0, &activity.network.hrp)?;
-    activity.page(Wanted::User(user), &query).await
+    Path(path): Path<UserPath>,
+    Query(page): Query<PageQuery>,
+) -> Result<NoCache<PageBody>, TaskFailed> {
+    activity.page(Wanted::User(path.user.0), page).await
 }

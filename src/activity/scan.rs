@@ -1,11 +1,11 @@
-//! Finding a page of records, newest first.
+//! Scans for a page of records, newest first.
 
 use std::{fmt, str::FromStr, sync::Arc};
 
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
 
-use super::record::{Deed, Record};
+use super::record::{Action, Record};
 use crate::{
     block::Block,
     chain::{Chain, Head, LogKey},
@@ -13,7 +13,7 @@ use crate::{
     network::Network,
 };
 
-/// Where a record stands. Pages continue before one of these, so what is sealed meanwhile shifts nothing.
+/// The position of a record. A page continues before one of these, so blocks sealed in the meantime do not shift it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Position {
     pub(super) block: u64,
@@ -35,16 +35,16 @@ impl FromStr for Position {
     }
 }
 
-/// Which records are wanted.
+/// The records that a request is for.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Wanted {
-    /// Swaps, of this user and with this token on either side, if any.
+    /// Swaps, if given only of this user and with this token on either side.
     Swaps { user: Option<Address>, token: Option<Address> },
-    /// Whatever this user had a part in.
+    /// All actions that this user took part in.
     User(Address),
 }
 
-/// What a block's filter must hold for the block to be worth opening: all of one of these.
+/// Bits that a block's bloom filter must have for the block to be read: all of one of these.
 struct Marks(Vec<Bloom>);
 
 impl Wanted {
@@ -61,7 +61,7 @@ impl Wanted {
                 let topics = [Some(VaultEvents::Swap::SIGNATURE_HASH), user.map(word), token.map(word)];
                 Marks(vec![mark(vault, &topics.into_iter().flatten().collect::<Vec<_>>())])
             }
-            // A liquidator is no topic of a liquidation.
+            // The liquidator is not an indexed topic of the event.
             Self::User(user) => Marks(vec![
                 mark(vault, &[user.into_word()]),
                 mark(pool, &[user.into_word()]),
@@ -70,7 +70,7 @@ impl Wanted {
         }
     }
 
-    /// The same for the index of blocks that memory no longer holds: one of each of these.
+    /// The same for the index of blocks that memory no longer holds: one key of each list.
     fn keys(&self, network: &Network) -> Vec<Vec<LogKey>> {
         let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
         let topic = |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
@@ -83,36 +83,36 @@ impl Wanted {
             }
             Self::User(user) => {
                 let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
-                // A liquidator is no topic of a liquidation.
+                // The liquidator is not an indexed topic of the event.
                 parts.push(LogKey::topic(0, &PoolEvents::Liquidation::SIGNATURE_HASH));
                 vec![vec![LogKey::address(&vault), LogKey::address(&pool)], parts]
             }
         }
     }
 
-    fn includes(&self, deed: &Deed) -> bool {
-        match (self, deed) {
-            (Self::Swaps { user, token }, Deed::Swap(swap)) => {
+    fn includes(&self, action: &Action) -> bool {
+        match (self, action) {
+            (Self::Swaps { user, token }, Action::Swap(swap)) => {
                 user.is_none_or(|user| swap.event.user == user)
                     && token.is_none_or(|token| swap.event.tokenIn == token || swap.event.tokenOut == token)
             }
             (Self::Swaps { .. }, _) => false,
-            (Self::User(user), deed) => deed.concerns(*user),
+            (Self::User(user), action) => action.concerns(*user),
         }
     }
 }
 
-/// Blocks on disk that one page may cost.
+/// Most blocks on disk that are read for one page.
 const MAX_READS: usize = 2_000;
 
 /// A page of records.
 pub(super) struct Page {
     pub(super) records: Vec<Record>,
-    /// Where the next page begins, if there may be one.
+    /// The start of the next page, if there may be one.
     pub(super) next: Option<Position>,
 }
 
-/// What is being looked for, and how much of it was found.
+/// The state of a scan.
 struct Search<'a> {
     network: &'a Network,
     wanted: Wanted,
@@ -122,11 +122,11 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    /// Takes what the block has, newest first. Where the next page begins, once there is more than this one holds.
+    /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
     fn take(&mut self, block: &Block) -> Option<Position> {
         for record in Record::of_block(block, self.network).into_iter().rev() {
             let position = Position { block: record.block, log_index: record.log_index };
-            if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.deed) {
+            if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.action) {
                 continue;
             }
             if self.found.len() == self.limit {
@@ -138,8 +138,8 @@ impl Search<'_> {
     }
 }
 
-/// The newest `limit` records before `before`: of the blocks in memory, then of those on disk. A page may be short, or even
-/// empty, and yet have a next one, if too many blocks were read in vain.
+/// Returns the newest `limit` records before `before`, from the blocks in memory, then from those on disk. A page may be
+/// short or even empty and yet have a next one, if too many blocks were read in vain.
 pub(super) fn scan(
     chain: &Chain,
     head: &Head,

@@ -7,7 +7,6 @@ use axum::{
     extract::State,
     http::{StatusCode, header},
     response::{IntoResponse, Response},
-    routing::get,
 };
 
 use super::{directory, process};
@@ -15,7 +14,7 @@ use crate::{
     chain::{Chain, Clock},
     exchange::{Exchange, Market, feed::Health},
     rpc::Rpc,
-    web::{Exposition, METRICS_TYPE, Operation, Traffic, WebSockets, method_not_allowed},
+    web::{Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed},
 };
 
 /// Where the numbers come from.
@@ -30,19 +29,30 @@ pub(super) struct Sources {
     pub(super) data_dir: Option<PathBuf>,
 }
 
-/// What there is to say about the route.
-pub(super) fn operation() -> Operation {
-    Operation::new("Node", "Metrics, for Prometheus.")
-        .answers_in::<String>(METRICS_TYPE, StatusCode::OK, "The text exposition format 0.0.4.")
-        .at("get", "/metrics")
+/// The text exposition of all metrics.
+struct MetricsText(String);
+
+impl IntoResponse for MetricsText {
+    fn into_response(self) -> Response {
+        ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], self.0).into_response()
+    }
 }
 
-/// The route.
-pub(super) fn router(sources: Sources) -> Router {
-    Router::new().route("/metrics", get(scrape).fallback(method_not_allowed)).with_state(Arc::new(sources))
+impl Output for MetricsText {
+    fn describe(operation: Operation) -> Operation {
+        operation.answers_in::<String>(METRICS_TYPE, StatusCode::OK, "The text exposition format 0.0.4.")
+    }
 }
 
-async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
+/// The route and its description.
+pub(super) fn router(sources: Sources) -> (Router, Vec<Operation>) {
+    Api::new("Node")
+        .get("/metrics", scrape, "Metrics, for Prometheus.")
+        .and(|router| router.method_not_allowed_fallback(method_not_allowed))
+        .with_state(Arc::new(sources))
+}
+
+async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     let mut out = Exposition::default();
     sources.chain(&mut out);
     sources.json_rpc(&mut out);
@@ -64,7 +74,7 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> Response {
         directory::describe(&mut out, directory, sources.chain.checkpoint());
     }
     process::describe(&mut out, sources.started_ms);
-    ([(header::CONTENT_TYPE, METRICS_TYPE), (header::CACHE_CONTROL, "no-store")], out.finish()).into_response()
+    MetricsText(out.finish())
 }
 
 impl Sources {

@@ -4,14 +4,14 @@ use std::{borrow::Cow, sync::Arc};
 
 use alloy_primitives::Address;
 use arc_swap::ArcSwap;
-use axum::{Router, body::Bytes, http::header};
+use axum::{Router, body::Bytes};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
 use crate::{
     chain::Chain,
     network::{Network, Token},
-    web::{Api, Operation, method_not_allowed},
+    web::{Api, Operation, Serialized, method_not_allowed},
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -64,14 +64,13 @@ pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operat
             rendered.store(Arc::new((chain_id, render(&network, chain_id))));
         }
         let body = rendered.load().1.clone();
-        async move { ([(header::CONTENT_TYPE, "application/json")], body) }
+        async move { Serialized::<NetworkInfo<'static>>::from(body) }
     };
     // Handlers are cloned for each connection.
     let answer = Arc::new(answer);
     let answer = move || answer();
-    let operation = Operation::new("Node", "What a wallet or a script has to know about the network.");
-    Api::default()
-        .get("/api/network", answer, operation.returns::<NetworkInfo<'_>>())
+    Api::new("Node")
+        .get("/api/network", answer, "What a wallet or a script has to know about the network.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(())
 }

@@ -2,12 +2,7 @@
 
 use std::time::Duration;
 
-use axum::{
-    Json, Router,
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::{Router, extract::State};
 use schemars::JsonSchema;
 use serde::Serialize;
 use tokio::time::timeout;
@@ -15,7 +10,7 @@ use tokio::time::timeout;
 use crate::{
     chain::Chain,
     exchange::Market,
-    web::{Api, Operation, method_not_allowed},
+    web::{Api, Checked, NoStore, Operation, method_not_allowed},
 };
 
 /// How long the writer may take to answer before the chain counts as stuck: longer than any block.
@@ -40,27 +35,20 @@ struct Ready {
 
 /// `/health` and `/ready`, and what there is to say about them. Without a market only the chain counts.
 pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Operation>) {
-    let about = |summary| Operation::new("Node", summary);
-    Api::default()
-        .get("/health", health, about("Whether the process is alive.").returns::<Alive>())
-        .get(
-            "/ready",
-            ready,
-            about("Whether requests should be sent here.")
-                .returns::<Ready>()
-                .answers::<Ready>(StatusCode::SERVICE_UNAVAILABLE, "Something does not work."),
-        )
+    Api::new("Node")
+        .get("/health", health, "Whether the process is alive.")
+        .get("/ready", ready, "Whether requests should be sent here.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state((chain, market))
 }
 
 /// Alive: the process answers.
-async fn health() -> Response {
-    answer(StatusCode::OK, Alive { status: "ok" })
+async fn health() -> NoStore<Alive> {
+    NoStore(Alive { status: "ok" })
 }
 
 /// Ready: the chain's writer answers and can seal blocks, and prices may be traded on.
-async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Response {
+async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Checked<Ready> {
     let reason = match timeout(PATIENCE, chain.obstacle()).await {
         Ok(Ok(obstacle)) => obstacle,
         Ok(Err(error)) => Some(error.to_string()),
@@ -71,13 +59,8 @@ async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Respon
         None => true,
     };
     let word = |ok: bool| if ok { "ok" } else { "unavailable" };
-    let (status, text) = match reason.is_none() && prices_ok {
-        true => (StatusCode::OK, "ready"),
-        false => (StatusCode::SERVICE_UNAVAILABLE, "not ready"),
-    };
-    answer(status, Ready { status: text, chain: word(reason.is_none()), prices: word(prices_ok), reason })
-}
-
-fn answer(status: StatusCode, body: impl Serialize) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    let passed = reason.is_none() && prices_ok;
+    let status = if passed { "ready" } else { "not ready" };
+    let body = Ready { status, chain: word(reason.is_none()), prices: word(prices_ok), reason };
+    Checked { passed, body }
 }

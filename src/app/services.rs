@@ -11,7 +11,7 @@ use crate::{
     chain::{Chain, Clock, Keyring},
     config::{Config, MetricsAt},
     cosmos::Gateway,
-    exchange::{self, Desk, Exchange, Market, feed::Panel},
+    exchange::{self, Exchange, ManualPrices, Market, feed::SourceSet},
     fork::Forks,
     lending::Lending,
     network::Network,
@@ -42,7 +42,7 @@ pub(super) struct Services {
 
 impl Services {
     /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
-    pub(super) fn exchange(&self, config: &Config, panel: Arc<Panel>, owner: Option<SecretKey>) -> Exchange {
+    pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
         let kept = self.storage.clone();
         let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some(), kept);
@@ -52,10 +52,10 @@ impl Services {
         }
         if let Some(tick) = tick {
             tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
-            panel.start(&self.shutdown);
+            sources.start(&self.shutdown);
         }
-        let desk = Desk::new(self.chain.clone(), self.network.clone(), panel, owner);
-        Exchange::new(market, desk, &config.exchange, self.clock.clone(), self.shutdown.clone())
+        let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner);
+        Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
     /// All routes.
@@ -102,20 +102,18 @@ impl Services {
                 .merge(described(network_info::router(network, chain.clone())));
         }
         operations.extend(rpc::operations());
-        if config.metrics == MetricsAt::Beside {
-            operations.push(metrics::operation());
-        }
-        router = router.merge(web::openapi_router("tetrad", operations));
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
         let sockets = [Some(&rpc_sockets), Some(gateway.sockets()), exchange.as_ref().map(Exchange::sockets)];
         let sockets = sockets.into_iter().flatten().cloned().collect();
         let sources = Sources { chain, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
-        let metrics = metrics::router(sources);
+        let (metrics, described) = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());
+            operations.extend(described);
         }
+        router = router.merge(web::openapi_router("tetrad", operations));
         Routers { main: Front::new(web::with_cors(router, &config.origins), Arc::new(direct)), metrics }
     }
 }

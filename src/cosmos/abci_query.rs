@@ -105,7 +105,7 @@ fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<
             let amount = balance(address()?)?;
             page(Some(coin(&network.denomination, amount)).filter(|_| !amount.is_zero()))
         }
-        // There is no staking, so nobody has staked.
+        // There is no staking, so these lists are empty.
         "/cosmos.staking.v1beta1.Query/DelegatorDelegations"
         | "/cosmos.staking.v1beta1.Query/DelegatorUnbondingDelegations" => {
             address()?;

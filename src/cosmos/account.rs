@@ -1,4 +1,4 @@
-//! An account as a Cosmos gateway shows it, in both shapes that clients read.
+//! Accounts as a Cosmos gateway renders them, in both shapes that clients read.
 
 use alloy_primitives::hex;
 use base64ct::{Base64, Encoding};
@@ -10,24 +10,24 @@ use crate::{
     state::Account,
 };
 
-/// The answer to an account query.
+/// The response to an account query.
 #[derive(Debug, Serialize)]
-pub(super) struct AccountResponse<'a> {
-    account: EthAccount<'a>,
+pub(super) struct AccountResponse {
+    account: EthAccount,
 }
 
-/// The specification's fields, and the base account of Ethermint's shape besides.
+/// The fields of the network's own account type, and the base account as Ethermint nests it.
 #[derive(Debug, Serialize)]
-struct EthAccount<'a> {
+struct EthAccount {
     #[serde(rename = "@type")]
-    account_type: &'a str,
+    account_type: String,
     #[serde(flatten)]
     base: BaseAccount,
     code_hash: String,
     base_account: BaseAccount,
 }
 
-/// What every account of a Cosmos chain has.
+/// The fields of every account of a Cosmos chain.
 #[derive(Clone, Debug, Serialize)]
 pub(super) struct BaseAccount {
     address: String,
@@ -46,19 +46,19 @@ impl BaseAccount {
         Self {
             address: address_to_bech32(&account.address, &network.hrp, Kind::Account),
             pub_key: key,
-            // Nobody knows the number of an account that a fork has only heard of.
+            // An account that only the forked chain has loaded has no number here.
             account_number: if account.is_beneath() { 0 } else { account.number }.to_string(),
             sequence: account.nonce.to_string(),
         }
     }
 }
 
-impl<'a> AccountResponse<'a> {
-    /// Shows an account of `network`.
-    pub(super) fn new(account: &Account, network: &'a Network) -> Self {
+impl AccountResponse {
+    /// Renders an account of `network`.
+    pub(super) fn new(account: &Account, network: &Network) -> Self {
         let base = BaseAccount::new(account, network);
         let code_hash = hex::encode_prefixed(account.code_hash());
-        let account_type = network.account_type.as_str();
+        let account_type = network.account_type.clone();
         Self { account: EthAccount { account_type, base: base.clone(), code_hash, base_account: base } }
     }
 }

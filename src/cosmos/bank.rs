@@ -1,60 +1,38 @@
-//! Balances of the native coin. Tokens are contracts: `eth_call` tells of them.
+//! Balances of the native coin. Tokens are contracts, which `eth_call` reads.
 
-use alloy_primitives::U256;
-use axum::{
-    extract::{Path, State, rejection::PathRejection},
-    response::Response,
-};
+use alloy_primitives::{Address, U256};
+use axum::extract::State;
 use serde_json::{Value, json};
 
 use super::{
     Gateway,
     empty::page,
-    error::GatewayError,
-    rest::{GatewayApi, about, answer, fails, of_address},
+    error::{NotFound, Unavailable},
+    parameters::{AccountPath, CoinPath, CoinQuery},
+    rest::{SdkReply, answer},
 };
-use crate::{
-    account::parse_account_address,
-    web::{Operation, Queries, parameters::Denomination},
-};
+use crate::web::{Api, Path, Query};
 
 /// Decimals of the native coin.
 const DECIMALS: u8 = 18;
 
-type Text = Result<Path<String>, PathRejection>;
-type Answer = Result<Response, GatewayError>;
-
 /// Adds the routes of the bank module.
-pub(super) fn routes(api: GatewayApi) -> GatewayApi {
-    let denom = |operation: Operation| operation.required::<Denomination>("denom", "The denomination.", "ahpx");
-    api.get("/cosmos/bank/v1beta1/balances/{address}", balances, of_address(about("What an account has.")))
-        .get(
-            "/cosmos/bank/v1beta1/spendable_balances/{address}",
-            balances,
-            of_address(about("What an account may spend.")),
-        )
-        .get(
-            "/cosmos/bank/v1beta1/balances/{address}/by_denom",
-            balance,
-            denom(of_address(about("What an account has of a coin."))),
-        )
+pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
+    api.get("/cosmos/bank/v1beta1/balances/{address}", balances, "What an account has.")
+        .get("/cosmos/bank/v1beta1/spendable_balances/{address}", balances, "What an account may spend.")
+        .get("/cosmos/bank/v1beta1/balances/{address}/by_denom", balance, "What an account has of a coin.")
         .get(
             "/cosmos/bank/v1beta1/spendable_balances/{address}/by_denom",
             balance,
-            denom(of_address(about("What an account may spend of a coin."))),
+            "What an account may spend of a coin.",
         )
-        .get("/cosmos/bank/v1beta1/denoms_metadata", all_metadata, about("All coins."))
-        .get(
-            "/cosmos/bank/v1beta1/denoms_metadata/{denom}",
-            metadata,
-            fails(fails(about("A coin."), 400), 404).path::<Denomination>("denom", "The denomination.", "ahpx"),
-        )
-        .get("/cosmos/bank/v1beta1/params", params, about("How coins may be sent."))
+        .get("/cosmos/bank/v1beta1/denoms_metadata", all_metadata, "All coins.")
+        .get("/cosmos/bank/v1beta1/denoms_metadata/{denom}", metadata, "A coin.")
+        .get("/cosmos/bank/v1beta1/params", params, "How coins may be sent.")
 }
 
 impl Gateway {
-    fn amount(&self, text: &str) -> Result<U256, GatewayError> {
-        let address = parse_account_address(text, &self.network.hrp)?;
+    fn amount(&self, address: Address) -> Result<U256, Unavailable> {
         Ok(self.chain.head().state.balance(address)?)
     }
 
@@ -76,47 +54,35 @@ impl Gateway {
     }
 }
 
-async fn balances(State(gateway): State<Gateway>, path: Text) -> Answer {
-    let amount = gateway.amount(&path?.0)?;
+async fn balances(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<SdkReply, Unavailable> {
+    let amount = gateway.amount(path.account.address)?;
     let coin = json!({ "denom": gateway.network.denomination, "amount": amount.to_string() });
     let coins: Vec<_> = Some(coin).filter(|_| !amount.is_zero()).into_iter().collect();
     Ok(answer(page("balances", coins)))
 }
 
-async fn balance(State(gateway): State<Gateway>, path: Text, query: Queries) -> Answer {
-    let amount = gateway.amount(&path?.0)?;
-    let denom = query.get("denom").filter(|denom| !denom.is_empty());
-    let denom = denom.ok_or_else(|| GatewayError::InvalidArgument("empty denom".to_owned()))?;
-    if !is_denomination(denom) {
-        return Err(GatewayError::InvalidArgument(format!(
-            "invalid denom: {}",
-            denom.chars().take(130).collect::<String>()
-        )));
-    }
+async fn balance(
+    State(gateway): State<Gateway>,
+    Path(path): Path<AccountPath>,
+    Query(query): Query<CoinQuery>,
+) -> Result<SdkReply, Unavailable> {
+    let (amount, denom) = (gateway.amount(path.account.address)?, query.denomination.0);
     let amount = if denom == gateway.network.denomination { amount } else { U256::ZERO };
     Ok(answer(json!({ "balance": { "denom": denom, "amount": amount.to_string() } })))
 }
 
-/// Whether a text can be a denomination: a letter, then 2 to 127 of what the SDK allows (`types/coin.go`).
-fn is_denomination(text: &str) -> bool {
-    let mut bytes = text.bytes();
-    bytes.next().is_some_and(|first| first.is_ascii_alphabetic())
-        && (2..=127).contains(&bytes.len())
-        && bytes.all(|byte| byte.is_ascii_alphanumeric() || b"/:._-".contains(&byte))
-}
-
-async fn all_metadata(State(gateway): State<Gateway>) -> Response {
+async fn all_metadata(State(gateway): State<Gateway>) -> SdkReply {
     answer(page("metadatas", vec![gateway.metadata()]))
 }
 
-async fn metadata(State(gateway): State<Gateway>, path: Text) -> Answer {
-    let Path(denom) = path?;
+async fn metadata(State(gateway): State<Gateway>, Path(path): Path<CoinPath>) -> Result<SdkReply, NotFound> {
+    let denom = path.name.0;
     if denom != gateway.network.denomination {
-        return Err(GatewayError::NotFound(format!("client metadata for denom {denom}")));
+        return Err(NotFound(format!("client metadata for denom {denom}")));
     }
     Ok(answer(json!({ "metadata": gateway.metadata() })))
 }
 
-async fn params() -> Response {
+async fn params() -> SdkReply {
     answer(json!({ "params": { "send_enabled": [], "default_send_enabled": true } }))
 }

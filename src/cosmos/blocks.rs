@@ -1,6 +1,7 @@
-//! Blocks as a Cosmos node shows them, in the gateway's spelling and in CometBFT's.
+//! Blocks as a Cosmos node renders them, in the gateway's encoding and in CometBFT's.
 //!
-//! What has no counterpart on an EVM chain is empty; hashes are those of the EVM block, whose state root is the app hash.
+//! Fields without a counterpart on an EVM chain are empty; hashes are those of the EVM block, whose state root is the app
+//! hash.
 
 use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{B256, hex};
@@ -10,16 +11,16 @@ use serde_json::{Value, json};
 use super::{node::NodeIdentity, time::rfc3339};
 use crate::block::Block;
 
-/// How hashes are written.
+/// The encoding of hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Spelling {
-    /// Base64, as everything that was bytes in protobuf.
+pub(super) enum HashEncoding {
+    /// Base64, as for all bytes of protobuf.
     Gateway,
-    /// Hex in capitals.
+    /// Hex in upper case.
     Comet,
 }
 
-impl Spelling {
+impl HashEncoding {
     fn hash(self, hash: B256) -> String {
         match self {
             Self::Gateway => Base64::encode_string(hash.as_slice()),
@@ -27,7 +28,7 @@ impl Spelling {
         }
     }
 
-    /// The parts of a block are called differently, too.
+    /// A block id. The names of its members differ as well.
     pub(super) fn block_id(self, hash: B256) -> Value {
         let name = if self == Self::Gateway { "part_set_header" } else { "parts" };
         json!({ "hash": self.hash(hash), name: { "total": 1, "hash": self.hash(hash) } })
@@ -35,12 +36,12 @@ impl Spelling {
 }
 
 /// `{block_id, block}`.
-pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
-    json!({ "block_id": spelling.block_id(block.hash), "block": render(block, node, spelling) })
+pub(super) fn block_with_id(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
+    json!({ "block_id": encoding.block_id(block.hash), "block": render(block, node, encoding) })
 }
 
 /// A block.
-fn render(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
+fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
     let transactions: Vec<String> = block
         .transactions
         .iter()
@@ -48,31 +49,31 @@ fn render(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
         .collect();
     let parent = block.number().saturating_sub(1);
     json!({
-        "header": header(block, node, spelling),
+        "header": header(block, node, encoding),
         "data": { "txs": transactions },
         "evidence": { "evidence": [] },
         "last_commit": {
             "height": parent.to_string(),
             "round": 0,
-            "block_id": spelling.block_id(block.header.parent_hash),
+            "block_id": encoding.block_id(block.header.parent_hash),
             "signatures": [],
         },
     })
 }
 
 /// A block's header.
-pub(super) fn header(block: &Block, node: &NodeIdentity, spelling: Spelling) -> Value {
-    let (header, hash) = (&block.header, |hash| spelling.hash(hash));
-    let proposer = match spelling {
-        Spelling::Gateway => Base64::encode_string(node.proposer.as_slice()),
-        Spelling::Comet => hex::encode_upper(node.proposer),
+pub(super) fn header(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
+    let (header, hash) = (&block.header, |hash| encoding.hash(hash));
+    let proposer = match encoding {
+        HashEncoding::Gateway => Base64::encode_string(node.proposer.as_slice()),
+        HashEncoding::Comet => hex::encode_upper(node.proposer),
     };
     json!({
         "version": { "block": "11", "app": "0" },
         "chain_id": node.chain_id,
         "height": block.number().to_string(),
         "time": rfc3339(header.timestamp),
-        "last_block_id": spelling.block_id(header.parent_hash),
+        "last_block_id": encoding.block_id(header.parent_hash),
         "last_commit_hash": hash(header.parent_hash),
         "data_hash": hash(header.transactions_root),
         "validators_hash": hash(B256::ZERO),

@@ -1,13 +1,12 @@
-//! CometBFT's own interface, as far as wallets and CosmJS ask for it: `/status`, JSON-RPC at `/`, and `/websocket` for the
-//! same and for new blocks.
+//! CometBFT's own interface, as far as wallets and CosmJS use it: `/status`, JSON-RPC at `/`, and `/websocket` for the same
+//! and for new blocks.
 
 use std::borrow::Cow;
 
 use axum::{
-    Json, Router,
+    Router,
     extract::{Request, State},
-    http::header,
-    response::{IntoResponse, Response},
+    response::Response,
     routing::get,
 };
 use serde::Deserialize;
@@ -17,30 +16,29 @@ use super::{
     Gateway,
     comet_methods::{CometRequest, call, is_known},
     comet_socket::CometSocket,
-    rest::Object,
+    rest,
 };
 use crate::web::{Api, Operation, method_not_allowed};
 
-/// The routes, and what there is to say about them.
+/// The routes and their description.
 pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
-    Api::default()
-        .get("/status", status, Operation::new("Accounts", "The node, as CometBFT tells of it.").returns::<Object>())
+    Api::new("Accounts")
+        .get("/status", status, "The status of the node in CometBFT's form.")
         .and(|router| router.route("/websocket", get(upgrade)).method_not_allowed_fallback(method_not_allowed))
         .with_state(gateway)
 }
 
-async fn status(State(gateway): State<Gateway>) -> Response {
-    // CometBFT numbers requests without a number so.
-    let body = result(&json!(-1), gateway.node.status(&gateway.chain.head()));
-    ([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response()
+async fn status(State(gateway): State<Gateway>) -> rest::SdkReply {
+    // CometBFT gives requests without an id this one.
+    rest::answer(result(&json!(-1), gateway.node.status(&gateway.chain.head())))
 }
 
-/// A response of JSON-RPC.
+/// A JSON-RPC response with a result.
 pub(super) fn result(id: &Value, result: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "result": result })
 }
 
-/// One that says what was wrong.
+/// A JSON-RPC response with an error.
 pub(super) fn error(id: &Value, code: i64, what: &str) -> Value {
     let message = match code {
         -32700 => "Parse error. Invalid JSON",
@@ -59,9 +57,9 @@ pub(super) fn answer(gateway: &Gateway, request: &CometRequest) -> Value {
     }
 }
 
-/// The response to a body, if it calls a method of CometBFT's.
+/// The response to a body, if it calls a method of CometBFT.
 pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<Vec<u8>> {
-    let named = serde_json::from_slice::<Addressee<'_>>(body).ok().filter(|named| is_known(&named.method));
+    let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok().filter(|named| is_known(&named.method));
     let answer = match named.map(|_| serde_json::from_slice(body))? {
         Ok(request) => answer(gateway, &request),
         Err(what) => error(&Value::Null, -32700, &what.to_string()),
@@ -69,9 +67,9 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<Vec<u8>> {
     Some(answer.to_string().into_bytes())
 }
 
-/// Whose a request is.
+/// The part of a request that tells which interface it is for.
 #[derive(Deserialize)]
-struct Addressee<'a> {
+struct RequestMethod<'a> {
     #[serde(borrow)]
     method: Cow<'a, str>,
 }

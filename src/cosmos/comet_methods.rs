@@ -1,4 +1,4 @@
-//! The methods of CometBFT that clients call before they do anything: the same over HTTP and WebSocket.
+//! The methods of CometBFT that clients call on connecting, over HTTP and WebSocket alike.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use super::{
     Gateway, abci_query,
-    blocks::{Spelling, block_with_id, header},
+    blocks::{HashEncoding, block_with_id, header},
     rest::NO_BROADCAST,
     time::rfc3339,
 };
@@ -19,10 +19,10 @@ use crate::{
     chain::{BlockId, Head},
 };
 
-/// Headers that `blockchain` gives at once, as in CometBFT.
+/// Most headers in one response of `blockchain`, as in CometBFT.
 const MAX_HEADERS: u64 = 20;
 
-/// What is answered over HTTP and WebSocket alike. None of these is a method of an Ethereum node.
+/// The methods of both transports. None of them is a method of an Ethereum node.
 const METHODS: [&str; 24] = [
     "abci_info",
     "abci_query",
@@ -60,16 +60,16 @@ pub(super) struct CometRequest {
     params: Value,
 }
 
-/// Why a method has no result: a code of JSON-RPC, and what was wrong.
+/// The error of a method: a JSON-RPC code and its reason.
 pub(super) type Failure = (i64, String);
 
 impl CometRequest {
-    /// A parameter, which clients pass by name or by position. Null counts as left out.
+    /// A parameter, passed by name or by position. Null counts as absent.
     pub(super) fn parameter(&self, name: &str, position: usize) -> Option<&Value> {
         self.params.get(name).or_else(|| self.params.get(position)).filter(|value| !value.is_null())
     }
 
-    /// A text parameter; empty if it is left out.
+    /// A string parameter; empty if absent.
     fn text(&self, name: &str, position: usize) -> Result<&str, Failure> {
         match self.parameter(name, position) {
             None => Ok(""),
@@ -77,14 +77,14 @@ impl CometRequest {
         }
     }
 
-    /// A number, which clients write as a number or as text.
+    /// A number, written as a JSON number or string.
     fn number(&self, name: &str, position: usize) -> Result<Option<u64>, Failure> {
         let Some(value) = self.parameter(name, position) else { return Ok(None) };
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
         number.map(Some).ok_or_else(|| (-32602, format!("{name}: expected a number")))
     }
 
-    /// A hash: hex, or base64 as CometBFT's own clients write it.
+    /// A hash, in hex or in base64, which CometBFT's own clients use.
     fn hash(&self) -> Result<B256, Failure> {
         let text = self.text("hash", 0)?;
         let bytes = hex::decode(text).ok().filter(|bytes| bytes.len() == 32).or_else(|| Base64::decode_vec(text).ok());
@@ -94,7 +94,7 @@ impl CometRequest {
     }
 }
 
-/// Whether a method is one of CometBFT's.
+/// Whether a method is one of CometBFT.
 pub(super) fn is_known(method: &str) -> bool {
     METHODS.binary_search(&method).is_ok()
 }
@@ -137,23 +137,23 @@ pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, F
             let (path, data) = (request.text("path", 0)?, request.text("data", 1)?);
             json!({ "response": abci_query::answer(gateway, path, data) })
         }
-        "block" => block_with_id(&*at()?, node, Spelling::Comet),
-        "header" => json!({ "header": header(&*at()?, node, Spelling::Comet) }),
+        "block" => block_with_id(&*at()?, node, HashEncoding::Comet),
+        "header" => json!({ "header": header(&*at()?, node, HashEncoding::Comet) }),
         "block_by_hash" => match by_hash()? {
-            Some(block) => block_with_id(&block, node, Spelling::Comet),
+            Some(block) => block_with_id(&block, node, HashEncoding::Comet),
             None => json!({ "block_id": empty_id(), "block": null }),
         },
-        "header_by_hash" => json!({ "header": by_hash()?.map(|block| header(&block, node, Spelling::Comet)) }),
+        "header_by_hash" => json!({ "header": by_hash()?.map(|block| header(&block, node, HashEncoding::Comet)) }),
         "blockchain" => blockchain(gateway, &head, request)?,
         "commit" => {
             let block = at()?;
             let commit = json!({
                 "height": block.number().to_string(),
                 "round": 0,
-                "block_id": Spelling::Comet.block_id(block.hash),
+                "block_id": HashEncoding::Comet.block_id(block.hash),
                 "signatures": [],
             });
-            let header = header(&block, node, Spelling::Comet);
+            let header = header(&block, node, HashEncoding::Comet);
             json!({ "signed_header": { "header": header, "commit": commit }, "canonical": true })
         }
         "block_results" => block_results(&*at()?),
@@ -166,7 +166,7 @@ pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, F
         "unconfirmed_txs" | "num_unconfirmed_txs" => {
             json!({ "n_txs": "0", "total": "0", "total_bytes": "0", "txs": [] })
         }
-        // There never was a transaction of Cosmos.
+        // There are no Cosmos transactions.
         "tx_search" => json!({ "txs": [], "total_count": "0" }),
         "block_search" => json!({ "blocks": [], "total_count": "0" }),
         "tx" => return Err((-32603, format!("tx ({}) not found", hex::encode_upper(request.hash()?)))),
@@ -202,16 +202,16 @@ fn blockchain(gateway: &Gateway, head: &Arc<Head>, request: &CometRequest) -> Re
     for number in (first..=last).rev() {
         let block = block_at(gateway, head, number)?;
         metas.push(json!({
-            "block_id": Spelling::Comet.block_id(block.hash),
+            "block_id": HashEncoding::Comet.block_id(block.hash),
             "block_size": block.size().to_string(),
-            "header": header(&block, &gateway.node, Spelling::Comet),
+            "header": header(&block, &gateway.node, HashEncoding::Comet),
             "num_txs": block.transactions.len().to_string(),
         }));
     }
     Ok(json!({ "last_height": newest.to_string(), "block_metas": metas }))
 }
 
-/// What became of a block's transactions, in CometBFT's terms. Logs are the other interface's.
+/// Results of a block's transactions in CometBFT's form. Logs are left to the Ethereum interface.
 fn block_results(block: &Block) -> Value {
     let each = block.transactions.iter().zip(&block.receipts).map(|(transaction, receipt)| {
         json!({

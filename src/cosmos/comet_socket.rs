@@ -1,4 +1,4 @@
-//! CometBFT's WebSocket: JSON-RPC as over HTTP, and a message for every new block to those who subscribe.
+//! CometBFT's WebSocket: JSON-RPC as over HTTP, and a message for every new block to subscribers.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -8,7 +8,7 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
     Gateway,
-    blocks::{Spelling, block_with_id, header},
+    blocks::{HashEncoding, block_with_id, header},
     comet::{answer, error, result},
     comet_methods::CometRequest,
 };
@@ -18,14 +18,14 @@ use crate::{
     web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
 };
 
-/// Bytes that a client's message may have.
+/// Most bytes of a client's message.
 const MAX_MESSAGE: usize = 16 << 10;
-/// Bytes of a connection's buffers.
+/// Bytes of each of a connection's buffers.
 const BUFFER: usize = 4 << 10;
-/// Subscriptions of one connection.
+/// Most subscriptions of one connection.
 const MAX_SUBSCRIPTIONS: usize = 10;
 
-/// The WebSockets of CometBFT's interface. Requests are answered one after another, which limits them enough.
+/// The WebSockets of CometBFT's interface. Requests are processed sequentially, which is limit enough.
 pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
@@ -37,7 +37,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
     WebSockets::new("comet", limits, addresses, shutdown)
 }
 
-/// The events that one can subscribe to.
+/// The events that clients can subscribe to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum CometTopic {
     Block,
@@ -47,7 +47,7 @@ enum CometTopic {
 /// CometBFT's interface on one WebSocket.
 pub(super) struct CometSocket {
     gateway: Gateway,
-    /// Subscriptions by their query, with the id of the request that began them.
+    /// Subscriptions by their query, with the id of the request that started them.
     subscriptions: BTreeMap<String, (CometTopic, Value)>,
     /// Events of the chain while there are subscriptions.
     events: Option<Receiver<Event>>,
@@ -78,11 +78,11 @@ impl CometSocket {
     }
 
     fn subscribe(&mut self, id: &Value, query: &str) -> Value {
-        // Clients put spaces as they like.
+        // Clients place spaces in different ways.
         let topic = match query.split_whitespace().collect::<String>().as_str() {
             "tm.event='NewBlock'" => CometTopic::Block,
             "tm.event='NewBlockHeader'" => CometTopic::Header,
-            _ => return error(id, -32603, "only tm.event='NewBlock' and tm.event='NewBlockHeader' are told of"),
+            _ => return error(id, -32603, "only tm.event='NewBlock' and tm.event='NewBlockHeader' are supported"),
         };
         if self.subscriptions.contains_key(query) {
             return error(id, -32603, "already subscribed");
@@ -94,12 +94,12 @@ impl CometSocket {
         result(id, json!({}))
     }
 
-    /// The message about a block to one of the subscriptions.
+    /// The message about a block for one of the subscriptions.
     fn message(&self, block: &Block, query: &str, topic: CometTopic, id: &Value) -> Utf8Bytes {
         let node = &self.gateway.node;
         let (kind, value) = match topic {
-            CometTopic::Block => ("NewBlock", block_with_id(block, node, Spelling::Comet)),
-            CometTopic::Header => ("NewBlockHeader", json!({ "header": header(block, node, Spelling::Comet) })),
+            CometTopic::Block => ("NewBlock", block_with_id(block, node, HashEncoding::Comet)),
+            CometTopic::Header => ("NewBlockHeader", json!({ "header": header(block, node, HashEncoding::Comet) })),
         };
         let data = json!({ "type": format!("tendermint/event/{kind}"), "value": value });
         let message = result(id, json!({ "query": query, "data": data, "events": { "tm.event": [kind] } }));
@@ -143,7 +143,7 @@ impl SocketProtocol for CometSocket {
     }
 }
 
-/// The query of a request that begins or ends a subscription.
+/// The query of a request that starts or ends a subscription.
 fn query(request: &CometRequest) -> Option<&str> {
     request.parameter("query", 0)?.as_str()
 }

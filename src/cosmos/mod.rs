@@ -1,7 +1,6 @@
-//! The Cosmos side of the network: the account query (specification, 2.8 and 4.7), and what wallets need besides to add
-//! the chain.
+//! The Cosmos side of the network: account queries, and what wallets need to add the chain (see the book, "Accounts").
 //!
-//! There is one state, and it is the EVM's; these are other ways to ask for it. Nothing can be sent from here.
+//! These are views of the one state, which is the EVM's. Transactions cannot be sent here.
 
 mod abci_query;
 mod account;
@@ -13,6 +12,7 @@ mod comet_socket;
 mod empty;
 mod error;
 mod node;
+mod parameters;
 mod proto;
 mod rest;
 mod time;
@@ -38,7 +38,7 @@ pub struct Gateway {
 }
 
 impl Gateway {
-    /// The interface to `chain`, with at most so many WebSockets for each client.
+    /// The interface to `chain`, with at most `max_sockets_per_client` WebSockets for each client.
     pub fn new(
         chain: Chain,
         network: Arc<Network>,
@@ -51,7 +51,7 @@ impl Gateway {
         Self { chain, network, node, sockets }
     }
 
-    /// Routes of a Cosmos node's gateway and of CometBFT, and what there is to say about them.
+    /// The routes of a Cosmos node's gateway and of CometBFT, with their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let (gateway, mut operations) = rest::router(self.clone());
         let (comet, described) = comet::router(self.clone());
@@ -69,8 +69,8 @@ impl Gateway {
         &self.sockets
     }
 
-    /// The response to a body of JSON-RPC, if it calls a method of CometBFT's. Clients of it take the network's address
-    /// for that of a node's JSON-RPC, as those of Ethereum do.
+    /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send these to the same address
+    /// as Ethereum clients.
     pub fn answer(&self, body: &[u8]) -> Option<Vec<u8>> {
         comet::answer_body(self, body)
     }

@@ -1,4 +1,4 @@
-//! What a Cosmos node says of itself.
+//! The identity that the node presents to Cosmos clients.
 
 use alloy_primitives::{Address, B256, hex};
 use serde_json::{Value, json};
@@ -12,14 +12,14 @@ use crate::{
     network::Network,
 };
 
-/// The version of CometBFT, and of the Cosmos SDK, whose answers these are.
+/// The version of CometBFT, and of the Cosmos SDK, that responses follow.
 const COMET_VERSION: &str = "0.38.17";
 const SDK_VERSION: &str = "v0.50.13";
 /// CometBFT's channels, as every node lists them.
 const CHANNELS: &str = "40202122233038606100";
 
-/// The name and the consensus key that clients want to see. There is no consensus: the key follows from the first block
-/// and signs nothing.
+/// The name and the consensus key that clients expect. There is no consensus: the key is derived from the first block and
+/// signs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct NodeIdentity {
     pub(super) chain_id: String,

@@ -1,101 +1,91 @@
-//! The gateway's routes. Clients that add a Cosmos chain, such as Keplr, ask for nearly all of them.
+//! The gateway's routes. Clients that add a Cosmos chain, such as Keplr, use nearly all of them.
 //!
-//! The network has accounts and balances, but no staking and no governance of its own: lists of those are empty rather
-//! than missing, because wallets ask before they know.
+//! The network has accounts and balances, but no staking and no governance of its own. Lists of those are empty rather
+//! than missing, because wallets request them unconditionally.
+
+use std::{borrow::Cow, convert::Infallible};
 
 use axum::{
-    Json, Router,
-    extract::{Path, State, rejection::PathRejection},
-    http::header,
-    response::{IntoResponse, Response},
+    Router,
+    extract::State,
     routing::{any, get},
 };
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 use super::{
     Gateway,
     account::{AccountResponse, BaseAccount},
     bank,
-    blocks::{Spelling, block_with_id},
+    blocks::{HashEncoding, block_with_id},
     empty,
-    error::{GatewayError, GatewayErrorBody},
+    error::{GatewayError, NotFound, Unsupported},
+    parameters::{AccountPath, BlockPath, TransactionPath},
 };
 use crate::{
-    account::{AddressError, Kind, address_to_bech32, parse_account_address},
-    web::{
-        Api, Operation,
-        parameters::{AccountText, HashText, Height},
-    },
+    account::{AddressError, Kind, address_to_bech32},
+    network::Network,
+    state::Account,
+    web::{Api, Interface, NoCache, Operation, Path},
 };
 
-/// Why nothing can be sent from here, and what to do instead.
+/// The reason why nothing can be sent through the gateway, with the alternative.
 pub(super) const NO_BROADCAST: &str =
     "Cosmos transactions are not supported: sign an Ethereum transaction and send it to /rpc (eth_sendRawTransaction)";
 
-type Text = Result<Path<String>, PathRejection>;
-type Answer = Result<Response, GatewayError>;
+/// A body in the SDK's own shape, which the OpenAPI document does not repeat.
+#[derive(Serialize)]
+#[serde(transparent)]
+pub(super) struct SdkBody<T>(T);
 
-/// What all of these answers are: the SDK's own shapes.
-pub(super) type Object = Map<String, Value>;
+impl<T> JsonSchema for SdkBody<T> {
+    fn schema_name() -> Cow<'static, str> {
+        "SdkBody".into()
+    }
 
-/// An operation of the gateway.
-pub(super) fn about(summary: &'static str) -> Operation {
-    Operation::new("Accounts", summary).returns::<Object>()
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        Map::<String, Value>::json_schema(generator)
+    }
 }
 
-/// Adds what is known of an operation that takes an address.
-pub(super) fn of_address(operation: Operation) -> Operation {
-    let example = "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg";
-    fails(operation.path::<AccountText>("address", "An account: bech32 or hex.", example), 400)
+/// A response that may be different the next time.
+pub(super) type SdkReply<T = Value> = NoCache<SdkBody<T>>;
+
+pub(super) fn answer<T>(body: T) -> SdkReply<T> {
+    NoCache(SdkBody(body))
 }
 
-/// The operation may fail with this status.
-pub(super) fn fails(operation: Operation, status: u16) -> Operation {
-    let what = match status {
-        400 => "A part of the request is malformed.",
-        404 => "There is no such thing.",
-        _ => "This node does not do that.",
-    };
-    let status = axum::http::StatusCode::from_u16(status).unwrap_or_default();
-    operation.answers::<GatewayErrorBody>(status, what)
+impl Interface for Gateway {
+    type Error = GatewayError;
+
+    fn network(&self) -> &Network {
+        &self.network
+    }
 }
 
-/// Routes under `/cosmos` and beside it, and what there is to say about them.
+/// The routes under `/cosmos` and beside it, with their description.
 pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
-    let broadcast = |summary| fails(Operation::new("Accounts", summary), 501);
-    let api = Api::default()
-        .get("/cosmos/auth/v1beta1/accounts/{address}", account, fails(of_address(about("An account.")), 404))
-        .get(
-            "/cosmos/auth/v1beta1/account_info/{address}",
-            account_info,
-            fails(of_address(about("An account in short.")), 404),
-        )
-        .get("/cosmos/auth/v1beta1/bech32", bech32, about("The prefix of addresses."))
-        .get("/cosmos/base/tendermint/v1beta1/node_info", node_info, about("The node and its network."))
-        .get("/cosmos/base/tendermint/v1beta1/syncing", syncing, about("Whether the node is behind."))
-        .get("/cosmos/base/tendermint/v1beta1/blocks/latest", latest_block, about("The newest block."))
-        .get(
-            "/cosmos/base/tendermint/v1beta1/blocks/{height}",
-            block,
-            fails(fails(about("A block.").path::<Height>("height", "Its height.", "0"), 400), 404),
-        )
-        .get("/cosmos/base/node/v1beta1/config", config, about("The least price of gas."))
-        .get("/ethermint/feemarket/v1/base_fee", base_fee, about("The base fee of the next block."))
-        .get("/cosmos/evm/feemarket/v1/base_fee", base_fee, about("The base fee of the next block."))
-        .inert_post("/cosmos/tx/v1beta1/txs", no_broadcast, broadcast("Broadcasting, which is refused."))
-        .inert_post("/cosmos/tx/v1beta1/simulate", no_broadcast, broadcast("Simulating, which is refused."))
-        .get(
-            "/cosmos/tx/v1beta1/txs/{hash}",
-            transaction,
-            fails(fails(Operation::new("Accounts", "A transaction, of which there is none."), 400), 404)
-                .path::<HashText>(
-                    "hash",
-                    "Its hash.",
-                    "0000000000000000000000000000000000000000000000000000000000000000",
-                ),
-        );
+    let api = Api::new("Accounts")
+        .get("/cosmos/auth/v1beta1/accounts/{address}", account, "An account.")
+        .get("/cosmos/auth/v1beta1/account_info/{address}", account_info, "An account in short.")
+        .get("/cosmos/auth/v1beta1/bech32", bech32, "The prefix of addresses.")
+        .get("/cosmos/base/tendermint/v1beta1/node_info", node_info, "The node and its network.")
+        .get("/cosmos/base/tendermint/v1beta1/syncing", syncing, "Whether the node is behind.")
+        .get("/cosmos/base/tendermint/v1beta1/blocks/latest", latest_block, "The newest block.")
+        .get("/cosmos/base/tendermint/v1beta1/blocks/{height}", block, "A block.")
+        .get("/cosmos/base/node/v1beta1/config", config, "The least price of gas.")
+        .get("/ethermint/feemarket/v1/base_fee", base_fee, "The base fee of the next block.")
+        .get("/cosmos/evm/feemarket/v1/base_fee", base_fee, "The base fee of the next block.")
+        .inert_post("/cosmos/tx/v1beta1/txs", no_broadcast, "Broadcasting, which is refused.")
+        .inert_post("/cosmos/tx/v1beta1/simulate", no_broadcast, "Simulating, which is refused.")
+        .get("/cosmos/tx/v1beta1/txs/{hash}", transaction, "A transaction, of which there is none.");
     let api = empty::routes(bank::routes(api));
-    // What a gateway has and this one has not is not implemented, by whatever method.
+    // Routes that other gateways have answer 501, for every method.
     api.and(|router| {
         let absent = ["/ibc/{*rest}", "/cosmwasm/{*rest}", "/feemarket/{*rest}", "/ethermint/{*rest}"];
         let router = absent.into_iter().fold(router, |router, path| router.route(path, any(not_implemented)));
@@ -110,53 +100,38 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
     .with_state(gateway)
 }
 
-/// An answer that may be different the next time.
-pub(super) fn answer(body: impl serde::Serialize) -> Response {
-    ([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response()
+async fn account(
+    State(gateway): State<Gateway>,
+    Path(path): Path<AccountPath>,
+) -> Result<SdkReply<AccountResponse>, GatewayError> {
+    let account = gateway.account(&path)?;
+    Ok(answer(AccountResponse::new(&account, &gateway.network)))
 }
 
-async fn account(State(gateway): State<Gateway>, path: Text) -> Answer {
-    let Path(text) = path?;
-    let network = &gateway.network;
-    let address = parse_account_address(&text, &network.hrp)?;
-    let head = gateway.chain.head();
-    let account = head.state.get(address)?;
-    let account = account.ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
-    Ok(answer(AccountResponse::new(&account, network)))
+async fn account_info(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<SdkReply, GatewayError> {
+    let account = gateway.account(&path)?;
+    Ok(answer(json!({ "info": BaseAccount::new(&account, &gateway.network) })))
 }
 
-async fn account_info(State(gateway): State<Gateway>, path: Text) -> Answer {
-    let Path(text) = path?;
-    let network = &gateway.network;
-    let address = parse_account_address(&text, &network.hrp)?;
-    let head = gateway.chain.head();
-    let account = head.state.get(address)?;
-    let account = account.ok_or_else(|| GatewayError::NotFound(format!("account {text} not found")))?;
-    Ok(answer(json!({ "info": BaseAccount::new(&account, network) })))
-}
-
-async fn bech32(State(gateway): State<Gateway>) -> Response {
+async fn bech32(State(gateway): State<Gateway>) -> SdkReply {
     answer(json!({ "bech32_prefix": gateway.network.hrp.as_str() }))
 }
 
-async fn node_info(State(gateway): State<Gateway>) -> Response {
+async fn node_info(State(gateway): State<Gateway>) -> SdkReply {
     answer(gateway.node.node_info())
 }
 
-async fn syncing() -> Response {
+async fn syncing() -> SdkReply {
     answer(json!({ "syncing": false }))
 }
 
-async fn latest_block(State(gateway): State<Gateway>) -> Response {
+async fn latest_block(State(gateway): State<Gateway>) -> SdkReply {
     let head = gateway.chain.head();
     answer(gateway.block(&head.block))
 }
 
-async fn block(State(gateway): State<Gateway>, path: Text) -> Answer {
-    let Path(text) = path?;
-    let height: u64 =
-        text.parse().map_err(|_| GatewayError::InvalidArgument(format!("height: {text} is no number")))?;
-    let head = gateway.chain.head();
+async fn block(State(gateway): State<Gateway>, Path(path): Path<BlockPath>) -> Result<SdkReply, GatewayError> {
+    let (head, height) = (gateway.chain.head(), path.height.0);
     if height > head.number() {
         let what = format!("requested block height is bigger than the chain length: {height} > {}", head.number());
         return Err(GatewayError::InvalidArgument(what));
@@ -166,29 +141,24 @@ async fn block(State(gateway): State<Gateway>, path: Text) -> Answer {
     Ok(answer(gateway.block(&block)))
 }
 
-async fn config(State(gateway): State<Gateway>) -> Response {
+async fn config(State(gateway): State<Gateway>) -> SdkReply {
     let price = format!("{}.{:018}{}", gateway.chain.min_tip(), 0, gateway.network.denomination);
     answer(
         json!({ "minimum_gas_price": price, "pruning_keep_recent": "0", "pruning_interval": "0", "halt_height": "0" }),
     )
 }
 
-async fn base_fee(State(gateway): State<Gateway>) -> Response {
+async fn base_fee(State(gateway): State<Gateway>) -> SdkReply {
     let fee = gateway.chain.next_base_fee(&gateway.chain.head()).unwrap_or(0);
     answer(json!({ "base_fee": fee.to_string() }))
 }
 
-async fn no_broadcast() -> GatewayError {
-    GatewayError::Unsupported(NO_BROADCAST)
+async fn no_broadcast() -> Result<Infallible, Unsupported> {
+    Err(Unsupported(NO_BROADCAST))
 }
 
-async fn transaction(path: Text) -> Result<(), GatewayError> {
-    let Path(text) = path?;
-    let is_hash = text.len() == 64 && text.bytes().all(|digit| digit.is_ascii_hexdigit());
-    if !is_hash {
-        return Err(GatewayError::InvalidArgument(format!("invalid transaction hash {text}: expected 64 hex digits")));
-    }
-    Err(GatewayError::NotFound(format!("tx not found: {text}")))
+async fn transaction(Path(path): Path<TransactionPath>) -> Result<Infallible, NotFound> {
+    Err(NotFound(format!("tx not found: {}", path.hash.0)))
 }
 
 async fn no_address() -> GatewayError {
@@ -196,13 +166,21 @@ async fn no_address() -> GatewayError {
 }
 
 async fn not_implemented() -> GatewayError {
-    GatewayError::Unimplemented
+    GatewayError::Unimplemented("Not Implemented")
 }
 
 impl Gateway {
-    /// A block, twice: the SDK shows it as CometBFT does and with the proposer's address in bech32.
+    fn account(&self, path: &AccountPath) -> Result<Account, GatewayError> {
+        let head = self.chain.head();
+        let account = head.state.get(path.account.address)?;
+        let account =
+            account.ok_or_else(|| GatewayError::NotFound(format!("account {} not found", path.account.text)))?;
+        Ok(account.into_owned())
+    }
+
+    /// A block in both forms of the SDK: CometBFT's, and with the proposer's address in bech32.
     fn block(&self, block: &crate::block::Block) -> Value {
-        let mut body = block_with_id(block, &self.node, Spelling::Gateway);
+        let mut body = block_with_id(block, &self.node, HashEncoding::Gateway);
         let mut own = body["block"].clone();
         let proposer = address_to_bech32(&self.node.proposer, &self.network.hrp, Kind::Consensus);
         own["header"]["proposer_address"] = proposer.into();
@@ -210,6 +188,3 @@ impl Gateway {
         body
     }
 }
-
-/// Shared with the other files of routes.
-pub(super) type GatewayApi = Api<Gateway>;

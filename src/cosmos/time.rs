@@ -1,4 +1,4 @@
-//! Times as Cosmos writes them (RFC 3339).
+//! Times in the format of Cosmos (RFC 3339).
 
 /// Seconds in a day.
 const DAY: u64 = 86_400;

@@ -1,4 +1,4 @@
-//! How the exchange behaves.
+//! Configuration of the exchange.
 
 use std::time::Duration;
 
@@ -9,19 +9,19 @@ use super::feed::{Policy, SourceSpec, UpstreamConfig};
 /// Settings of the exchange.
 #[derive(Clone, Debug)]
 pub struct ExchangeConfig {
-    /// How often prices move; none if they do not.
+    /// Interval of price updates; none if prices do not move.
     pub price_tick: Option<Duration>,
-    /// Where prices come from, in order.
+    /// Price sources in order.
     pub price_sources: Vec<SourceSpec>,
-    /// Which of several sources is believed.
+    /// The way to combine several sources.
     pub price_policy: Policy,
-    /// How upstreams are asked.
+    /// Settings of upstream sources.
     pub upstream: UpstreamConfig,
     /// REST requests per minute and client; 0 for no limit.
     pub rate_limit: u32,
-    /// Reverse proxies that may say who the client is.
+    /// Reverse proxies whose forwarding headers name the client.
     pub trusted_proxies: Vec<IpNet>,
-    /// Price WebSockets of one client.
+    /// Most price WebSockets of one client.
     pub max_sockets_per_client: usize,
 }
 

@@ -1,4 +1,4 @@
-//! How the exchange comes about in the first block: tokens, oracle, vault and the treasury's liquidity.
+//! Set-up of the exchange in the genesis block: tokens, oracle, vault and the treasury's liquidity.
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
@@ -14,7 +14,7 @@ use crate::{
 /// Dollars' worth of each token that the vault starts with.
 const LIQUIDITY_USD: u64 = 10_000_000;
 
-/// Who does what at the beginning.
+/// The accounts of the set-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Roles {
     /// Owns the contracts, mints tokens and provides liquidity.

@@ -1,4 +1,4 @@
-//! What prices were and how much was traded: a month by the minute.
+//! Past prices and volumes: a month by the minute.
 
 mod file;
 
@@ -13,10 +13,10 @@ pub(super) use file::{KeptHistory, kept_until};
 /// Seconds in an hour and a day.
 const HOUR: u64 = 3_600;
 const DAY: u64 = 86_400;
-/// Hours of the past that are made up before the first block, besides a day by the minute: thirty days in all.
+/// Simulated hours before the first block, in addition to a day by the minute: thirty days in all.
 const SEEDED_HOURS: u64 = 29 * 24 + 1;
 
-/// Where refused updates are counted, beside what was paid for tokens.
+/// The token index under which rejected updates are counted among the volumes.
 const REJECTIONS: usize = usize::MAX;
 
 /// Past prices and volumes, derived from blocks in order. Times are seconds since the Unix epoch, prices US dollars ×
@@ -26,9 +26,9 @@ pub struct History {
     minutes: Minutes,
 }
 
-/// What happened in one block.
+/// Prices and volumes of one block.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Entry<'a> {
+pub(super) struct BlockPrices<'a> {
     pub(super) time: u64,
     pub(super) prices: &'a [(usize, u64)],
     pub(super) trades: &'a [(usize, u128)],
@@ -41,11 +41,11 @@ impl History {
         Self { minutes: Minutes::starting(time, prices) }
     }
 
-    /// A history before the first block, which has time `genesis` and prices `prices`: a day by the minute, and before
-    /// that a month by the hour, made up by the simulation.
+    /// A simulated history before the first block, which has time `genesis` and prices `prices`: a day by the minute, and
+    /// before that a month by the hour.
     pub(super) fn seeded(simulation: &Simulation, genesis: u64, prices: &[u64]) -> Self {
         let mut market = simulation.backwards(genesis);
-        // Newest first: instants before the first block, by the minute for a day, then by the hour.
+        // Instants before the first block, newest first: by the minute for a day, then by the hour.
         let last = genesis.saturating_sub(1);
         let minute_rows = last / MINUTE - last.saturating_sub(DAY) / MINUTE;
         let minutes: Vec<_> = (0..minute_rows).map(|n| (last / MINUTE - n) * MINUTE).collect();
@@ -61,16 +61,16 @@ impl History {
             Some((oldest, row)) => Self::starting(*oldest, &row.iter().map(|(_, price)| *price).collect::<Vec<_>>()),
             None => Self::starting(genesis, prices),
         };
-        past.iter()
-            .rev()
-            .for_each(|(time, row)| history.apply(Entry { time: *time, prices: row, trades: &[], rejections: 0 }));
+        past.iter().rev().for_each(|(time, row)| {
+            history.apply(BlockPrices { time: *time, prices: row, trades: &[], rejections: 0 })
+        });
         history.minutes.advance(genesis);
         history.minutes.seal();
         history
     }
 
-    /// Takes in the next block.
-    pub(super) fn apply(&mut self, entry: Entry<'_>) {
+    /// Applies the next block.
+    pub(super) fn apply(&mut self, entry: BlockPrices<'_>) {
         self.minutes.advance(entry.time);
         entry.prices.iter().for_each(|(token, price)| self.minutes.set(*token, *price, entry.time));
         entry.trades.iter().for_each(|(token, usd_e8)| self.minutes.add_volume(*token, *usd_e8));
@@ -79,18 +79,18 @@ impl History {
         }
     }
 
-    /// Goes back to before `time`. Returns from when on blocks have to be applied again: those later than that. None if
-    /// too much of the past is gone, and the history has to be made anew.
+    /// Rewinds to before `time`. Returns the instant after which blocks have to be applied again; none if too much of the
+    /// past is gone and the history has to be rebuilt.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
         self.minutes.rewind(time)
     }
 
-    /// The price that held a day before `now`, to the minute; if that is not known, the oldest that is.
+    /// The price a day before `now`, to the minute; the oldest known one if the history is shorter.
     pub fn day_ago(&self, token: usize, now: u64) -> u64 {
         self.minutes.at(now.saturating_sub(DAY), token).map_or(self.minutes.price(token), |(_, price)| price)
     }
 
-    /// By how much the price has changed within a day, in hundredths of a per cent, halves away from zero.
+    /// The change of the price within a day, in hundredths of a per cent, halves rounded away from zero.
     pub fn change_24h(&self, token: usize, price: u64, now: u64) -> i128 {
         let before = i128::from(self.day_ago(token, now));
         if before == 0 {
@@ -100,12 +100,12 @@ impl History {
         (doubled + doubled.signum() * before) / (2 * before)
     }
 
-    /// What was paid for each token within the day before `now`, to the minute, in US dollars × 10^8.
+    /// The volume of each token within the day before `now`, to the minute, in US dollars × 10^8.
     pub fn volumes_24h(&self, now: u64) -> Vec<u128> {
         self.minutes.volumes_since(day_before(now))
     }
 
-    /// How many updates the oracle refused within the day before `now`, to the minute.
+    /// The number of updates that the oracle rejected within the day before `now`, to the minute.
     pub fn rejections_24h(&self, now: u64) -> u64 {
         let minutes = day_before(now)..self.minutes.held().end() + 1;
         self.minutes.volume(REJECTIONS, minutes).try_into().unwrap_or(u64::MAX)
@@ -127,9 +127,9 @@ impl History {
         series
     }
 
-    /// The newest `count` intervals of `seconds` each, which is a number of minutes, oldest first: when each began, what
-    /// the price did, and what was paid. The one of `now` is not over. Those that are not known whole are left out,
-    /// unless the history begins with them.
+    /// The newest `count` intervals of `seconds` each, a whole number of minutes, oldest first: start, bar and volume. The
+    /// last one contains `now` and has not ended. Intervals that are known in part only are left out, unless the history
+    /// begins with them.
     pub fn candles(&self, token: usize, now: u64, seconds: u64, count: u64) -> Vec<(u64, Bar, u128)> {
         let (length, last) = (seconds / MINUTE, now / seconds);
         let held = self.minutes.held();

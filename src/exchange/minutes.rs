@@ -1,7 +1,6 @@
-//! What prices did within each minute of a month.
+//! Price bars and volumes of each minute of a month.
 //!
-//! Minutes are held by the hour, and hours are shared between copies: whoever looks at an old market costs the present
-//! one no more than a list of seven hundred pointers.
+//! Minutes are grouped by hours, which copies share: a copy costs no more than a list of seven hundred pointers.
 
 mod stored;
 
@@ -9,33 +8,33 @@ use std::{collections::VecDeque, sync::Arc};
 
 /// Seconds in a minute.
 pub(super) const MINUTE: u64 = 60;
-/// Minutes that are held together.
+/// Minutes of a group.
 const GROUP: u64 = 60;
-/// Minutes that questions may be about: thirty days and the one that is not over.
+/// Minutes that queries may reach back: thirty days and the current minute.
 const NEEDED: u64 = 30 * 1_440 + 1;
-/// Further ones, so that going back in time does not mean starting over.
+/// Further minutes, so that a revert does not mean rebuilding.
 const SPARE: u64 = 1_440;
 
-/// What one price did within some time, in US dollars × 10^8.
+/// Opening, highest, lowest and closing price of some time, in US dollars × 10^8.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bar {
-    /// What it was at the beginning.
+    /// The price at the beginning.
     pub open: u64,
-    /// The highest that it was.
+    /// The highest price.
     pub high: u64,
-    /// The lowest that it was.
+    /// The lowest price.
     pub low: u64,
-    /// What it was at the end.
+    /// The price at the end.
     pub close: u64,
 }
 
 impl Bar {
-    /// A price that did nothing.
+    /// A price that did not move.
     pub(super) fn flat(price: u64) -> Self {
         Self { open: price, high: price, low: price, close: price }
     }
 
-    /// This, and then `next`.
+    /// This bar followed by `next`, as one.
     pub(super) fn then(self, next: Self) -> Self {
         Self { open: self.open, high: self.high.max(next.high), low: self.low.min(next.low), close: next.close }
     }
@@ -48,30 +47,30 @@ impl Bar {
 /// All tokens' bars of one minute. Minutes in which nothing happened share one.
 type Row = Arc<[Bar]>;
 
-/// Consecutive minutes, and what was paid in them: minute, token and US dollars × 10^8.
+/// Consecutive minutes, and their volumes: minute, token and US dollars × 10^8.
 #[derive(Clone, Debug, Default)]
 struct Group {
     rows: Vec<Row>,
     volumes: Vec<(u64, usize, u128)>,
 }
 
-/// The minutes. Each has the number that its beginning is a multiple of a minute with.
+/// The minutes, numbered since the Unix epoch.
 #[derive(Clone, Debug)]
 pub(super) struct Minutes {
-    /// Groups of the minutes that are over; the first may begin, and the last may end, within its hour.
+    /// Groups of past minutes; the first may begin, and the last may end, within its hour.
     groups: VecDeque<Arc<Group>>,
-    /// The first minute that there ever was, the first that is held, and the one that is not over.
+    /// The first minute of all, the first that is held, and the current one.
     origin: u64,
     first: u64,
     present: u64,
-    /// The newest minute that no blocks can bring about again.
+    /// The newest minute that cannot be rebuilt from blocks.
     sealed: u64,
     bars: Vec<Bar>,
     volumes: Vec<(usize, u128)>,
 }
 
 impl Minutes {
-    /// Minutes from `time` on, with these prices.
+    /// Minutes from `time` on, starting with these prices.
     pub(super) fn starting(time: u64, prices: &[u64]) -> Self {
         let number = time / MINUTE;
         let bars = prices.iter().copied().map(Bar::flat).collect();
@@ -86,12 +85,12 @@ impl Minutes {
         }
     }
 
-    /// Remembers that what there is so far did not come from blocks.
+    /// Marks all minutes so far as not derived from blocks.
     pub(super) fn seal(&mut self) {
         self.sealed = self.present;
     }
 
-    /// Goes on to `time`.
+    /// Advances to `time`.
     pub(super) fn advance(&mut self, time: u64) {
         let target = time / MINUTE;
         if target <= self.present {
@@ -103,7 +102,7 @@ impl Minutes {
         self.bars.iter_mut().for_each(|bar| *bar = Bar::flat(bar.close));
         let flat = Row::from(self.bars.as_slice());
         if target - self.present > NEEDED + SPARE {
-            // Whatever is held is older than what is asked for.
+            // All minutes held are older than any query reaches.
             self.groups.clear();
             self.present = target - NEEDED - SPARE;
             self.first = self.present;
@@ -127,7 +126,7 @@ impl Minutes {
         self.present += 1;
     }
 
-    /// Lets go of whole groups that nobody asks for.
+    /// Drops whole groups that no query reaches.
     fn forget(&mut self) {
         while self.present - self.first > NEEDED + SPARE {
             let Some(group) = self.groups.pop_front() else { return };
@@ -135,9 +134,9 @@ impl Minutes {
         }
     }
 
-    /// A token has this price from `time` on, which is within the present minute.
+    /// Sets the price of a token from `time` on, which is within the current minute.
     pub(super) fn set(&mut self, token: usize, price: u64, time: u64) {
-        // What holds at the very beginning of a minute is what it begins with.
+        // A price set at the very start of a minute is its opening price.
         if time == self.present * MINUTE {
             self.bars[token] = Bar::flat(price);
         } else {
@@ -145,7 +144,7 @@ impl Minutes {
         }
     }
 
-    /// So much was paid for a token within the present minute.
+    /// Adds to the volume of a token in the current minute.
     pub(super) fn add_volume(&mut self, token: usize, usd_e8: u128) {
         match self.volumes.iter_mut().find(|(of, _)| *of == token) {
             Some((_, volume)) => *volume = volume.saturating_add(usd_e8),
@@ -153,8 +152,8 @@ impl Minutes {
         }
     }
 
-    /// Goes back to the end of the minute before the one of `time`. Returns the last instant of which everything is
-    /// known then; none if too much of the past is gone.
+    /// Rewinds to the end of the minute before the one of `time`. Returns the last instant that is still covered; none if
+    /// too much of the past is gone.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {
         let target = Some((time / MINUTE).min(self.present)).filter(|target| *target > self.sealed)?;
         let before = self.bar_rows(target.checked_sub(1)?)?;
@@ -195,19 +194,19 @@ impl Minutes {
         self.bar_rows(number)?.get(token).copied()
     }
 
-    /// The price that held at the beginning of the minute of `time`, and that beginning; of the oldest or newest minute
-    /// if none is that old or new.
+    /// The start of the minute of `time`, and the price then; those of the oldest or newest minute if `time` is outside
+    /// of what is held.
     pub(super) fn at(&self, time: u64, token: usize) -> Option<(u64, u64)> {
         let number = (time / MINUTE).clamp(self.first, self.present);
         self.bar(number, token).map(|bar| (number * MINUTE, bar.open))
     }
 
-    /// The present price.
+    /// The current price.
     pub(super) fn price(&self, token: usize) -> u64 {
         self.bars.get(token).map_or(0, |bar| bar.close)
     }
 
-    /// What was paid for each token since the beginning of minute `from`.
+    /// The volume of each token since the beginning of minute `from`.
     pub(super) fn volumes_since(&self, from: u64) -> Vec<u128> {
         let mut sums = vec![0u128; self.bars.len()];
         let mut add = |token: usize, usd_e8: u128| {
@@ -225,7 +224,7 @@ impl Minutes {
         sums
     }
 
-    /// What was paid for a token within minutes, which are those of one candle.
+    /// The volume of a token within the minutes of one candle.
     pub(super) fn volume(&self, token: usize, minutes: std::ops::Range<u64>) -> u128 {
         let groups = minutes.start.max(self.first) / GROUP..=minutes.end.saturating_sub(1).max(self.first) / GROUP;
         let groups = groups.filter_map(|group| self.groups.get((group - self.first / GROUP) as usize));
@@ -235,12 +234,12 @@ impl Minutes {
         over.chain(present.map(|(_, usd_e8)| *usd_e8)).fold(0, u128::saturating_add)
     }
 
-    /// The minutes that are held, the present one included.
+    /// The minutes that are held, including the current one.
     pub(super) fn held(&self) -> std::ops::RangeInclusive<u64> {
         self.first..=self.present
     }
 
-    /// Whether there never was a minute before those that are held.
+    /// Whether the first minute of all is still held.
     pub(super) fn is_complete(&self) -> bool {
         self.first == self.origin
     }

@@ -1,23 +1,22 @@
-//! The exchange: prices, swaps, and what is told about them (specification, 4.2 to 4.4).
+//! The exchange: prices, swaps and quotes (see the book, "Exchange").
 //!
 //! ```text
 //! source -> updater -> block -> PriceUpdated logs -> market -> REST bodies and WebSocket messages
 //! ```
 //!
-//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. Everything that is told comes from there
-//! again, through the [`Market`]: what clients see is what swaps are executed at, after a revert and after a restart as
-//! well.
+//! The [`Updater`] asks a [source](feed::Source) and puts prices on the chain. The [`Market`] reads them back from the
+//! chain: clients see the prices that swaps are executed at, also after a revert or a restart.
 
 mod bodies;
 mod config;
 pub mod contract;
-mod desk;
+mod events;
 pub mod feed;
 pub mod genesis;
 mod history;
+mod manual_prices;
 mod market;
 mod minutes;
-mod news;
 mod oracle;
 mod query;
 mod quote;
@@ -37,10 +36,10 @@ use tokio::{
 };
 
 pub use config::ExchangeConfig;
-pub use desk::{Desk, DeskError};
+pub use events::ExchangeEvents;
 pub use history::{Bar, History};
+pub use manual_prices::{ManualPriceError, ManualPrices};
 pub use market::{Market, MarketError};
-pub use news::News;
 pub use oracle::{Feed, OracleState, price_update};
 pub use quote::Quote;
 pub use snapshot::Snapshot;
@@ -53,35 +52,41 @@ use crate::{
     web::{ClientAddresses, Operation, RateLimit, Shutdown, WebSockets, socket_operation},
 };
 
-/// Bytes that the system should hold for each connection of a listener for price WebSockets: a minute's prices. What it
-/// holds is old by the time a slow client reads it.
+/// Send buffer of each connection of a listener for price WebSockets, in bytes: a minute's prices. A larger one would only
+/// hold prices that are outdated when a slow client reads them.
 pub const SEND_BUFFER: u32 = 64 << 10;
 
-/// Quotes that execute at a time.
+/// Quotes that may execute at once.
 const MAX_QUOTES: usize = 32;
 
 /// The interfaces of the exchange. Clones share it.
 #[derive(Clone)]
 pub struct Exchange {
     market: Market,
-    desk: Arc<Desk>,
+    manual_prices: Arc<ManualPrices>,
     clock: Arc<dyn Clock>,
     started_ms: u64,
     tick: Option<Duration>,
     rate_limit: u32,
     addresses: ClientAddresses,
     sockets: WebSockets,
-    /// Quotes that are asked for at a time.
+    /// Permits for quotes.
     quotes: Arc<Semaphore>,
 }
 
 impl Exchange {
     /// The interfaces to `market`.
-    pub fn new(market: Market, desk: Desk, config: &ExchangeConfig, clock: Arc<dyn Clock>, shutdown: Shutdown) -> Self {
+    pub fn new(
+        market: Market,
+        manual_prices: ManualPrices,
+        config: &ExchangeConfig,
+        clock: Arc<dyn Clock>,
+        shutdown: Shutdown,
+    ) -> Self {
         let addresses = ClientAddresses::new(config.trusted_proxies.clone());
         Self {
             market,
-            desk: Arc::new(desk),
+            manual_prices: Arc::new(manual_prices),
             started_ms: clock.now_ms(),
             clock,
             tick: config.price_tick,
@@ -92,7 +97,7 @@ impl Exchange {
         }
     }
 
-    /// The market that they tell of.
+    /// The market behind the interfaces.
     pub fn market(&self) -> &Market {
         &self.market
     }
@@ -102,13 +107,12 @@ impl Exchange {
         &self.sockets
     }
 
-    /// How the sources of prices do.
+    /// The condition of each price source.
     pub fn sources(&self) -> Vec<feed::Condition> {
-        self.desk.conditions()
+        self.manual_prices.conditions()
     }
 
-    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`; and what there is to say about the
-    /// former.
+    /// REST under `/api`, within the rate limit, and the price WebSocket at `/ws`, with their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let rest = rest::router(self.clone());
         let (rest, mut operations) =
@@ -123,8 +127,7 @@ impl Exchange {
     }
 }
 
-/// Keeps the market up to date while somebody listens to it, until the end begins. Nobody is woken for a block that
-/// nobody wants to hear of.
+/// Keeps the market up to date while it has listeners, until shutdown. Blocks without price updates are skipped.
 pub async fn follow(market: Market, mut shutdown: Shutdown) {
     loop {
         tokio::select! {
@@ -132,7 +135,7 @@ pub async fn follow(market: Market, mut shutdown: Shutdown) {
             () = shutdown.begun() => return,
         }
         let mut events = market.chain().subscribe();
-        // What happened until now is heard of as well.
+        // Blocks before the subscription count as well.
         let mut concerned = true;
         while market.has_listeners() {
             if concerned && let Err(error) = market.current().await {
@@ -152,18 +155,18 @@ pub async fn follow(market: Market, mut shutdown: Shutdown) {
     }
 }
 
-/// How often the history is kept while the node runs: what a crash costs when it comes to blocks that were let go of.
+/// Interval at which the history is saved: the most that a crash loses of the prices of pruned blocks.
 const KEEP_INTERVAL: Duration = Duration::from_secs(3_600);
 const FIRST_KEPT: Duration = Duration::from_secs(60);
 
-/// The newest block whose prices are kept beside the chain in a directory; none if there are no such prices.
+/// The newest block whose prices are saved in the directory of a chain; none if there is no such file.
 pub fn prices_kept_until(storage: &dyn Storage) -> Option<u64> {
     history::kept_until(storage)
 }
 
-/// Keeps the market's history now and then, until the end begins.
+/// Saves the market's history at intervals, until shutdown.
 pub async fn keep(market: Market, mut shutdown: Shutdown) {
-    // For the first time soon, so that there is a file that says which blocks are needed for what it lacks.
+    // The first time is soon: the file states which blocks are still needed.
     let mut timer = interval_at(Instant::now() + FIRST_KEPT, KEEP_INTERVAL);
     loop {
         tokio::select! {

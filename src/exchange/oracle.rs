@@ -1,4 +1,4 @@
-//! What the oracle holds, and what it said in a block's logs.
+//! The oracle's state, and its events.
 
 use alloy_primitives::{Address, Log};
 use alloy_sol_types::SolEvent;
@@ -13,7 +13,7 @@ use crate::{
 /// One token's price on chain.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Feed {
-    /// US dollars × 10^8 for a whole token; 0 if there never was a price.
+    /// US dollars × 10^8 for a whole token; 0 if it has none yet.
     pub price: u64,
     /// When it was set, in seconds since the Unix epoch.
     pub updated_at: u64,
@@ -24,14 +24,14 @@ pub struct Feed {
 pub struct OracleState {
     /// A feed for each of the network's tokens, in their order.
     pub feeds: Vec<Feed>,
-    /// Seconds for which a price may be acted on.
+    /// Seconds for which a price is valid.
     pub max_age: u64,
     /// How far one update may move a price, in basis points.
     pub max_move_bps: u64,
 }
 
 impl OracleState {
-    /// Asks the oracle.
+    /// Reads the oracle.
     ///
     /// # Errors
     /// Those of [`read`].
@@ -41,9 +41,9 @@ impl OracleState {
         let prices = read(view, oracle, &PriceOracle::getPricesCall { tokens })?;
         let max_age = read(view, oracle, &PriceOracle::maxAgeCall {})?;
         let max_move_bps = read(view, oracle, &PriceOracle::maxMoveBpsCall {})?;
-        let (asked, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAt.len()));
-        if asked != got {
-            let reason = format!("{got} prices for {asked} tokens");
+        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAt.len()));
+        if requested != got {
+            let reason = format!("{got} prices for {requested} tokens");
             return Err(ReadContractError::Failed { contract: oracle, reason });
         }
         // The contract keeps both in 64 bits or less.
@@ -68,7 +68,7 @@ impl OracleState {
         self.feeds.iter().map(|feed| feed.updated_at).min().unwrap_or(0)
     }
 
-    /// Whether a price is missing or too old to be acted on at `time`: the oracle's own rule.
+    /// Whether a price is missing or too old at `time`, by the oracle's own rule.
     pub fn is_stale(&self, time: u64) -> bool {
         self.feeds.iter().any(|feed| self.is_feed_stale(feed, time))
     }
@@ -79,12 +79,12 @@ impl OracleState {
     }
 }
 
-/// Whether `log` is the oracle's refusal to follow an update.
+/// Whether `log` is the oracle's rejection of an update.
 pub(super) fn is_rejection(log: &Log, oracle: Address) -> bool {
     log.address == oracle && log.data.topics().first() == Some(&PriceOracle::PriceRejected::SIGNATURE_HASH)
 }
 
-/// The token and its new price, if `log` is the oracle's word on that.
+/// The token and its new price, if `log` is a price update of the oracle.
 pub fn price_update(log: &Log, oracle: Address) -> Option<(Address, Feed)> {
     if log.address != oracle {
         return None;

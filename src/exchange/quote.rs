@@ -1,4 +1,4 @@
-//! What is told about one token, and how it looks as JSON.
+//! Quotes of tokens, and their JSON.
 
 use std::borrow::Cow;
 
@@ -24,11 +24,11 @@ pub struct Quote {
     pub updated_at: u64,
     /// The price's change within a day, in hundredths of a per cent.
     pub change_24h: i128,
-    /// What was paid for it in swaps within a day, in US dollars × 10^8.
+    /// Volume of its swaps within a day, in US dollars × 10^8.
     pub volume_24h: u128,
-    /// What the vault holds of it, in its smallest unit.
+    /// The vault's reserve of it, in its smallest unit.
     pub reserve: U256,
-    /// What that is worth, in US dollars × 10^8.
+    /// The value of the reserve, in US dollars × 10^8.
     pub liquidity: U256,
 }
 
@@ -71,12 +71,12 @@ impl Serialize for Number {
     }
 }
 
-/// An address as clients use it for a key: in lower case.
+/// An address in lower case, as clients use it for a key.
 pub(super) fn key(address: Address) -> String {
     hex::encode_prefixed(address)
 }
 
-/// An entry of a price message (specification, 2.3).
+/// An entry of a price message (see the book, "Exchange").
 #[derive(Serialize)]
 pub(super) struct Update<'a> {
     address: Cow<'a, str>,

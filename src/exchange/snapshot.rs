@@ -1,4 +1,4 @@
-//! The exchange at one block: immutable, shared by everybody who asks about it.
+//! The exchange at one block, immutable and shared by all readers.
 
 use std::sync::{Arc, OnceLock, Weak};
 
@@ -27,14 +27,14 @@ pub struct Snapshot {
     pub time: u64,
     /// A quote for each of the network's tokens, in their order.
     pub quotes: Vec<Quote>,
-    /// What the oracle said.
+    /// The oracle's state.
     pub oracle: OracleState,
-    /// What prices were.
+    /// Past prices.
     pub history: Arc<History>,
-    /// The newest tick that it includes.
+    /// Sequence number of the newest tick that it includes.
     pub sequence: u64,
     tick: OnceLock<Tick>,
-    /// What REST answers.
+    /// Bodies of REST responses.
     pub(super) bodies: Bodies,
 }
 

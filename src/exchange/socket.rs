@@ -1,8 +1,7 @@
-//! The price WebSocket: a greeting, all prices, then what has changed.
+//! The price WebSocket: a greeting, all prices, then changes.
 //!
-//! Messages are rendered once for all listeners (`tick.rs`). A client that reads slowly is neither waited for nor owed
-//! anything: while it is busy, ticks pile up in a buffer that all clients share, and once they overflow it gets the present
-//! prices instead of what it missed.
+//! Messages are rendered once for all listeners (`tick.rs`). Slow clients delay nobody: ticks queue in a buffer that all
+//! clients share, and a client that falls behind its end gets the current prices instead of those it missed.
 
 use std::{
     num::NonZeroU32,
@@ -31,7 +30,7 @@ use crate::{
 /// Bytes that a client's message may have, and of a connection's buffers. Nearly all clients only listen, and there may be
 /// thousands.
 const MAX_MESSAGE: usize = 4 << 10;
-/// Messages that a client may send a second, and at once.
+/// Messages that a client may send per second, and in a burst.
 const MESSAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 const MESSAGE_BURST: NonZeroU32 = NonZeroU32::new(100).expect("not zero");
 
@@ -52,7 +51,7 @@ pub(super) fn router(exchange: Exchange) -> Router {
     Router::new().route("/ws", get(upgrade)).with_state(exchange)
 }
 
-/// Every path: for a listener of its own.
+/// The price WebSocket at every path, for a separate listener.
 pub(super) fn any_path(exchange: Exchange) -> Router {
     Router::new().fallback(get(upgrade)).with_state(exchange)
 }
@@ -62,17 +61,17 @@ async fn upgrade(State(exchange): State<Exchange>, request: Request) -> Response
     sockets.accept(request, move |_| PriceSocket::new(exchange)).await
 }
 
-/// Clients so far.
+/// Number of clients so far.
 static CLIENTS: AtomicU64 = AtomicU64::new(1);
 
 /// The protocol of prices on one WebSocket.
 struct PriceSocket {
-    /// A name that no other connection of this or an earlier run has.
+    /// An identifier that is unique across connections and runs.
     client_id: String,
     market: Market,
     clock: Arc<dyn Clock>,
     ticks: Receiver<Arc<Tick>>,
-    /// The next event is a snapshot: the client has seen no prices yet, or missed some, or wants others.
+    /// Whether the next event is a snapshot: the client has no prices yet, missed some, or changed its subscription.
     snapshot_due: bool,
     /// The tokens that the client has subscribed to, all if none.
     wanted: Option<Vec<usize>>,
@@ -90,7 +89,7 @@ impl PriceSocket {
     fn new(exchange: Exchange) -> Self {
         let Exchange { market, clock, started_ms, .. } = exchange;
         let client_id = format!("{started_ms:x}-{}", CLIENTS.fetch_add(1, Ordering::Relaxed));
-        // Before the snapshot, so that no tick is lost between it and what follows.
+        // Subscribed before the snapshot is taken, so that no tick is lost in between.
         let ticks = market.subscribe();
         Self { client_id, market, clock, ticks, snapshot_due: true, wanted: None, seen: 0 }
     }
@@ -131,7 +130,7 @@ impl SocketProtocol for PriceSocket {
                         self.seen = snapshot.sequence;
                         return Some(PriceEvent::Snapshot(snapshot));
                     }
-                    Err(error) => tracing::debug!(%error, "no prices for a price socket"),
+                    Err(error) => tracing::debug!(%error, "could not read prices for a WebSocket"),
                 }
             }
             match self.ticks.recv().await {
@@ -139,7 +138,7 @@ impl SocketProtocol for PriceSocket {
                     self.seen = tick.sequence;
                     return Some(PriceEvent::Tick(tick));
                 }
-                // The snapshot held it.
+                // The snapshot included it.
                 Ok(_) => {}
                 Err(RecvError::Lagged(_)) => {
                     self.ticks = self.ticks.resubscribe();

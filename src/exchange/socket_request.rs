@@ -1,4 +1,4 @@
-//! Messages that clients send on the price WebSocket. They need not send any.
+//! Messages that clients may send on the price WebSocket.
 
 use serde::Deserialize;
 
@@ -23,7 +23,7 @@ struct RawSocketRequest {
 }
 
 impl SocketRequest {
-    /// Reads a text message, or says what is wrong with it.
+    /// Parses a text message. An error describes what is wrong with it.
     pub(super) fn read(text: &str, network: &Network) -> Result<Self, String> {
         let raw: RawSocketRequest = serde_json::from_str(text).map_err(|_| {
             r#"expected {"type":"subscribe","tokens":["0x…"]} or {"type":"ping"}; nothing needs to be sent"#.to_owned()
@@ -43,7 +43,7 @@ impl SocketRequest {
 
 /// A token by its address, in any case, or by its symbol.
 fn token(name: &str, network: &Network) -> Result<usize, String> {
-    let wanted = address(name).ok();
+    let wanted = address(name);
     let found = network.tokens.iter().position(|token| wanted == Some(token.address) || token.symbol == name);
     found.ok_or_else(|| format!("tokens: no token {:?}", name.chars().take(50).collect::<String>()))
 }

@@ -1,14 +1,14 @@
-//! Price messages: one serialisation for everybody who listens.
+//! Price messages, serialised once for all listeners.
 
 use axum::extract::ws::Utf8Bytes;
 
 use super::quote::{Update, key};
 use crate::network::Token;
 
-/// New prices of some tokens, as messages of the WebSocket. Cheap to hand on.
+/// New prices of some tokens, as messages of the WebSocket. Cheap to clone.
 #[derive(Clone, Debug)]
 pub struct Tick {
-    /// Position in the order of all ticks: what a snapshot with this number or a higher one already holds.
+    /// Position in the order of all ticks. A snapshot with this number or a higher one includes the tick.
     pub sequence: u64,
     /// Time of the block, in milliseconds since the Unix epoch.
     timestamp: u64,
@@ -44,7 +44,7 @@ impl Tick {
         Self { sequence, timestamp, entries, message }
     }
 
-    /// The message for somebody who wants to hear of the tokens in `wanted` only; none if it says nothing about them.
+    /// The message for a client that subscribed to the tokens in `wanted`; none if the tick has none of them.
     pub fn message(&self, wanted: Option<&[usize]>) -> Option<Utf8Bytes> {
         let Some(wanted) = wanted else { return Some(self.message.clone()) };
         let is_wanted = |entry: &&(usize, String)| wanted.contains(&entry.0);

@@ -1,4 +1,4 @@
-//! The account that puts prices on the chain: one transaction, first in its block, whenever it is time.
+//! The account that puts prices on the chain, with one transaction at the top of a block whenever an update is due.
 
 use std::{sync::Arc, time::Duration};
 
@@ -21,31 +21,31 @@ use crate::{
     network::Network,
 };
 
-/// The most that one update moves a price, in basis points. The oracle refuses 25 %; a source that is further off gets
-/// there in several updates.
+/// The most that one update moves a price, in basis points. The oracle rejects moves of more than 25 %; larger ones take
+/// several updates.
 const MAX_MOVE_BPS: u64 = 2_000;
 /// Gas for an update, and for each of its tokens.
 const BASE_GAS: u64 = 100_000;
 const TOKEN_GAS: u64 = 40_000;
 
-/// Where prices come from and how often they move.
+/// The source of prices and the interval of updates.
 pub struct Pace {
     /// The source.
     pub source: Arc<dyn Source>,
-    /// The least time between two moves. Blocks count in seconds, and so does this: fractions count as a whole one.
+    /// The least time between two moves, rounded up to the seconds that block times count in.
     pub tick: Duration,
 }
 
-/// Pushes prices to the oracle: those that changed, and those that would otherwise grow too old to be acted on.
+/// Pushes prices to the oracle: those that changed, and those that would otherwise become stale.
 ///
-/// Without a [`Pace`] prices stand still and are only kept from growing old. All it knows is on the chain: when prices
-/// moved, how many updates there were (the account's nonce), and whether the last one was tried.
+/// Without a [`Pace`] prices do not move and are only refreshed. The updater keeps no state of its own: the time of the last
+/// move, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
 pub struct Updater {
     network: Arc<Network>,
     key: SecretKey,
     account: Address,
     pace: Option<Pace>,
-    /// The bloom filter of a block in which the oracle said something has these bits.
+    /// Bits set in the bloom filter of every block with logs of the oracle.
     mark: Bloom,
     known: Mutex<Option<Arc<Known>>>,
 }
@@ -55,7 +55,7 @@ pub struct Updater {
 struct Known {
     block: B256,
     oracle: OracleState,
-    /// From when on there is something to do.
+    /// The time from which on an update is due.
     due_at: u64,
 }
 
@@ -67,7 +67,7 @@ impl Updater {
         Self { account: key.address(), network, key, pace, mark, known: Mutex::default() }
     }
 
-    /// The oracle as of `head`. It is asked again only after a block in which it may have said something.
+    /// The oracle at `head`. It is read again only after a block that may have logs of it.
     fn known(&self, head: &Arc<Head>) -> Result<Arc<Known>, ReadContractError> {
         let mut known = self.known.lock();
         let block = &head.block;
@@ -85,7 +85,7 @@ impl Updater {
         Ok(known.insert(Arc::new(Known { block: block.hash, oracle, due_at })).clone())
     }
 
-    /// When prices move next.
+    /// The time of the next move.
     fn next_move(&self, oracle: &OracleState) -> Option<u64> {
         self.tick().map(|tick| oracle.newest().saturating_add(tick))
     }
@@ -94,8 +94,8 @@ impl Updater {
         self.pace.as_ref().map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
     }
 
-    /// What to push in a block of this time: prices that moved, and those that would otherwise grow too old. A price
-    /// that no source stands by any more is left to grow old.
+    /// The updates for a block of this time: prices that moved, and those that would otherwise become stale. A price that
+    /// no source confirms any more is left to become stale.
     fn updates(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<(Address, u64)> {
         let since = time.saturating_sub(oracle.newest());
         let moves = self.tick().is_some_and(|tick| since >= tick);
@@ -103,7 +103,7 @@ impl Updater {
         let most = oracle.max_move_bps.min(MAX_MOVE_BPS);
         let feeds = oracle.feeds.iter().zip(opinions).zip(&self.network.tokens);
         let updates = feeds.filter_map(|((feed, opinion), token)| {
-            // A token that never had a price gets its reference price.
+            // A token without a price gets its reference price.
             let now = if feed.price == 0 { token.reference_price } else { feed.price };
             let price = opinion.filter(|_| moves).map_or(now, |opinion| limited(now, opinion, most));
             let grows_old = time.saturating_sub(feed.updated_at) >= oracle.max_age / 2;
@@ -113,7 +113,7 @@ impl Updater {
         updates.collect()
     }
 
-    /// What the source thinks of each token.
+    /// The price of each token by the source.
     fn opinions(&self, head: &Head, oracle: &OracleState, time: u64, since: u64) -> Vec<Option<u64>> {
         let (Some(pace), Some(tick)) = (&self.pace, self.tick()) else { return vec![None; oracle.feeds.len()] };
         pace.source.prices(&Moment {
@@ -126,11 +126,11 @@ impl Updater {
     }
 
     fn nonce(&self, head: &Head) -> u64 {
-        // Only the state of a fork may not know, and on a fork no prices are pushed.
+        // Reading fails only on a fork, where no prices are pushed.
         head.state.nonce(self.account).unwrap_or_default()
     }
 
-    /// The transaction that pushes `updates`. It pays the base fee and no tip: nobody else decides about its place.
+    /// The transaction that pushes `updates`. It pays the base fee and no tip, since it does not compete for its place.
     fn transaction(&self, head: &Head, environment: &Environment, updates: &[(Address, u64)]) -> UnsignedTransaction {
         let call = PriceOracle::updatePricesCall {
             tokens: updates.iter().map(|(token, _)| *token).collect(),
@@ -160,10 +160,10 @@ impl Updater {
 impl Preamble for Updater {
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
-        // An update that came to nothing, because the oracle obeys somebody else now, is not tried over and over.
+        // An update that failed, because the oracle has another updater now, is not retried in every block.
         let tried = head.block.transactions.first().is_some_and(|first| first.sender == self.account)
             && time < head.block.header.timestamp.saturating_add(self.tick().unwrap_or(1));
-        // A source without an opinion makes no blocks.
+        // A source without prices causes no blocks.
         let has_any = |known: &Known| time >= known.due_at && !self.updates(head, &known.oracle, time).is_empty();
         !tried && self.known(head).is_ok_and(|known| has_any(&known))
     }
@@ -188,7 +188,7 @@ impl Preamble for Updater {
     }
 }
 
-/// `proposal`, but no further from `now` than the oracle accepts.
+/// `proposal`, limited to the distance from `now` that the oracle accepts.
 fn limited(now: u64, proposal: u64, most_bps: u64) -> u64 {
     let most = (u128::from(now) * u128::from(most_bps) / 10_000) as u64;
     proposal.clamp(now.saturating_sub(most).max(1), now.saturating_add(most).min(i64::MAX as u64))

@@ -4,11 +4,11 @@ use alloy_primitives::U256;
 
 use crate::decimal::hundredths;
 
-/// Seconds for which a yield is told.
+/// Seconds of the year that yields are stated for.
 const YEAR: u64 = 31_536_000;
 /// The unit of rates: 10^27.
 pub(super) const RAY: U256 = U256::from_limbs([0x9fd0_803c_e800_0000, 0x033b_2e3c, 0, 0]);
-/// Where the pool's factors stop growing.
+/// The limit of the pool's growth factors.
 const MAX_FACTOR: U256 = U256::from_limbs([u64::MAX, u64::MAX, 0, 0]);
 
 /// `((1 + r)^31536000 - 1) · 100` with two decimals, halves rounded up. `per_second` is r, a ray.

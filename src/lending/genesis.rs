@@ -1,4 +1,4 @@
-//! How lending comes about in the first block: pool, receipt tokens, and some loans, without which nothing would earn
+//! Set-up of lending in the genesis block: pool, receipt tokens, and some loans, without which deposits would earn no
 //! interest.
 
 use alloy_primitives::Address;
@@ -14,10 +14,10 @@ use crate::{
 
 /// Dollars' worth of each asset that the treasury lends.
 const SUPPLY_USD: u64 = 1_000_000;
-/// Dollars' worth of each dollar token that the borrower puts up.
+/// Dollars' worth of each dollar token that the borrower deposits as collateral.
 const COLLATERAL_USD: u64 = 2_500_000;
 
-/// Who does what at the beginning.
+/// The accounts of the set-up.
 #[derive(Clone, Copy, Debug)]
 pub struct Roles {
     /// Owns the pool and lends.
@@ -70,7 +70,7 @@ pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
     steps
 }
 
-/// Mints a token for somebody who then lends it.
+/// Mints a token for `lender`, who then deposits it.
 fn supply(token: &Token, usd: u64, treasury: Address, lender: Address, pool: Address) -> [Step; 3] {
     let amount = worth(token, usd);
     let what = |verb: &str| format!("{verb} {}", token.symbol);

@@ -1,4 +1,4 @@
-//! What a pool was like: its view at blocks of the past, as far back as the node holds their states or has them in its log.
+//! The history of a pool: its view at past blocks, as far back as their states are held in memory or in the log.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -12,14 +12,14 @@ use crate::{
     contracts::{ReadContractError, read},
 };
 
-/// Samples that are remembered, a few hundred bytes each.
+/// Most samples that are cached, a few hundred bytes each.
 const MAX_SAMPLES: usize = 8_192;
 
 /// Samples of sealed blocks, which never change.
 #[derive(Default)]
 pub(super) struct Samples(Mutex<HashMap<(B256, Address), PoolSample, DefaultHashBuilder>>);
 
-/// Which part of the past to sample, and how densely.
+/// The time to sample, and the number of samples.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Span {
     /// Seconds back from the newest block.
@@ -42,7 +42,7 @@ impl Samples {
         let instants: Vec<u64> = instants(head.block.header.timestamp, span).collect();
         let mut blocks = Vec::with_capacity(instants.len() + 1);
         let (genesis, oldest) = (head.genesis.number(), chain.oldest(head));
-        // With every later block there, the first one is there as well.
+        // If every later block is there, the first one is, too.
         let oldest = if oldest <= genesis + 1 { genesis } else { oldest };
         Past { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
         blocks.push(head.block.clone());
@@ -81,7 +81,7 @@ impl Samples {
     }
 }
 
-/// Blocks in memory and on disk.
+/// The blocks in memory and on disk.
 struct Past<'a> {
     chain: &'a Chain,
     head: &'a Head,
@@ -92,8 +92,8 @@ impl Past<'_> {
         self.head.block(number).cloned().or_else(|| self.chain.old_block(self.head, number))
     }
 
-    /// The newest block at each of `instants`, which are in order, among those from `low` to `high`. Halves the instants,
-    /// so that each search profits from those before it.
+    /// Collects the newest block at each of `instants`, which are in order, among those from `low` to `high`. Bisects the
+    /// instants, so that each search narrows the range of the next.
     fn blocks_at(&self, instants: &[u64], (low, high): (u64, u64), out: &mut Vec<Arc<Block>>) {
         let Some(&instant) = instants.get(instants.len() / 2) else { return };
         let (before, after) = (&instants[..instants.len() / 2], &instants[instants.len() / 2 + 1..]);
@@ -104,14 +104,14 @@ impl Past<'_> {
                 out.push(block);
                 self.blocks_at(after, (number, high), out);
             }
-            // Nothing is that old.
+            // No block is that old.
             None => self.blocks_at(after, (low, high), out),
         }
     }
 
     fn block_at(&self, instant: u64, (mut low, mut high): (u64, u64)) -> Option<Arc<Block>> {
         let mut found = self.block(low).filter(|block| block.header.timestamp <= instant)?;
-        // The block `low` is not later than the instant, and whatever comes after `high` is.
+        // The block `low` is not later than the instant; all blocks after `high` are.
         while low < high {
             let middle = low + (high - low).div_ceil(2);
             match self.block(middle).filter(|block| block.header.timestamp <= instant) {
@@ -123,7 +123,7 @@ impl Past<'_> {
     }
 }
 
-/// Multiples of the distance between samples, so that who asks again a little later hits the same instants.
+/// Multiples of the distance between samples, so that a request a little later hits the same instants.
 fn instants(now: u64, span: Span) -> impl Iterator<Item = u64> {
     let step = (span.seconds / span.count).max(1);
     let end = now.div_ceil(step);

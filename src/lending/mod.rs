@@ -1,4 +1,4 @@
-//! Lending: pools, loans and credit scores (specification, 4.5 and 4.6).
+//! Lending: pools, loans and credit scores (see the book, "Lending").
 
 mod apy;
 mod bodies;

@@ -1,4 +1,4 @@
-//! Asking the pool's lens at the newest block, once for everybody who wants to know the same.
+//! View calls of the pool's lens at the newest block. Concurrent requests for the same body share one call.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -16,15 +16,15 @@ use crate::{
     chain::{Chain, Clock, Head, View},
     contracts::{ReadContractError, read},
     network::Network,
-    web::{PerHead, Rendered, RestError},
+    web::{PerHead, Rendered, RestError, parameters::Timeframe},
 };
 
-/// View calls that run at a time.
+/// View calls that may run at once.
 const MAX_EXECUTIONS: usize = 32;
-/// Bodies about single users and pools that are held for one head.
+/// Most bodies about single users and pools that are kept for one head.
 const MAX_BODIES: usize = 10_000;
 
-/// What a body is about.
+/// The subject of a body.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(super) enum Topic {
     Pool(Address),
@@ -33,16 +33,16 @@ pub(super) enum Topic {
     Score(Address),
 }
 
-/// A body that is rendered once, whoever and how many ask for it.
-type Shelf = Arc<OnceCell<Rendered>>;
+/// A body that is rendered once, by the first request for it.
+type SharedBody = Arc<OnceCell<Rendered>>;
 
 /// Bodies about single users and pools at one head.
 #[derive(Default)]
-struct Bodies(Mutex<HashMap<Topic, Shelf, DefaultHashBuilder>>);
+struct Bodies(Mutex<HashMap<Topic, SharedBody, DefaultHashBuilder>>);
 
 impl Bodies {
-    /// The place of a body. Beyond the limit it is nobody else's.
-    fn shelf(&self, topic: Topic) -> Shelf {
+    /// The shared body of a topic. Beyond the limit it is not shared.
+    fn get(&self, topic: Topic) -> SharedBody {
         let mut bodies = self.0.lock();
         if bodies.len() >= MAX_BODIES && !bodies.contains_key(&topic) {
             return Arc::default();
@@ -51,7 +51,7 @@ impl Bodies {
     }
 }
 
-/// Reads the lens.
+/// The reader of the lens.
 pub(super) struct Reader {
     chain: Chain,
     lens: Address,
@@ -82,18 +82,16 @@ impl Reader {
         Ok(body)
     }
 
-    /// A body about one user or pool. `answer` gets to see it where it is.
-    pub(super) async fn about<R>(&self, topic: Topic, answer: impl FnOnce(&Rendered) -> R) -> Result<R, RestError> {
+    /// Passes the body about one user or pool to `answer`.
+    pub(super) async fn single<R>(&self, topic: Topic, answer: impl FnOnce(&Rendered) -> R) -> Result<R, RestError> {
         let empty = |_| async { Ok::<_, RestError>(Bodies::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
-        let shelf = held.shelf(topic);
-        let body = shelf.get_or_try_init(|| async {
+        let shared = held.get(topic);
+        let body = shared.get_or_try_init(|| async {
             match topic {
                 Topic::Pool(asset) => {
-                    self.ask(head, LendingLens::getPoolCall { asset }, |view, view_of| {
-                        bodies::pool(&view, &view_of.block)
-                    })
-                    .await
+                    self.ask(head, LendingLens::getPoolCall { asset }, |pool, view| bodies::pool(&pool, &view.block))
+                        .await
                 }
                 Topic::User(user) => {
                     self.ask(head, LendingLens::getAccountCall { user }, move |view, _| bodies::user(user, &view)).await
@@ -114,20 +112,20 @@ impl Reader {
     pub(super) async fn history(
         &self,
         asset: Address,
-        (timeframe, seconds): (&'static str, u64),
+        timeframe: Timeframe,
         count: u64,
     ) -> Result<Rendered, RestError> {
         let (chain, lens, samples) = (self.chain.clone(), self.lens, self.samples.clone());
         self.run(move || {
             let head = chain.head();
             let view = read(&View::newest(head.clone()), lens, &LendingLens::getPoolCall { asset })?;
-            let samples = samples.take(&chain, &head, lens, asset, Span { seconds, count })?;
-            Ok(bodies::history(&view, timeframe, samples))
+            let samples = samples.take(&chain, &head, lens, asset, Span { seconds: timeframe.seconds, count })?;
+            Ok(bodies::history(&view, timeframe.name, samples))
         })
         .await
     }
 
-    /// Asks the lens as of `head` and renders what it says.
+    /// Calls the lens at `head` and renders the result.
     async fn ask<C>(
         &self,
         head: Arc<Head>,
@@ -145,7 +143,7 @@ impl Reader {
         .await
     }
 
-    /// Executes code where it may take long, with only so many others at a time.
+    /// Runs a view call on a blocking thread, when fewer than the limit are running.
     async fn run(
         &self,
         work: impl FnOnce() -> Result<String, ReadContractError> + Send + 'static,
@@ -155,7 +153,7 @@ impl Reader {
             let _permit = permit;
             work()
         };
-        let body = tokio::task::spawn_blocking(run).await.map_err(|error| RestError::Internal(error.to_string()))?;
+        let body = tokio::task::spawn_blocking(run).await?;
         let body = body.map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}")))?;
         Ok(Rendered::new(body, self.clock.now_ms()))
     }

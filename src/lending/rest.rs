@@ -1,14 +1,10 @@
-//! The REST interface (specification, 4.5): view calls of the lens, so that it says what contracts say.
+//! The REST interface (see the book, "Lending"): view calls of the lens, so that it agrees with the contracts.
 
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use axum::{
-    Router,
-    extract::{Path, State, rejection::PathRejection},
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{Router, extract::State, http::HeaderMap};
+use schemars::Schema;
 
 use super::{
     bodies::{PoolBody, PoolDetails, PoolHistory, PositionsBody, ScoreBody, UserBody},
@@ -18,15 +14,10 @@ use crate::{
     chain::{Chain, Clock},
     network::Network,
     web::{
-        Api, Keep, Operation, Queries, Rendered, RestError, method_not_allowed,
-        parameters::{AccountText, Limit, Timeframe, TokenText},
-        user_address,
+        Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError, method_not_allowed,
+        parameters::{Limit, NamedToken, Param, ParamError, Timeframe, UserAddress, parameters},
     },
 };
-
-/// Samples of a pool's history, if nobody says how many, and at most.
-const DEFAULT_SAMPLES: u64 = 100;
-const MAX_SAMPLES: u64 = 500;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -38,6 +29,60 @@ struct Shared {
     reader: Reader,
 }
 
+/// The asset of a pool, by its address or symbol.
+struct PoolAsset(Address);
+
+impl Param for PoolAsset {
+    const MAY_BE_UNKNOWN: bool = true;
+
+    fn schema() -> Schema {
+        NamedToken::schema()
+    }
+
+    fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
+        let token = network.token(text).ok_or_else(|| ParamError::unknown("pool of asset", text))?;
+        Ok(Self(token.address))
+    }
+}
+
+parameters! {
+    /// The path of a route about one pool.
+    struct PoolPath {
+        /// The asset's address in any case, or its symbol.
+        #[param("asset", example = "WETH")]
+        asset: PoolAsset,
+    }
+}
+
+parameters! {
+    /// The path of a route about one user.
+    struct UserPath {
+        /// The user's address: hex in any case, or bech32.
+        #[param("address", example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266")]
+        user: UserAddress,
+    }
+}
+
+parameters! {
+    /// The query of a pool's history.
+    struct HistoryQuery {
+        /// How far back.
+        #[param("period" | "timeframe")]
+        timeframe: Timeframe,
+        /// Samples at most.
+        #[param("limit")]
+        limit: Limit<500, 100>,
+    }
+}
+
+impl Interface for Lending {
+    type Error = RestError;
+
+    fn network(&self) -> &Network {
+        &self.0.network
+    }
+}
+
 impl Lending {
     /// The interface to the lending pool of `network` on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>, clock: Arc<dyn Clock>) -> Self {
@@ -45,102 +90,63 @@ impl Lending {
         Self(Arc::new(Shared { network, clock, reader }))
     }
 
-    /// Routes under `/api`, and what there is to say about them.
+    /// The routes under `/api` and their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
-        let about = |summary| Operation::new("Lending", summary).cached();
-        let pool = |summary| {
-            let asset = "The asset's address in any case, or its symbol.";
-            about(summary).path::<TokenText>("asset", asset, "WETH").fails(&[400, 404])
-        };
-        let user = |summary| {
-            let address = "The user's address: hex in any case, or bech32.";
-            let example = "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266";
-            about(summary).path::<AccountText>("address", address, example).fails(&[400])
-        };
-        Api::default()
-            .get("/api/pools", pools, about("All pools.").returns::<Vec<PoolBody>>())
-            .get("/api/pools/{asset}", one_pool, pool("Everything about a pool.").returns::<PoolDetails>())
-            .get(
-                "/api/pools/{asset}/history",
-                history,
-                pool("A pool's utilisation and rates.")
-                    .query::<Timeframe>("period", "How far back: 1h, 24h, 7d or 30d.", "24h")
-                    .query::<Timeframe>("timeframe", "Another name for `period`.", "24h")
-                    .query::<Limit<MAX_SAMPLES>>("limit", "Samples at most, 1 to 500.", "100")
-                    .returns::<PoolHistory>(),
-            )
-            .get("/api/user/{address}", account, user("A user in short.").returns::<UserBody>())
-            .get(
-                "/api/user/{address}/positions",
-                positions,
-                user("What a user has supplied and owes.").returns::<PositionsBody>(),
-            )
-            .get("/api/user/{address}/score", score, user("A credit score explained.").returns::<ScoreBody>())
-            .each(|operation| operation.fails(&[500, 503]))
+        Api::new("Lending")
+            .get("/api/pools", pools, "All pools.")
+            .get("/api/pools/{asset}", one_pool, "Everything about a pool.")
+            .get("/api/pools/{asset}/history", history, "A pool's utilisation and rates.")
+            .get("/api/user/{address}", account, "A user in short.")
+            .get("/api/user/{address}/positions", positions, "What a user has supplied and owes.")
+            .get("/api/user/{address}/score", score, "A credit score explained.")
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())
     }
 
-    fn respond(&self, request: &HeaderMap, body: &Rendered) -> Response {
-        // A deposit has to be in the very next answer, so nobody may keep one without asking.
-        body.respond(request, Keep::Revalidate, self.0.clock.now_ms())
+    fn respond<T>(&self, request: &HeaderMap, body: &Rendered) -> Cached<T> {
+        // A deposit has to be in the very next answer, so caches must revalidate each time.
+        Cached::new(body, request, CachePolicy::Revalidate, self.0.clock.now_ms())
     }
 
-    async fn about(&self, topic: Topic, request: &HeaderMap) -> Result<Response, RestError> {
-        self.0.reader.about(topic, |body| self.respond(request, body)).await
-    }
-
-    fn user(&self, path: AddressPath) -> Result<Address, RestError> {
-        user_address("address", &path?.0, &self.0.network.hrp)
-    }
-
-    fn asset(&self, path: AddressPath) -> Result<Address, RestError> {
-        let text = path?.0;
-        self.0.network.token(&text).map(|token| token.address).ok_or_else(|| {
-            RestError::NotFound(format!("no pool of asset {:?}", text.chars().take(50).collect::<String>()))
-        })
+    async fn single<T>(&self, topic: Topic, request: &HeaderMap) -> Body<T> {
+        self.0.reader.single(topic, |body| self.respond(request, body)).await
     }
 }
 
-type AddressPath = Result<Path<String>, PathRejection>;
+/// A cached answer.
+type Body<T> = Result<Cached<T>, RestError>;
 
-async fn pools(State(lending): State<Lending>, headers: HeaderMap) -> Result<Response, RestError> {
+async fn pools(State(lending): State<Lending>, headers: HeaderMap) -> Body<Vec<PoolBody>> {
     let body = lending.0.reader.pools().await?;
     Ok(lending.respond(&headers, &body))
 }
 
-async fn one_pool(
-    State(lending): State<Lending>,
-    path: AddressPath,
-    headers: HeaderMap,
-) -> Result<Response, RestError> {
-    lending.about(Topic::Pool(lending.asset(path)?), &headers).await
+async fn one_pool(State(lending): State<Lending>, Path(path): Path<PoolPath>, headers: HeaderMap) -> Body<PoolDetails> {
+    lending.single(Topic::Pool(path.asset.0), &headers).await
 }
 
 async fn history(
     State(lending): State<Lending>,
-    path: AddressPath,
-    query: Queries,
+    Path(path): Path<PoolPath>,
+    Query(query): Query<HistoryQuery>,
     headers: HeaderMap,
-) -> Result<Response, RestError> {
-    let asset = lending.asset(path)?;
-    let (timeframe, count) = (query.timeframe()?, query.number("limit", 1..=MAX_SAMPLES, DEFAULT_SAMPLES)?);
-    let body = lending.0.reader.history(asset, timeframe, count).await?;
+) -> Body<PoolHistory> {
+    let body = lending.0.reader.history(path.asset.0, query.timeframe, query.limit.0).await?;
     Ok(lending.respond(&headers, &body))
 }
 
-async fn account(State(lending): State<Lending>, path: AddressPath, headers: HeaderMap) -> Result<Response, RestError> {
-    lending.about(Topic::User(lending.user(path)?), &headers).await
+async fn account(State(lending): State<Lending>, Path(path): Path<UserPath>, headers: HeaderMap) -> Body<UserBody> {
+    lending.single(Topic::User(path.user.0), &headers).await
 }
 
 async fn positions(
     State(lending): State<Lending>,
-    path: AddressPath,
+    Path(path): Path<UserPath>,
     headers: HeaderMap,
-) -> Result<Response, RestError> {
-    lending.about(Topic::Positions(lending.user(path)?), &headers).await
+) -> Body<PositionsBody> {
+    lending.single(Topic::Positions(path.user.0), &headers).await
 }
 
-async fn score(State(lending): State<Lending>, path: AddressPath, headers: HeaderMap) -> Result<Response, RestError> {
-    lending.about(Topic::Score(lending.user(path)?), &headers).await
+async fn score(State(lending): State<Lending>, Path(path): Path<UserPath>, headers: HeaderMap) -> Body<ScoreBody> {
+    lending.single(Topic::Score(path.user.0), &headers).await
 }

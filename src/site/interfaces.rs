@@ -5,23 +5,23 @@ use serde_json::{Map, Value};
 
 use crate::artifacts::interfaces;
 
-/// An entry of an ABI. What is not named here, such as constructors, is left out.
+/// An entry of an ABI. Other kinds, such as constructors, are left out.
 #[derive(Deserialize)]
-struct Entry {
+struct AbiEntry {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
     name: String,
     #[serde(default)]
-    inputs: Vec<Parameter>,
+    inputs: Vec<AbiParameter>,
     #[serde(default)]
-    outputs: Vec<Parameter>,
+    outputs: Vec<AbiParameter>,
     #[serde(default, rename = "stateMutability")]
     mutability: String,
 }
 
 #[derive(Deserialize)]
-struct Parameter {
+struct AbiParameter {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -32,7 +32,7 @@ struct Parameter {
     indexed: bool,
 }
 
-impl Parameter {
+impl AbiParameter {
     /// `address indexed user`, or `(uint256 a, bool b)[] list` for tuples.
     fn line(&self) -> String {
         let kind = match self.kind.strip_prefix("tuple") {
@@ -45,11 +45,11 @@ impl Parameter {
     }
 }
 
-fn list(parameters: &[Parameter]) -> String {
-    parameters.iter().map(Parameter::line).collect::<Vec<_>>().join(",")
+fn list(parameters: &[AbiParameter]) -> String {
+    parameters.iter().map(AbiParameter::line).collect::<Vec<_>>().join(",")
 }
 
-impl Entry {
+impl AbiEntry {
     fn line(&self) -> Option<String> {
         if !matches!(self.kind.as_str(), "function" | "event" | "error") {
             return None;
@@ -65,12 +65,12 @@ impl Entry {
     }
 }
 
-/// All of them, as a JSON object of lists by contract.
+/// The interfaces of all contracts, as a JSON object of lists by contract.
 pub(super) fn json() -> String {
     let contracts = interfaces().into_iter().map(|(name, abi)| {
         // The artifacts are part of the program: a test reads them all.
-        let entries: Vec<Entry> = serde_json::from_str(abi.get()).unwrap_or_default();
-        (name.to_owned(), entries.iter().filter_map(Entry::line).map(Value::String).collect())
+        let entries: Vec<AbiEntry> = serde_json::from_str(abi.get()).unwrap_or_default();
+        (name.to_owned(), entries.iter().filter_map(AbiEntry::line).map(Value::String).collect())
     });
     Value::Object(contracts.collect::<Map<_, _>>()).to_string()
 }

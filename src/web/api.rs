@@ -1,197 +1,245 @@
-//! Routes that describe themselves: what is registered is what `/openapi.json` tells of.
+//! REST routes, each registered once: the router, the OpenAPI document and the parsing of parameters all follow from the
+//! signature of the handler.
+//!
+//! Extractors and results describe themselves, as in aide; neither aide nor utoipa-axum is used. Both leave the extractors
+//! and errors to be written here as well, because errors name the parameter and have a body of their own. In addition, the
+//! stable aide brings a second schemars, and utoipa wants its own schema derived for every body and the parameters listed
+//! in an attribute next to the handler, where they can drift from what it parses.
 
-use std::convert::Infallible;
+use std::{convert::Infallible, future::Future};
 
 use axum::{
-    Router, extract::DefaultBodyLimit, handler::Handler, http::StatusCode, middleware::from_fn, routing::MethodRouter,
+    Router,
+    extract::{DefaultBodyLimit, State},
+    handler::Handler,
+    http::{HeaderMap, StatusCode},
+    middleware::from_fn,
+    routing::MethodRouter,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 
-use super::{content::only_json, rest::ErrorBody};
+use super::{
+    RestError,
+    content::only_json,
+    parameters::{Parameter, Place},
+};
 
 /// Most bytes of a request's body: no route takes more than a few values.
 pub(super) const MAX_BODY: usize = 64 << 10;
 
-/// Makes the schema of one type.
+/// Generates the schema of one type.
 pub(super) type SchemaOf = fn(&mut SchemaGenerator) -> Schema;
 
-/// Routes of a REST interface together with their description.
+/// The routes of an interface together with their description.
 pub struct Api<S> {
+    /// The tag of the routes registered next.
+    tag: &'static str,
     router: Router<S>,
     operations: Vec<Operation>,
 }
 
-/// What a route does, takes and answers.
+/// The description of a route: its parameters, body and responses.
 #[derive(Clone, Debug)]
 pub struct Operation {
     pub(super) method: &'static str,
     pub(super) path: &'static str,
-    /// The interface that it belongs to.
+    /// The interface that the route belongs to.
     pub(super) tag: &'static str,
     pub(super) summary: &'static str,
     pub(super) parameters: Vec<Parameter>,
     pub(super) body: Option<SchemaOf>,
-    pub(super) answers: Vec<Answer>,
+    pub(super) responses: Vec<ResponseKind>,
 }
 
-/// A parameter in the path or in the query.
+/// One kind of response.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Parameter {
-    pub(super) name: &'static str,
-    pub(super) place: &'static str,
-    pub(super) what: &'static str,
-    pub(super) required: bool,
-    pub(super) schema: SchemaOf,
-    pub(super) example: &'static str,
-}
-
-/// One kind of answer.
-#[derive(Clone, Copy, Debug)]
-pub(super) struct Answer {
+pub(super) struct ResponseKind {
     pub(super) status: StatusCode,
-    pub(super) what: &'static str,
+    pub(super) description: &'static str,
     pub(super) media: &'static str,
     pub(super) schema: Option<SchemaOf>,
 }
 
 impl Operation {
-    /// An operation of the interface `tag`.
+    /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are described by hand:
+    /// those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
-        Self { method: "", path: "", tag, summary, parameters: Vec::new(), body: None, answers: Vec::new() }
+        Self { method: "", path: "", tag, summary, parameters: Vec::new(), body: None, responses: Vec::new() }
     }
 
-    /// It has this in its path.
-    pub fn path<T: JsonSchema>(self, name: &'static str, what: &'static str, example: &'static str) -> Self {
-        self.parameter::<T>(name, "path", true, what, example)
+    /// Sets the method and the path.
+    pub fn at(self, method: &'static str, path: &'static str) -> Self {
+        Self { method, path, ..self }
     }
 
-    /// It takes this in its query, which may be left out.
-    pub fn query<T: JsonSchema>(self, name: &'static str, what: &'static str, example: &'static str) -> Self {
-        self.parameter::<T>(name, "query", false, what, example)
-    }
-
-    /// It needs this in its query.
-    pub fn required<T: JsonSchema>(self, name: &'static str, what: &'static str, example: &'static str) -> Self {
-        self.parameter::<T>(name, "query", true, what, example)
-    }
-
-    fn parameter<T: JsonSchema>(
-        mut self,
-        name: &'static str,
-        place: &'static str,
-        required: bool,
-        what: &'static str,
-        example: &'static str,
-    ) -> Self {
-        let schema = SchemaGenerator::subschema_for::<T>;
-        self.parameters.push(Parameter { name, place, what, required, schema, example });
+    pub(super) fn parameters(mut self, parameters: Vec<Parameter>) -> Self {
+        self.parameters.extend(parameters);
         self
     }
 
-    /// It takes a body.
+    /// Adds a request body.
     pub fn body<T: JsonSchema>(mut self) -> Self {
         self.body = Some(SchemaGenerator::subschema_for::<T>);
         self
     }
 
-    /// It answers 200 with this.
+    /// Adds a response with status 200.
     pub fn returns<T: JsonSchema>(self) -> Self {
         self.answers::<T>(StatusCode::OK, "The answer.")
     }
 
-    /// It may answer so.
-    pub fn answers<T: JsonSchema>(self, status: StatusCode, what: &'static str) -> Self {
-        self.answers_in::<T>("application/json", status, what)
+    /// Adds a response with a JSON body.
+    pub fn answers<T: JsonSchema>(self, status: StatusCode, description: &'static str) -> Self {
+        self.answers_in::<T>("application/json", status, description)
     }
 
-    /// It may answer so, with a body of another media type.
-    pub fn answers_in<T: JsonSchema>(mut self, media: &'static str, status: StatusCode, what: &'static str) -> Self {
-        self.answers.push(Answer { status, what, media, schema: Some(SchemaGenerator::subschema_for::<T>) });
+    /// Adds a response with a body of another media type.
+    pub fn answers_in<T: JsonSchema>(
+        mut self,
+        media: &'static str,
+        status: StatusCode,
+        description: &'static str,
+    ) -> Self {
+        let schema = Some(SchemaGenerator::subschema_for::<T> as SchemaOf);
+        self.responses.push(ResponseKind { status, description, media, schema });
         self
     }
 
-    /// The route, for one that is not registered with an [`Api`].
-    pub fn at(self, method: &'static str, path: &'static str) -> Self {
-        Self { method, path, ..self }
-    }
-
-    /// It may answer so, without a body in JSON.
-    pub fn answers_bare(mut self, status: StatusCode, what: &'static str) -> Self {
-        self.answers.push(Answer { status, what, media: "", schema: None });
+    /// Adds a response without a body.
+    pub fn answers_bare(mut self, status: StatusCode, description: &'static str) -> Self {
+        self.responses.push(ResponseKind { status, description, media: "", schema: None });
         self
     }
 
-    /// It may answer 304 to a client that names the body it has.
-    pub fn cached(self) -> Self {
-        self.answers_bare(StatusCode::NOT_MODIFIED, "The client has this answer already.")
-    }
-
-    /// It may fail for these reasons, with the body that all errors of the REST interfaces have.
-    pub fn fails(self, statuses: &[u16]) -> Self {
-        let statuses = statuses.iter().filter_map(|status| StatusCode::from_u16(*status).ok());
-        statuses.fold(self, |operation, status| operation.answers::<ErrorBody>(status, reason(status)))
+    /// Adds error responses with the body that errors of type `E` have.
+    pub fn fails<E: Failure>(self, statuses: &[StatusCode]) -> Self {
+        statuses.iter().fold(self, |operation, status| operation.answers::<E::Body>(*status, E::reason(*status)))
     }
 }
 
-/// Why the REST interfaces answer with a status.
-fn reason(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::BAD_REQUEST => "A parameter is missing or malformed; the message names it.",
-        StatusCode::NOT_FOUND => "There is nothing under this name.",
-        StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",
-        StatusCode::TOO_MANY_REQUESTS => "The client has used up its share; `Retry-After` says when there is more.",
-        StatusCode::SERVICE_UNAVAILABLE => "The answer cannot be given now.",
-        _ => "The node failed.",
+/// An argument of a handler, which adds to the operation what it takes from the request. `S` is the state of the routes.
+pub trait Input<S> {
+    /// Adds parameters or a body, and the errors of reading them.
+    fn describe(operation: Operation) -> Operation {
+        operation
     }
 }
 
-impl<S: Clone + Send + Sync + 'static> Default for Api<S> {
-    fn default() -> Self {
-        Self { router: Router::new(), operations: Vec::new() }
+impl<S> Input<S> for State<S> {}
+impl<S> Input<S> for HeaderMap {}
+
+/// The result of a handler, which adds the responses that it can become to the operation.
+pub trait Output {
+    /// Adds the responses.
+    fn describe(operation: Operation) -> Operation;
+}
+
+/// An error of a handler.
+pub trait Failure {
+    /// The JSON body.
+    type Body: JsonSchema;
+    /// The statuses that a handler which returns this error can fail with. Errors of reading the request are not among
+    /// them: [inputs](Input) describe those.
+    const STATUSES: &'static [StatusCode];
+
+    /// The reason for a status.
+    fn reason(status: StatusCode) -> &'static str;
+}
+
+impl Output for Infallible {
+    fn describe(operation: Operation) -> Operation {
+        operation
     }
 }
+
+impl<T: Output, E: Failure> Output for Result<T, E> {
+    fn describe(operation: Operation) -> Operation {
+        T::describe(operation).fails::<E>(E::STATUSES)
+    }
+}
+
+/// A handler whose arguments and result describe themselves. `Signature` tells the implementations apart.
+pub trait Documented<S, Signature> {
+    /// Adds what the signature says.
+    fn describe(operation: Operation) -> Operation;
+}
+
+macro_rules! documented {
+    ($($input:ident)*) => {
+        impl<S, F, Reply, Pending, $($input),*> Documented<S, fn($($input),*) -> Reply> for F
+        where
+            F: FnOnce($($input),*) -> Pending,
+            Pending: Future<Output = Reply>,
+            Reply: Output,
+            $($input: Input<S>,)*
+        {
+            fn describe(operation: Operation) -> Operation {
+                $(let operation = $input::describe(operation);)*
+                Reply::describe(operation)
+            }
+        }
+    };
+}
+
+documented!();
+documented!(A);
+documented!(A B);
+documented!(A B C);
+documented!(A B C D);
+documented!(A B C D E);
 
 impl<S: Clone + Send + Sync + 'static> Api<S> {
+    /// No routes yet, of the interface `tag`.
+    pub fn new(tag: &'static str) -> Self {
+        Self { tag, router: Router::new(), operations: Vec::new() }
+    }
+
+    /// Counts the routes that follow to the interface `tag`.
+    pub fn tag(self, tag: &'static str) -> Self {
+        Self { tag, ..self }
+    }
+
     /// Adds a route for `GET`.
-    pub fn get<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
+    pub fn get<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
-        H: Handler<T, S>,
+        H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
+        let operation = H::describe(Operation::new(self.tag, summary));
         self.route("get", path, axum::routing::get(handler), operation)
     }
 
     /// Adds a route for `POST`, which takes JSON only.
-    pub fn post<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
+    pub fn post<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
-        H: Handler<T, S>,
+        H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
+        let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
+        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
         let route = axum::routing::post(handler).route_layer(DefaultBodyLimit::max(MAX_BODY));
-        self.route("post", path, route.route_layer(from_fn(only_json)), operation.fails(&[413, 415]))
+        self.route("post", path, route.route_layer(from_fn(only_json)), operation)
     }
 
     /// Adds a route for `POST` that changes nothing, and therefore takes bodies of any type.
-    pub fn inert_post<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
+    pub fn inert_post<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
-        H: Handler<T, S>,
+        H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
+        let operation = H::describe(Operation::new(self.tag, summary));
         self.route("post", path, axum::routing::post(handler), operation)
     }
 
     /// Adds a route for `DELETE`, which takes JSON or nothing.
-    pub fn delete<H, T>(self, path: &'static str, handler: H, operation: Operation) -> Self
+    pub fn delete<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
-        H: Handler<T, S>,
+        H: Handler<T, S> + Documented<S, D>,
         T: 'static,
     {
-        self.route(
-            "delete",
-            path,
-            axum::routing::delete(handler).route_layer(from_fn(only_json)),
-            operation.fails(&[415]),
-        )
+        let statuses = [StatusCode::UNSUPPORTED_MEDIA_TYPE];
+        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
+        self.route("delete", path, axum::routing::delete(handler).route_layer(from_fn(only_json)), operation)
     }
 
     fn route(
@@ -201,24 +249,28 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         routes: MethodRouter<S, Infallible>,
         operation: Operation,
     ) -> Self {
+        let mut named = operation.parameters.iter().filter(|parameter| parameter.place == Place::Path);
+        debug_assert!(
+            named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
+            "{path} has no segment for a parameter of its handler"
+        );
         self.router = self.router.route(path, routes);
         self.operations.push(operation.at(method, path));
         self
     }
 
-    /// The same with something added to every operation so far.
-    pub fn each(mut self, add: impl Fn(Operation) -> Operation) -> Self {
-        self.operations = self.operations.into_iter().map(add).collect();
-        self
-    }
-
-    /// The same with other routes that are described elsewhere, or are not worth describing.
+    /// Adds routes that are described elsewhere, or not worth describing.
     pub fn and(mut self, add: impl FnOnce(Router<S>) -> Router<S>) -> Self {
         self.router = add(self.router);
         self
     }
 
-    /// The routes, and what there is to say about them.
+    /// The operations registered so far.
+    pub(super) fn operations(&self) -> &[Operation] {
+        &self.operations
+    }
+
+    /// The routes and their description.
     pub fn with_state(self, state: S) -> (Router, Vec<Operation>) {
         (self.router.with_state(state), self.operations)
     }

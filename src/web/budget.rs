@@ -1,6 +1,6 @@
-//! Memory for requests and answers under way, shared by all connections.
+//! The memory budget of requests and responses in flight, shared by all connections.
 //!
-//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches share their buffers):
+//! A holder never gets more than what stays free for the others (a dynamic threshold, as switches use for their buffers):
 //! however many hold memory, the next one finds room for as much as the last one got.
 
 use std::{
@@ -14,11 +14,11 @@ use std::{
 use axum::body::Bytes;
 use tokio::{sync::Notify, time::timeout};
 
-/// Bytes that are not counted: most requests and answers are smaller, and are never refused.
+/// Bytes that are not counted: most requests and responses are smaller, and are never refused.
 pub(super) const UNCOUNTED: usize = 16 << 10;
-/// Bytes from which on nothing waits that takes them already.
+/// Size from which on a response that already takes its memory does not wait for room.
 const LONG: usize = 4 << 20;
-/// How long a holder waits for others to give memory back.
+/// How long a holder waits for others to release memory.
 const PATIENCE: Duration = Duration::from_secs(2);
 
 /// The bytes that are free. Clones share them.
@@ -32,7 +32,7 @@ struct Shared {
     released: Notify,
 }
 
-/// Bytes taken from a budget; given back when dropped.
+/// Bytes taken from a budget, and released on drop.
 #[derive(Debug, Default)]
 pub struct Held {
     from: Option<Arc<Shared>>,
@@ -46,7 +46,7 @@ impl Default for Budget {
 }
 
 impl Budget {
-    /// A budget of so many bytes.
+    /// A budget of this number of bytes.
     pub fn new(bytes: usize) -> Self {
         let (total, used, released) = (bytes.max(1), AtomicUsize::new(0), Notify::new());
         Self(Arc::new(Shared { total, used, released }))
@@ -57,14 +57,14 @@ impl Budget {
         self.0.total
     }
 
-    /// Takes `bytes`. None if there is no room for too long.
+    /// Takes `bytes`. Returns none if there is no room in time.
     pub async fn hold(&self, bytes: usize) -> Option<Held> {
         let mut held = Held::default();
         self.grow(&mut held, bytes).await.then_some(held)
     }
 
-    /// Makes `held` cover `bytes`. False if there is no room for too long. An answer that is long does not wait: it takes
-    /// the memory already.
+    /// Extends `held` to `bytes`. Returns false if there is no room in time. Long responses do not wait, since they already
+    /// take the memory.
     pub async fn grow(&self, held: &mut Held, bytes: usize) -> bool {
         if self.try_grow(held, bytes) {
             return true;
@@ -75,7 +75,7 @@ impl Budget {
         let growing = async {
             loop {
                 let mut released = std::pin::pin!(self.0.released.notified());
-                // From here on no release goes unnoticed.
+                // Registers for releases, so that none from here on is missed.
                 released.as_mut().enable();
                 if self.try_grow(held, bytes) {
                     return;
@@ -88,7 +88,7 @@ impl Budget {
 
     /// The same without waiting.
     pub fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
-        // A request larger than the budget has to have it for itself.
+        // A request larger than the budget needs all of it.
         let wanted = bytes.min(self.0.total);
         if bytes <= UNCOUNTED || wanted <= held.bytes {
             return true;
@@ -103,7 +103,7 @@ impl Budget {
         taken
     }
 
-    /// Adds what `other` covers to `held`. False, and `other` is given back, if that is more than one holder may have.
+    /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may not have as many.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
         let used = self.0.used.load(Ordering::Relaxed);
         let fits = other.is_nothing() || self.permits(held.bytes + other.bytes, used);
@@ -114,8 +114,8 @@ impl Budget {
         fits
     }
 
-    /// Whether one holder may have so many of the bytes that are used in all: no more than what stays free for the
-    /// others, unless it is the only one.
+    /// Whether one holder may have `bytes` of all `used` bytes: no more than what stays free for the others, unless it is the
+    /// only one.
     fn permits(&self, bytes: usize, used: usize) -> bool {
         self.0.total.checked_sub(used).is_some_and(|free| bytes <= free || bytes == used)
     }
@@ -136,7 +136,7 @@ impl Held {
         self.bytes == 0
     }
 
-    /// The same bytes, which give this back when they are dropped.
+    /// Ties this to `bytes`: it is released when they are dropped.
     pub fn attach(self, bytes: Vec<u8>) -> Bytes {
         /// Bytes and the budget they take.
         struct Attached(Vec<u8>, #[expect(dead_code, reason = "held, not used")] Held);

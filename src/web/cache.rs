@@ -13,11 +13,11 @@ use axum::{
 };
 use headers::{Age, ETag, HeaderMapExt, IfModifiedSince, IfNoneMatch};
 
-/// How long caches may keep an answer.
+/// The time for which caches may keep a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Keep {
+pub enum CachePolicy {
     /// For this many seconds without revalidation.
-    Seconds(u64),
+    MaxAge(u64),
     /// Only with a revalidation before each use.
     Revalidate,
 }
@@ -58,7 +58,7 @@ impl Rendered {
     }
 
     /// A body that states whether it was sent before: `first` until then, `again` afterwards.
-    pub fn telling(first: String, again: String, now_ms: u64) -> Self {
+    pub fn with_repeat(first: String, again: String, now_ms: u64) -> Self {
         Self { again: Some(Variant::new(again)), ..Self::new(first, now_ms) }
     }
 
@@ -66,7 +66,7 @@ impl Rendered {
     ///
     /// Both variants say the same, so having either is having it. `Last-Modified` is the second before the present one
     /// at the latest: within a second the body may change again, and a client that compares dates must not miss that.
-    pub fn respond(&self, request: &HeaderMap, keep: Keep, now_ms: u64) -> Response {
+    pub fn respond(&self, request: &HeaderMap, policy: CachePolicy, now_ms: u64) -> Response {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
         let unchanged = self.is_known(request);
@@ -83,9 +83,9 @@ impl Rendered {
         };
         set(
             header::CACHE_CONTROL,
-            match keep {
-                Keep::Seconds(seconds) => format!("public, max-age={seconds}"),
-                Keep::Revalidate => "no-cache".to_owned(),
+            match policy {
+                CachePolicy::MaxAge(seconds) => format!("public, max-age={seconds}"),
+                CachePolicy::Revalidate => "no-cache".to_owned(),
             },
         );
         set(header::LAST_MODIFIED, httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_secs(modified)));
@@ -119,37 +119,41 @@ mod tests {
 
     #[test]
     fn either_variant_is_known_again() {
-        let rendered = Rendered::telling("1".to_owned(), "2".to_owned(), 5_000);
+        let rendered = Rendered::with_repeat("1".to_owned(), "2".to_owned(), 5_000);
         let none = HeaderMap::new();
-        let tags = [0; 3].map(|_| rendered.respond(&none, Keep::Seconds(2), 9_000).headers()[header::ETAG].clone());
+        let tags =
+            [0; 3].map(|_| rendered.respond(&none, CachePolicy::MaxAge(2), 9_000).headers()[header::ETAG].clone());
         assert_ne!(tags[0], tags[1]);
         assert_eq!(tags[1], tags[2]);
         for tag in &tags {
             let tag = tag.to_str().expect("text");
             for value in [tag.to_owned(), format!("\"x\", W/{tag}"), "*".to_owned()] {
-                let answer = rendered.respond(&headers(header::IF_NONE_MATCH, &value), Keep::Revalidate, 9_000);
+                let answer = rendered.respond(&headers(header::IF_NONE_MATCH, &value), CachePolicy::Revalidate, 9_000);
                 assert_eq!(answer.status(), StatusCode::NOT_MODIFIED, "{value}");
                 assert_eq!(answer.headers()[header::CACHE_CONTROL], "no-cache");
                 assert_eq!(answer.headers()[header::AGE], "4");
             }
         }
-        let answer = rendered.respond(&headers(header::IF_NONE_MATCH, "\"x\", garbage"), Keep::Revalidate, 9_000);
+        let answer =
+            rendered.respond(&headers(header::IF_NONE_MATCH, "\"x\", garbage"), CachePolicy::Revalidate, 9_000);
         assert_eq!(answer.status(), StatusCode::OK);
     }
 
     #[test]
     fn dates_never_hide_a_change_within_a_second() {
         let old = Rendered::new("old".to_owned(), 10_200);
-        let date = old.respond(&HeaderMap::new(), Keep::Revalidate, 10_500).headers()[header::LAST_MODIFIED].clone();
+        let date =
+            old.respond(&HeaderMap::new(), CachePolicy::Revalidate, 10_500).headers()[header::LAST_MODIFIED].clone();
         let known = headers(header::IF_MODIFIED_SINCE, date.to_str().expect("text"));
         let new = Rendered::new("new".to_owned(), 10_700);
-        assert_eq!(new.respond(&known, Keep::Revalidate, 12_000).status(), StatusCode::OK);
+        assert_eq!(new.respond(&known, CachePolicy::Revalidate, 12_000).status(), StatusCode::OK);
 
-        let later = new.respond(&HeaderMap::new(), Keep::Revalidate, 12_000).headers()[header::LAST_MODIFIED].clone();
+        let later =
+            new.respond(&HeaderMap::new(), CachePolicy::Revalidate, 12_000).headers()[header::LAST_MODIFIED].clone();
         let known = headers(header::IF_MODIFIED_SINCE, later.to_str().expect("text"));
-        assert_eq!(new.respond(&known, Keep::Revalidate, 12_000).status(), StatusCode::NOT_MODIFIED);
+        assert_eq!(new.respond(&known, CachePolicy::Revalidate, 12_000).status(), StatusCode::NOT_MODIFIED);
         for nonsense in ["yesterday", "", "Thu, 01 Jan 1970 00:00:09 GMT"] {
-            let answer = new.respond(&headers(header::IF_MODIFIED_SINCE, nonsense), Keep::Revalidate, 12_000);
+            let answer = new.respond(&headers(header::IF_MODIFIED_SINCE, nonsense), CachePolicy::Revalidate, 12_000);
             assert_eq!(answer.status(), StatusCode::OK, "{nonsense}");
         }
     }

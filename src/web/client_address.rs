@@ -1,4 +1,4 @@
-//! Who the client is: the peer of the connection, or whom a trusted proxy names.
+//! The address of the client: the peer of the connection, or the one that a trusted proxy names.
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
@@ -7,7 +7,7 @@ use ipnet::IpNet;
 
 use super::forwarded;
 
-/// What limits are counted by: an IPv4 address, or the /64 network that an IPv6 host can choose its addresses from.
+/// The key of limits: an IPv4 address, or the /64 network from which an IPv6 host can choose its addresses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(IpAddr);
 
@@ -26,10 +26,10 @@ impl Default for ClientKey {
     }
 }
 
-/// Who a request is worked for: what shares are counted by.
+/// The client of a request, by which execution time is shared out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Client {
-    /// The address, whatever connections come from it.
+    /// The address, which all of its connections share.
     pub address: ClientKey,
     /// The number of the connection, see [`Peer`].
     pub connection: u64,
@@ -40,7 +40,7 @@ pub struct Client {
 pub struct Peer {
     /// Its address.
     pub address: SocketAddr,
-    /// The number of the connection, which no other one of the process has.
+    /// The number of the connection, unique within the process.
     pub connection: u64,
 }
 
@@ -50,29 +50,29 @@ impl Default for Peer {
     }
 }
 
-/// Finds out who sent a request.
+/// Determines the client of a request.
 #[derive(Clone, Debug, Default)]
 pub struct ClientAddresses {
     trusted: Vec<IpNet>,
 }
 
 impl ClientAddresses {
-    /// Believes the forwarding headers of peers in `trusted`, and of nobody else.
+    /// Trusts the forwarding headers of peers in `trusted` only.
     pub fn new(trusted: Vec<IpNet>) -> Self {
         Self { trusted }
     }
 
     /// The client behind a request that came from `peer`.
     ///
-    /// Every proxy appends whom it heard from, so the headers are read from the right, past trusted proxies. What
-    /// cannot be read ends the way: then the last proxy that was believed counts as the client. A request with both
-    /// headers went past a proxy that knows one of them only; if they disagree, one is forged, and neither is believed.
+    /// Every proxy appends the address of its peer, so the headers are read from the right, past trusted proxies. At an
+    /// entry that cannot be parsed, the last trusted proxy counts as the client. A request with both headers went through
+    /// a proxy that knows one of them only; if they disagree, one is forged, and neither is used.
     pub fn client(&self, peer: IpAddr, headers: &HeaderMap) -> IpAddr {
         let peer = peer.to_canonical();
         if !self.is_trusted(peer) {
             return peer;
         }
-        // Bytes that are no text spoil their own entry, not the whole line with what proxies appended to it.
+        // Invalid bytes spoil their own entry, but not those that proxies appended to the line.
         let text = |value: &HeaderValue| String::from_utf8_lossy(value.as_bytes()).into_owned();
         let lines = |name| headers.get_all(name).iter().map(text).collect::<Vec<_>>();
         let (common, standard) = (lines(X_FORWARDED_FOR), lines(header::FORWARDED.as_str()));
@@ -86,7 +86,7 @@ impl ClientAddresses {
         }
     }
 
-    /// The same, as shares are counted.
+    /// The client of a request, with the number of its connection.
     pub fn of(&self, peer: Peer, headers: &HeaderMap) -> Client {
         Client { address: self.client(peer.address.ip(), headers).into(), connection: peer.connection }
     }

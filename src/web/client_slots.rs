@@ -1,4 +1,4 @@
-//! The number of connections of a kind that one client has.
+//! Limits on the connections of each client.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -7,14 +7,14 @@ use parking_lot::Mutex;
 
 use super::ClientKey;
 
-/// Slots of clients, up to so many each. Clones share the count.
+/// Slots of clients, up to a limit for each. Clones share the count.
 #[derive(Clone, Debug)]
 pub(super) struct ClientSlots {
     max: usize,
     taken: Arc<Mutex<HashMap<ClientKey, usize, DefaultHashBuilder>>>,
 }
 
-/// One of a client's slots; free again when dropped.
+/// One of a client's slots, freed on drop.
 #[derive(Debug)]
 pub(super) struct Slot {
     key: ClientKey,
@@ -22,7 +22,7 @@ pub(super) struct Slot {
 }
 
 impl ClientSlots {
-    /// At most `max` for each client.
+    /// Slots for at most `max` connections of each client.
     pub(super) fn new(max: usize) -> Self {
         Self { max, taken: Arc::default() }
     }
@@ -32,7 +32,7 @@ impl ClientSlots {
         self.max
     }
 
-    /// A slot, unless the client has as many as it may.
+    /// Takes a slot; none if the client has reached the limit.
     pub(super) fn take(&self, key: ClientKey) -> Option<Slot> {
         let mut taken = self.taken.lock();
         let count = taken.entry(key).or_default();
@@ -49,7 +49,7 @@ impl Drop for Slot {
         let mut taken = self.slots.taken.lock();
         if let Some(count) = taken.get_mut(&self.key) {
             *count -= 1;
-            // Clients without connections leave nothing behind.
+            // Entries of clients without connections are removed.
             if *count == 0 {
                 taken.remove(&self.key);
             }

@@ -31,25 +31,25 @@ use super::{
     tls::HTTP_2,
 };
 
-/// Requests that a connection may have under way at a time, with HTTP/2.
+/// Most concurrent requests of an HTTP/2 connection.
 const STREAMS: u32 = 128;
-/// Bytes that the headers of a request may have, with HTTP/2; with HTTP/1.1 hyper has a limit of its own.
+/// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 64 << 10;
 
-/// A connection that was accepted, and what is needed to serve it.
+/// An accepted connection with the context to serve it.
 pub(super) struct Connection {
     pub(super) requests: Arc<Requests>,
     pub(super) limits: ListenerLimits,
     pub(super) shutdown: Shutdown,
 }
 
-/// Answers the requests of one connection, each of which shares this with no other connection.
+/// The service for the requests of one connection, which shares it with no other.
 pub(super) struct Requests {
     pub(super) peer: Peer,
     pub(super) slot: ConnectionSlot,
     pub(super) front: Front,
     pub(super) hosts: Arc<Hosts>,
-    /// The name that its requests ask for the node by, once that was permitted.
+    /// The host name of its requests, once it was permitted.
     pub(super) permitted_host: OnceLock<HeaderValue>,
     pub(super) ids: Arc<RequestIds>,
     pub(super) flow: Arc<Flow>,
@@ -87,11 +87,11 @@ impl Requests {
 }
 
 impl Connection {
-    /// Answers what comes, until either side ends it.
+    /// Serves requests until either side closes the connection.
     pub(super) async fn serve(self, accepted: Accepted) {
         match accepted {
             Accepted::Tcp(stream) => {
-                // Answers are small and complete: waiting to fill packets only delays them.
+                // Responses are small and complete: waiting to fill packets only delays them.
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(stream);
                 self.look(stream).await;
@@ -100,10 +100,12 @@ impl Connection {
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(stream);
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
-                    // The handshake has told already which of the two it is.
+                    // The handshake negotiated the protocol.
                     Ok(Ok(stream)) if stream.get_ref().1.alpn_protocol() == Some(HTTP_2) => self.http2(stream).await,
                     Ok(Ok(stream)) => self.http1(stream).await,
-                    Ok(Err(error)) => tracing::debug!(%error, peer = %self.requests.peer.address, "no TLS came about"),
+                    Ok(Err(error)) => {
+                        tracing::debug!(%error, peer = %self.requests.peer.address, "the TLS handshake failed")
+                    }
                     Err(_) => tracing::debug!(peer = %self.requests.peer.address, "the TLS handshake took too long"),
                 }
             }
@@ -119,8 +121,8 @@ impl Connection {
         Watched::new(stream, self.requests.flow.clone(), self.limits.write_timeout)
     }
 
-    /// Serves a stream that says by its first bytes what it speaks. Most proxies and browsers never speak HTTP/2 without
-    /// TLS; gRPC tools and `curl --http2-prior-knowledge` do.
+    /// Serves a plain stream, whose first bytes tell the protocol. Most proxies and browsers never use HTTP/2 without TLS;
+    /// gRPC tools and `curl --http2-prior-knowledge` do.
     async fn look<S>(mut self, stream: S)
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
@@ -133,7 +135,7 @@ impl Connection {
             Ok(Ok((stream, true))) => self.http2::<Resumed<S>>(stream).await,
             Ok(Ok((stream, false))) => self.http1::<Resumed<S>>(stream).await,
             Ok(Err(error)) => tracing::trace!(%error, peer = %self.requests.peer.address, "connection ended"),
-            Err(_) => tracing::trace!(peer = %self.requests.peer.address, "nothing came in time"),
+            Err(_) => tracing::trace!(peer = %self.requests.peer.address, "no request in time"),
         }
     }
 
@@ -165,7 +167,7 @@ impl Connection {
     where
         S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
     {
-        // A peer that is gone is noticed by its silence; one that only waits answers the ping.
+        // An idle peer answers the ping; a peer that is gone does not.
         let silence = self.limits.header_timeout;
         let connection = hyper::server::conn::http2::Builder::new(Streams { patience: self.limits.write_timeout })
             .timer(TokioTimer::new())
@@ -188,7 +190,7 @@ impl Connection {
         self.ended(ended);
     }
 
-    /// What hyper asks, and gets with the bodies of answers made ready for the protocol.
+    /// The service for hyper, which adapts the bodies of responses to the protocol.
     fn service(
         &self,
         ready: fn(Body) -> Body,

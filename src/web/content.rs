@@ -1,4 +1,4 @@
-//! What a request says that its body is.
+//! Content types and encodings of request bodies.
 
 use axum::{
     extract::Request,
@@ -9,8 +9,8 @@ use axum::{
 
 use super::RestError;
 
-/// Whether a body is said to be JSON, by one of the types that clients of JSON-RPC use for it. No page of another origin
-/// can send one without its browser asking first.
+/// Whether the content type is one that JSON-RPC clients use for JSON. Browsers send a preflight request before a page of
+/// another origin can use one of these.
 pub fn is_json(headers: &HeaderMap) -> bool {
     const TYPES: [&str; 3] = ["application/json", "application/json-rpc", "application/jsonrequest"];
     let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
@@ -18,13 +18,13 @@ pub fn is_json(headers: &HeaderMap) -> bool {
     essence.is_some_and(|essence| TYPES.iter().any(|one| one.eq_ignore_ascii_case(essence)))
 }
 
-/// Whether a body is said to be compressed. None is decoded here.
+/// Whether a body has a content encoding, which the node does not decode.
 pub fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
-/// Lets requests through that may change something: those with a body of JSON, or without any where the method alone
-/// makes a browser ask before it sends the request of another origin's page.
+/// Lets only requests through for which browsers send a preflight request on behalf of a page of another origin: those with
+/// a JSON body, or without a body if the method alone requires it.
 pub(super) async fn only_json(request: Request, next: Next) -> Result<Response, RestError> {
     let headers = request.headers();
     if is_encoded(headers) {

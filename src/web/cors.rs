@@ -1,4 +1,4 @@
-//! Which pages may use the interfaces. By default pages from anywhere: nothing here authenticates by cookie.
+//! Cross-origin access to the interfaces. By default all origins have it: nothing here authenticates by cookie.
 
 use std::{str::FromStr, time::Duration};
 
@@ -11,20 +11,20 @@ use axum::{
 };
 use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 
-/// How long a browser may remember the answer to its preflight request.
+/// How long a browser may cache the response to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
 /// Origins of pages that may use the interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// Pages from anywhere.
+    /// All origins.
     #[default]
     Any,
-    /// These, and the node's own page.
+    /// These origins, and the node's own page.
     Listed(Vec<Origin>),
 }
 
-/// Where a page comes from: scheme, host and port, as browsers write it.
+/// The origin of a page: scheme, host and port, as browsers send it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Origin(String);
 
@@ -35,7 +35,7 @@ impl FromStr for Origin {
         const EXPECTED: &str = "expected scheme, host and port such as https://dapp.example, or *";
         let uri: Uri = text.parse().map_err(|_| EXPECTED)?;
         let known = matches!(uri.scheme_str(), Some("http" | "https")) && uri.authority().is_some();
-        // A browser sends nothing behind the port, so that anything else would never match.
+        // Browsers send nothing after the port, so that anything longer would never match.
         let bare = format!("{}://{}", uri.scheme_str().unwrap_or_default(), uri.authority().map_or("", |a| a.as_str()));
         if known && bare == text { Ok(Self(text.to_ascii_lowercase())) } else { Err(EXPECTED) }
     }
@@ -48,8 +48,8 @@ impl Origin {
     }
 }
 
-/// Lets pages of these origins use `router`, and browsers know it. Preflight requests are answered here, so they count
-/// against no limit. Pages on public addresses may reach a node on a private one, which is what a development node is.
+/// Adds cross-origin access for these origins. Preflight requests are answered here, so they count against no limit. Pages
+/// on public addresses may reach a node on a private one, such as a development node.
 pub fn with_cors(router: Router, origins: &Origins) -> Router {
     let layer = CorsLayer::new()
         .allow_methods(Any)
@@ -58,7 +58,7 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         .expose_headers(exposed())
         .max_age(MAX_AGE);
     match origins {
-        // The answer is the same for every origin.
+        // The response is the same for every origin.
         Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))),
         Origins::Listed(listed) => {
             let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
@@ -68,8 +68,8 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
     }
 }
 
-/// Refuses what only the server can: browsers let any page open a WebSocket and send some requests, and keep nothing
-/// but the answers from it.
+/// Refuses requests of other origins that browsers do not hold back: any page may open a WebSocket and send some requests,
+/// of which browsers only hide the responses.
 async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if (!reads || request.headers().contains_key(header::UPGRADE)) && !is_welcome(&request, &listed) {
@@ -78,18 +78,18 @@ async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) 
     next.run(request).await
 }
 
-/// Whether a request comes from a program, from the node's own page, or from a page that is listed.
+/// Whether a request comes from a program, from the node's own page, or from a listed origin.
 fn is_welcome(request: &Request, listed: &[Origin]) -> bool {
     let headers = request.headers();
     let text = |name| headers.get(name).and_then(|value: &HeaderValue| value.to_str().ok());
     let Some(origin) = text(header::ORIGIN) else { return !headers.contains_key(header::ORIGIN) };
-    // HTTP/2 has no header for the host.
+    // HTTP/2 has the host in the URI.
     let host = request.uri().authority().map(|authority| authority.as_str()).or_else(|| text(header::HOST));
     let own = origin.split_once("://").is_some_and(|(_, authority)| Some(authority) == host);
     own || listed.iter().any(|one| one.0.eq_ignore_ascii_case(origin))
 }
 
-/// Headers of answers that pages may read besides the few that they always may.
+/// Response headers that pages may read in addition to the safelisted ones.
 fn exposed() -> Vec<HeaderName> {
     let limits = ["ratelimit-policy", "ratelimit", "x-ratelimit-limit", "x-ratelimit-remaining", "x-ratelimit-reset"];
     limits.map(HeaderName::from_static).into_iter().chain([header::RETRY_AFTER, header::ETAG, header::AGE]).collect()

@@ -7,28 +7,28 @@ use crate::metrics::Distribution;
 /// The content type of the format.
 pub const CONTENT_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// The text. Everything about one name has to come in a row.
+/// The text. The samples of a name have to be consecutive.
 #[derive(Debug, Default)]
 pub struct Exposition(String);
 
 impl Exposition {
-    /// A number that only grows; its name ends in `_total`.
+    /// A counter; its name ends in `_total`.
     pub fn counter(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, "counter", help)
     }
 
-    /// A number that goes up and down.
+    /// A gauge.
     pub fn gauge(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, "gauge", help)
     }
 
-    /// A distribution; its name ends in a unit.
+    /// A histogram; its name ends in a unit.
     pub fn histogram(&mut self, name: &str, help: &str) -> Family<'_> {
         self.family(name, "histogram", help)
     }
 
     fn family(&mut self, name: &str, kind: &str, help: &str) -> Family<'_> {
-        // Writing to a text cannot fail; here and below.
+        // Writing to a string cannot fail; here and below.
         let _ = writeln!(self.0, "# HELP {name} {help}\n# TYPE {name} {kind}");
         Family { name: name.to_owned(), out: &mut self.0 }
     }
@@ -46,7 +46,7 @@ pub struct Family<'a> {
     out: &'a mut String,
 }
 
-/// Names and values that tell samples of one name apart.
+/// Names and values of the labels of a sample.
 pub type Labels<'a> = [(&'a str, &'a str)];
 
 impl Family<'_> {

@@ -1,5 +1,5 @@
-//! Limits below the protocol of a connection: a peer that takes nothing of what it is sent is disconnected, and the bytes
-//! read of an incomplete WebSocket message are counted.
+//! Limits below the protocol of a connection: a peer that stops reading is disconnected, and the bytes of incomplete
+//! WebSocket messages are counted.
 
 use std::{
     io::{self, IoSlice},
@@ -20,24 +20,24 @@ use tokio::{
 
 use super::{Budget, Held};
 
-/// What is counted at a time of a message that is read.
+/// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
-/// How often a message that finds no room asks again, and for how long.
+/// Interval and duration of the retries of a message that finds no room.
 const RETRY: Duration = Duration::from_millis(50);
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// State that a connection and the protocol spoken on it share. Requests carry it as an extension.
+/// State shared by a connection and the protocol on it. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
     /// The memory for messages.
     budget: Budget,
-    /// The protocol was switched: it has limits of its own for writing.
+    /// Whether the protocol was switched: WebSockets have write timeouts of their own.
     upgraded: AtomicBool,
-    /// Messages are long enough to count what was read of them.
+    /// Whether messages may be long enough to be counted.
     counted: AtomicBool,
-    /// Bytes that were read since the last message was complete.
+    /// Bytes read since the last complete message.
     unread: AtomicUsize,
-    /// The memory that they hold.
+    /// The memory held for them.
     held: Mutex<Held>,
 }
 
@@ -52,32 +52,32 @@ impl Flow {
         &self.budget
     }
 
-    /// The connection speaks WebSocket from now on.
+    /// Notes that the connection speaks WebSocket from now on.
     pub(super) fn upgrade(&self) {
         self.upgraded.store(true, Ordering::Relaxed);
     }
 
-    /// Counts what is read from now on. Every message has to be [taken](Self::take).
+    /// Starts to count the bytes read. Every message has to be [taken](Self::take).
     pub(super) fn count(&self) {
         self.counted.store(true, Ordering::Relaxed);
     }
 
-    /// A message was read to its end. Returns what it holds.
+    /// Ends a message. Returns the memory that it holds.
     pub(super) fn take(&self) -> Held {
         self.unread.store(0, Ordering::Relaxed);
         std::mem::take(&mut self.held.lock())
     }
 }
 
-/// A stream that is watched.
+/// A stream with these limits.
 pub(super) struct Watched<S> {
     stream: S,
     flow: Arc<Flow>,
-    /// How long the peer may take nothing.
+    /// How long the peer may stop reading.
     patience: Duration,
-    /// When a write that waits is given up.
+    /// The deadline of a blocked write.
     stalled: Option<Pin<Box<Sleep>>>,
-    /// When a read that waits for room is tried again, and since when it waits.
+    /// The next retry of a read that waits for room, and since when it waits.
     waiting: Option<(Pin<Box<Sleep>>, Instant)>,
 }
 
@@ -86,7 +86,7 @@ impl<S> Watched<S> {
         Self { stream, flow, patience, stalled: None, waiting: None }
     }
 
-    /// Waits with a write that made no progress, for so long.
+    /// Ends the connection if a write has been blocked for too long.
     fn wrote<T>(&mut self, written: Poll<io::Result<T>>, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         if written.is_ready() {
             self.stalled = None;
@@ -97,7 +97,7 @@ impl<S> Watched<S> {
         }
         let stalled = self.stalled.get_or_insert_with(|| Box::pin(sleep(self.patience)));
         ready!(stalled.as_mut().poll(context));
-        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer takes nothing")))
+        Poll::Ready(Err(io::Error::new(io::ErrorKind::TimedOut, "the peer stopped reading")))
     }
 
     /// Waits until there is room for more of the message.

@@ -1,4 +1,4 @@
-//! The headers in which proxies name whom they heard from. Each entry is an address, or nothing that can be read.
+//! The forwarding headers of proxies. Each entry is an address, or none if it cannot be parsed.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -10,7 +10,7 @@ pub(super) fn x_forwarded_for(line: &str) -> Vec<Option<IpAddr>> {
     line.split(',').map(|entry| node(entry.trim())).collect()
 }
 
-/// The entries of a line of `Forwarded` (RFC 7239). One without `for` names nobody.
+/// The entries of a line of `Forwarded` (RFC 7239). An entry without `for` has no address.
 pub(super) fn forwarded(line: &str) -> Vec<Option<IpAddr>> {
     let elements = split(line, ',').into_iter();
     let client = |element: &str| {
@@ -30,7 +30,7 @@ fn node(text: &str) -> Option<IpAddr> {
     bare().or_else(bracketed).or_else(with_port).map(|address: IpAddr| address.to_canonical())
 }
 
-/// Splits at separators that stand outside of quotes.
+/// Splits at separators outside of quotes.
 fn split(text: &str, separator: char) -> Vec<&str> {
     let (mut parts, mut start, mut quoted, mut escaped) = (Vec::new(), 0, false, false);
     for (at, character) in text.char_indices() {

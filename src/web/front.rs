@@ -1,4 +1,4 @@
-//! What a listener serves: a router, and before it what answers the requests that come in numbers.
+//! The service of a listener: a router, and a fast path for the most frequent requests before it.
 
 use std::sync::Arc;
 
@@ -8,15 +8,15 @@ use hyper::body::Incoming;
 
 use super::Peer;
 
-/// Answers some requests without a router. A router copies what its layers and handlers hold for every request, and
-/// counting those copies is slow where processors do it at the same time.
+/// Answers some requests without the router, which clones its layers and handlers for every request: their reference counts
+/// are contended across processors.
 pub trait FastPath: Send + Sync + 'static {
-    /// The answer, or the request, for the router to answer.
+    /// The response, or the request if it is for the router.
     fn answer(&self, request: Request<Incoming>, peer: Peer)
     -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
 }
 
-/// Everything that is served at a listener. Clones share it.
+/// The service of a listener. Clones share it.
 #[derive(Clone)]
 pub struct Front {
     pub(super) router: Router,
@@ -24,7 +24,7 @@ pub struct Front {
 }
 
 impl Front {
-    /// A router behind a fast path, which has to answer as the router would.
+    /// A router behind a fast path, which has to respond as the router would.
     pub fn new(router: Router, fast: Arc<dyn FastPath>) -> Self {
         Self { router, fast: Some(fast) }
     }

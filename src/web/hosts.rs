@@ -1,7 +1,7 @@
-//! Names that requests may ask for the node by.
+//! Host names that requests may use for the node.
 //!
 //! A page can have its own name resolve to the node's address (DNS rebinding). Its browser then takes the node for the
-//! page's own server, no rule about origins applies, and only the name in the request gives the page away.
+//! page's own server, the same-origin policy does not apply, and only the name in the request gives the attack away.
 
 use std::{
     net::{Ipv4Addr, Ipv6Addr},
@@ -14,13 +14,13 @@ use axum::{
     response::{IntoResponse, Response},
 };
 
-/// Names of the node besides addresses, `localhost` and what ends with `.localhost`, which no page can have resolve to
-/// anything of its own choice.
+/// Names of the node in addition to addresses, `localhost` and names that end with `.localhost`, none of which a page can
+/// redirect.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Hosts {
     /// Every name.
     Any,
-    /// These.
+    /// These names.
     Listed(Vec<HostName>),
 }
 
@@ -53,16 +53,16 @@ impl HostName {
     }
 }
 
-/// Characters of a name that a refusal repeats.
+/// Most characters of a name that a refusal repeats.
 const SHOWN: usize = 100;
 
 impl Hosts {
-    /// The answer to a request by a name that is not the node's; none if the request may go on. Requests that carry no
-    /// name come from programs. `permitted` remembers the name that the connection's first request used.
+    /// The response to a request by a name that is not the node's; none if the request is permitted. Requests without a name
+    /// come from programs. `permitted` caches the name of the connection's first request.
     pub(super) fn refusal<B>(&self, request: &Request<B>, permitted: &OnceLock<HeaderValue>) -> Option<Response> {
         let Self::Listed(listed) = self else { return None };
         let headers = || request.headers().get_all(header::HOST).iter();
-        // Where HTTP/2 has the name, and requests to a proxy.
+        // HTTP/2, and requests to a proxy, have the name in the URI.
         let authority = request.uri().authority().map(|authority| authority.as_str().as_bytes());
         if authority.is_none() && permitted.get().is_some_and(|known| headers().all(|value| value == known)) {
             return None;

@@ -1,11 +1,11 @@
-//! Sockets that a service manager has bound before the program runs (systemd.socket(5), sd_listen_fds(3)): connections
-//! wait while a node starts again, and ports below 1024 need no privilege.
+//! Sockets that a service manager bound before the program was started (systemd.socket(5), sd_listen_fds(3)): connections
+//! queue while a node restarts, and ports below 1024 need no privilege.
 
 use std::{env, io, net::TcpListener};
 
 use listenfd::ListenFd;
 
-/// Listeners by the setting that they stand in for.
+/// Listeners by the setting that they replace.
 #[derive(Debug, Default)]
 pub struct Inherited {
     /// For `listen`.
@@ -19,19 +19,19 @@ pub struct Inherited {
     pub unix: Option<std::os::unix::net::UnixListener>,
 }
 
-/// The service manager passes something that there is no use for.
+/// The reason why the sockets of the service manager cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum InheritedError {
-    /// It says neither how many nor which.
+    /// The number of sockets is malformed or too large.
     #[error("LISTEN_FDS: expected 1 to {MOST} sockets, got `{0}`")]
     Count(String),
-    /// A name that stands for no setting, or comes twice.
+    /// A name is not that of a setting, or occurs twice.
     #[error(
         "LISTEN_FDNAMES: cannot use a socket named `{0}`: FileDescriptorName= takes listen, ws-listen, metrics-listen \
          or listen-unix, each once"
     )]
     Name(String),
-    /// No socket of the right kind.
+    /// A socket is of the wrong kind.
     #[error("the socket that was passed for {name}: {source}")]
     Socket {
         /// The setting.
@@ -41,12 +41,12 @@ pub enum InheritedError {
     },
 }
 
-/// One for each setting.
+/// The number of settings with sockets.
 const MOST: usize = 4;
 
 impl Inherited {
-    /// Takes over what the environment names; nothing if it names nothing, or another process. To be called while the
-    /// process has one thread: the variables are removed.
+    /// Takes over the sockets that the environment names, if they are for this process. Must be called while the process has
+    /// a single thread, because the variables are removed.
     ///
     /// # Errors
     /// See [`InheritedError`].
@@ -66,7 +66,7 @@ impl Inherited {
         let mut names = names.split(':');
         for at in 0..sockets.len() {
             let name = names.next().unwrap_or_default();
-            // systemd names a socket after its unit if nobody names it.
+            // systemd names a socket after its unit by default.
             let only = sockets.len() == 1 && (name.is_empty() || name.ends_with(".socket") || name == "unknown");
             let name = if only { "listen" } else { name };
             taken.take_one(&mut sockets, at, name)?;

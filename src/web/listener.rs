@@ -1,4 +1,4 @@
-//! Accepting connections, within limits that no client can stretch.
+//! Accepts connections within limits.
 
 use std::{
     io,
@@ -23,14 +23,14 @@ use super::{
     connection::{Connection, Requests},
 };
 
-/// What a listener allows.
+/// The limits of a listener.
 #[derive(Clone, Copy, Debug)]
 pub struct ListenerLimits {
-    /// Connections at a time; further ones wait to be accepted.
+    /// Most concurrent connections; further ones wait to be accepted.
     pub connections: usize,
-    /// How long a client may take to send the head of a request, the first one included.
+    /// How long a client may take to send the head of a request, including the first.
     pub header_timeout: Duration,
-    /// How long a client may take nothing of an answer.
+    /// How long a client may stop reading a response.
     pub write_timeout: Duration,
 }
 
@@ -40,18 +40,18 @@ impl Default for ListenerLimits {
     }
 }
 
-/// Connections that were accepted so far.
+/// Number of connections accepted so far.
 static CONNECTIONS: AtomicU64 = AtomicU64::new(1);
 
-/// Connections that the system holds until they are accepted.
+/// Connections that the system queues until they are accepted.
 const BACKLOG: u32 = 1_024;
 
-/// Listens on `address`. `send_buffer` is how many bytes the system takes off the hands of each connection before its
-/// writer has to wait; by default the system decides, and that may be megabytes.
+/// Listens on `address`. `send_buffer` is the size in bytes of the send buffer of each connection; by default the system
+/// decides, and that may be megabytes.
 pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpListener> {
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    // As the standard library does: a node that starts again takes over the port of the one before. On Windows the option
-    // means something else.
+    // As in the standard library, so that a restarted node can bind the port again. On Windows the option has another
+    // meaning.
     if cfg!(unix) {
         socket.set_reuseaddr(true)?;
     }
@@ -62,24 +62,24 @@ pub fn listen(address: SocketAddr, send_buffer: Option<u32>) -> io::Result<TcpLi
     socket.listen(BACKLOG)
 }
 
-/// A connection's place among those that a listener allows. Requests carry it as an extension; whoever takes a
-/// connection over keeps it.
+/// A connection's slot among those that a listener allows. Requests carry it as an extension; an upgraded connection keeps
+/// it.
 #[derive(Clone, Debug)]
 pub struct ConnectionSlot(#[expect(dead_code, reason = "held, not used")] Arc<OwnedSemaphorePermit>);
 
-/// Where connections come from.
+/// A source of connections.
 #[derive(Debug)]
 pub enum Listener {
-    /// TCP as it is.
+    /// Plain TCP.
     Tcp(TcpListener),
     /// TCP with TLS.
     Tls(TcpListener, Arc<Tls>),
-    /// A Unix socket. Its clients count as coming from this machine.
+    /// A Unix socket. Its clients count as local.
     #[cfg(unix)]
     Unix(UnixSocket),
 }
 
-/// A connection that was accepted.
+/// An accepted connection.
 pub(super) enum Accepted {
     Tcp(TcpStream),
     Tls(TcpStream, TlsAcceptor),
@@ -121,8 +121,8 @@ impl Listener {
     }
 }
 
-/// Serves `front` on `listener` to requests for these `hosts` until the end begins; then finishes the requests that are
-/// under way. No page can reach a Unix socket, so that its clients may write any name.
+/// Serves `front` on `listener` to requests for these `hosts` until shutdown; then finishes the requests in flight. Pages
+/// cannot reach a Unix socket, so its clients may use any host name.
 pub async fn serve(
     listener: Listener,
     front: Front,
@@ -157,7 +157,7 @@ pub async fn serve(
                 tokio::spawn(connection.serve(stream));
             }
             Err(error) => {
-                // Too many open files, or a client that went away: neither is the end of the listener.
+                // Too many open files, or a client that disconnected: neither ends the listener.
                 tracing::debug!(%error, "accept failed");
                 if !is_connection_error(&error) {
                     tokio::time::sleep(Duration::from_millis(50)).await;

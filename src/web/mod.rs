@@ -1,4 +1,4 @@
-//! What all interfaces share of the web: listeners, limits, caching, errors and the end.
+//! HTTP shared by the interfaces: listeners, limits, typed routes, caching, errors, WebSockets and shutdown.
 
 mod api;
 mod budget;
@@ -19,8 +19,8 @@ mod openapi;
 pub mod parameters;
 mod per_head;
 mod preface;
-mod query;
 mod rate_limit;
+mod reply;
 mod request_id;
 mod rest;
 mod shutdown;
@@ -31,11 +31,10 @@ mod tls;
 mod traffic;
 #[cfg(unix)]
 mod unix_socket;
-mod user_address;
 
-pub use api::{Api, Operation};
+pub use api::{Api, Failure, Input, Operation, Output};
 pub use budget::{Budget, Held};
-pub use cache::{Keep, Rendered, entity_tag};
+pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use content::{is_encoded, is_json};
 pub use cors::{Origin, Origins, with_cors};
@@ -46,11 +45,12 @@ pub use hosts::{HostName, Hosts};
 pub use inherited::{Inherited, InheritedError};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
 pub use openapi::{document, openapi_router};
+pub use parameters::{Interface, Path, Query};
 pub use per_head::PerHead;
-pub use query::Queries;
 pub use rate_limit::RateLimit;
+pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized};
 pub use request_id::RequestIds;
-pub use rest::{ErrorBody, RestError, method_not_allowed, not_found};
+pub use rest::{ErrorBody, RestError, TaskFailed, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
 pub use sliding_window::{Admission, SlidingWindow};
 pub use socket::{SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation};
@@ -58,4 +58,3 @@ pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;
 #[cfg(unix)]
 pub use unix_socket::UnixSocket;
-pub use user_address::user_address;

@@ -1,33 +1,31 @@
-//! The OpenAPI document (version 3.1), made from the operations that routes were registered with.
+//! The OpenAPI document (version 3.1), made from the operations of the routes.
 
 use std::collections::BTreeMap;
 
-use axum::{Router, body::Bytes, http::header, routing::get};
+use axum::{Router, body::Bytes, extract::State};
 use schemars::{SchemaGenerator, generate::SchemaSettings};
 use serde_json::{Map, Value, json};
 
 use super::{
-    api::{Answer, Operation, Parameter},
+    api::{Api, Operation, ResponseKind},
     method_not_allowed,
+    parameters::{Parameter, Place},
+    reply::Serialized,
 };
 
-/// The route of the document about `operations`. The answer is the same for as long as the node runs.
-pub fn openapi_router(title: &str, operations: Vec<Operation>) -> Router {
-    let own = Operation {
-        method: "get",
-        path: "/openapi.json",
-        ..Operation::new("Node", "This document.").returns::<Map<String, Value>>()
-    };
-    let operations: Vec<_> = operations.into_iter().chain([own]).collect();
+/// The route of the document about `operations`, which stays the same for as long as the node runs.
+pub fn openapi_router(title: &str, mut operations: Vec<Operation>) -> Router {
+    let api = Api::new("Node").get("/openapi.json", openapi, "This document.");
+    operations.extend_from_slice(api.operations());
     let body = Bytes::from(document(title, &operations).to_string());
-    let answer = move || {
-        let body = body.clone();
-        async move { ([(header::CONTENT_TYPE, "application/json")], body) }
-    };
-    Router::new().route("/openapi.json", get(answer).fallback(method_not_allowed))
+    api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(body).0
 }
 
-/// The document.
+async fn openapi(State(body): State<Bytes>) -> Serialized<Map<String, Value>> {
+    body.into()
+}
+
+/// Generates the document.
 pub fn document(title: &str, operations: &[Operation]) -> Value {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     let mut generator = SchemaGenerator::new(settings.with(|settings| {
@@ -49,11 +47,10 @@ pub fn document(title: &str, operations: &[Operation]) -> Value {
 }
 
 fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
-    let parameters = operation.parameters.iter().map(|parameter| describe_parameter(parameter, generator));
-    let parameters: Vec<_> = parameters.collect();
+    let parameters = operation.parameters.iter().map(describe_parameter).collect::<Vec<_>>();
     let mut by_status: BTreeMap<String, Value> = BTreeMap::new();
-    for answer in &operation.answers {
-        by_status.insert(answer.status.as_u16().to_string(), describe_answer(answer, generator));
+    for response in &operation.responses {
+        by_status.insert(response.status.as_u16().to_string(), describe_response(response, generator));
     }
     let mut described = json!({
         "tags": [operation.tag],
@@ -71,28 +68,31 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     described
 }
 
-fn describe_parameter(parameter: &Parameter, generator: &mut SchemaGenerator) -> Value {
+fn describe_parameter(parameter: &Parameter) -> Value {
     json!({
         "name": parameter.name,
-        "in": parameter.place,
+        "in": match parameter.place {
+            Place::Path => "path",
+            Place::Query => "query",
+        },
         "required": parameter.required,
-        "description": parameter.what,
-        "schema": (parameter.schema)(generator),
+        "description": parameter.description,
+        "schema": parameter.schema,
         "example": parameter.example,
     })
 }
 
-fn describe_answer(answer: &Answer, generator: &mut SchemaGenerator) -> Value {
-    match answer.schema {
-        None => json!({ "description": answer.what }),
+fn describe_response(response: &ResponseKind, generator: &mut SchemaGenerator) -> Value {
+    match response.schema {
+        None => json!({ "description": response.description }),
         Some(schema) => json!({
-            "description": answer.what,
-            "content": { answer.media: { "schema": schema(generator) } },
+            "description": response.description,
+            "content": { response.media: { "schema": schema(generator) } },
         }),
     }
 }
 
-/// A name for generated clients: `get_api_prices_address`.
+/// The operation id, which names functions of generated clients: `get_api_prices_address`.
 fn id(operation: &Operation) -> String {
     let words = operation.path.split(|letter: char| !letter.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
     std::iter::once(operation.method).chain(words).collect::<Vec<_>>().join("_")

@@ -1,4 +1,4 @@
-//! Something that follows from the newest head, made once for everybody who asks.
+//! A value derived from the newest head, computed once for all concurrent readers.
 
 use std::{
     future::Future,
@@ -10,10 +10,10 @@ use tokio::sync::Mutex;
 
 use crate::chain::{Chain, Head};
 
-/// The value for the newest head that somebody asked about.
+/// The value for the newest head that was requested.
 pub struct PerHead<T> {
     latest: ArcSwapOption<(Weak<Head>, Arc<T>)>,
-    /// Held by whoever makes a value; others who want the same wait for it.
+    /// Held while a value is computed; other readers wait for it.
     turn: Mutex<()>,
 }
 
@@ -24,8 +24,8 @@ impl<T> Default for PerHead<T> {
 }
 
 impl<T> PerHead<T> {
-    /// The newest head and its value, which `make` makes if nobody asked before. An error is nobody else's: the next one
-    /// who asks tries again.
+    /// Returns the newest head and its value, which `make` computes on the first request. An error is not cached: the next
+    /// request tries again.
     pub async fn get<E, F>(&self, chain: &Chain, make: impl FnOnce(Arc<Head>) -> F) -> Result<(Arc<Head>, Arc<T>), E>
     where
         F: Future<Output = Result<T, E>>,
@@ -39,7 +39,7 @@ impl<T> PerHead<T> {
             return Ok(found);
         }
         let value = Arc::new(make(head.clone()).await?);
-        // Weak, so that the value does not hold an old chain; as long as it exists, no other head takes its place.
+        // Weak, so that the value does not keep an old chain alive; while it exists, no other head can have its address.
         self.latest.store(Some(Arc::new((Arc::downgrade(&head), value.clone()))));
         Ok((head, value))
     }

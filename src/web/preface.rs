@@ -1,4 +1,4 @@
-//! Telling HTTP/2 from HTTP/1.1 on a connection that says nothing of it beforehand: by the first bytes (RFC 9113 section 3.4).
+//! Detection of HTTP/2 with prior knowledge on plain connections, by the first bytes (RFC 9113 section 3.4).
 
 use std::{
     io::{self, IoSlice},
@@ -8,23 +8,23 @@ use std::{
 
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 
-/// What a client sends first that knows the server to speak HTTP/2. No request of HTTP/1.1 begins like it.
+/// The connection preface of HTTP/2 clients. No HTTP/1.1 request begins like it.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// Bytes that are read at first. The head of most requests fits in, so that looking costs no further read.
+/// Bytes of the first read. The head of most requests fits in, so that detection costs no additional read.
 const FIRST: usize = 1_024;
 
-/// A stream of which the beginning was read, and is read once more.
+/// A stream whose first bytes were read ahead.
 pub(super) struct Resumed<S> {
     stream: S,
     begun: Vec<u8>,
     given: usize,
 }
 
-/// Waits for what tells the two apart. Returns the stream as it was before, and whether HTTP/2 comes.
+/// Reads until the protocol is known. Returns the stream from its beginning, and whether it is HTTP/2.
 ///
 /// # Errors
-/// What the system says, and the end of the stream before that.
+/// I/O errors, and the end of the stream before that.
 pub(super) async fn look<S: AsyncRead + Unpin>(mut stream: S) -> io::Result<(Resumed<S>, bool)> {
     let mut begun = Vec::with_capacity(FIRST);
     loop {

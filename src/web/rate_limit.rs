@@ -1,11 +1,11 @@
-//! Requests per minute and client, and what answers say about that.
+//! The rate limit: requests per minute and client, and the headers that report it.
 
 use std::sync::Arc;
 
 use axum::{
     Router,
     extract::{ConnectInfo, Request, State},
-    http::{HeaderMap, HeaderName, HeaderValue},
+    http::{HeaderMap, HeaderName, HeaderValue, StatusCode},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
 };
@@ -14,9 +14,9 @@ use parking_lot::Mutex;
 use super::{Admission, ClientAddresses, ClientKey, Operation, RestError, SlidingWindow};
 use crate::chain::Clock;
 
-/// The window that requests are counted in.
+/// The window in which requests are counted.
 const WINDOW_MS: u64 = 60_000;
-/// Clients that are remembered.
+/// Most clients that are tracked.
 const MAX_CLIENTS: usize = 16_384;
 
 /// A limit on requests.
@@ -28,13 +28,13 @@ pub struct RateLimit {
 }
 
 impl RateLimit {
-    /// At most `limit` requests a minute of each client.
+    /// A limit of `limit` requests per minute for each client.
     pub fn new(limit: u32, addresses: ClientAddresses, clock: Arc<dyn Clock>) -> Self {
         Self { limit, addresses, window: Mutex::new(SlidingWindow::new(limit as usize, WINDOW_MS, MAX_CLIENTS)), clock }
     }
 
-    /// Puts the limit on all routes of `router`, its fallback included, and on what `operations` say about them; none if
-    /// `limit` is 0.
+    /// Applies the limit to all routes of `router`, including its fallback, and adds status 429 to their `operations`. 0 is
+    /// no limit.
     pub fn protect(
         limit: u32,
         addresses: ClientAddresses,
@@ -45,13 +45,19 @@ impl RateLimit {
             return (router, operations);
         }
         let router = router.layer(from_fn_with_state(Arc::new(Self::new(limit, addresses, clock)), guard));
-        (router, operations.into_iter().map(|operation| operation.fails(&[429])).collect())
+        (
+            router,
+            operations
+                .into_iter()
+                .map(|operation| operation.fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS]))
+                .collect(),
+        )
     }
 
     fn admit(&self, request: &Request) -> (Admission, u64) {
         let now = self.clock.now_ms();
         let peer = request.extensions().get::<ConnectInfo<std::net::SocketAddr>>();
-        // Without a peer, which no listener leaves out, everybody is one client.
+        // Without a peer, which every listener provides, all requests count as one client's.
         let peer = peer.map_or(std::net::Ipv4Addr::UNSPECIFIED.into(), |ConnectInfo(peer)| peer.ip());
         let client = self.addresses.client(peer, request.headers());
         (self.window.lock().admit(ClientKey::from(client), now), now)
@@ -70,8 +76,8 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
     response
 }
 
-/// The triple that everybody knows, and the fields of draft-ietf-httpapi-ratelimit-headers. All say when there is room for
-/// one more request, in whole seconds, rounded up.
+/// Adds the customary `x-ratelimit-*` headers and those of draft-ietf-httpapi-ratelimit-headers. All tell when the next
+/// request is admitted, in whole seconds, rounded up.
 fn describe(limit: u32, admission: Admission, now_ms: u64, headers: &mut HeaderMap) {
     let Admission { remaining, reset_ms, .. } = admission;
     let (seconds, at) = (reset_ms.div_ceil(1_000), (now_ms + reset_ms).div_ceil(1_000));

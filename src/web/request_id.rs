@@ -1,7 +1,7 @@
-//! What a request is called in the log, in traces and in its answer: `x-request-id`.
+//! Request ids in the log, in traces and in responses: `x-request-id`.
 //!
-//! A proxy or a client that names its requests is followed. Without a name one is made only if somebody will look for
-//! it, in a log of slow requests or in traces: to anybody else it would be bytes on the way and time on every request.
+//! An id from a proxy or a client is adopted. Without one, an id is generated only if slow requests are logged or traces are
+//! exported; otherwise it would cost bytes and time on every request for nothing.
 
 use std::{
     convert::Infallible,
@@ -21,36 +21,36 @@ use tracing_opentelemetry::OpenTelemetrySpanExt;
 
 const X_REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest name that is taken over.
+/// The longest id that is adopted.
 const LONGEST: usize = 128;
 
-/// Finds or makes the names of requests.
+/// Finds or generates the ids of requests.
 #[derive(Debug)]
 pub struct RequestIds {
     made: Option<Made>,
 }
 
-/// Names that are made: the same 16 digits for the life of the process, and a number.
+/// Generated ids: 16 digits that are fixed for the process, and a number.
 #[derive(Debug)]
 struct Made {
     process: u64,
     next: AtomicU64,
 }
 
-/// What is known of a request before it is answered.
+/// A request with its id and span.
 pub(super) struct Named {
     id: Option<HeaderValue>,
     span: Span,
 }
 
 impl RequestIds {
-    /// Follows clients; with `always` it also names requests that come without a name.
+    /// Adopts the ids of clients; with `always` it generates ids for requests without one.
     pub fn new(always: bool) -> Self {
         let made = || Made { process: RandomState::new().build_hasher().finish(), next: AtomicU64::new(1) };
         Self { made: always.then(made) }
     }
 
-    /// The name of a request, and the span that it makes of a trace, if there are traces.
+    /// The id of a request, and its span if traces are exported.
     pub(super) fn of<B>(&self, request: &Request<B>) -> Named {
         let given = request.headers().get(&X_REQUEST_ID).filter(|given| is_name(given.as_bytes()));
         let id = given.cloned().or_else(|| self.made.as_ref().and_then(Made::next));
@@ -67,7 +67,7 @@ impl RequestIds {
         );
         if !span.is_disabled() {
             let parent = global::get_text_map_propagator(|known| known.extract(&HeaderExtractor(request.headers())));
-            // It fails only where the span is in no trace.
+            // Fails only if the span is not part of a trace.
             let _ = span.set_parent(parent);
         }
         Named { id, span }
@@ -81,7 +81,7 @@ impl Made {
 }
 
 impl Named {
-    /// Answers, with the name in every line of the log that is written meanwhile, and in the answer.
+    /// Runs `answer` with the id in its log lines, and adds the id to the response.
     pub(super) async fn answer(self, answer: impl Future<Output = Response>) -> Result<Response, Infallible> {
         let Self { id, span } = self;
         let mut response = match &id {
@@ -105,7 +105,7 @@ impl Named {
     }
 }
 
-/// Whether a name can stand in a log line and a header without doing harm there.
+/// Whether an id is safe in log lines and headers.
 fn is_name(bytes: &[u8]) -> bool {
     let harmless = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.:+/=@".contains(byte);
     (1..=LONGEST).contains(&bytes.len()) && bytes.iter().all(harmless)

@@ -9,13 +9,18 @@ use axum::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::api::MAX_BODY;
+use tokio::task::JoinError;
+
+use super::{
+    api::{Failure, MAX_BODY},
+    parameters::{ParamError, ParameterError, Place},
+};
 use crate::chain::{Clock, SystemClock};
 
-/// What a REST request is answered instead of what it asked for.
+/// An error of a REST request.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RestError {
-    /// A parameter is not what the route takes.
+    /// A parameter, or a member of the body, is malformed or missing.
     #[error("{name}: {what}")]
     Parameter {
         /// The parameter's name.
@@ -23,38 +28,38 @@ pub enum RestError {
         /// What is wrong with it.
         what: String,
     },
-    /// There is nothing here.
+    /// The route or the thing it is about does not exist.
     #[error("{0}")]
     NotFound(String),
-    /// The route exists, but not for this method.
+    /// The route does not take this method.
     #[error("this route takes GET")]
     MethodNotAllowed,
     /// The body could not be read: it is too long, or the connection broke.
     #[error("{what}")]
     Body {
-        /// The status that says why.
+        /// The status for the reason.
         status: StatusCode,
         /// What is wrong with it.
         what: String,
     },
-    /// The body is not of a kind that the route takes.
+    /// The body has a content type or an encoding that the route does not take.
     #[error("{0}")]
     UnsupportedMediaType(&'static str),
-    /// The client has used up its share.
+    /// The client has exceeded its rate limit.
     #[error("rate limit exceeded: {limit} requests per minute; try again in {retry_after} s")]
     TooManyRequests {
         /// Requests per minute.
         limit: u32,
-        /// Seconds after which there is room again.
+        /// Seconds until the next request is admitted.
         retry_after: u64,
     },
-    /// The client has as many connections as it may.
+    /// The client has reached its limit of connections.
     #[error("too many connections: at most {0} from one address")]
     TooManyConnections(usize),
     /// The node failed.
     #[error("{0}")]
     Internal(String),
-    /// The answer cannot be given now.
+    /// The node cannot answer at present.
     #[error("{0}")]
     Unavailable(String),
 }
@@ -74,7 +79,7 @@ pub struct ErrorBody {
 }
 
 impl RestError {
-    /// A parameter is not what the route takes.
+    /// The error of a parameter, or of a member of the body.
     pub fn parameter(name: &'static str, what: impl Into<String>) -> Self {
         Self::Parameter { name, what: what.into() }
     }
@@ -138,6 +143,65 @@ impl IntoResponse for RestError {
     }
 }
 
+impl Failure for RestError {
+    type Body = ErrorBody;
+    const STATUSES: &'static [StatusCode] = &[StatusCode::INTERNAL_SERVER_ERROR, StatusCode::SERVICE_UNAVAILABLE];
+
+    fn reason(status: StatusCode) -> &'static str {
+        match status {
+            StatusCode::BAD_REQUEST => "A parameter is missing or malformed; the message names it.",
+            StatusCode::NOT_FOUND => "There is nothing under this name.",
+            StatusCode::PAYLOAD_TOO_LARGE => "The body is too long.",
+            StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",
+            StatusCode::TOO_MANY_REQUESTS => "The client has used up its share; `Retry-After` says when there is more.",
+            StatusCode::SERVICE_UNAVAILABLE => "The answer cannot be given now.",
+            _ => "The node failed.",
+        }
+    }
+}
+
+/// The failure of a task that a handler waited for: the only error of handlers that read nothing but blocks.
+#[derive(Debug)]
+pub struct TaskFailed(JoinError);
+
+impl From<JoinError> for TaskFailed {
+    fn from(error: JoinError) -> Self {
+        Self(error)
+    }
+}
+
+impl From<JoinError> for RestError {
+    fn from(error: JoinError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl IntoResponse for TaskFailed {
+    fn into_response(self) -> Response {
+        RestError::from(self.0).into_response()
+    }
+}
+
+impl Failure for TaskFailed {
+    type Body = ErrorBody;
+    const STATUSES: &'static [StatusCode] = &[StatusCode::INTERNAL_SERVER_ERROR];
+
+    fn reason(status: StatusCode) -> &'static str {
+        RestError::reason(status)
+    }
+}
+
+impl From<ParameterError> for RestError {
+    fn from(ParameterError { name, place, error }: ParameterError) -> Self {
+        match (error, place) {
+            (ParamError::Missing, _) => Self::parameter(name, "is missing"),
+            (ParamError::Malformed(what), _) => Self::parameter(name, what),
+            (ParamError::Unknown(what), Place::Path) => Self::NotFound(what),
+            (ParamError::Unknown(what), Place::Query) => Self::NotFound(format!("{name}: {what}")),
+        }
+    }
+}
+
 impl From<PathRejection> for RestError {
     fn from(rejection: PathRejection) -> Self {
         Self::parameter("path", rejection.body_text())
@@ -161,13 +225,13 @@ impl From<QueryRejection> for RestError {
     }
 }
 
-/// The answer where nothing is.
+/// The response to a path without a route.
 pub async fn not_found(uri: axum::http::Uri) -> RestError {
     let path: String = uri.path().chars().take(100).collect();
     RestError::NotFound(format!("no route {path}"))
 }
 
-/// The answer to another method than `GET`.
+/// The response to a method that a route does not take.
 pub async fn method_not_allowed() -> RestError {
     RestError::MethodNotAllowed
 }

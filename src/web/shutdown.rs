@@ -1,4 +1,4 @@
-//! Ending in good order: everybody hears of it, and the end waits for everybody.
+//! Graceful shutdown: all tasks are notified, and the node waits for them.
 
 use std::time::Duration;
 
@@ -7,27 +7,27 @@ use tokio::{
     time::timeout,
 };
 
-/// How far the end has come.
+/// The stages of a shutdown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Stage {
     Running,
-    /// What is under way is finished.
+    /// Work in flight is finished.
     Begun,
-    /// Nothing is.
+    /// Work in flight is abandoned.
     Cut,
 }
 
-/// How long what was under way has to notice that it is not waited for any more.
+/// How long tasks have to notice that their work is abandoned.
 const CUT_PATIENCE: Duration = Duration::from_millis(500);
 
-/// Held by whatever has to end before the node does. Clones belong to the same node.
+/// Held by every task that has to end before the node does. Clones belong to the same node.
 #[derive(Clone, Debug)]
 pub struct Shutdown {
     stage: watch::Receiver<Stage>,
     _alive: mpsc::Sender<()>,
 }
 
-/// Starts the end and waits for it.
+/// Starts the shutdown and waits for it.
 #[derive(Debug)]
 pub struct ShutdownHandle {
     stage: watch::Sender<Stage>,
@@ -35,17 +35,17 @@ pub struct ShutdownHandle {
 }
 
 impl ShutdownHandle {
-    /// A handle and what to give to those who have to end.
+    /// A handle, and the value to give to tasks.
     pub fn new() -> (Self, Shutdown) {
         let (sender, stage) = watch::channel(Stage::Running);
         let (alive, all_gone) = mpsc::channel(1);
         (Self { stage: sender, alive: all_gone }, Shutdown { stage, _alive: alive })
     }
 
-    /// Tells everybody to end, and waits until they have or the time is up. What is still under way then is given up.
-    /// Returns whether all ended by themselves.
+    /// Notifies all tasks, and waits until they have ended or the time is up. Work still in flight is then abandoned.
+    /// Returns whether all tasks ended in time.
     pub async fn shut_down(mut self, patience: Duration) -> bool {
-        // Nobody may be there to hear it.
+        // Fails if there are no tasks.
         let _ = self.stage.send(Stage::Begun);
         let ended = timeout(patience, self.alive.recv()).await.is_ok();
         if !ended {
@@ -57,22 +57,22 @@ impl ShutdownHandle {
 }
 
 impl Shutdown {
-    /// Resolves when the end begins.
+    /// Resolves when the shutdown begins.
     pub async fn begun(&mut self) {
         self.reached(Stage::Begun).await;
     }
 
-    /// Resolves when what is under way has taken too long to finish.
+    /// Resolves when work in flight has taken too long to finish.
     pub async fn cut(&mut self) {
         self.reached(Stage::Cut).await;
     }
 
     async fn reached(&mut self, stage: Stage) {
-        // An error means that the handle is gone, which is an end, too.
+        // An error means that the handle was dropped, which counts as a shutdown.
         let _ = self.stage.wait_for(|now| *now >= stage).await;
     }
 
-    /// Whether the end has begun.
+    /// Whether the shutdown has begun.
     pub fn has_begun(&self) -> bool {
         *self.stage.borrow() >= Stage::Begun
     }

@@ -1,8 +1,8 @@
-//! An exact limit: no more than so many requests within any window, wherever it begins.
+//! An exact rate limit: a maximum of requests within any window, wherever it begins.
 //!
-//! A token bucket lets one more request through as soon as a fraction of a window has passed, and a window with fixed
-//! edges lets twice as many through across an edge. This one remembers when each request was admitted. That is also
-//! why it is written out here: `governor`, which limits what matters less, knows rates, not windows.
+//! A token bucket admits one more request as soon as a fraction of the window has passed, and a window with fixed edges
+//! admits twice as many across an edge. This one records when each request was admitted. `governor`, which serves for less
+//! important limits, has rates but no windows.
 
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
@@ -10,15 +10,14 @@ use alloy_primitives::map::DefaultHashBuilder;
 
 use super::ClientKey;
 
-/// Admissions of many clients. Times are milliseconds of any clock; one that goes back is taken to stand still and to
-/// go on from there.
+/// Admissions of many clients. Times are milliseconds of any clock; a clock that goes back is taken to have stood still.
 #[derive(Debug)]
 pub struct SlidingWindow {
     limit: usize,
     window_ms: u64,
     capacity: usize,
     clients: HashMap<ClientKey, Client, DefaultHashBuilder>,
-    /// Clients by when they were last seen.
+    /// Clients by the time they were last seen.
     order: BTreeMap<u64, ClientKey>,
     turns: u64,
     clock: Steady,
@@ -27,26 +26,26 @@ pub struct SlidingWindow {
 /// One client.
 #[derive(Debug, Default)]
 struct Client {
-    /// When requests were admitted, oldest first; none older than the window.
+    /// Times of admitted requests within the window, oldest first.
     admitted: VecDeque<u64>,
     seen: u64,
     turn: u64,
 }
 
-/// What a request is told.
+/// The decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Admission {
-    /// Whether it may pass.
+    /// Whether it is admitted.
     pub admitted: bool,
-    /// How many more may pass now.
+    /// Number of further requests that would be admitted now.
     pub remaining: usize,
-    /// Milliseconds until the oldest request leaves the window, which makes room for one more.
+    /// Milliseconds until the oldest request leaves the window and the next one is admitted.
     pub reset_ms: u64,
 }
 
 impl SlidingWindow {
-    /// Admits `limit` requests of a client within any `window_ms`, and remembers at most `capacity` clients. Beyond
-    /// that the one that has been silent for longest is forgotten.
+    /// Admits `limit` requests of a client within any `window_ms`, and tracks at most `capacity` clients. Beyond that the
+    /// least recently seen one is dropped.
     pub fn new(limit: usize, window_ms: u64, capacity: usize) -> Self {
         Self {
             limit,
@@ -59,7 +58,7 @@ impl SlidingWindow {
         }
     }
 
-    /// A request of `key` at `now_ms`. Those that are turned away do not count.
+    /// Decides on a request of `key` at `now_ms`. Rejected requests do not count.
     pub fn admit(&mut self, key: ClientKey, now_ms: u64) -> Admission {
         let now = self.clock.read(now_ms);
         self.forget_idle(now);
@@ -82,12 +81,12 @@ impl SlidingWindow {
         Admission { admitted, remaining: self.limit - client.admitted.len(), reset_ms: self.window_ms - oldest }
     }
 
-    /// How many clients are remembered.
+    /// The number of clients that are tracked.
     pub fn clients(&self) -> usize {
         self.clients.len()
     }
 
-    /// Forgets those of whom no request counts any more.
+    /// Drops clients without requests within the window.
     fn forget_idle(&mut self, now: u64) {
         while let Some((_, key)) = self.order.first_key_value() {
             if self.clients.get(key).is_some_and(|client| now - client.seen < self.window_ms) {
@@ -104,11 +103,11 @@ impl SlidingWindow {
     }
 }
 
-/// A clock that never goes back, made of one that may.
+/// A monotonic clock on top of one that may go back.
 #[derive(Debug, Default)]
 struct Steady {
     last: u64,
-    /// By how much the clock has gone back so far.
+    /// The time by which the clock has gone back so far.
     lost: u64,
 }
 

@@ -1,5 +1,5 @@
-//! The streams of HTTP/2 whose client takes nothing of an answer. The connection may be lively otherwise: each stream has a
-//! window of its own.
+//! Timeouts of HTTP/2 streams whose client stops reading a response. The connection may be active otherwise, because each
+//! stream has a flow-control window of its own.
 
 use std::{
     future::Future,
@@ -19,15 +19,15 @@ use hyper::{
 };
 use tokio::time::{Sleep, sleep};
 
-/// Bytes of an answer that are handed over at a time.
+/// Size in bytes of the pieces that a response is split into.
 const PIECE: usize = 16 << 10;
 
 tokio::task_local! {
-    /// Pieces of its answer that this stream has handed over, plus one; 0 before there is an answer.
+    /// Pieces of the response that this stream has written, plus one; 0 before there is a response.
     static PIECES: Arc<AtomicU64>;
 }
 
-/// Runs streams, each for as long as its client takes something of its answer every so often.
+/// Runs streams, each for as long as its client keeps reading.
 #[derive(Clone, Copy)]
 pub(super) struct Streams {
     pub(super) patience: Duration,
@@ -48,7 +48,7 @@ struct Stream<F> {
     pieces: Arc<AtomicU64>,
     seen: u64,
     patience: Duration,
-    /// When it is given up.
+    /// The deadline for the next piece.
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
@@ -73,7 +73,7 @@ impl<F: Future> Future for Stream<F> {
     }
 }
 
-/// An answer that is handed over piece by piece.
+/// A response body that is written piece by piece.
 pub(super) struct Pieces {
     body: Body,
     rest: Bytes,
@@ -81,7 +81,7 @@ pub(super) struct Pieces {
 }
 
 impl Pieces {
-    /// For the stream that this task runs.
+    /// A body for the stream that this task runs.
     pub(super) fn of(body: Body) -> Body {
         let pieces = PIECES.try_with(Arc::clone).ok();
         Body::new(Self { body, rest: Bytes::new(), pieces })
@@ -109,7 +109,7 @@ impl HttpBody for Pieces {
             pieces.fetch_add(1, Ordering::Relaxed);
         }
         let length = self.rest.len().min(PIECE);
-        // A copy: what waits to be sent must not hold the whole answer, nor the memory that this counts for.
+        // A copy, so that a queued piece does not keep the whole response and its share of the budget.
         let piece = Bytes::copy_from_slice(&self.rest[..length]);
         self.rest = if length == self.rest.len() { Bytes::new() } else { self.rest.slice(length..) };
         Poll::Ready(Some(Ok(Frame::data(piece))))

@@ -14,10 +14,10 @@ use tokio_rustls::{
     },
 };
 
-/// What a client that wants HTTP/2 is told during the handshake (RFC 9113 section 3.2).
+/// The ALPN identifier of HTTP/2 (RFC 9113 section 3.2).
 pub(super) const HTTP_2: &[u8] = b"h2";
 
-/// What listeners with TLS show their clients.
+/// The TLS configuration of listeners.
 #[derive(Debug)]
 pub struct Tls {
     certificate: PathBuf,
@@ -25,10 +25,10 @@ pub struct Tls {
     current: ArcSwap<ServerConfig>,
 }
 
-/// A certificate or key cannot be used.
+/// The reason why a certificate or key cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum TlsError {
-    /// A file cannot be read, or holds no PEM of the right kind.
+    /// A file cannot be read, or has no PEM section of the right kind.
     #[error("{file}: {problem}")]
     File {
         /// The file.
@@ -36,7 +36,7 @@ pub enum TlsError {
         /// What is wrong with it.
         problem: String,
     },
-    /// The two do not make a server.
+    /// Certificate and key do not match, or are not supported.
     #[error("{certificate} with {key}: {error}")]
     Pair {
         /// The file of the certificates.
@@ -58,7 +58,7 @@ impl Tls {
         Ok(Self { certificate, key, current })
     }
 
-    /// Reads both files again. Connections that exist go on as they are; if the files cannot be used, new ones do, too.
+    /// Reads both files again, for new connections. If the files cannot be used, the previous ones stay in use.
     ///
     /// # Errors
     /// See [`TlsError`].

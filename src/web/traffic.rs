@@ -1,4 +1,4 @@
-//! What comes in over HTTP, by interface: how many requests, how they were answered, how long that took.
+//! HTTP traffic by interface: number of requests, statuses and latency.
 
 use std::{
     sync::Arc,
@@ -14,7 +14,7 @@ use axum::{
 
 use crate::metrics::{Counter, Distribution, Histogram};
 
-/// Statuses that are told apart, and at the end what the others count as.
+/// Statuses that are counted separately, with the label for all others last.
 const STATUSES: [(u16, &str); 12] = [
     (101, "101"),
     (200, "200"),
@@ -39,7 +39,7 @@ struct Counted {
     interface: &'static str,
     statuses: [Counter; STATUSES.len()],
     latency: Histogram,
-    /// Requests that take longer are written to the log.
+    /// Requests that take longer are logged.
     slow: Option<Duration>,
 }
 
@@ -49,23 +49,23 @@ impl Traffic {
         Self(Arc::new(Counted { interface, statuses: Default::default(), latency: Histogram::default(), slow }))
     }
 
-    /// Counts what goes through `router`.
+    /// Counts the requests of `router`.
     pub fn count(&self, router: Router) -> Router {
         router.layer(from_fn_with_state(self.clone(), observe))
     }
 
-    /// What the interface is called.
+    /// The name of the interface.
     pub fn interface(&self) -> &'static str {
         self.0.interface
     }
 
-    /// How often each status was answered; those that never were are left out.
+    /// The number of responses by status; statuses without responses are left out.
     pub fn statuses(&self) -> impl Iterator<Item = (&'static str, u64)> {
         let all = STATUSES.iter().zip(&self.0.statuses).map(|((_, name), counter)| (*name, counter.get()));
         all.filter(|(_, count)| *count > 0)
     }
 
-    /// How long answers took.
+    /// The latency of responses.
     pub fn latency(&self) -> Distribution {
         self.0.latency.distribution()
     }
@@ -83,7 +83,7 @@ impl Traffic {
 
 async fn observe(State(traffic): State<Traffic>, request: Request, next: Next) -> Response {
     let began = Instant::now();
-    // Nobody wants the path unless the request turns out to be slow, and by then it is gone.
+    // Copied only where slow requests are logged: the request is gone by then.
     let path = traffic.0.slow.map(|_| request.uri().path().to_owned());
     let response = next.run(request).await;
     let took = began.elapsed();

@@ -1,4 +1,4 @@
-//! A Unix socket to listen on: for a proxy or tools on the same machine.
+//! A Unix socket to listen on, for a proxy or tools on the same machine.
 
 use std::{
     fs, io,
@@ -8,20 +8,20 @@ use std::{
 
 use tokio::net::{UnixListener, UnixStream};
 
-/// The socket. A file that was made for it is gone when this is dropped.
+/// The socket. A file that was created for it is removed on drop.
 #[derive(Debug)]
 pub struct UnixSocket {
     listener: UnixListener,
-    /// Its file, if it is this process's to remove.
+    /// Its file, if this process has to remove it.
     path: Option<PathBuf>,
 }
 
 impl UnixSocket {
-    /// Listens at `path`. What a process left there that is no more is taken away; a socket that somebody answers at, or
-    /// another kind of file, is not.
+    /// Listens at `path`. A socket left there by a process that has ended is replaced; a socket in use, or another kind of
+    /// file, is an error.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     pub fn bind(path: &Path) -> io::Result<Self> {
         let is_socket = fs::symlink_metadata(path).is_ok_and(|found| found.file_type().is_socket());
         if is_socket
@@ -32,10 +32,10 @@ impl UnixSocket {
         Ok(Self { listener: UnixListener::bind(path)?, path: Some(path.to_owned()) })
     }
 
-    /// A socket that a service manager has bound, and looks after.
+    /// A socket that a service manager has bound and removes.
     ///
     /// # Errors
-    /// What the system says.
+    /// I/O errors.
     pub fn given(listener: std::os::unix::net::UnixListener) -> io::Result<Self> {
         Ok(Self { listener: UnixListener::from_std(listener)?, path: None })
     }
@@ -48,7 +48,7 @@ impl UnixSocket {
 impl Drop for UnixSocket {
     fn drop(&mut self) {
         if let Some(path) = &self.path {
-            // Somebody may have taken it away already.
+            // The file may have been removed already.
             let _ = fs::remove_file(path);
         }
     }

@@ -9,11 +9,15 @@ use serde::{Serialize, Serializer};
 use super::{
     history::Bar,
     quote::{Number, Quote, key},
+    rest::CandleLength,
     snapshot::Snapshot,
 };
-use crate::{network::Token, web::Rendered};
+use crate::{
+    network::Token,
+    web::{Rendered, parameters::Timeframe},
+};
 
-/// Bodies that depend on nothing but the snapshot, each rendered when somebody asks first.
+/// Bodies that depend on the snapshot alone, each rendered by the first request for it.
 #[derive(Debug, Default)]
 pub(super) struct Bodies {
     prices: OnceLock<Rendered>,
@@ -35,7 +39,7 @@ pub(super) struct PriceEntry<'a> {
     price: Number,
     /// Per cent.
     change24h: Number,
-    /// What was paid for it in swaps within a day, in US dollars.
+    /// Volume of its swaps within a day, in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     volume24h: Option<Number>,
     /// When the price was set, in milliseconds since the Unix epoch.
@@ -65,7 +69,7 @@ pub(super) struct SwapTokenEntry<'a> {
     price: Number,
     #[serde(rename = "priceChange24h")]
     change: Number,
-    /// What the vault holds of it, in US dollars.
+    /// The vault's reserve of it, in US dollars.
     liquidity: Number,
     volume24h: Number,
 }
@@ -84,23 +88,24 @@ struct PointEntry {
     price: Number,
 }
 
-/// What a price did within one interval.
+/// Opening, highest, lowest and closing price of an interval.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Candle {
-    /// When it began, in milliseconds since the Unix epoch.
+    /// Start of the interval, in milliseconds since the Unix epoch.
     timestamp: u64,
     open: Number,
     high: Number,
     low: Number,
-    /// The last price within it; the present one if it is not over.
+    /// The last price within it; the current one if it has not ended.
     close: Number,
-    /// What was paid in swaps for the token, in US dollars.
+    /// Volume of the swaps of the token, in US dollars.
     volume: Number,
 }
 
-/// What every answer is wrapped in; members that a route does not have are left out.
+/// The envelope of every response. Members that a route does not have are left out.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct Answer<T> {
+#[schemars(rename = "Answer")]
+pub(super) struct Envelope<T> {
     pub(super) success: bool,
     pub(super) data: T,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -117,7 +122,7 @@ pub(super) struct Answer<T> {
     pub(super) token: Option<String>,
 }
 
-impl<T: Serialize> Answer<T> {
+impl<T: Serialize> Envelope<T> {
     pub(super) fn new(data: T) -> Self {
         Self {
             success: true,
@@ -136,19 +141,19 @@ impl<T: Serialize> Answer<T> {
         serde_json::to_string(self).unwrap_or_default()
     }
 
-    /// The body for the first who asks, and the one for everybody after that.
-    fn telling(mut self, now_ms: u64) -> Rendered {
+    /// Renders the body with `cached` false in the first response and true in all others.
+    fn with_cached_flag(mut self, now_ms: u64) -> Rendered {
         self.cached = Some(false);
         let first = self.json();
         self.cached = Some(true);
-        Rendered::telling(first, self.json(), now_ms)
+        Rendered::with_repeat(first, self.json(), now_ms)
     }
 }
 
-/// An object whose members keep their order.
-pub(super) struct Object<T>(Vec<(String, T)>);
+/// An object with a member for each token, by its address, in the order of the network's list.
+pub(super) struct ByAddress<T>(Vec<(String, T)>);
 
-impl<T: JsonSchema> JsonSchema for Object<T> {
+impl<T: JsonSchema> JsonSchema for ByAddress<T> {
     fn schema_name() -> Cow<'static, str> {
         format!("{}_by_address", T::schema_name()).into()
     }
@@ -158,7 +163,7 @@ impl<T: JsonSchema> JsonSchema for Object<T> {
     }
 }
 
-impl<T: Serialize> Serialize for Object<T> {
+impl<T: Serialize> Serialize for ByAddress<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_map(self.0.iter().map(|(name, value)| (name, value)))
     }
@@ -169,9 +174,9 @@ impl Snapshot {
     pub(super) fn prices_body(&self, now_ms: u64) -> &Rendered {
         self.bodies.prices.get_or_init(|| {
             let entries = self.listed().map(|(token, quote)| (key(token.address), price_entry(token, quote, false)));
-            let data = Object(entries.collect());
+            let data = ByAddress(entries.collect());
             let count = Some(data.0.len());
-            Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.telling(now_ms)
+            Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.with_cached_flag(now_ms)
         })
     }
 
@@ -181,7 +186,7 @@ impl Snapshot {
         let bodies = self.bodies.single.get_or_init(|| self.quotes.iter().map(|_| OnceLock::new()).collect());
         Some(bodies.get(token)?.get_or_init(|| {
             let data = price_entry(info, quote, true);
-            Rendered::new(Answer { timestamp: Some(self.time_ms()), ..Answer::new(data) }.json(), now_ms)
+            Rendered::new(Envelope { timestamp: Some(self.time_ms()), ..Envelope::new(data) }.json(), now_ms)
         }))
     }
 
@@ -190,7 +195,7 @@ impl Snapshot {
         self.bodies.tokens.get_or_init(|| {
             let data: Vec<_> = self.listed().map(token_entry).collect();
             let count = Some(data.len());
-            Rendered::new(Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.json(), now_ms)
+            Rendered::new(Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.json(), now_ms)
         })
     }
 
@@ -199,38 +204,26 @@ impl Snapshot {
         self.bodies.swap_tokens.get_or_init(|| {
             let data: Vec<_> = self.listed().map(swap_token_entry).collect();
             let count = Some(data.len());
-            Answer { count, timestamp: Some(self.time_ms()), ..Answer::new(data) }.telling(now_ms)
+            Envelope { count, timestamp: Some(self.time_ms()), ..Envelope::new(data) }.with_cached_flag(now_ms)
         })
     }
 
-    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of so many seconds.
-    pub(super) fn history_body(
-        &self,
-        token: usize,
-        (timeframe, seconds): (&'static str, u64),
-        count: u64,
-        now_ms: u64,
-    ) -> Option<Rendered> {
+    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of the timeframe.
+    pub(super) fn history_body(&self, token: usize, timeframe: Timeframe, count: u64, now_ms: u64) -> Option<Rendered> {
         let (info, quote) = self.listed().nth(token)?;
-        let series = self.history.series(token, quote.price, self.time, seconds, count);
+        let series = self.history.series(token, quote.price, self.time, timeframe.seconds, count);
         let point = |(time, price): (u64, u64)| PointEntry {
             timestamp: time.saturating_mul(1_000),
             price: Number::price(price),
         };
         let data = Points { prices: series.into_iter().map(point).collect() };
         let (count, token) = (Some(data.prices.len()), Some(key(info.address)));
-        let answer = Answer { count, timeframe: Some(timeframe), token, ..Answer::new(data) };
+        let answer = Envelope { count, timeframe: Some(timeframe.name), token, ..Envelope::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
 
-    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of so many seconds each.
-    pub(super) fn candles_body(
-        &self,
-        token: usize,
-        (interval, seconds): (&'static str, u64),
-        count: u64,
-        now_ms: u64,
-    ) -> Option<Rendered> {
+    /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of this length.
+    pub(super) fn candles_body(&self, token: usize, length: CandleLength, count: u64, now_ms: u64) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
         let candle = |(time, bar, volume): (u64, Bar, u128)| Candle {
             timestamp: time.saturating_mul(1_000),
@@ -240,9 +233,10 @@ impl Snapshot {
             close: Number::price(bar.close),
             volume: Number::usd(U256::from(volume)),
         };
-        let data: Vec<_> = self.history.candles(token, self.time, seconds, count).into_iter().map(candle).collect();
+        let data = self.history.candles(token, self.time, length.seconds, count);
+        let data: Vec<_> = data.into_iter().map(candle).collect();
         let (count, token) = (Some(data.len()), Some(key(info.address)));
-        let answer = Answer { count, interval: Some(interval), token, ..Answer::new(data) };
+        let answer = Envelope { count, interval: Some(length.name), token, ..Envelope::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
 

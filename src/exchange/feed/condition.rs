@@ -1,42 +1,42 @@
-//! How well a source does.
+//! The condition of a source.
 
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What is to be known about a source from outside.
+/// The condition of a source, as metrics and `/api/health` report it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "PriceSource")]
 pub struct Condition {
-    /// Which one it is.
+    /// The name of the source.
     pub name: String,
-    /// Whether it can be believed.
+    /// Whether its prices are used.
     pub status: Health,
-    /// Milliseconds since it last heard a price; none if it needs to hear none, or never did.
+    /// Milliseconds since it last received a price; none if it receives none, or has not yet.
     pub age_ms: Option<u64>,
-    /// How often in a row it has failed.
+    /// Number of consecutive failures.
     pub failures: u64,
-    /// Why it failed last.
+    /// The last failure.
     pub error: Option<String>,
 }
 
-/// Whether a source can be believed.
+/// Whether the prices of a source are used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "PriceSourceStatus")]
 pub enum Health {
-    /// It knows prices.
+    /// It has prices.
     Ok,
-    /// It has not heard any yet.
+    /// It has not received any yet.
     Waiting,
-    /// What it heard is too old.
+    /// Its prices are too old.
     Stale,
-    /// It failed so often that it is left alone for a while.
+    /// It failed so often that it is not contacted for a while.
     Broken,
 }
 
 impl Condition {
-    /// A source that cannot fail.
+    /// The condition of a source that cannot fail.
     pub fn ok(name: impl Into<String>) -> Self {
         Self { name: name.into(), status: Health::Ok, age_ms: None, failures: 0, error: None }
     }

@@ -1,8 +1,8 @@
-//! Where in a JSON document a token's price is.
+//! Paths to a token's price in a JSON document.
 //!
 //! A path is a list of steps between dots: `name` takes a member, `7` the item at that position, `[name=text]` the first
 //! item with such a member. `{symbol}`, `{id}` and `{address}` stand for the token's symbol, CoinGecko id and address.
-//! Numbers are taken from the text as it stands: none passes through a float.
+//! Numbers are taken from the text verbatim: none passes through a float.
 
 use std::{borrow::Cow, collections::HashMap, fmt, str::FromStr};
 
@@ -22,7 +22,7 @@ enum Step {
     Where { name: String, text: String },
 }
 
-/// A text is no path.
+/// The reason why a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
     /// Nothing between two dots.
@@ -70,7 +70,7 @@ impl fmt::Display for JsonPath {
 }
 
 impl JsonPath {
-    /// The number at the token's place, as it is written there, bare or in quotes; none if there is no such place.
+    /// The number at the token's path, verbatim, bare or in quotes; none if the path leads nowhere.
     pub fn find(&self, document: &str, token: &Token) -> Option<String> {
         let mut here: &RawValue = serde_json::from_str(document).ok()?;
         for step in &self.0 {
@@ -83,7 +83,7 @@ impl JsonPath {
     }
 }
 
-/// A text with a token's names in place of the placeholders.
+/// Replaces the placeholders with a token's names.
 pub(super) fn fill<'a>(text: &'a str, token: &Token) -> Cow<'a, str> {
     if !text.contains('{') {
         return text.into();
@@ -115,7 +115,7 @@ fn items(value: &RawValue) -> Option<Vec<&RawValue>> {
     serde_json::from_str(value.get()).ok()
 }
 
-/// A text without its quotes, or a number as it is written.
+/// The text of a string, or a number verbatim.
 fn content(value: &RawValue) -> Option<Cow<'_, str>> {
     let text = value.get();
     match text.as_bytes().first()? {

@@ -1,20 +1,20 @@
-//! Prices that somebody decided about.
+//! Prices set by hand.
 
 use parking_lot::Mutex;
 
 use super::{Condition, Moment, Source};
 
-/// Prices that are held until they are let go of. Others have no opinion from here.
+/// The source of prices that are held until they are released. It has no price for other tokens.
 #[derive(Debug)]
 pub struct Manual(Mutex<Vec<Option<u64>>>);
 
 impl Manual {
-    /// No opinion on any of so many tokens.
+    /// A source for this number of tokens, none of which is held.
     pub fn new(tokens: usize) -> Self {
         Self(Mutex::new(vec![None; tokens]))
     }
 
-    /// Holds a token's price, in US dollars × 10^8, or lets go of it.
+    /// Holds a token's price, in US dollars × 10^8, or releases it.
     pub fn hold(&self, token: usize, price: Option<u64>) {
         if let Some(held) = self.0.lock().get_mut(token) {
             *held = price;

@@ -1,31 +1,31 @@
-//! Where prices come from.
+//! Sources of prices.
 //!
-//! A [`Source`] says what prices should be; the [updater](super::Updater) puts them on the chain. A source keeps no
-//! state of the chain's: what it needs of it comes with every question, so that after a revert or a restart it goes on
-//! from whatever the chain says. Several sources make a [`Panel`], which decides whom to believe.
+//! A [`Source`] proposes prices; the [updater](super::Updater) puts them on the chain. A source keeps no state of the
+//! chain: each call passes what it needs, so that after a revert or a restart it continues from the chain's prices. A
+//! [`SourceSet`] combines several sources.
 
 mod condition;
 mod json_path;
 mod manual;
 mod noise;
-mod panel;
 mod replay;
 mod simulation;
+mod source_set;
 mod spec;
 mod upstream;
 
 pub use condition::{Condition, Health};
 pub use json_path::JsonPath;
 pub use manual::Manual;
-pub use panel::{FeedError, Panel, PanelConfig, Policy};
 pub use replay::{Recording, Replay, ReplayError};
 pub use simulation::{Backwards, Simulation};
+pub use source_set::{FeedError, Policy, SourceSet, SourceSetConfig};
 pub use spec::{SourceSpec, SpecError};
 pub use upstream::{Upstream, UpstreamConfig};
 
 use super::oracle::Feed;
 
-/// What a source may look at when a block is about to get prices.
+/// The context of a price update, for sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
     /// The oracle's prices, in the order of the network's tokens.
@@ -34,24 +34,24 @@ pub struct Moment<'a> {
     pub time: u64,
     /// Time of the first block.
     pub genesis: u64,
-    /// Seconds over which prices move. As long as updates come about as often as they should it is the tick, so that
-    /// the n-th update is the same in every run.
+    /// Seconds over which prices move. While updates come on time this is the tick, so that the n-th update is the same in
+    /// every run.
     pub elapsed: u64,
-    /// How many updates came before.
+    /// Number of updates before this one.
     pub update: u64,
 }
 
-/// Something that knows prices.
+/// A source of prices.
 pub trait Source: Send + Sync {
-    /// A price for each of the network's tokens, in US dollars × 10^8; none where the source has no opinion.
+    /// A price for each of the network's tokens, in US dollars × 10^8; none where the source has no price.
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>>;
 
-    /// How well it does.
+    /// The condition of the source.
     fn condition(&self) -> Condition;
 }
 
-/// A decimal number such as `3512.35` or `1.7e-1` as US dollars × 10^8, what is below that cut off; none unless the
-/// oracle can hold it.
+/// Parses a decimal number such as `3512.35` or `1.7e-1` as US dollars × 10^8, truncated; none if the oracle cannot hold
+/// it.
 pub(super) fn usd_e8(text: &str) -> Option<u64> {
     let scaled = crate::decimal::parse(text, super::quote::USD_DECIMALS)?;
     u64::try_from(scaled).ok().filter(|price| (1..=i64::MAX as u64).contains(price))

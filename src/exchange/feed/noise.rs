@@ -1,12 +1,12 @@
-//! Random numbers that are the same everywhere: integers alone, from a seed and a position.
+//! Reproducible random numbers, derived from a seed and a position with integers alone.
 
 /// Standard deviation of [`Noise::normal`].
 pub(super) const DEVIATION: i128 = 1 << 16;
 
-/// Every sum of twelve 16-bit numbers is this much too high.
+/// The mean of the sum of twelve 16-bit numbers.
 const MEAN: i64 = 12 * 0xffff / 2;
 
-/// A stream of random numbers for each token; any position can be had without those before it.
+/// A stream of random numbers for each token, with random access.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Noise(u64);
 

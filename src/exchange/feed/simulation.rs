@@ -1,7 +1,7 @@
-//! A market made of random numbers: the same for the same seed on every machine, because it is integers throughout.
+//! A simulated market. It uses integers throughout, so the same seed gives the same prices on every machine.
 //!
-//! The simulation is a step from the prices on chain to the next ones, not a path of its own. So it goes on from a price
-//! that somebody else set, and needs nothing but the chain to be continued.
+//! Each step leads from the prices on chain to the next ones. The simulation therefore continues from prices that were set
+//! by other means, and needs no state besides the chain.
 
 use super::{
     Condition, Moment, Source,
@@ -9,18 +9,18 @@ use super::{
 };
 use crate::network::{Network, PriceModel};
 
-/// Returns and ratios are parts of this.
+/// The unit of returns and ratios.
 const ONE: i128 = 1_000_000_000_000;
 const YEAR: u64 = 31_536_000;
-/// No step is that of a longer time: when the chain's time jumps, the market was closed for most of it.
+/// The longest time that one step covers: when the chain's time jumps, the market is taken to have been closed.
 const LONGEST_STEP: u64 = 3_600;
-/// A peg pulls a price back within about so many seconds.
+/// Seconds within which a peg pulls a price back.
 const PEG_SECONDS: u64 = 100;
-/// Standard deviation of what happens to a pegged price in a second, relative to the price.
+/// Standard deviation of the moves of a pegged price in a second, relative to the price.
 const PEG_NOISE: i128 = 15_000_000;
-/// A ratio grows at most so many times.
+/// The most that a ratio grows.
 const MOST_GROWTH: i128 = 10 * ONE;
-/// Where positions of the past begin, far from those of updates.
+/// The first position of the simulated past, far from those of updates.
 const PAST: u64 = 1 << 63;
 
 /// The simulated market.
@@ -30,7 +30,7 @@ pub struct Simulation {
     tokens: Vec<Course>,
 }
 
-/// How one token moves.
+/// The course of one token.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     reference: i128,
@@ -47,7 +47,7 @@ enum Model {
 /// One step of the market.
 struct Step<'a> {
     simulation: &'a Simulation,
-    /// Where in the streams of random numbers.
+    /// Position in the streams of random numbers.
     position: u64,
     seconds: u64,
     /// Seconds from the first block to the step's end; negative before it.
@@ -72,7 +72,7 @@ impl Simulation {
         Self { noise: Noise::new(seed), tokens: tokens.collect() }
     }
 
-    /// The market before the first block, at whose time prices are the reference prices.
+    /// The market before the genesis block, at whose time prices are the reference prices.
     pub fn backwards(&self, genesis: u64) -> Backwards<'_> {
         let prices = self.tokens.iter().map(|token| token.reference as u64).collect();
         Backwards { simulation: self, genesis, time: genesis, prices, steps: 0 }
@@ -96,7 +96,7 @@ impl Source for Simulation {
     }
 }
 
-/// The market's past, step by step into it.
+/// The simulated past, which is walked backwards.
 #[derive(Clone, Debug)]
 pub struct Backwards<'a> {
     simulation: &'a Simulation,
@@ -132,7 +132,7 @@ impl Step<'_> {
             let moved = match course.model {
                 Model::Walk { volatility_bps } => self.walk(index, price_now, volatility_bps),
                 Model::Peg => self.return_to(index, price_now, course.reference),
-                // Comes after those whom it may follow.
+                // Computed below, after the tokens that it may follow.
                 Model::Follow { .. } => price_now,
             };
             *price = in_range(moved);
@@ -157,7 +157,7 @@ impl Step<'_> {
         price + rounded(price * (deviation * self.normal(token) / DEVIATION))
     }
 
-    /// Strays and is pulled back (Ornstein and Uhlenbeck).
+    /// An Ornstein–Uhlenbeck process around the peg.
     fn return_to(&self, token: usize, price: i128, peg: i128) -> i128 {
         let pull = i128::from(self.seconds.min(PEG_SECONDS)) * ONE / i128::from(PEG_SECONDS);
         let seconds = u128::from(self.seconds.min(PEG_SECONDS));
@@ -175,7 +175,7 @@ fn rounded(scaled: i128) -> i128 {
     (scaled + scaled.signum() * (ONE / 2)) / ONE
 }
 
-/// What the oracle takes for a price.
+/// Limits a price to the range of the oracle.
 fn in_range(price: i128) -> u64 {
     price.clamp(1, i128::from(i64::MAX)) as u64
 }
@@ -201,7 +201,7 @@ mod tests {
         current.into_iter().map(|feed| feed.price).collect()
     }
 
-    /// Were these to change, everybody's reproducible runs would.
+    /// A change here would break reproducible runs.
     #[test]
     fn a_seed_is_a_market() {
         assert_eq!(run(1, 3, 2), run(1, 3, 2));

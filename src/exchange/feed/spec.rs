@@ -1,44 +1,44 @@
-//! How a configuration names a source.
+//! Names of sources in the configuration.
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
 use super::{JsonPath, json_path::PathError};
 use crate::redact;
 
-/// A source as a configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path says where in the
-/// upstream's JSON a token's price is.
+/// A source as the configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path leads to a token's
+/// price in the upstream's JSON.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SourceSpec {
     /// The simulated market.
     Simulation,
     /// A recorded market.
     Replay(PathBuf),
-    /// A service that is asked over HTTP.
+    /// A service that is polled over HTTP.
     Http {
-        /// Where. May hold placeholders for one or for all tokens.
+        /// Its URL, which may have placeholders for one or for all tokens.
         url: String,
-        /// Where the price is in what it answers.
+        /// The path to the price in its answers.
         path: JsonPath,
     },
-    /// A service that tells over a WebSocket.
+    /// A service that sends prices over a WebSocket.
     Socket {
-        /// Where.
+        /// Its URL.
         url: String,
-        /// Where the price is in what it says.
+        /// The path to the price in its messages.
         path: JsonPath,
     },
 }
 
-/// A text names no source.
+/// The reason why a text does not name a source.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum SpecError {
-    /// It begins with nothing that is known.
+    /// It is neither a known name nor a URL.
     #[error("expected simulation, replay:FILE, or a URL (http, https, ws, wss) with a JSON path behind #, got `{0}`")]
     Unknown(String),
     /// An upstream without a path.
     #[error("`{0}` does not say where in the answer prices are: append #PATH, such as #data.{{address}}.price")]
     NoPath(String),
-    /// A path that is none.
+    /// A malformed path.
     #[error("`{0}`: {1}")]
     Path(String, PathError),
 }
@@ -66,7 +66,7 @@ impl FromStr for SourceSpec {
 }
 
 impl SourceSpec {
-    /// The source as everybody may see it.
+    /// The source without secrets.
     pub fn redacted(&self) -> String {
         match self {
             Self::Simulation | Self::Replay(_) => self.to_string(),

@@ -1,8 +1,8 @@
-//! The file that a history is kept in beside the chain, so that it outlives blocks that were let go of, and need not be
-//! read from all of the others.
+//! The file of a chain's directory that holds its history of prices, so that the history outlives pruned blocks and a start
+//! need not read all of the others.
 //!
-//! It is of one block, and whatever came later is in the log. Were it lost or not of this chain, the history would be made
-//! from the blocks that there are.
+//! It is written as of one block; later events are in the log. If it is missing or belongs to another chain, the history
+//! is rebuilt from the blocks that are left.
 
 use std::io;
 
@@ -16,13 +16,13 @@ use crate::{
     store::PRICES,
 };
 
-/// The file's name, and the beginning of its content.
+/// The name of the file, and the first bytes of its content.
 const NAME: &str = PRICES;
 const MAGIC: &[u8] = b"tetrad prices";
-/// What this program writes, and all that it reads.
+/// The only version of the format.
 const VERSION: u64 = 1;
 
-/// A history as it was when a block was the newest.
+/// The history as of one block.
 #[derive(Debug)]
 pub(in crate::exchange) struct KeptHistory {
     pub(in crate::exchange) number: u64,
@@ -31,7 +31,7 @@ pub(in crate::exchange) struct KeptHistory {
 }
 
 impl KeptHistory {
-    /// Writes the file, all of it or nothing.
+    /// Replaces the file atomically.
     pub(in crate::exchange) fn save(&self, storage: &dyn Storage, genesis: B256, network: &Network) -> io::Result<()> {
         let mut bytes = Vec::new();
         write_record(&mut bytes, &mut Writer::default(), 0, |out| {
@@ -47,7 +47,7 @@ impl KeptHistory {
         replace_file(storage, NAME, &bytes)
     }
 
-    /// Reads the file; none if there is none, or none of this chain's.
+    /// Reads the file; none if it is missing, damaged or of another chain.
     pub(in crate::exchange) fn load(storage: &dyn Storage, genesis: B256, network: &Network) -> Option<Self> {
         let bytes = match read_file(storage, NAME) {
             Ok(bytes) => bytes?,
@@ -73,7 +73,7 @@ pub(in crate::exchange) fn kept_until(storage: &dyn Storage) -> Option<u64> {
     Some(Header::read(&mut Reader::new(record.payload)).ok()?.number)
 }
 
-/// What stands before the prices.
+/// The header of the file.
 struct Header {
     genesis: B256,
     tokens: Vec<Address>,

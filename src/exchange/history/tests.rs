@@ -40,8 +40,8 @@ fn a_first_block_at_the_beginning_of_time_has_no_past() {
     for genesis in [0, 1, 59, 60, 61, 3_600, 90_000] {
         let mut history = seeded(genesis);
         assert_eq!(history.series(0, 5, genesis, 30 * DAY, 1).len(), 1);
-        history.apply(Entry { time: genesis, prices: &[(0, 5)], trades: &[], rejections: 0 });
-        history.apply(Entry { time: genesis + 61, prices: &[], trades: &[], rejections: 0 });
+        history.apply(BlockPrices { time: genesis, prices: &[(0, 5)], trades: &[], rejections: 0 });
+        history.apply(BlockPrices { time: genesis + 61, prices: &[], trades: &[], rejections: 0 });
         assert_eq!(history.minutes.at(genesis + 61, 0).map(|(_, price)| price), Some(5), "{genesis}");
     }
 }
@@ -49,7 +49,7 @@ fn a_first_block_at_the_beginning_of_time_has_no_past() {
 #[test]
 fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
     let mut history = History::starting(0, &[30_000]);
-    history.apply(Entry { time: 1, prices: &[], trades: &[], rejections: 0 });
+    history.apply(BlockPrices { time: 1, prices: &[], trades: &[], rejections: 0 });
     assert_eq!(history.change_24h(0, 30_001, 10), 0);
     assert_eq!(history.change_24h(0, 30_002, 10), 1);
     assert_eq!(history.change_24h(0, 29_998, 10), -1);
@@ -60,8 +60,8 @@ fn a_change_is_rounded_to_a_hundredth_of_a_per_cent() {
 #[test]
 fn volumes_last_a_day() {
     let mut history = History::starting(0, &[1, 1]);
-    history.apply(Entry { time: 60, prices: &[], trades: &[(0, 5), (1, 7), (0, 5)], rejections: 2 });
-    history.apply(Entry { time: 121, prices: &[], trades: &[(0, 1)], rejections: 0 });
+    history.apply(BlockPrices { time: 60, prices: &[], trades: &[(0, 5), (1, 7), (0, 5)], rejections: 2 });
+    history.apply(BlockPrices { time: 121, prices: &[], trades: &[(0, 1)], rejections: 0 });
     assert_eq!((history.volumes_24h(121), history.rejections_24h(121)), (vec![11, 7], 2));
     assert_eq!((history.volumes_24h(60 + DAY), history.rejections_24h(60 + DAY)), (vec![1, 0], 0));
     assert_eq!(history.volumes_24h(120 + DAY), [0, 0]);
@@ -88,7 +88,7 @@ fn timed(start: u64, blocks: Vec<Block>) -> Vec<Block> {
 
 fn apply(history: &mut History, blocks: &[Block]) {
     for (time, prices, trades) in blocks {
-        history.apply(Entry { time: *time, prices, trades, rejections: 0 });
+        history.apply(BlockPrices { time: *time, prices, trades, rejections: 0 });
     }
 }
 
@@ -106,7 +106,7 @@ fn answers(history: &History, now: u64) -> Vec<Answers> {
     vec![of(0), of(1)]
 }
 
-/// The bars of `seconds` each, as somebody would find them who looks at every block.
+/// The bars of `seconds` each, computed naively from every block.
 fn expected_candles(start: u64, blocks: &[Block], seconds: u64) -> Vec<(u64, Bar, u128)> {
     let (mut price, mut candles, mut at) = (10, Vec::new(), 0);
     let end = blocks.last().expect("a block").0;

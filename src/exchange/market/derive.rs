@@ -1,4 +1,4 @@
-//! Catching up with the chain: what a new head makes of what was known before.
+//! Derives the exchange at a new head from the last one that was looked at.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -11,8 +11,8 @@ use crate::{
     contracts::{ReadContractError, read, unit},
     exchange::{
         contract::Vault,
-        history::{Entry, History},
-        news::News,
+        events::ExchangeEvents,
+        history::{BlockPrices, History},
         oracle::{Feed, OracleState},
         quote::Quote,
         snapshot::Snapshot,
@@ -26,8 +26,8 @@ pub(super) struct Progress {
     trail: Trail,
     newest: B256,
     history: Arc<History>,
-    /// What listeners know.
-    told: Vec<Feed>,
+    /// The prices last sent to listeners.
+    announced: Vec<Feed>,
     sequence: u64,
 }
 
@@ -37,7 +37,7 @@ impl Shared {
         let head = self.chain.head();
         let view = View::newest(head.clone());
         let oracle = OracleState::read(&view, &self.network)?;
-        // Taken out while it changes: were this to panic, the next reader would start anew.
+        // Taken out while it changes: after a panic the next reader starts afresh.
         let mut progress = match known.take() {
             Some(mut progress) => {
                 if !self.catch_up(&mut progress, &head) {
@@ -49,12 +49,12 @@ impl Shared {
                 trail: head.trail().clone(),
                 newest: head.block.hash,
                 history: Arc::new(self.history_of(&head)?),
-                told: oracle.feeds.clone(),
+                announced: oracle.feeds.clone(),
                 sequence: 0,
             },
         };
         (progress.trail, progress.newest) = (head.trail().clone(), head.block.hash);
-        self.tell_differences(&mut progress, &oracle, head.block.header.timestamp);
+        self.announce_differences(&mut progress, &oracle, head.block.header.timestamp);
         let progress = known.insert(progress);
 
         let quotes = self.quotes(&view, &oracle, &progress.history)?;
@@ -64,7 +64,7 @@ impl Shared {
         Ok(snapshot)
     }
 
-    /// Takes in what the blocks since are. False if the history has to be made anew.
+    /// Applies the blocks since. Returns false if the history has to be rebuilt.
     fn catch_up(&self, progress: &mut Progress, head: &Arc<Head>) -> bool {
         let (removed, added) = progress.trail.difference(head.trail());
         if added.first().is_some_and(|first| first.number() == head.genesis.number()) {
@@ -72,16 +72,16 @@ impl Shared {
         }
         if removed.is_empty() {
             if added.first().is_some_and(|first| first.header.parent_hash != progress.newest) {
-                // More blocks came in between than the chain holds.
+                // The chain no longer holds all of the blocks in between.
                 return false;
             }
-            // More than listeners could keep up with; they hear of the outcome.
-            let tell = added.len() < TICK_BACKLOG && self.ticks.receiver_count() > 0;
+            // Listeners could not keep up with more ticks, and get the resulting prices instead.
+            let announce = added.len() < TICK_BACKLOG && self.ticks.receiver_count() > 0;
             for block in &added {
-                let news = self.reader.read(block);
-                apply(Arc::make_mut(&mut progress.history), block, &news);
-                if tell {
-                    self.tell(progress, block.header.timestamp, last_of_each(&news.prices));
+                let events = self.reader.read(block);
+                apply(Arc::make_mut(&mut progress.history), block, &events);
+                if announce {
+                    self.announce(progress, block.header.timestamp, last_of_each(&events.prices));
                 }
             }
             return true;
@@ -90,7 +90,7 @@ impl Shared {
         let shared = added.first().or(removed.first()).map_or(0, |first| first.number().saturating_sub(1));
         let Some(fork) = head.block(shared) else { return false };
         let Some(from) = history.rewind(fork.header.timestamp) else { return false };
-        // Shared blocks later than the instant that the history went back to, and all that came instead of the others.
+        // Shared blocks after the instant that the history was rewound to, and all blocks that replaced others.
         let again = head.blocks_from(0).rev().take_while(|block| block.header.timestamp > from).count();
         let first = (head.number() + 1).saturating_sub(again as u64);
         if first < head.oldest() || (first == head.oldest() && first > head.genesis.number()) {
@@ -103,7 +103,7 @@ impl Shared {
     pub(super) fn replay(&self, history: &mut History, head: &Head, block: &Block) {
         if block.number() == head.genesis.number() {
             let prices: Vec<_> = self.reference_prices().into_iter().enumerate().collect();
-            history.apply(Entry { time: block.header.timestamp, prices: &prices, trades: &[], rejections: 0 });
+            history.apply(BlockPrices { time: block.header.timestamp, prices: &prices, trades: &[], rejections: 0 });
         } else {
             apply(history, block, &self.reader.read(block));
         }
@@ -113,13 +113,13 @@ impl Shared {
         self.network.tokens.iter().map(|token| token.reference_price).collect()
     }
 
-    /// The history of everything that `head` holds.
+    /// Builds the history from all blocks that `head` holds.
     fn history_of(&self, head: &Arc<Head>) -> Result<History, MarketError> {
         if let Some(history) = self.kept_history(head) {
             return Ok(history);
         }
         let genesis = &head.genesis;
-        // With everything that memory no longer holds on disk nothing is missing.
+        // If the blocks that memory no longer holds are all on disk, nothing is missing.
         let complete = self.chain.oldest(head) <= genesis.number() + 1;
         let mut history = if complete {
             History::seeded(&self.simulation, genesis.header.timestamp, &self.reference_prices())
@@ -129,7 +129,7 @@ impl Shared {
         let mut first = head.oldest();
         if complete && first > genesis.number() {
             self.replay(&mut history, head, genesis);
-            self.old_news(head, 0).for_each(|block| self.replay(&mut history, head, &block));
+            self.old_events(head, 0).for_each(|block| self.replay(&mut history, head, &block));
         } else if !complete {
             first += 1;
         }
@@ -137,7 +137,7 @@ impl Shared {
         Ok(history)
     }
 
-    /// A history that begins with the oldest block that is held: what was before is gone.
+    /// A history that begins with the oldest block that is held.
     fn history_from_oldest(&self, head: &Arc<Head>) -> Result<History, MarketError> {
         let view = View::after(head.clone(), head.oldest()).unwrap_or_else(|_| View::newest(head.clone()));
         let time = view.block.header.timestamp;
@@ -146,18 +146,18 @@ impl Shared {
         Ok(History::starting(time, &prices))
     }
 
-    /// Tells listeners what no block told them: prices that hold again after a revert, or that somebody wrote into the
-    /// state.
-    fn tell_differences(&self, progress: &mut Progress, oracle: &OracleState, time: u64) {
+    /// Sends listeners the prices that changed without a block: after a revert, or because a development method wrote to
+    /// the state.
+    fn announce_differences(&self, progress: &mut Progress, oracle: &OracleState, time: u64) {
         let feeds = oracle.feeds.iter().copied().enumerate();
-        let different = feeds.filter(|(token, feed)| progress.told.get(*token) != Some(feed)).collect();
-        self.tell(progress, time, different);
+        let different = feeds.filter(|(token, feed)| progress.announced.get(*token) != Some(feed)).collect();
+        self.announce(progress, time, different);
     }
 
-    /// Tells listeners of the tokens' new feeds in a block of this time.
-    fn tell(&self, progress: &mut Progress, time: u64, feeds: Vec<(usize, Feed)>) {
+    /// Sends listeners the tokens' new feeds, set in a block of this time.
+    fn announce(&self, progress: &mut Progress, time: u64, feeds: Vec<(usize, Feed)>) {
         for (token, feed) in &feeds {
-            progress.told[*token] = *feed;
+            progress.announced[*token] = *feed;
         }
         if feeds.is_empty() {
             return;
@@ -171,7 +171,7 @@ impl Shared {
                 updated_at: feed.updated_at,
             });
             let tick = Tick::new(progress.sequence, time, &self.network.tokens, moves);
-            // The last of them may have gone meanwhile.
+            // The last listener may have left in the meantime.
             let _ = self.ticks.send(Arc::new(tick));
         }
     }
@@ -195,10 +195,10 @@ impl Shared {
     }
 }
 
-fn apply(history: &mut History, block: &Block, news: &News) {
-    let prices: Vec<_> = news.prices.iter().map(|(token, feed)| (*token, feed.price)).collect();
-    let (trades, rejections) = (&news.trades, news.rejections);
-    history.apply(Entry { time: block.header.timestamp, prices: &prices, trades, rejections });
+fn apply(history: &mut History, block: &Block, events: &ExchangeEvents) {
+    let prices: Vec<_> = events.prices.iter().map(|(token, feed)| (*token, feed.price)).collect();
+    let (trades, rejections) = (&events.trades, events.rejections);
+    history.apply(BlockPrices { time: block.header.timestamp, prices: &prices, trades, rejections });
 }
 
 /// Each token's last feed of a block, in the order of the tokens.

@@ -1,8 +1,8 @@
-//! The exchange as the chain has it, derived again whenever there is a new head and somebody asks.
+//! The exchange as the chain has it, derived on demand for each new head.
 //!
-//! Prices and reserves are view calls at the head, so they are what `eth_call` answers there. What cannot be asked for,
-//! because it is past, comes from blocks: the market keeps a [`History`](super::History) up to the head it last looked at, and catches
-//! up with the blocks in between, or goes back first if some of its own are gone.
+//! Prices and reserves are view calls at the head, equal to what `eth_call` returns there. The past comes from blocks: the
+//! market keeps a [`History`](super::History) up to the head it last looked at, and applies the blocks since then, after
+//! rewinding past those that a revert removed.
 
 mod derive;
 mod old;
@@ -17,9 +17,9 @@ use tokio::sync::{Mutex, Notify, broadcast};
 
 use self::derive::Progress;
 use super::{
+    events::EventReader,
     feed::Simulation,
     history::{History, KeptHistory},
-    news::Reader,
     snapshot::Snapshot,
     tick::Tick,
 };
@@ -31,21 +31,21 @@ use crate::{
     storage::Storage,
 };
 
-/// Ticks that a listener may fall behind by before it gets the latest prices instead.
+/// Number of ticks that a listener may fall behind before it gets the current prices instead.
 const TICK_BACKLOG: usize = 32;
 
-/// The market cannot be derived.
+/// The reason why the market could not be derived.
 #[derive(Debug, thiserror::Error)]
 pub enum MarketError {
-    /// A contract does not answer.
+    /// A contract could not be read.
     #[error(transparent)]
     Contract(#[from] ReadContractError),
-    /// Deriving it was cut short.
+    /// The task was cancelled or panicked.
     #[error("the market could not be derived: {0}")]
     Interrupted(String),
 }
 
-/// The exchange, for everybody who wants to know about it. Clones share it.
+/// The state of the exchange, shared by the interfaces and the metrics. Clones share it.
 #[derive(Clone)]
 pub struct Market(Arc<Shared>);
 
@@ -53,26 +53,26 @@ struct Shared {
     chain: Chain,
     network: Arc<Network>,
     simulation: Simulation,
-    reader: Reader,
+    reader: EventReader,
     /// Whether prices move by themselves.
     ticking: bool,
     latest: ArcSwapOption<Snapshot>,
-    /// Held by whoever derives; others who want the same wait for the result.
+    /// Held by the task that derives the market; other readers wait for its result.
     progress: Arc<Mutex<Option<Progress>>>,
     ticks: broadcast::Sender<Arc<Tick>>,
-    /// Somebody began to listen to them.
+    /// Notified when a listener subscribes.
     listened: Notify,
-    /// Where the history is kept, and the height of the block that it was kept with last.
+    /// The storage of the history, and the height of the block that it was last saved at.
     kept: Option<(Arc<dyn Storage>, AtomicU64)>,
 }
 
 impl Market {
-    /// The market of `network` on `chain`. What was before the first block is made up from `seed`; `ticking` says
-    /// whether prices move by themselves. With a place to keep the history in, it outlives blocks that are let go of.
+    /// The market of `network` on `chain`. The history before the first block is simulated from `seed`; `ticking` tells
+    /// whether prices move by themselves. With storage, the history outlives the blocks that are pruned.
     pub fn new(chain: Chain, network: Arc<Network>, seed: u64, ticking: bool, kept: Option<Arc<dyn Storage>>) -> Self {
         Self(Arc::new(Shared {
             simulation: Simulation::new(seed, &network),
-            reader: Reader::new(&network),
+            reader: EventReader::new(&network),
             chain,
             network,
             ticking,
@@ -97,7 +97,7 @@ impl Market {
     /// The exchange as of the newest head. Takes no lock unless the head is new.
     ///
     /// # Errors
-    /// See [`MarketError`]; on the network's own state nothing but a development method brings one about.
+    /// See [`MarketError`]. Only development methods can bring the state of the network itself to that.
     pub async fn current(&self) -> Result<Arc<Snapshot>, MarketError> {
         if let Some(snapshot) = self.up_to_date() {
             return Ok(snapshot);
@@ -111,8 +111,8 @@ impl Market {
         derived.map_err(|error| MarketError::Interrupted(error.to_string()))?
     }
 
-    /// Keeps the history up to now, where there is a place for it. A failure is logged, and costs no more than a start that
-    /// reads more blocks.
+    /// Saves the history, if there is storage for it. A failure is logged; its only cost is that the next start reads more
+    /// blocks.
     pub async fn keep(&self) {
         let Some((storage, last)) = self.0.kept.as_ref() else { return };
         let snapshot = match self.current().await {
@@ -140,28 +140,28 @@ impl Market {
         self.0.latest.load_full().filter(|snapshot| snapshot.is_of(&head))
     }
 
-    /// Every tick from now on: what the blocks that are derived hold. Somebody has to keep asking for
-    /// [`current`](Self::current), as [`follow`](super::follow) does.
+    /// Subscribes to ticks. They are sent while blocks are derived, so [`current`](Self::current) has to be called
+    /// regularly, as [`follow`](super::follow) does.
     pub fn subscribe(&self) -> broadcast::Receiver<Arc<Tick>> {
         let ticks = self.0.ticks.subscribe();
         self.0.listened.notify_one();
         ticks
     }
 
-    /// Returns when somebody listens.
+    /// Waits for a listener.
     pub(super) async fn listened(&self) {
         while !self.has_listeners() {
             self.0.listened.notified().await;
         }
     }
 
-    /// Whether anybody listens.
+    /// Whether there are listeners.
     pub fn has_listeners(&self) -> bool {
         self.0.ticks.receiver_count() > 0
     }
 
-    /// Whether listeners may have to hear of a new head with these blocks: of new prices, of a revert, or of a state that
-    /// somebody changed without a block.
+    /// Whether a new head with these blocks may concern listeners: it has price updates, is a revert, or changed the state
+    /// without a block.
     pub fn is_concerned(&self, added: &[Arc<Block>], removed: &[Arc<Block>]) -> bool {
         added.is_empty() || !removed.is_empty() || added.iter().any(|block| self.0.reader.may_have_prices(block))
     }
@@ -171,14 +171,14 @@ impl Market {
         !snapshot.oracle.is_stale(self.time_of_prices(snapshot))
     }
 
-    /// The time that prices are held against. It goes on without a block that could have refreshed them only if a
-    /// development method let it pass: a chain on which nothing happens is not broken.
+    /// The time that the age of prices is measured at. While no block could have refreshed them it advances only through
+    /// development methods: an idle chain is not broken.
     pub(super) fn time_of_prices(&self, snapshot: &Snapshot) -> u64 {
         let chain = &self.0.chain;
         let waits = match chain.mining() {
             Mining::Manual => true,
             Mining::Instant => !self.0.ticking,
-            // Blocks that are further apart than prices keep leave gaps by themselves.
+            // Blocks further apart than the lifetime of prices cause gaps by themselves.
             Mining::Interval(interval) => interval.as_secs() >= snapshot.oracle.max_age / 2,
         };
         let idle = if waits { chain.idle().as_secs() } else { 0 };

@@ -1,4 +1,4 @@
-//! What a history is made of after a restart: the one that was kept, and news in blocks that memory no longer holds.
+//! Sources of the history after a restart: the saved one, and events in blocks that memory no longer holds.
 
 use std::sync::Arc;
 
@@ -9,13 +9,13 @@ use crate::{
     exchange::history::{History, KeptHistory},
 };
 
-/// What is remembered by the minute, and of trades at all.
+/// The time for which trades are kept, and prices by the minute.
 const DAY: u64 = 86_400;
-/// Older blocks that are looked at: enough for what is remembered by the hour.
+/// Most older blocks that are read: enough for prices by the hour.
 const OLDER: usize = 20_000;
 
 impl Shared {
-    /// The history that was kept, with what came after it. None if there is none, or none of a block that still counts.
+    /// The saved history with the events since. None if there is none, or if a revert removed its block.
     pub(super) fn kept_history(&self, head: &Arc<Head>) -> Option<History> {
         let (storage, _) = self.kept.as_ref()?;
         let KeptHistory { number, hash, mut history } =
@@ -23,19 +23,19 @@ impl Shared {
         let block = head.block(number).cloned().or_else(|| self.chain.old_block(head, number));
         let counts = match block {
             Some(block) => block.hash == hash,
-            // Blocks that were let go of had come to stay.
+            // Pruned blocks cannot be reverted.
             None => number < self.chain.oldest(head),
         };
         if !counts {
             return None;
         }
-        self.old_news(head, number + 1).for_each(|block| self.replay(&mut history, head, &block));
+        self.old_events(head, number + 1).for_each(|block| self.replay(&mut history, head, &block));
         head.blocks_from(number + 1).for_each(|block| self.replay(&mut history, head, block));
         Some(history)
     }
 
-    /// Blocks on disk from `from` on with news, oldest first: all of the last day, and of those before as many as it takes.
-    pub(super) fn old_news(&self, head: &Head, from: u64) -> impl Iterator<Item = Arc<Block>> {
+    /// Blocks on disk from `from` on with events, oldest first: all of the last day, and a sample of those before.
+    pub(super) fn old_events(&self, head: &Head, from: u64) -> impl Iterator<Item = Arc<Block>> {
         let contracts = &self.network.contracts;
         let keys = vec![LogKey::address(&contracts.oracle), LogKey::address(&contracts.vault)];
         let numbers = self.chain.old_candidates(head, from, head.number(), &[keys]);

@@ -1,5 +1,5 @@
-//! Minutes as bytes: what each price did, as differences to what it was before. A month of twelve prices takes a few
-//! megabytes at most.
+//! Binary encoding of minutes, as differences to the previous ones. A month of twelve prices takes a few megabytes at
+//! most.
 
 use std::sync::Arc;
 
@@ -8,13 +8,13 @@ use alloy_primitives::U256;
 use super::{Bar, GROUP, Group, Minutes, NEEDED, Row, SPARE};
 use crate::codec::{Malformed, Reader, Writer};
 
-/// How a row is written.
+/// Encodings of a row.
 const SAME: u8 = 0;
 const FLAT: u8 = 1;
 const FULL: u8 = 2;
 
 impl Minutes {
-    /// Writes everything.
+    /// Writes all minutes.
     pub(in crate::exchange) fn write(&self, out: &mut Writer) {
         for number in [self.origin, self.first, self.present, self.sealed, self.bars.len() as u64] {
             out.number(number);
@@ -44,7 +44,7 @@ impl Minutes {
         }
     }
 
-    /// Reads what was written.
+    /// Reads all minutes.
     pub(in crate::exchange) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let mut number = || from.number();
         let (origin, first, present, sealed, tokens) = (number()?, number()?, number()?, number()?, number()?);
@@ -82,7 +82,7 @@ impl Minutes {
 
 fn write_row(out: &mut Writer, row: &[Bar], before: &[Bar]) {
     for (bar, before) in row.iter().zip(before) {
-        // What is open lies between low and high, and no price needs 64 bits.
+        // The opening price lies between low and high, and no price needs 64 bits.
         out.signed(bar.open.wrapping_sub(before.close) as i64);
         out.number(bar.high.wrapping_sub(bar.open));
         out.number(bar.open.wrapping_sub(bar.low));

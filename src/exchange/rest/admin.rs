@@ -1,17 +1,8 @@
-//! Setting prices by hand, in the development profile.
+//! Prices set by hand, in the development profile.
 
 use std::{borrow::Cow, collections::HashMap};
 
-use axum::{
-    Json,
-    body::Bytes,
-    extract::{
-        Path, State,
-        rejection::{BytesRejection, PathRejection},
-    },
-    http::header,
-    response::{IntoResponse, Response},
-};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::value::RawValue;
@@ -19,97 +10,91 @@ use serde_json::value::RawValue;
 use super::Exchange;
 use crate::{
     exchange::{
-        bodies::Answer,
-        desk::DeskError,
+        bodies::Envelope,
         feed::usd_e8,
+        manual_prices::ManualPriceError,
+        query::TokenPath,
         quote::{Number, key},
     },
-    web::{Api, Operation, RestError, parameters::TokenAddress},
+    web::{Api, JsonBody, NoStore, Path, RequestBody, RestError},
 };
 
-/// A price that somebody decides about.
+/// The body that sets a price.
 #[derive(JsonSchema)]
-#[schemars(rename = "ManualPrice")]
-#[expect(dead_code, reason = "describes what is read by name")]
-struct Decision {
+pub(super) struct ManualPrice {
     /// US dollars for a whole token, as a number or as text.
-    #[schemars(range(min = 0.000_000_01, max = 92_233_720_368.0))]
-    price: Number,
+    #[schemars(with = "Number", range(min = 0.000_000_01, max = 92_233_720_368.0))]
+    price: u64,
+}
+
+impl RequestBody for ManualPrice {
+    fn parse(json: &[u8]) -> Result<Self, RestError> {
+        let malformed = || RestError::parameter("price", r#"expected {"price": 3512.35}, above 0"#);
+        // The number is read from its text: no price passes through a float.
+        let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(json).map_err(|_| malformed())?;
+        let price = members.get("price").and_then(|price| usd_e8(price.get().trim_matches('"')));
+        Ok(Self { price: price.ok_or_else(malformed)? })
+    }
 }
 
 /// A price that is held.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-struct Held {
+pub(super) struct Held {
     address: String,
     price: Number,
     transaction_hash: String,
 }
 
-/// Whether a price was held until now.
+/// The result of releasing a price.
 #[derive(Serialize, JsonSchema)]
-struct Released {
+pub(super) struct Released {
     address: String,
+    /// Whether the price was held until now.
     released: bool,
 }
 
 /// Adds the routes.
 pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
-    let about = |summary| {
-        let example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7";
-        Operation::new("Development", summary)
-            .path::<TokenAddress>("address", "The token's address in any case.", example)
-            .fails(&[400, 404, 500, 503])
-    };
-    api.post(
-        "/api/admin/prices/{address}",
-        set,
-        about("Puts a price on the chain, however far it moves, and holds it there.")
-            .body::<Decision>()
-            .returns::<Answer<Held>>(),
-    )
-    .delete(
-        "/api/admin/prices/{address}",
-        release,
-        about("Lets the price sources move a price again.").returns::<Answer<Released>>(),
-    )
+    api.tag("Development")
+        .post(
+            "/api/admin/prices/{address}",
+            set,
+            "Puts a price on the chain, however far it moves, and holds it there.",
+        )
+        .delete("/api/admin/prices/{address}", release, "Lets the price sources move a price again.")
 }
 
-impl From<DeskError> for RestError {
-    fn from(error: DeskError) -> Self {
+impl From<ManualPriceError> for RestError {
+    fn from(error: ManualPriceError) -> Self {
         match error {
-            DeskError::NoToken => Self::NotFound(error.to_string()),
-            DeskError::NoKey | DeskError::Refused(_) => Self::Unavailable(error.to_string()),
-            DeskError::Sign(_) => Self::Internal(error.to_string()),
+            ManualPriceError::NoToken => Self::NotFound(error.to_string()),
+            ManualPriceError::NoKey | ManualPriceError::Refused(_) => Self::Unavailable(error.to_string()),
+            ManualPriceError::Sign(_) => Self::Internal(error.to_string()),
         }
     }
 }
 
 async fn set(
     State(exchange): State<Exchange>,
-    path: Result<Path<String>, PathRejection>,
-    body: Result<Bytes, BytesRejection>,
-) -> Result<Response, RestError> {
-    let (token, body) = (exchange.token(&path?.0)?, body?);
-    let wrong = || RestError::parameter("price", r#"expected {"price": 3512.35}, above 0"#);
-    // Read as it is written: no price passes through a float.
-    let members: HashMap<Cow<'_, str>, &RawValue> = serde_json::from_slice(&body).map_err(|_| wrong())?;
-    let price = members.get("price").and_then(|price| usd_e8(price.get().trim_matches('"'))).ok_or_else(wrong)?;
-    let hash = exchange.desk.set(token, price).await?;
-    let address = exchange.market.network().tokens.get(token).map(|token| key(token.address)).unwrap_or_default();
-    Ok(answer(Held { address, price: Number::price(price), transaction_hash: hash.to_string() }))
+    Path(path): Path<TokenPath>,
+    JsonBody(ManualPrice { price }): JsonBody<ManualPrice>,
+) -> Result<NoStore<Envelope<Held>>, RestError> {
+    let hash = exchange.manual_prices.set(path.token.0, price).await?;
+    let address = exchange.address(path.token.0);
+    Ok(NoStore(Envelope::new(Held { address, price: Number::price(price), transaction_hash: hash.to_string() })))
 }
 
 async fn release(
     State(exchange): State<Exchange>,
-    path: Result<Path<String>, PathRejection>,
-) -> Result<Response, RestError> {
-    let token = exchange.token(&path?.0)?;
-    let released = exchange.desk.release(token);
-    let address = exchange.market.network().tokens.get(token).map(|token| key(token.address)).unwrap_or_default();
-    Ok(answer(Released { address, released }))
+    Path(path): Path<TokenPath>,
+) -> Result<NoStore<Envelope<Released>>, RestError> {
+    let released = exchange.manual_prices.release(path.token.0);
+    Ok(NoStore(Envelope::new(Released { address: exchange.address(path.token.0), released })))
 }
 
-fn answer(data: impl Serialize) -> Response {
-    ([(header::CACHE_CONTROL, "no-store")], Json(Answer::new(data))).into_response()
+impl Exchange {
+    fn address(&self, token: usize) -> String {
+        self.market.network().tokens.get(token).map(|token| key(token.address)).unwrap_or_default()
+    }
 }

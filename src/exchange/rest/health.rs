@@ -1,23 +1,18 @@
-//! How the exchange is.
+//! Health of the exchange.
 
-use axum::{
-    Json,
-    extract::State,
-    http::{StatusCode, header},
-    response::{IntoResponse, Response},
-};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::Exchange;
 use crate::{
-    exchange::{bodies::Answer, feed::Condition, oracle::Feed, snapshot::Snapshot},
-    web::Operation,
+    exchange::{bodies::Envelope, feed::Condition, oracle::Feed, snapshot::Snapshot},
+    web::{Checked, NoStore},
 };
 
-/// The answer of `/api/health` (specification, 2.4), with what some clients read besides.
+/// The body of `/api/health`.
 #[derive(Serialize, JsonSchema)]
-struct Health {
+pub(super) struct Health {
     status: &'static str,
     /// Milliseconds since the Unix epoch.
     timestamp: u64,
@@ -27,7 +22,7 @@ struct Health {
     services: Services,
 }
 
-/// What `/api/status` tells.
+/// The body of `/api/status`.
 #[derive(Serialize, JsonSchema)]
 pub(super) struct Status {
     server: Server,
@@ -45,7 +40,7 @@ struct Server {
     timestamp: u64,
 }
 
-/// What a database is to the live network's service, the chain is to this one.
+/// The chain, which takes the place of the database of the live network's service.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Database {
@@ -55,13 +50,13 @@ struct Database {
     block_timestamp: u64,
 }
 
-/// How the parts of the exchange are.
+/// The state of the services of the exchange.
 #[derive(Serialize, JsonSchema)]
 struct Services {
     /// ok, stale or unavailable.
     prices: &'static str,
     websocket: Sockets,
-    /// What keeps wrong prices from being acted on; none if the oracle cannot be read.
+    /// Safeguards against wrong prices; none if the oracle cannot be read.
     guards: Option<Guards>,
 }
 
@@ -71,63 +66,55 @@ struct Sockets {
     clients: usize,
 }
 
-/// What keeps wrong prices from being acted on.
+/// Safeguards against wrong prices.
 #[derive(Serialize, JsonSchema)]
 struct Guards {
     staleness: Staleness,
     deviation: Deviation,
-    /// Where prices come from, in the order in which they are asked.
+    /// The price sources in order.
     sources: Vec<Condition>,
 }
 
-/// Old prices: the oracle's own rule at the newest block.
+/// Staleness of prices, by the oracle's own rule at the newest block.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Staleness {
-    /// Seconds for which a price may be acted on.
+    /// Seconds for which a price is valid.
     max_age: u64,
     /// Seconds since the oldest price was set.
     oldest_age: u64,
-    /// Symbols of the tokens whose price may not be acted on.
+    /// Symbols of the tokens whose price is no longer valid.
     stale: Vec<String>,
 }
 
-/// Sudden moves: the oracle refuses to follow an update that goes further.
+/// Limits of price moves: the oracle rejects an update that goes further.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Deviation {
     /// How far one update may move a price, in basis points.
     max_move_bps: u64,
-    /// Updates that were refused within a day.
+    /// Updates rejected within a day.
     rejected24h: u64,
-    /// Symbols of the tokens whose sources are further off than that: their prices follow in several updates.
+    /// Symbols of the tokens whose sources differ by more than that: their prices follow in several updates.
     behind: Vec<String>,
 }
 
-pub(super) fn health_operation() -> Operation {
-    Operation::new("Exchange", "Whether the exchange can be traded on.")
-        .returns::<Health>()
-        .answers::<Health>(StatusCode::SERVICE_UNAVAILABLE, "Prices are too old to trade on.")
-}
-
-/// Whether the exchange can be traded on: 503 if prices are too old for that.
-pub(super) async fn health(State(exchange): State<Exchange>) -> Response {
+/// `GET /api/health`: 503 if prices are too old to trade on.
+pub(super) async fn health(State(exchange): State<Exchange>) -> Checked<Health> {
     let services = exchange.services().await;
-    let (status, text) = match services.prices {
-        FRESH => (StatusCode::OK, "ok"),
-        _ => (StatusCode::SERVICE_UNAVAILABLE, "degraded"),
-    };
+    let passed = services.prices == FRESH;
     let body = Health {
-        status: text,
+        status: if passed { "ok" } else { "degraded" },
         timestamp: exchange.clock.now_ms(),
-        success: status.is_success(),
+        success: passed,
         uptime: exchange.uptime(),
         services,
     };
-    no_store(status, body)
+    Checked { passed, body }
 }
 
-pub(super) async fn status(State(exchange): State<Exchange>) -> Response {
+/// `GET /api/status`.
+pub(super) async fn status(State(exchange): State<Exchange>) -> NoStore<Envelope<Status>> {
     let block = exchange.market.chain().head().block.clone();
     let server = Server {
         status: "running",
@@ -140,12 +127,7 @@ pub(super) async fn status(State(exchange): State<Exchange>) -> Response {
         block_number: block.number(),
         block_timestamp: block.header.timestamp.saturating_mul(1_000),
     };
-    let data = Status { server, services: exchange.services().await, database };
-    no_store(StatusCode::OK, Answer::new(data))
-}
-
-fn no_store(status: StatusCode, body: impl Serialize) -> Response {
-    (status, [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response()
+    NoStore(Envelope::new(Status { server, services: exchange.services().await, database }))
 }
 
 /// Prices may be traded on.
@@ -166,7 +148,7 @@ impl Exchange {
     fn guards(&self, snapshot: &Snapshot) -> Guards {
         let (oracle, time) = (&snapshot.oracle, self.market.time_of_prices(snapshot));
         let feeds = oracle.feeds.iter().zip(&self.market.network().tokens);
-        let opinions = self.desk.opinions();
+        let opinions = self.manual_prices.opinions();
         let is_behind = |feed: &Feed, opinion: &Option<u64>| {
             opinion.is_some_and(|opinion| {
                 u128::from(opinion.abs_diff(feed.price)) * 10_000
@@ -187,7 +169,7 @@ impl Exchange {
                 rejected24h: snapshot.history.rejections_24h(snapshot.time),
                 behind: behind.map(|(token, _)| token.symbol.clone()).collect(),
             },
-            sources: self.desk.conditions(),
+            sources: self.manual_prices.conditions(),
         }
     }
 

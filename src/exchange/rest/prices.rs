@@ -1,70 +1,117 @@
-//! Prices, tokens and what prices were.
+//! Prices, their history, and tokens.
 
-use axum::{
-    extract::{Path, State, rejection::PathRejection},
-    http::HeaderMap,
-    response::Response,
-};
+use axum::{extract::State, http::HeaderMap};
 
 use super::Exchange;
-use crate::web::{Queries, RestError};
+use crate::{
+    exchange::{
+        bodies::{ByAddress, Candle, Envelope, Points, PriceEntry, SwapTokenEntry, TokenEntry},
+        query::TokenPath,
+    },
+    web::{
+        Cached, Path, Query, RestError,
+        parameters::{Choice, Limit, Timeframe, parameters},
+    },
+};
 
-/// Prices or candles, if nobody says how many, and at most: a day by the minute.
-const DEFAULT_LIMIT: u64 = 100;
-const MAX_LIMIT: u64 = 1_440;
-/// Lengths of candles in seconds.
-const INTERVALS: [(&str, u64); 4] = [("1m", 60), ("5m", 300), ("1h", 3_600), ("1d", 86_400)];
+/// Most prices or candles of an answer, a day by the minute, and how many it has by default.
+type Count = Limit<1_440, 100>;
 
-pub(super) async fn prices(State(exchange): State<Exchange>, headers: HeaderMap) -> Result<Response, RestError> {
+parameters! {
+    /// The query of a price's history.
+    pub(super) struct HistoryQuery {
+        /// How far back.
+        #[param("period" | "timeframe")]
+        timeframe: Timeframe,
+        /// Prices at most.
+        #[param("limit")]
+        limit: Count,
+    }
+}
+
+parameters! {
+    /// The query of candles.
+    pub(super) struct CandlesQuery {
+        /// Length of a candle.
+        #[param("interval")]
+        length: CandleLength,
+        /// Candles at most, the newest.
+        #[param("limit")]
+        limit: Count,
+    }
+}
+
+/// The length of a candle.
+#[derive(Clone, Copy, Debug)]
+pub(in crate::exchange) struct CandleLength {
+    /// Its name on the wire.
+    pub(in crate::exchange) name: &'static str,
+    pub(in crate::exchange) seconds: u64,
+}
+
+impl Choice for CandleLength {
+    const CHOICES: &'static [(&'static str, Self)] = &[
+        ("1m", Self { name: "1m", seconds: 60 }),
+        ("5m", Self { name: "5m", seconds: 300 }),
+        ("1h", Self { name: "1h", seconds: 3_600 }),
+        ("1d", Self { name: "1d", seconds: 86_400 }),
+    ];
+    const DEFAULT: Option<&'static str> = Some("1m");
+}
+
+/// A cached answer.
+type Body<T> = Result<Cached<Envelope<T>>, RestError>;
+
+pub(super) async fn prices(
+    State(exchange): State<Exchange>,
+    headers: HeaderMap,
+) -> Body<ByAddress<PriceEntry<'static>>> {
     let snapshot = exchange.market.current().await?;
     Ok(exchange.respond(&headers, snapshot.prices_body(exchange.clock.now_ms())))
 }
 
-pub(super) async fn tokens(State(exchange): State<Exchange>, headers: HeaderMap) -> Result<Response, RestError> {
+pub(super) async fn tokens(State(exchange): State<Exchange>, headers: HeaderMap) -> Body<Vec<TokenEntry<'static>>> {
     let snapshot = exchange.market.current().await?;
     Ok(exchange.respond(&headers, snapshot.tokens_body(exchange.clock.now_ms())))
 }
 
-pub(super) async fn swap_tokens(State(exchange): State<Exchange>, headers: HeaderMap) -> Result<Response, RestError> {
+pub(super) async fn swap_tokens(
+    State(exchange): State<Exchange>,
+    headers: HeaderMap,
+) -> Body<Vec<SwapTokenEntry<'static>>> {
     let snapshot = exchange.market.current().await?;
     Ok(exchange.respond(&headers, snapshot.swap_tokens_body(exchange.clock.now_ms())))
 }
 
 pub(super) async fn price(
     State(exchange): State<Exchange>,
-    path: Result<Path<String>, PathRejection>,
+    Path(path): Path<TokenPath>,
     headers: HeaderMap,
-) -> Result<Response, RestError> {
-    let token = exchange.token(&path?.0)?;
+) -> Body<PriceEntry<'static>> {
     let snapshot = exchange.market.current().await?;
-    let body = snapshot.price_body(token, exchange.clock.now_ms());
+    let body = snapshot.price_body(path.token.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, body)).ok_or_else(no_quote)
 }
 
 pub(super) async fn history(
     State(exchange): State<Exchange>,
-    path: Result<Path<String>, PathRejection>,
-    query: Queries,
+    Path(path): Path<TokenPath>,
+    Query(query): Query<HistoryQuery>,
     headers: HeaderMap,
-) -> Result<Response, RestError> {
-    let token = exchange.token(&path?.0)?;
-    let (timeframe, count) = (query.timeframe()?, query.number("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT)?);
+) -> Body<Points> {
     let snapshot = exchange.market.current().await?;
-    let body = snapshot.history_body(token, timeframe, count, exchange.clock.now_ms());
+    let body = snapshot.history_body(path.token.0, query.timeframe, query.limit.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, &body)).ok_or_else(no_quote)
 }
 
 pub(super) async fn candles(
     State(exchange): State<Exchange>,
-    path: Result<Path<String>, PathRejection>,
-    query: Queries,
+    Path(path): Path<TokenPath>,
+    Query(query): Query<CandlesQuery>,
     headers: HeaderMap,
-) -> Result<Response, RestError> {
-    let token = exchange.token(&path?.0)?;
-    let interval = query.choice("interval", &INTERVALS)?.unwrap_or(INTERVALS[0]);
-    let count = query.number("limit", 1..=MAX_LIMIT, DEFAULT_LIMIT)?;
+) -> Body<Vec<Candle>> {
     let snapshot = exchange.market.current().await?;
-    let body = snapshot.candles_body(token, interval, count, exchange.clock.now_ms());
+    let body = snapshot.candles_body(path.token.0, query.length, query.limit.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, &body)).ok_or_else(no_quote)
 }
 

@@ -1,12 +1,7 @@
-//! What a swap would bring.
+//! Quotes of swaps.
 
 use alloy_primitives::U256;
-use axum::{
-    Json,
-    extract::State,
-    http::header,
-    response::{IntoResponse, Response},
-};
+use axum::extract::State;
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -16,17 +11,37 @@ use crate::{
     contracts::read,
     decimal::with_point,
     exchange::{
-        bodies::Answer,
+        bodies::Envelope,
         contract::Vault,
         quote::{Number, key},
     },
     network::Token,
-    web::{Queries, RestError},
+    web::{
+        NoCache, Query, RestError,
+        parameters::{Amount, NamedToken, Number as NumberParam, parameters},
+    },
 };
 
-/// How much less than quoted is accepted if nobody says: what the published client takes.
-const DEFAULT_SLIPPAGE_BPS: u64 = 50;
+/// Basis points in a whole.
 const BPS: u64 = 10_000;
+
+parameters! {
+    /// The query of `GET /api/quote`.
+    pub(super) struct QuoteQuery {
+        /// Address or symbol of the token to pay with.
+        #[param("tokenIn", example = "WETH")]
+        token_in: NamedToken,
+        /// Address or symbol of the token to receive.
+        #[param("tokenOut", example = "USDC")]
+        token_out: NamedToken,
+        /// How much to pay, in the token's smallest unit.
+        #[param("amountIn", example = "1000000000000000000")]
+        amount_in: Amount,
+        /// How much less than quoted to accept, in basis points.
+        #[param("slippageBps")]
+        slippage: NumberParam<0, BPS, 50>,
+    }
+}
 
 /// A swap before it happens. Amounts are in the tokens' smallest units unless they say otherwise.
 #[derive(Serialize, JsonSchema)]
@@ -37,20 +52,20 @@ pub(super) struct SwapQuote {
     amount_in: String,
     /// The same in whole tokens.
     amount_in_whole: String,
-    /// What would be paid out, the fee taken off.
+    /// The amount paid out, after the fee.
     amount_out: String,
     amount_out_whole: String,
     /// In the token to receive.
     fee: String,
-    /// What to pass as the least amount, at the slippage that was asked for.
+    /// The minimum output to pass to the vault, at the requested slippage.
     min_amount_out: String,
     slippage_bps: u64,
-    /// The share of the reserve that would be taken, in basis points.
+    /// The share of the reserve that the swap takes, in basis points.
     price_impact_bps: u64,
     status: SwapStatus,
     /// Whether the swap would go through, allowance and balance permitting.
     executable: bool,
-    /// The block that this is the answer of. The next one may begin with other prices.
+    /// The block that the quote is for. The next one may begin with other prices.
     block_number: u64,
 }
 
@@ -64,7 +79,7 @@ struct Side {
     price: Number,
 }
 
-/// The vault's word on a swap, the first of its checks that fails.
+/// The vault's verdict on a swap: the first of its checks that fails.
 #[derive(Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 enum SwapStatus {
@@ -101,18 +116,13 @@ impl SwapStatus {
 }
 
 /// `GET /api/quote`.
-pub(super) async fn quote(State(exchange): State<Exchange>, query: Queries) -> Result<Response, RestError> {
+pub(super) async fn quote(
+    State(exchange): State<Exchange>,
+    Query(query): Query<QuoteQuery>,
+) -> Result<NoCache<Envelope<SwapQuote>>, RestError> {
     let network = exchange.market.network();
-    let token = |name| {
-        let text = query.required(name)?;
-        let found = network.token(text);
-        found.ok_or_else(|| {
-            RestError::NotFound(format!("{name}: no token {:?}", text.chars().take(50).collect::<String>()))
-        })
-    };
-    let (token_in, token_out) = (token("tokenIn")?.clone(), token("tokenOut")?.clone());
-    let amount_in = amount(query.required("amountIn")?)?;
-    let slippage_bps = query.number("slippageBps", 0..=BPS, DEFAULT_SLIPPAGE_BPS)?;
+    let QuoteQuery { token_in: NamedToken(token_in), token_out: NamedToken(token_out), .. } = query;
+    let (amount_in, slippage_bps) = (query.amount_in.0, query.slippage.0);
 
     let permit = exchange.quotes.clone().acquire_owned().await;
     let (head, vault) = (exchange.market.chain().head(), network.contracts.vault);
@@ -123,7 +133,7 @@ pub(super) async fn quote(State(exchange): State<Exchange>, query: Queries) -> R
         read(&view, vault, &call).map(|answer| (answer, view))
     };
     let snapshot = exchange.market.current().await?;
-    let answer = tokio::task::spawn_blocking(ask).await.map_err(|error| RestError::Internal(error.to_string()))?;
+    let answer = tokio::task::spawn_blocking(ask).await?;
     let (answer, view) =
         answer.map_err(|error| RestError::Unavailable(format!("the vault cannot be read: {error}")))?;
     let status = SwapStatus::ALL.get(usize::from(answer.status)).copied();
@@ -159,14 +169,5 @@ pub(super) async fn quote(State(exchange): State<Exchange>, query: Queries) -> R
         block_number: view.block.number(),
     };
     let timestamp = Some(view.block.header.timestamp.saturating_mul(1_000));
-    let body = Answer { timestamp, ..Answer::new(data) };
-    Ok(([(header::CACHE_CONTROL, "no-cache")], Json(body)).into_response())
-}
-
-fn amount(text: &str) -> Result<U256, RestError> {
-    let digits = Some(text).filter(|text| !text.is_empty() && text.bytes().all(|digit| digit.is_ascii_digit()));
-    let number = digits.and_then(|digits| U256::from_str_radix(digits, 10).ok());
-    number.ok_or_else(|| {
-        RestError::parameter("amountIn", "expected a whole number of the token's smallest unit, below 2^256")
-    })
+    Ok(NoCache(Envelope { timestamp, ..Envelope::new(data) }))
 }

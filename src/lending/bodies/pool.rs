@@ -17,7 +17,7 @@ use crate::{
 /// Decimals of a ray.
 const RAY_DECIMALS: u8 = 27;
 
-/// A pool (specification, 2.6). Addresses carry the checksum of EIP-55, amounts are whole tokens, yields per cent.
+/// A pool. Addresses carry the checksum of EIP-55, amounts are whole tokens, yields per cent.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Pool")]
@@ -44,7 +44,7 @@ pub struct PoolDetails {
     total_borrowed: String,
     /// What can be borrowed or withdrawn now.
     available_liquidity: String,
-    /// Income of the treasury that waits to be collected.
+    /// Income of the treasury that has not been collected.
     treasury: String,
     /// Bad debt that later income pays back.
     deficit: String,
@@ -52,7 +52,7 @@ pub struct PoolDetails {
     utilisation: String,
     /// Yearly cost of a loan by credit band, the lowest first, in per cent.
     borrow_apy_by_band: Vec<String>,
-    /// What a unit that was supplied at the beginning is worth.
+    /// The value of one unit supplied at the beginning.
     liquidity_index: String,
     /// None if there is no limit.
     supply_cap: Option<String>,
@@ -60,16 +60,15 @@ pub struct PoolDetails {
     borrow_cap: Option<String>,
     /// US dollars.
     price: String,
-    /// Whether the price is young enough to act on.
+    /// Whether the price is recent enough to be valid.
     price_fresh: bool,
-    parameters: Parameters,
+    parameters: PoolParameters,
 }
 
 /// How an asset earns and how much may be borrowed against it, in per cent.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "PoolParameters")]
-struct Parameters {
+struct PoolParameters {
     base_rate: String,
     slope1: String,
     slope2: String,
@@ -81,7 +80,7 @@ struct Parameters {
     liquidation_bonus: String,
 }
 
-/// What a pool was like.
+/// The history of a pool.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PoolHistory {
@@ -133,7 +132,7 @@ pub fn pool(view: &PoolView, block: &Block) -> String {
         borrow_cap: cap(view.borrowCap),
         price: usd(view.price),
         price_fresh: view.priceFresh,
-        parameters: Parameters {
+        parameters: PoolParameters {
             base_rate: percent(view.parameters.baseRateBps),
             slope1: percent(view.parameters.slope1Bps),
             slope2: percent(view.parameters.slope2Bps),
@@ -173,7 +172,7 @@ impl From<&PoolView> for PoolBody {
 }
 
 impl PoolSample {
-    /// What the lens said about a pool as of `block`.
+    /// A sample from the lens's view of a pool at `block`.
     pub fn new(view: &PoolView, block: &Block) -> Self {
         Self {
             block_number: block.number(),

@@ -13,12 +13,12 @@ use crate::{
     },
 };
 
-/// Where every score begins.
+/// The score of a user without history.
 const LOWEST_SCORE: u64 = 300;
 /// Decimals of a health factor on chain.
 const HEALTH_DECIMALS: u8 = 4;
 
-/// A user (specification, 2.7). Amounts are US dollars.
+/// A user. Amounts are US dollars.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "User")]
@@ -63,7 +63,7 @@ struct Position {
     supplied_usd: String,
     borrowed_usd: String,
     price: String,
-    /// Whether the price is young enough to act on.
+    /// Whether the price is recent enough to be valid.
     price_fresh: bool,
     /// Per cent.
     supply_apy: String,
@@ -72,9 +72,9 @@ struct Position {
     /// At the user's score, in per cent.
     loan_to_value: String,
     liquidation_threshold: String,
-    /// Where the price would have to go for the user to be liquidated, all others as they are; none if nowhere.
+    /// The price at which the user can be liquidated, all other prices being equal; none if there is no such price.
     liquidation_price: Option<String>,
-    /// From which side it would get there.
+    /// The side of that price on which the user can be liquidated.
     liquidation_side: Option<Side>,
 }
 
@@ -86,7 +86,7 @@ enum Side {
     Above,
 }
 
-/// A credit score and what it is made of.
+/// A credit score and its components.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "Score")]
@@ -100,14 +100,14 @@ pub struct ScoreBody {
     health_factor: Option<String>,
     /// Milliseconds since the Unix epoch, here and below; none if there is no such time.
     next_due_date: Option<u64>,
-    /// Whether the present term has been missed.
+    /// Whether the current payment term has been missed.
     late: bool,
     last_borrow_at: Option<u64>,
     last_payment_at: Option<u64>,
 }
 
-/// What points come from: the score is `base` and the points of the first four less those of the last two, within its
-/// range.
+/// The components of a score: `base` plus the points of the first four, less those of the last two, limited to the range of
+/// scores.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ScoreComponents")]
 struct Components {
@@ -146,7 +146,7 @@ struct Counted {
 #[schemars(rename = "PenaltyPoints")]
 struct Penalty {
     points: u64,
-    /// What it was at `since`, from when on it fades.
+    /// The penalty at `since`, from which on it fades.
     initial: u64,
     since: Option<u64>,
 }
@@ -180,7 +180,7 @@ pub fn positions(address: Address, view: &AccountView) -> String {
 
 impl From<&PositionView> for Position {
     fn from(view: &PositionView) -> Self {
-        // What the view leaves open stays below any number that could overflow here.
+        // The contract keeps these values far below anything that could overflow here.
         let bps = |value: U256| percent(value.saturating_to::<u64>());
         let side = match view.liquidationSide {
             1 => Some(Side::Below),
@@ -236,7 +236,7 @@ pub fn score(address: Address, view: &ScoreView) -> String {
     })
 }
 
-/// The largest number stands for the health of somebody who owes nothing.
+/// The contract reports the largest number for a user without debt.
 fn health_factor(bps: U256) -> Option<String> {
     (bps != U256::MAX).then(|| with_point(bps, HEALTH_DECIMALS))
 }

@@ -21,12 +21,12 @@ use crate::{
 /// How long a client may take to accept a message, where no setting says otherwise.
 pub const WRITE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What a WebSocket may do.
+/// The limits of a WebSocket.
 #[derive(Clone, Copy, Debug)]
 pub struct SocketLimits {
     /// Bytes of a message.
     pub max_message: usize,
-    /// Bytes of each of a connection's buffers, for reading and for collecting what is written at once.
+    /// Bytes of each of a connection's buffers, for reading and for writing.
     pub buffer: usize,
     /// Messages that a client may send; `None` for no limit.
     pub messages: Option<Quota>,
@@ -87,8 +87,8 @@ impl WebSockets {
         self.0.cut.add(1);
     }
 
-    /// Upgrades a request, and serves the connection with the protocol that `begin` makes for its client. A request that is
-    /// no upgrade is refused, and so is a client with as many connections as it may have.
+    /// Upgrades a request, and serves the connection with the protocol that `begin` creates for its client. Refuses requests
+    /// that are not an upgrade, and clients that have reached their limit of connections.
     pub async fn accept<P: SocketProtocol>(
         &self,
         request: Request,
@@ -106,7 +106,7 @@ impl WebSockets {
             Ok(slot) => slot,
             Err(max) => return RestError::TooManyConnections(max).into_response(),
         };
-        // The listener's count of connections would end with the upgrade otherwise.
+        // Kept, so that the listener continues to count the connection after the upgrade.
         let connection = parts.extensions.remove::<ConnectionSlot>();
         let held = (slot, connection, self.0.open.hold());
         let flow: Arc<Flow> = parts.extensions.remove().unwrap_or_default();
@@ -127,13 +127,13 @@ impl WebSockets {
     }
 }
 
-/// A route that upgrades to WebSocket, for the OpenAPI document.
+/// The description of a route that upgrades to WebSocket, for the OpenAPI document.
 pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static str) -> Operation {
     let plain = "text/plain; charset=utf-8";
     Operation::new(tag, summary)
         .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
         .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
         .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
-        .fails(&[429])
+        .fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS])
         .at("get", path)
 }

@@ -1,4 +1,4 @@
-//! Why a WebSocket ends, and how the client gets to know.
+//! The reasons why a WebSocket ends, and their close frames.
 
 use std::{error::Error, io, time::Duration};
 
@@ -7,10 +7,10 @@ use tokio_tungstenite::tungstenite::{self, error::ProtocolError};
 
 /// How long closing may take.
 pub(super) const CLOSING: Duration = Duration::from_secs(1);
-/// How long it may take a client that has not read what was written before: the close frame comes after that.
+/// How long closing may take for a slow client, which has to read what was written before the close frame.
 const CLOSING_SLOWLY: Duration = Duration::from_secs(10);
 
-/// Why a WebSocket ends.
+/// The reason why a WebSocket ends.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Ending {
     /// The connection broke.
@@ -22,10 +22,10 @@ pub(super) enum Ending {
     Silent,
     /// The client did not take a message in time.
     Stalled,
-    /// The same, of an event that it was owed.
+    /// The client did not take the message of an event that it was owed in time.
     TooSlow,
     TooManyMessages,
-    /// A message had more than so many bytes.
+    /// A message exceeded this number of bytes.
     TooLarge(usize),
     NotUtf8,
     /// The client broke the rules of RFC 6455.
@@ -55,7 +55,7 @@ impl Ending {
         Self::Lost
     }
 
-    /// The close frame; `None` if it is not the node that closes.
+    /// The close frame; `None` if the node does not close the connection itself.
     pub(super) fn frame(self) -> Option<CloseFrame> {
         let (code, reason) = match self {
             Self::Lost | Self::ClosedByClient => return None,

@@ -1,8 +1,8 @@
 //! WebSockets: one loop for all protocols.
 //!
 //! [`WebSockets`] accepts the connections of an interface. For each of them a task (`task.rs`) reads, writes, sends pings,
-//! enforces the limits and closes with a reason (`ending.rs`). A [`SocketProtocol`] supplies what differs: what is answered
-//! to a message, and what is sent without being asked for.
+//! enforces the limits and closes with a reason (`ending.rs`). A [`SocketProtocol`] supplies what differs: the replies to
+//! messages, and the events that are sent unprompted.
 
 mod accept;
 mod ending;
@@ -20,7 +20,7 @@ use super::Held;
 
 /// A protocol spoken over a WebSocket. Every connection has a value of its own.
 pub trait SocketProtocol: Send + Sync + 'static {
-    /// Something to report without being asked.
+    /// An event that is reported to the client.
     type Event: Send + Sync;
 
     /// Whether clients are owed every event. A client that is too slow for them is then closed with 1008, since it would be
@@ -32,14 +32,14 @@ pub trait SocketProtocol: Send + Sync + 'static {
         None
     }
 
-    /// Takes in a message, which the client may have sent as text or as binary data.
+    /// Handles a message, which the client may have sent as text or as binary data.
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply;
 
     /// Waits for the next event; `None` if the node is shutting down and there will be none. Has to be cancel safe: the
     /// future is dropped whenever something else happens first.
     fn next_event(&mut self) -> impl Future<Output = Option<Self::Event>> + Send;
 
-    /// The messages about an event. Each is made when the client has taken the one before it.
+    /// The messages about an event. Each is rendered when the client has taken the previous one.
     fn messages<'a>(&'a self, event: &'a Self::Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a;
 }
 

@@ -1,4 +1,4 @@
-//! The task of one connection: reads, answers, reports, and notices when the client is gone.
+//! The task of one connection: reads messages, writes replies and events, and detects clients that are gone.
 
 use std::{convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
 
@@ -17,13 +17,13 @@ use super::{
 };
 use crate::web::{Budget, Flow, Held, Shutdown};
 
-/// Messages of one connection that are answered at a time. Nothing more is read until one of them is.
+/// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
-/// How often a client is sent a ping.
+/// Interval of pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a client may send nothing, not even the answer to a ping.
 const SILENCE: Duration = Duration::from_secs(60);
-/// One turn of so many is not for events, so that those that come without end leave room for the rest.
+/// One of this number of turns is not for events, so that a stream of events does not starve the rest.
 const TURNS: u32 = 16;
 
 /// One connection.
@@ -35,12 +35,12 @@ pub(super) struct SocketTask<S, P> {
     limiter: Option<DefaultDirectRateLimiter>,
 }
 
-/// What is sent and received on.
+/// The stream of messages.
 struct Wire<S> {
     socket: S,
     write_timeout: Duration,
     shutdown: Shutdown,
-    /// Reading failed, and nothing more can be read.
+    /// Whether reading failed, so that nothing more can be read.
     unreadable: bool,
 }
 
@@ -73,7 +73,7 @@ where
         let mut answers = FuturesUnordered::new();
         let mut ping = interval_at(Instant::now() + PING_INTERVAL, PING_INTERVAL);
         let mut heard = Instant::now();
-        // One for all turns: to begin and stop listening takes a lock that all connections share.
+        // Shared by all turns: subscribing takes a lock that all connections share.
         let mut shutdown = self.wire.shutdown.clone();
         let mut begun = pin!(shutdown.begun());
         let mut turn = 0_u32;
@@ -82,11 +82,11 @@ where
             let yields = turn.is_multiple_of(TURNS);
             let reads = answers.len() < MAX_IN_FLIGHT;
             if !reads {
-                // The client may well have sent something.
+                // The client may have sent something in the meantime.
                 heard = Instant::now();
             }
             tokio::select! {
-                // Most connections only wait for events: what else they wait for need not be looked at first.
+                // Most connections only wait for events, so these are polled first.
                 biased;
                 event = self.protocol.next_event(), if !yields => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
@@ -150,8 +150,8 @@ where
         }
     }
 
-    /// Ends the connection so that the client gets to know why. A connection that is closed with unread data in it takes
-    /// back what was written last, so that what the client sent meanwhile has to be read.
+    /// Closes the connection with its reason. Closing a connection with unread data would discard what was written last, so
+    /// everything that the client sent in the meantime is read first.
     async fn close(&mut self, ending: Ending) {
         let frame = ending.frame();
         tracing::debug!(interface = self.sockets.interface(), ?ending, "a WebSocket ends");
@@ -163,7 +163,7 @@ where
             if frame.is_some() && socket.send(Message::Close(frame)).await.is_err() {
                 return;
             }
-            // Reading sends the reply to the client's close frame, too. It ends when both have closed.
+            // Reading also sends the reply to the client's close frame. It ends when both sides have closed.
             while let Some(Ok(_)) = socket.next().await {
                 self.flow.take();
             }
@@ -178,7 +178,7 @@ where
     }
 }
 
-/// Waits for an answer, and finds room for it when the request needs none any more.
+/// Waits for a reply, and reserves memory for it once that of the request is released.
 async fn complete(
     answer: BoxFuture<'static, (Utf8Bytes, Held)>,
     request: Held,
@@ -191,7 +191,7 @@ async fn complete(
 }
 
 impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
-    /// Writes messages as they are made. It ends with `missed` if the client does not take one in time.
+    /// Writes messages as they are rendered. Ends with `missed` if the client does not take one in time.
     async fn write(&mut self, messages: impl IntoIterator<Item = Utf8Bytes>, missed: Ending) -> Result<(), Ending> {
         let mut written = false;
         for message in messages {
@@ -206,7 +206,7 @@ impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
     }
 }
 
-/// Waits for a write until the client has taken too long or the node shuts down.
+/// Waits for a write, until its timeout or the shutdown of the node.
 async fn in_time(
     writing: impl Future<Output = Result<(), axum::Error>>,
     write_timeout: Duration,
@@ -215,7 +215,7 @@ async fn in_time(
 ) -> Result<(), Ending> {
     let lost = |_| Ending::Lost;
     let mut writing = pin!(writing);
-    // Nearly always the system takes it at once, and there is nothing to wait for.
+    // The system nearly always takes the message at once.
     if let Some(written) = writing.as_mut().now_or_never() {
         return written.map_err(lost);
     }

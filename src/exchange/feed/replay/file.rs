@@ -1,8 +1,8 @@
-//! The files that recordings are in.
+//! File formats of recordings.
 //!
 //! CSV: the first line names the columns, `time` and then symbols or addresses of tokens; every other line is a row.
 //! JSON: a list of objects `{"time": …, "prices": {"WETH": 3512.35, …}}`. Times are in seconds and never go back; they
-//! may count from anywhere, the first row is the beginning. Prices are US dollars; one that is left out stays as it was.
+//! may have any origin, the first row is the beginning. Prices are US dollars; one that is left out does not change.
 //! Empty lines and lines that begin with `#` are comments in CSV.
 
 use std::{collections::HashMap, io, path::Path};
@@ -12,9 +12,9 @@ use serde_json::value::RawValue;
 
 use crate::{exchange::feed::usd_e8, network::Network};
 
-/// Rows that a recording may have: a month by the second.
+/// Most rows of a recording: a month by the second.
 const MAX_ROWS: usize = 3_000_000;
-/// Bytes that a file may have.
+/// Most bytes of a file.
 const MAX_BYTES: u64 = 512 << 20;
 
 /// Prices by time.
@@ -27,7 +27,7 @@ pub struct Recording {
     prices: Vec<u64>,
 }
 
-/// A file is no recording.
+/// The reason why a file is not a recording.
 #[derive(Debug, thiserror::Error)]
 pub enum ReplayError {
     /// It cannot be read.
@@ -36,7 +36,7 @@ pub enum ReplayError {
     /// It is too long.
     #[error("{0}: more than {MAX_BYTES} bytes or {MAX_ROWS} rows")]
     TooLong(String),
-    /// Something in it is wrong.
+    /// A line or an entry is malformed.
     #[error("{file}, {place}: {what}")]
     Content {
         /// The file.
@@ -48,7 +48,7 @@ pub enum ReplayError {
     },
 }
 
-/// A row that is being read: its place in the file, its time, and tokens with prices as they are written.
+/// A row while it is read: its place in the file, its time, and tokens with the text of their prices.
 struct Row<'a> {
     place: String,
     time: &'a str,
@@ -56,7 +56,7 @@ struct Row<'a> {
 }
 
 #[derive(Deserialize)]
-struct Entry<'a> {
+struct RecordedPrices<'a> {
     #[serde(borrow)]
     time: &'a RawValue,
     #[serde(borrow)]
@@ -114,7 +114,7 @@ impl Recording {
         let mut recording = Self::empty(network);
         for (number, entry) in entries.iter().enumerate() {
             let place = format!("entry {}", number + 1);
-            let entry: Entry<'_> =
+            let entry: RecordedPrices<'_> =
                 serde_json::from_str(entry.get()).map_err(|error| (place.clone(), error.to_string()))?;
             let mut prices = Vec::with_capacity(entry.prices.len());
             for (name, price) in &entry.prices {
@@ -153,7 +153,7 @@ impl Recording {
         Ok(())
     }
 
-    /// Lets times begin with the first row.
+    /// Makes times relative to the first row.
     fn complete(mut self) -> Result<Self, (String, String)> {
         let Some(first) = self.times.first().copied() else {
             return Err(("the end".to_owned(), "there are no prices".to_owned()));
@@ -162,7 +162,7 @@ impl Recording {
         Ok(self)
     }
 
-    /// The prices that hold so many seconds after the beginning.
+    /// The prices at this number of seconds after the beginning.
     pub fn at(&self, seconds: u64) -> Vec<Option<u64>> {
         let Some(row) = self.times.partition_point(|time| *time <= seconds).checked_sub(1) else {
             return vec![None; self.tokens];

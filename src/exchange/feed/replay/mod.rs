@@ -9,7 +9,7 @@ pub use file::{Recording, ReplayError};
 use super::{Condition, Moment, Source};
 use crate::network::Network;
 
-/// Plays a recording from the chain's first block on. Between two rows the earlier one holds, after the last row that.
+/// Replays a recording from the chain's first block on. Each row holds until the next one, the last row for good.
 #[derive(Clone, Debug)]
 pub struct Replay {
     name: String,

@@ -1,4 +1,4 @@
-//! When to leave an upstream alone that fails: longer each time, and after a while for quite some time.
+//! The circuit breaker of an upstream: pauses that double with each failure, then a longer cooldown.
 
 use std::time::Duration;
 
@@ -7,7 +7,7 @@ use super::UpstreamConfig;
 /// The longest pause before an upstream counts as broken.
 const LONGEST_BACKOFF: Duration = Duration::from_secs(60);
 
-/// Failures in a row, and what follows from them.
+/// Consecutive failures, and the pauses that follow from them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Circuit {
     failures: u32,
@@ -28,17 +28,17 @@ impl Circuit {
         self.failures
     }
 
-    /// What the last failure was.
+    /// The last failure.
     pub(super) fn error(&self) -> Option<&str> {
         self.error.as_deref()
     }
 
-    /// Whether the upstream is left alone. One attempt after that decides: it closes the circuit or opens it again.
+    /// Whether the upstream is in its cooldown. The attempt after that closes the circuit or opens it again.
     pub(super) fn is_open(&self, config: &UpstreamConfig) -> bool {
         self.failures >= config.threshold.max(1)
     }
 
-    /// How long to wait before the next attempt.
+    /// The pause before the next attempt.
     pub(super) fn pause(&self, config: &UpstreamConfig) -> Duration {
         if self.is_open(config) {
             return config.cooldown;
@@ -50,7 +50,7 @@ impl Circuit {
     }
 }
 
-/// The pause after so many failures before.
+/// The pause after `before` earlier failures.
 pub(super) fn backoff(config: &UpstreamConfig, before: u32) -> Duration {
     config.backoff.saturating_mul(2u32.saturating_pow(before)).min(LONGEST_BACKOFF)
 }

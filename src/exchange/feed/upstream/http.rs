@@ -1,4 +1,4 @@
-//! Asking over HTTP.
+//! Polling over HTTP.
 
 use std::borrow::Cow;
 
@@ -8,8 +8,7 @@ use rustls::pki_types::CertificateDer;
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
 use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Token};
 
-/// A client that gives up in time, believes these authorities besides the system's, and asks nobody but whom it was told
-/// to ask.
+/// A client with timeouts that trusts these authorities in addition to the system's and follows no redirects.
 pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
     let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
@@ -21,7 +20,7 @@ pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]
     builder.build().map_err(|error| describe(&error))
 }
 
-/// Asks once for all tokens, and again at once if that fails. An upstream that knows some of the tokens has answered.
+/// Requests the prices of all tokens, with immediate retries. Prices for some of the tokens count as success.
 pub(super) async fn poll(upstream: &Shared, client: &Client) -> Result<(), String> {
     let mut attempt = 0;
     loop {
@@ -51,7 +50,7 @@ async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
                 Err(error) => failure = Some(error),
             }
         }
-        // One token that nobody knows is no reason to do without the others.
+        // One unknown token must not cost the prices of the others.
         if let Some(error) = failure.filter(|_| found == 0) {
             return Err(error);
         }
@@ -62,7 +61,7 @@ async fn ask(upstream: &Shared, client: &Client) -> Result<(), String> {
     if found == 0 { Err(format!("no price at {} in the answer", upstream.path)) } else { Ok(()) }
 }
 
-/// A URL with the names of all tokens in place of the placeholders.
+/// Replaces the placeholders of a URL with the names of all tokens.
 fn fill_all<'a>(url: &'a str, tokens: &[Token]) -> Cow<'a, str> {
     if !url.contains('{') {
         return url.into();
@@ -73,7 +72,7 @@ fn fill_all<'a>(url: &'a str, tokens: &[Token]) -> Cow<'a, str> {
     url.replace("{addresses}", &join(|token| key(token.address))).into()
 }
 
-/// The body of a successful answer of a size that can be meant.
+/// The body of a successful answer within the size limit.
 async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     let request = client.get(url).header("accept", "application/json");
     // The URL may hold a key: the message does without it.
@@ -95,7 +94,7 @@ async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
 }
 
-/// An error with its causes: the first alone seldom says what happened.
+/// An error with its causes, since the first alone is rarely specific.
 fn describe(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

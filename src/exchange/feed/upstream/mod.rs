@@ -1,6 +1,6 @@
-//! Services that know prices and are asked over the network.
+//! Price services on the network.
 //!
-//! Asking goes on in the background and never holds up a block: a block takes what was heard last, if it is young enough.
+//! Requests run in the background and never delay a block, which uses the last price received if it is recent enough.
 
 mod circuit;
 mod http;
@@ -17,29 +17,29 @@ use self::circuit::Circuit;
 use super::{Condition, FeedError, Health, JsonPath, Moment, Source, SourceSpec, usd_e8};
 use crate::{chain::Clock, network::Network, redact::origin, web::Shutdown};
 
-/// Bytes that an upstream's answer may have.
+/// Most bytes of an upstream's answer.
 const MAX_ANSWER: usize = 4 << 20;
 
-/// How upstreams are asked.
+/// Settings of upstreams.
 #[derive(Clone, Debug)]
 pub struct UpstreamConfig {
-    /// Time between two questions.
+    /// Interval between requests.
     pub interval: Duration,
-    /// How long an answer may take.
+    /// Timeout of a request.
     pub timeout: Duration,
-    /// How often a question that failed is asked again at once.
+    /// Number of immediate retries of a failed request.
     pub retries: u32,
-    /// How old a price may be that is passed on.
+    /// The age from which on a price is not used.
     pub max_age: Duration,
-    /// What is said to a WebSocket once it is open.
+    /// The message that is sent to a WebSocket once it is open.
     pub subscribe: Option<String>,
-    /// PEM file of authorities that are believed besides the system's.
+    /// PEM file of authorities that are trusted in addition to the system's.
     pub ca_file: Option<PathBuf>,
-    /// The least pause after a failure; it doubles with each further one.
+    /// The pause after a failure, which doubles with each further one.
     pub backoff: Duration,
-    /// Failures in a row after which an upstream is left alone for a while, and for how long.
+    /// Consecutive failures after which an upstream is not contacted for a while.
     pub threshold: u32,
-    /// How long it is left alone.
+    /// The time for which it is not contacted.
     pub cooldown: Duration,
 }
 
@@ -59,10 +59,10 @@ impl Default for UpstreamConfig {
     }
 }
 
-/// What was heard of a token: its price and when, in milliseconds since the Unix epoch.
-type Heard = (u64, u64);
+/// A price and when it was received, in milliseconds since the Unix epoch.
+type Received = (u64, u64);
 
-/// An upstream. Clones share what it knows.
+/// An upstream. Clones share its prices.
 #[derive(Clone)]
 pub struct Upstream(Arc<Shared>);
 
@@ -74,20 +74,20 @@ struct Shared {
     config: UpstreamConfig,
     network: Arc<Network>,
     clock: Arc<dyn Clock>,
-    heard: Mutex<Vec<Option<Heard>>>,
+    heard: Mutex<Vec<Option<Received>>>,
     circuit: Mutex<Circuit>,
-    /// Counts what comes in, so that one can wait for it.
+    /// Counts answers and failures, so that tests can wait for them.
     attempts: watch::Sender<u64>,
 }
 
 enum Transport {
     Http(reqwest::Client),
-    /// How to encrypt; none for a URL that does not ask for it.
+    /// The TLS configuration; none for a plain URL.
     Socket(Option<Arc<ClientConfig>>),
 }
 
 impl Upstream {
-    /// An upstream that nobody asks yet.
+    /// An upstream that is not contacted yet.
     ///
     /// # Errors
     /// [`FeedError::Client`].
@@ -125,7 +125,7 @@ impl Upstream {
         Ok(Self(Arc::new(Shared { name, url, path, transport, config, network, clock, heard, circuit, attempts })))
     }
 
-    /// Asks again and again, until the end begins.
+    /// Requests prices until shutdown.
     pub async fn run(self, mut shutdown: Shutdown) {
         let upstream = &*self.0;
         let ask = async {
@@ -147,14 +147,14 @@ impl Upstream {
         }
     }
 
-    /// Counts up with every answer and every failure.
+    /// The number of answers and failures.
     pub fn attempts(&self) -> watch::Receiver<u64> {
         self.0.attempts.subscribe()
     }
 }
 
 impl Shared {
-    /// Takes in what `document` says of the tokens at these positions. Returns of how many it says something.
+    /// Records the prices in `document` of the tokens at these positions. Returns the number of prices found.
     fn hear(&self, document: &str, tokens: impl Iterator<Item = usize>) -> usize {
         let (now, mut found) = (self.clock.now_ms(), 0);
         for token in tokens {
@@ -174,16 +174,16 @@ impl Shared {
     }
 
     fn fail(&self, error: String) {
-        tracing::warn!(upstream = %self.name, %error, "a price source failed; it is asked again, and what it said last holds until that is too old");
+        tracing::warn!(upstream = %self.name, %error, "a price source failed; it is retried, and its last prices are used until they are too old");
         self.circuit.lock().fail(error);
         self.attempts.send_modify(|attempts| *attempts += 1);
     }
 
-    fn age_ms(&self, (_, at): Heard) -> u64 {
+    fn age_ms(&self, (_, at): Received) -> u64 {
         self.clock.now_ms().saturating_sub(at)
     }
 
-    fn is_young(&self, heard: Heard) -> bool {
+    fn is_young(&self, heard: Received) -> bool {
         u128::from(self.age_ms(heard)) <= self.config.max_age.as_millis()
     }
 }

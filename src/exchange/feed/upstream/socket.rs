@@ -1,4 +1,4 @@
-//! Listening to a WebSocket.
+//! Prices over a WebSocket.
 
 use std::sync::Arc;
 
@@ -12,8 +12,8 @@ use tokio_tungstenite::{
 
 use super::{MAX_ANSWER, Shared};
 
-/// Connects and listens, until the connection ends or nothing is heard of any token for too long. Each message may be
-/// about all tokens or some.
+/// Connects and listens until the connection ends or no price arrives for too long. Each message may have the prices of all
+/// tokens or of some.
 pub(super) async fn listen(upstream: &Shared, tls: Option<Arc<ClientConfig>>) -> Result<(), String> {
     let config = &upstream.config;
     let connector = tls.map_or(Connector::Plain, Connector::Rustls);

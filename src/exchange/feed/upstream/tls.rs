@@ -1,4 +1,4 @@
-//! Whom to believe who an upstream is: the system's authorities, and those of a file.
+//! Certificate authorities of upstreams: the system's, and those of a file.
 
 use std::{path::Path, sync::Arc};
 
@@ -22,14 +22,14 @@ pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, F
     Ok(certificates)
 }
 
-/// How a WebSocket is encrypted.
+/// The TLS configuration of a WebSocket.
 pub(super) fn config(authorities: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, String> {
     let provider = Arc::new(aws_lc_rs::default_provider());
     let verifier = Verifier::new_with_extra_roots(authorities, provider.clone()).map_err(|error| error.to_string())?;
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(|error| error.to_string())?;
-    // The crate calls everything that is not its own list dangerous; this is the platform's.
+    // rustls calls every custom verifier dangerous; this one is the platform's.
     let builder = builder.dangerous().with_custom_certificate_verifier(Arc::new(verifier));
     Ok(Arc::new(builder.with_no_client_auth()))
 }

@@ -1,4 +1,4 @@
-//! Several sources, and whom to believe.
+//! Several sources, and the policy that combines them.
 
 use std::sync::Arc;
 
@@ -9,22 +9,22 @@ use super::{
 };
 use crate::{chain::Clock, network::Network, web::Shutdown};
 
-/// How several opinions become one.
+/// The policy that combines the prices of several sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Policy {
-    /// The first source that has an opinion is believed.
+    /// The price of the first source that has one.
     Fallback,
-    /// The one in the middle is believed; between two, their mean.
+    /// The median; of an even number, the mean of the two in the middle.
     Median,
 }
 
-/// A source cannot be set up.
+/// The reason why a source could not be set up.
 #[derive(Debug, thiserror::Error)]
 pub enum FeedError {
-    /// A recording cannot be played.
+    /// A recording is unusable.
     #[error("exchange.price-sources: {0}")]
     Replay(#[from] ReplayError),
-    /// A file of authorities cannot be used.
+    /// A file of certificate authorities is unusable.
     #[error("exchange.upstream-ca-file: {file}: {what}")]
     Authorities {
         /// The file.
@@ -32,45 +32,45 @@ pub enum FeedError {
         /// What is wrong with it.
         what: String,
     },
-    /// A client for an upstream cannot be made.
+    /// A client for an upstream could not be created.
     #[error("exchange.price-sources: {url}: {what}")]
     Client {
         /// The upstream.
         url: String,
-        /// Why.
+        /// The reason.
         what: String,
     },
 }
 
-/// Several sources in order. Prices that somebody holds by hand come before all of them.
-pub struct Panel {
+/// Several sources in order. Prices set by hand take precedence over all of them.
+pub struct SourceSet {
     manual: Manual,
     sources: Vec<Box<dyn Source>>,
     upstreams: Vec<Upstream>,
     policy: Policy,
-    /// What was answered last.
+    /// The last prices.
     last: Mutex<Vec<Option<u64>>>,
 }
 
-/// What a panel is made of.
+/// The configuration of a source set.
 #[derive(Clone, Copy, Debug)]
-pub struct PanelConfig<'a> {
+pub struct SourceSetConfig<'a> {
     /// The sources in order.
     pub sources: &'a [SourceSpec],
-    /// Whom to believe.
+    /// The policy that combines them.
     pub policy: Policy,
-    /// How upstreams are asked.
+    /// Settings of upstreams.
     pub upstream: &'a UpstreamConfig,
     /// Seed of the simulation.
     pub seed: u64,
 }
 
-impl Panel {
-    /// Sets the sources up. Upstreams are asked only once [`start`](Self::start) is called.
+impl SourceSet {
+    /// Sets the sources up. Upstreams are contacted only after [`start`](Self::start).
     ///
     /// # Errors
     /// See [`FeedError`].
-    pub fn new(config: PanelConfig<'_>, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Self, FeedError> {
+    pub fn new(config: SourceSetConfig<'_>, network: &Arc<Network>, clock: &Arc<dyn Clock>) -> Result<Self, FeedError> {
         let (mut sources, mut upstreams): (Vec<Box<dyn Source>>, _) = (Vec::new(), Vec::new());
         for spec in config.sources {
             match spec {
@@ -88,24 +88,24 @@ impl Panel {
         Ok(Self { manual, sources, upstreams, policy: config.policy, last: Mutex::default() })
     }
 
-    /// Starts to ask upstreams, until the end begins.
+    /// Starts to contact upstreams, until shutdown.
     pub fn start(&self, shutdown: &Shutdown) {
         for upstream in &self.upstreams {
             tokio::spawn(upstream.clone().run(shutdown.clone()));
         }
     }
 
-    /// Prices that somebody holds by hand.
+    /// The prices set by hand.
     pub fn manual(&self) -> &Manual {
         &self.manual
     }
 
-    /// How every source does, in order.
+    /// The condition of every source, in order.
     pub fn conditions(&self) -> Vec<Condition> {
         self.sources.iter().map(|source| source.condition()).collect()
     }
 
-    /// What was answered last, for each token.
+    /// The last price of each token.
     pub fn last(&self) -> Vec<Option<u64>> {
         self.last.lock().clone()
     }
@@ -121,7 +121,7 @@ impl Panel {
     }
 }
 
-impl Source for Panel {
+impl Source for SourceSet {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
         let held = self.manual.prices(moment);
         let all: Vec<_> = self.sources.iter().map(|source| source.prices(moment)).collect();
@@ -140,13 +140,13 @@ impl Source for Panel {
     fn condition(&self) -> Condition {
         let conditions = self.conditions();
         let best = conditions.into_iter().find(|condition| condition.status == Health::Ok);
-        best.unwrap_or(Condition { status: Health::Waiting, ..Condition::ok("panel") })
+        best.unwrap_or(Condition { status: Health::Waiting, ..Condition::ok("sources") })
     }
 }
 
-impl std::fmt::Debug for Panel {
+impl std::fmt::Debug for SourceSet {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Panel")
+        f.debug_struct("SourceSet")
             .field("sources", &self.conditions())
             .field("policy", &self.policy)
             .finish_non_exhaustive()
@@ -170,35 +170,41 @@ mod tests {
         }
     }
 
-    fn panel(policy: Policy, columns: [[u64; 4]; 3]) -> Panel {
+    fn source_set(policy: Policy, columns: [[u64; 4]; 3]) -> SourceSet {
         let opinions = |row: [u64; 4]| row.map(|price| Some(price).filter(|price| *price > 0)).to_vec();
         let sources = columns.map(|row| Box::new(Fixed(opinions(row))) as Box<dyn Source>);
-        Panel { manual: Manual::new(4), sources: sources.into(), upstreams: Vec::new(), policy, last: Mutex::default() }
+        SourceSet {
+            manual: Manual::new(4),
+            sources: sources.into(),
+            upstreams: Vec::new(),
+            policy,
+            last: Mutex::default(),
+        }
     }
 
-    fn ask(panel: &Panel) -> Vec<Option<u64>> {
+    fn ask(sources: &SourceSet) -> Vec<Option<u64>> {
         let current = [Feed::default(); 4];
-        panel.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })
+        sources.prices(&Moment { current: &current, time: 0, genesis: 0, elapsed: 0, update: 0 })
     }
 
     #[test]
     fn the_first_opinion_or_the_middle_one_counts() {
         let columns = [[1, 0, 0, 0], [9, 5, 0, 8], [4, 6, 0, 3]];
-        let fallback = panel(Policy::Fallback, columns);
+        let fallback = source_set(Policy::Fallback, columns);
         assert_eq!(ask(&fallback), [Some(1), Some(5), None, Some(8)]);
-        let median = panel(Policy::Median, columns);
+        let median = source_set(Policy::Median, columns);
         assert_eq!(ask(&median), [Some(4), Some(5), None, Some(5)]);
-        let extremes = panel(Policy::Median, [[i64::MAX as u64; 4], [i64::MAX as u64; 4], [0; 4]]);
+        let extremes = source_set(Policy::Median, [[i64::MAX as u64; 4], [i64::MAX as u64; 4], [0; 4]]);
         assert_eq!(ask(&extremes), [Some(i64::MAX as u64); 4]);
     }
 
     #[test]
     fn a_price_by_hand_comes_before_all_others() {
-        let panel = panel(Policy::Median, [[1; 4], [2; 4], [3; 4]]);
-        panel.manual().hold(2, Some(100));
-        assert_eq!(ask(&panel), [Some(2), Some(2), Some(100), Some(2)]);
-        assert_eq!(panel.last()[2], Some(100));
-        panel.manual().hold(2, None);
-        assert_eq!(ask(&panel), [Some(2); 4]);
+        let sources = source_set(Policy::Median, [[1; 4], [2; 4], [3; 4]]);
+        sources.manual().hold(2, Some(100));
+        assert_eq!(ask(&sources), [Some(2), Some(2), Some(100), Some(2)]);
+        assert_eq!(sources.last()[2], Some(100));
+        sources.manual().hold(2, None);
+        assert_eq!(ask(&sources), [Some(2); 4]);
     }
 }

@@ -1,4 +1,4 @@
-//! What a block's logs say about the exchange.
+//! Events of the exchange in the logs of a block.
 
 use alloy_primitives::{Address, Bloom, U256};
 use alloy_sol_types::SolEvent;
@@ -13,30 +13,30 @@ use crate::{
     network::Network,
 };
 
-/// New prices and trades of one block, by the tokens' positions in the network's list.
+/// Price updates and trades of one block, by the tokens' positions in the network's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct News {
-    /// Prices, in the order in which they were set. A token may come more than once.
+pub struct ExchangeEvents {
+    /// Price updates in order. A token may occur more than once.
     pub prices: Vec<(usize, Feed)>,
-    /// Amounts that changed hands in swaps, in US dollars × 10^8 at the price of the swap.
+    /// Both sides of each swap, in US dollars × 10^8 at the price of the swap.
     pub trades: Vec<(usize, u128)>,
     /// Updates that the oracle refused to follow.
     pub rejections: u64,
 }
 
-/// Reads blocks.
+/// Reads the events of blocks.
 #[derive(Clone, Debug)]
-pub(super) struct Reader {
+pub(super) struct EventReader {
     oracle: Address,
     vault: Address,
-    /// Address and one whole token in its smallest unit.
+    /// The address of each token, and one whole token in its smallest unit.
     tokens: Vec<(Address, U256)>,
-    /// Filters of blocks with logs of these have these bits.
+    /// Bits set in the bloom filter of every block with logs of the oracle, and of the vault.
     oracle_mark: Bloom,
     vault_mark: Bloom,
 }
 
-impl Reader {
+impl EventReader {
     pub(super) fn new(network: &Network) -> Self {
         let (oracle, vault) = (network.contracts.oracle, network.contracts.vault);
         let mark = |address| {
@@ -48,39 +48,39 @@ impl Reader {
         Self { oracle, vault, tokens, oracle_mark: mark(oracle), vault_mark: mark(vault) }
     }
 
-    /// Whether the block may have new prices. Almost never wrong.
+    /// Whether the block may have price updates. False positives are rare.
     pub(super) fn may_have_prices(&self, block: &Block) -> bool {
         block.header.logs_bloom.contains(&self.oracle_mark)
     }
 
-    /// What the block says.
-    pub(super) fn read(&self, block: &Block) -> News {
-        let mut news = News::default();
-        // Most blocks of a busy chain say nothing, and their filters tell.
+    /// Returns the events of a block.
+    pub(super) fn read(&self, block: &Block) -> ExchangeEvents {
+        let mut events = ExchangeEvents::default();
+        // The filter rules out most blocks of a busy chain.
         if !self.may_have_prices(block) && !block.header.logs_bloom.contains(&self.vault_mark) {
-            return news;
+            return events;
         }
         let mut swap: Option<Swap> = None;
         for at in block.logs() {
             if let Some((token, feed)) = price_update(at.log, self.oracle) {
-                news.prices.extend(self.position(token).map(|position| (position, feed)));
+                events.prices.extend(self.position(token).map(|position| (position, feed)));
             } else if is_rejection(at.log, self.oracle) {
-                news.rejections += 1;
+                events.rejections += 1;
             } else if at.log.address == self.vault {
                 let data = &at.log.data;
                 match Swap::decode_log_data(data) {
                     Ok(event) => swap = Some(event),
-                    // How the swap before it was priced.
+                    // The pricing of the preceding swap.
                     Err(_) => {
                         if let (Ok(priced), Some(swap)) = (SwapPriced::decode_log_data(data), swap.take()) {
-                            news.trades.extend(self.value(swap.tokenIn, swap.amountIn, priced.priceIn));
-                            news.trades.extend(self.value(swap.tokenOut, swap.amountOut, priced.priceOut));
+                            events.trades.extend(self.value(swap.tokenIn, swap.amountIn, priced.priceIn));
+                            events.trades.extend(self.value(swap.tokenOut, swap.amountOut, priced.priceOut));
                         }
                     }
                 }
             }
         }
-        news
+        events
     }
 
     fn position(&self, token: Address) -> Option<usize> {

@@ -1,4 +1,4 @@
-//! Where prices are set by hand: for those who develop against the node and want to see what happens then.
+//! Prices set by hand, for developers who test how their programs react to them.
 
 use std::sync::Arc;
 
@@ -9,7 +9,7 @@ use tokio::sync::Mutex;
 
 use super::{
     contract::PriceOracle,
-    feed::{Condition, Panel},
+    feed::{Condition, SourceSet},
 };
 use crate::{
     account::SecretKey,
@@ -18,73 +18,73 @@ use crate::{
     network::Network,
 };
 
-/// Gas for a price.
+/// Gas limit of the transaction that sets a price.
 const GAS: u64 = 150_000;
 
-/// Sets prices and holds them there.
-pub struct Desk {
+/// Sets prices and holds them until they are released.
+pub struct ManualPrices {
     chain: Chain,
     network: Arc<Network>,
-    panel: Arc<Panel>,
-    /// The key of the oracle's owner, who may move a price as far as one likes; none if nobody may do that from here.
+    sources: Arc<SourceSet>,
+    /// The key of the oracle's owner, who may move a price any distance; none if prices cannot be set on this node.
     owner: Option<SecretKey>,
-    /// Held from choosing a nonce to having the transaction in the pool.
+    /// Held from the choice of a nonce until the transaction is in the pool.
     turn: Mutex<()>,
 }
 
-/// A price could not be set.
+/// The reason why a price could not be set.
 #[derive(Debug, thiserror::Error)]
-pub enum DeskError {
-    /// There is no such token.
+pub enum ManualPriceError {
+    /// The network has no such token.
     #[error("no such token")]
     NoToken,
     /// The node does not hold the key.
     #[error("prices cannot be set on this node")]
     NoKey,
-    /// The key does not sign.
-    #[error("the owner's key does not sign: {0}")]
+    /// Signing failed.
+    #[error("signing with the owner's key failed: {0}")]
     Sign(String),
-    /// The chain does not take the transaction.
+    /// The chain refused the transaction.
     #[error("the chain refused the price: {0}")]
     Refused(#[from] SubmitError),
 }
 
-impl Desk {
-    /// A desk that signs with the owner's key, if there is one.
-    pub fn new(chain: Chain, network: Arc<Network>, panel: Arc<Panel>, owner: Option<SecretKey>) -> Self {
-        Self { chain, network, panel, owner, turn: Mutex::default() }
+impl ManualPrices {
+    /// Manual prices, signed with the owner's key if there is one.
+    pub fn new(chain: Chain, network: Arc<Network>, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Self {
+        Self { chain, network, sources, owner, turn: Mutex::default() }
     }
 
-    /// Whether prices may be set here.
+    /// Whether prices can be set on this node.
     pub fn is_open(&self) -> bool {
         self.owner.is_some()
     }
 
-    /// How the sources do that prices come from otherwise.
+    /// The condition of each price source.
     pub fn conditions(&self) -> Vec<Condition> {
-        self.panel.conditions()
+        self.sources.conditions()
     }
 
-    /// What the sources thought of each token when they were asked last.
+    /// The last price that the sources agreed on for each token.
     pub fn opinions(&self) -> Vec<Option<u64>> {
-        self.panel.last()
+        self.sources.last()
     }
 
     /// Puts a token's price on the chain, however far it moves, and holds it there. Returns the transaction's hash, with
     /// instant sealing once its block is published.
     ///
     /// # Errors
-    /// See [`DeskError`].
-    pub async fn set(&self, token: usize, price: u64) -> Result<B256, DeskError> {
-        let key = self.owner.as_ref().ok_or(DeskError::NoKey)?;
-        let address = self.network.tokens.get(token).ok_or(DeskError::NoToken)?.address;
+    /// See [`ManualPriceError`].
+    pub async fn set(&self, token: usize, price: u64) -> Result<B256, ManualPriceError> {
+        let key = self.owner.as_ref().ok_or(ManualPriceError::NoKey)?;
+        let address = self.network.tokens.get(token).ok_or(ManualPriceError::NoToken)?.address;
         let call = PriceOracle::setPriceCall { token: address, price: U256::from(price) };
         let accepted = {
             let _turn = self.turn.lock().await;
             let transaction = sign_transaction(key, self.transaction(key, call.abi_encode())?);
-            let transaction = transaction.map_err(|error| DeskError::Sign(error.to_string()))?;
-            // First, so that no update comes in between that moves it elsewhere again.
-            self.panel.manual().hold(token, Some(price));
+            let transaction = transaction.map_err(|error| ManualPriceError::Sign(error.to_string()))?;
+            // Held first, so that no update in between moves the price away again.
+            self.sources.manual().hold(token, Some(price));
             self.chain.accept(Submission { transaction, sidecar: None })
         };
         let settled = match accepted {
@@ -92,14 +92,14 @@ impl Desk {
             Err(error) => Err(error),
         };
         settled.map_err(|error| {
-            self.panel.manual().hold(token, None);
+            self.sources.manual().hold(token, None);
             error.into()
         })
     }
 
-    /// Lets go of a price: from here on the sources move it again. Returns whether it was held.
+    /// Releases a price, which the sources then move again. Returns whether it was held.
     pub fn release(&self, token: usize) -> bool {
-        let manual = self.panel.manual();
+        let manual = self.sources.manual();
         let held = manual.held(token).is_some();
         manual.hold(token, None);
         held
@@ -107,7 +107,7 @@ impl Desk {
 
     fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> Result<UnsignedTransaction, SubmitError> {
         let (chain_id, from) = (self.chain.params().chain_id, key.address());
-        // The pool first, then the head: what has left the pool in between is in the head.
+        // The pool is read before the head: a transaction that leaves the pool in between is in the head.
         let nonce = match self.chain.pool().pending_nonce(from) {
             Some(nonce) => nonce,
             None => self.chain.head().state.nonce(from)?,
@@ -118,7 +118,7 @@ impl Desk {
                 chain_id,
                 nonce,
                 gas_limit: GAS,
-                // Twice, as wallets do it: it may have to wait for a block.
+                // Twice the base fee, as wallets set it: the transaction may have to wait for a block.
                 max_fee_per_gas: 2 * u128::from(base_fee) + self.chain.min_tip(),
                 max_priority_fee_per_gas: self.chain.min_tip(),
                 to,
