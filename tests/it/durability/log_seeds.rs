@@ -7,7 +7,7 @@ use tetrad::{
     codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogError, LogStore},
     state::{AccountChange, Changes},
-    storage::{Directory, Storage, StoredFile},
+    storage::{Directory, Storage},
 };
 
 use super::{disk::Disk, rounds};
