@@ -7,14 +7,12 @@ use alloy_primitives::{B256, TxKind, U256};
 use alloy_sol_types::SolCall;
 use tokio::sync::Mutex;
 
-use super::{
-    contract::PriceOracle,
-    feed::{Condition, Panel},
-};
+use super::feed::{Condition, Panel};
 use crate::{
     account::SecretKey,
     block::Submission,
     chain::{Chain, SubmitError, UnsignedTransaction, sign_transaction},
+    contracts::bindings::PriceOracle,
     network::Network,
 };
 

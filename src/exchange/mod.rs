@@ -10,7 +10,6 @@
 
 mod bodies;
 mod config;
-pub mod contract;
 mod desk;
 pub mod feed;
 pub mod genesis;

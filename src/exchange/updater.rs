@@ -8,7 +8,6 @@ use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
 
 use super::{
-    contract::PriceOracle,
     feed::{Moment, Source},
     oracle::OracleState,
 };
@@ -16,7 +15,7 @@ use crate::{
     account::SecretKey,
     block::{Transaction, UnsignedTransaction},
     chain::{Head, Preamble, View, sign_transaction},
-    contracts::ReadContractError,
+    contracts::{ReadContractError, bindings::PriceOracle},
     evm::Environment,
     network::Network,
 };

@@ -3,11 +3,11 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::artifacts::interfaces;
+use crate::artifacts;
 
 /// An entry of an ABI. What is not named here, such as constructors, is left out.
 #[derive(Deserialize)]
-struct Entry {
+struct AbiEntry {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default)]
@@ -49,7 +49,7 @@ fn list(parameters: &[Parameter]) -> String {
     parameters.iter().map(Parameter::line).collect::<Vec<_>>().join(",")
 }
 
-impl Entry {
+impl AbiEntry {
     fn line(&self) -> Option<String> {
         if !matches!(self.kind.as_str(), "function" | "event" | "error") {
             return None;
@@ -67,10 +67,10 @@ impl Entry {
 
 /// All of them, as a JSON object of lists by contract.
 pub(super) fn json() -> String {
-    let contracts = interfaces().into_iter().map(|(name, abi)| {
+    let contracts = artifacts::ALL.into_iter().map(|artifact| {
         // The artifacts are part of the program: a test reads them all.
-        let entries: Vec<Entry> = serde_json::from_str(abi.get()).unwrap_or_default();
-        (name.to_owned(), entries.iter().filter_map(Entry::line).map(Value::String).collect())
+        let entries: Vec<AbiEntry> = serde_json::from_str(artifact.abi()).unwrap_or_default();
+        (artifact.name.to_owned(), entries.iter().filter_map(AbiEntry::line).map(Value::String).collect())
     });
     Value::Object(contracts.collect::<Map<_, _>>()).to_string()
 }

@@ -6,6 +6,7 @@ use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 use tetrad::{
     chain::{BlockId, HistoryLimits, Mining},
+    contracts::bindings::Token,
     log::{BlockLog, ChainIdentity, Directory, Durability, Entry, LocalLog, Storage},
     store::{Found, History, LogKey},
 };
@@ -67,10 +68,7 @@ async fn through_the_indexes_of_many_segments() {
     let token = crate::support::chain::token("USDC");
     let mut blocks = Vec::new();
     for round in 1..20u64 {
-        let call = crate::support::abi::Erc20::transferCall {
-            to: Address::with_last_byte(round as u8),
-            value: U256::from(round),
-        };
+        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
         let receipt = node.send(&node.signer(0), token.address, call).await;
         let head = node.chain().head();
         blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());
