@@ -19,6 +19,7 @@ mod vectors;
 mod credit_vectors;
 mod gas;
 mod interest_vectors;
+mod interfaces;
 mod lens;
 mod multicall;
 mod oracle;
