@@ -107,7 +107,7 @@ fn read<T: DeserializeOwned>(method: &str, answer: Result<Box<RawValue>, AskErro
     let result = answer.map_err(|error| unavailable(error.to_string()))?;
     serde_json::from_str(result.get()).map_err(|error| {
         let shown: String = result.get().chars().take(80).collect();
-        unavailable(format!("{method}: {shown} is not the expected value ({error})"))
+        unavailable(format!("{method}: {shown} is not what was asked for ({error})"))
     })
 }
 

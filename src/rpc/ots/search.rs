@@ -33,7 +33,7 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// Advice on how to request less: a search continues where one ended, and traces every block on the way.
-const ADVICE: &str = "request a smaller page, from a block nearer to the wanted transactions";
+const ADVICE: &str = "ask for a smaller page, from a block nearer to the wanted transactions";
 /// The maximum number of transactions on one page.
 const MAX_PAGE: u64 = 1_000;
 
