@@ -1,4 +1,5 @@
-// Compiles src/ and test/ and writes one artifact for each deployable contract.
+// Compiles src/ and test/ and writes one artifact for each deployable contract, and the interfaces of all of them as Solidity,
+// from which the node and its tests generate their bindings.
 //
 //   node build.mjs            rebuild artifacts/
 //   node build.mjs --check    fail if a committed artifact differs from its source by a byte
@@ -54,9 +55,10 @@ export function targets(sources) {
   return [...DEPLOYABLE, ...Object.keys(sources).filter((path) => path.startsWith("test/"))];
 }
 
-/** The artifacts of one file, by path below artifacts/; throws with the compiler's messages if it finds a fault. Each file
- * is compiled on its own, so that its bytecode depends on nothing it does not import. Also says what it read. A warning about
- * our own sources is a fault, too, unless `lenient`; what the library's authors live with is theirs. */
+/** The artifacts of one file, by path below artifacts/, the variants of the enumerations that it can name, and the files that
+ * it read; throws with the compiler's messages if it finds a fault. Each file is compiled on its own, so that its bytecode
+ * depends on nothing it does not import. A warning about our own sources is a fault, too, unless `lenient`; the library's
+ * warnings are not ours to mend. */
 export function build(target, sources, { lenient = false } = {}) {
   const read = new Set([target]);
   const findImport = (path) => {
@@ -70,7 +72,7 @@ export function build(target, sources, { lenient = false } = {}) {
   const input = {
     language: "Solidity",
     sources: { [target]: { content: sources[target] } },
-    settings: { ...SETTINGS, outputSelection: { [target]: { "*": OUTPUTS } } },
+    settings: { ...SETTINGS, outputSelection: { [target]: { "*": OUTPUTS }, "*": { "": ["ast"] } } },
   };
   const output = JSON.parse(solc.compile(JSON.stringify(input), { import: findImport }));
   const faults = (output.errors ?? []).filter(
@@ -84,7 +86,7 @@ export function build(target, sources, { lenient = false } = {}) {
     if (contract.evm.bytecode.object.length === 0) continue;
     artifacts[`${directory}${name}.json`] = `${JSON.stringify(artifact(name, contract), null, 2)}\n`;
   }
-  return { artifacts, read };
+  return { artifacts, enums: enumerations(output.sources), read };
 }
 
 function artifact(contractName, contract) {
@@ -105,6 +107,87 @@ function withoutNodeIds(layout) {
   return JSON.parse(text.replace(/(t_(?:struct|contract|enum)\(\w+\))\d+/g, "$1"));
 }
 
+/** The variants of every enumeration by its name, which an ABI does not have. */
+function enumerations(sources) {
+  const enums = {};
+  for (const { ast } of Object.values(sources)) {
+    for (const node of ast.nodes.flatMap((node) => [node, ...(node.nodes ?? [])])) {
+      if (node.nodeType === "EnumDefinition") enums[node.canonicalName] = node.members.map((member) => member.name);
+    }
+  }
+  return enums;
+}
+
+/** One Solidity file with the interfaces of these contracts (`[name, abi]`). It is made from the ABIs, and has two things that
+ * they lack: a struct that several contracts use is one type, and enumerations have their variants. A contract's errors are
+ * in an interface of their own, since one of them may have the name of an event. */
+function interfaces(contracts, enums) {
+  const shared = new Map();
+  const blocks = contracts.flatMap(([contractName, abi]) => {
+    const own = new Map();
+    /** A type as Solidity spells it. Takes down the definition of a struct or enumeration. */
+    const type = ({ internalType, type: plain, components }) => {
+      const [, kind, scope, name, array] = /^(struct|enum) (?:(\w+)\.)?(\w+)((?:\[\d*\])*)$/.exec(internalType) ?? [];
+      if (kind === undefined) return plain;
+      const definitions = scope === undefined ? shared : own;
+      if (kind === "enum") {
+        const variants = enums[scope === undefined ? name : `${scope}.${name}`];
+        definitions.set(name, `enum ${name} { ${variants.join(", ")} }`);
+      } else {
+        const fields = components.map((field) => `${type(field)} ${field.name};`);
+        definitions.set(name, block(`struct ${name}`, fields));
+      }
+      return `${name}${array}`;
+    };
+    const parameter = (one) => [type(one), ...(one.indexed ? ["indexed"] : []), one.name].join(" ").trimEnd();
+    const list = (parameters) => `(${parameters.map(parameter).join(", ")})`;
+    const line = (entry) => {
+      if (entry.type === "constructor") return `constructor${list(entry.inputs)};`;
+      if (entry.type !== "function") return `${entry.type} ${entry.name}${list(entry.inputs)};`;
+      const mutability = entry.stateMutability === "nonpayable" ? "" : ` ${entry.stateMutability}`;
+      const returns = entry.outputs.length > 0 ? ` returns ${list(entry.outputs)}` : "";
+      return `function ${entry.name}${list(entry.inputs)} external${mutability}${returns};`;
+    };
+    const lines = (...types) => abi.filter((entry) => types.includes(entry.type)).map(line);
+    const body = lines("constructor", "event", "function");
+    return [
+      block(`interface ${contractName}Errors`, lines("error")),
+      block(`interface ${contractName}`, [...sorted(own), ...body]),
+    ];
+  });
+  const parts = [...sorted(shared), ...blocks.filter((text) => text !== "")];
+  return `// The contracts' interfaces, written by build.mjs.\n\n${parts.join("\n\n")}\n`;
+}
+
+/** An ABI leaves out the constructor that every contract has that declares none. */
+function withConstructor(abi) {
+  const declared = abi.some((entry) => entry.type === "constructor");
+  return declared ? abi : [{ type: "constructor", inputs: [] }, ...abi];
+}
+
+function sorted(definitions) {
+  return [...definitions].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, text]) => text);
+}
+
+function block(head, lines) {
+  const indented = lines.map((line) => `    ${line.replaceAll("\n", "\n    ")}\n`);
+  return lines.length === 0 ? "" : `${head} {\n${indented.join("")}}`;
+}
+
+/** The two files of interfaces: of the contracts that are deployed, and of what those of the tests have in addition. */
+function allInterfaces(artifacts, enums) {
+  const all = Object.entries(artifacts).map(([path, text]) => [path, JSON.parse(text)]);
+  const contracts = (inTests) =>
+    all
+      .filter(([path]) => path.startsWith("test/") === inTests)
+      .map(([, { contractName, abi }]) => [contractName, withConstructor(abi)])
+      .sort(([a], [b]) => (a < b ? -1 : 1));
+  const deployed = contracts(false);
+  const known = new Set(deployed.flatMap(([, abi]) => abi.map((entry) => JSON.stringify(entry))));
+  const added = contracts(true).map(([name, abi]) => [name, abi.filter((entry) => !known.has(JSON.stringify(entry)))]);
+  return { "interfaces.sol": interfaces(deployed, enums), "test/interfaces.sol": interfaces(added, enums) };
+}
+
 function filesBelow(directory, ending) {
   return readdirSync(join(root, directory), { recursive: true })
     .map((path) => `${directory}/${path.replaceAll("\\", "/")}`)
@@ -115,10 +198,14 @@ function filesBelow(directory, ending) {
 function main() {
   const check = process.argv.includes("--check");
   const sources = readSources();
-  const built = Object.assign({}, ...targets(sources).map((target) => build(target, sources).artifacts));
-  const stale = filesBelow("artifacts", ".json").filter((path) => !(path.slice("artifacts/".length) in built));
+  const builds = targets(sources).map((target) => build(target, sources));
+  const artifacts = Object.assign({}, ...builds.map((built) => built.artifacts));
+  const enums = Object.assign({}, ...builds.map((built) => built.enums));
+  const written = { ...artifacts, ...allInterfaces(artifacts, enums) };
+  const present = [".json", ".sol"].flatMap((ending) => filesBelow("artifacts", ending));
+  const stale = present.filter((path) => !(path.slice("artifacts/".length) in written));
   if (!check) stale.splice(0).forEach((path) => rmSync(join(root, path)));
-  for (const [name, text] of Object.entries(built)) {
+  for (const [name, text] of Object.entries(written)) {
     const file = join(root, "artifacts", name);
     if (check) {
       if (!existsSync(file) || readFileSync(file, "utf8") !== text) stale.push(`artifacts/${name}`);
@@ -126,8 +213,10 @@ function main() {
       mkdirSync(dirname(file), { recursive: true });
       writeFileSync(file, text);
     }
+  }
+  for (const [name, text] of Object.entries(artifacts).filter(([name]) => !name.startsWith("test/"))) {
     const size = (JSON.parse(text).deployedBytecode.length - 2) / 2;
-    if (!name.startsWith("test/")) console.log(`${name.padEnd(18)} ${String(size).padStart(6)} bytes`);
+    console.log(`${name.padEnd(18)} ${String(size).padStart(6)} bytes`);
   }
   if (stale.length > 0) {
     console.error(`not what the sources compile to: ${stale.join(", ")}`);

@@ -1,97 +1,55 @@
-//! The compiled contracts, as `contracts/` has them.
+//! The compiled contracts, from `contracts/artifacts`.
 
 use alloy_primitives::Bytes;
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
-/// Creation code of a contract.
+/// A compiled contract.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Artifact {
+    /// The contract's name in its source.
+    pub(crate) name: &'static str,
+    /// The artifact as `contracts/build.mjs` wrote it.
+    pub(crate) json: &'static str,
+}
+
 macro_rules! artifact {
-    ($(#[$doc:meta])* $name:ident, $file:literal) => {
-        $(#[$doc])*
-        pub(crate) fn $name() -> Bytes {
-            creation_code(include_str!(concat!("../contracts/artifacts/", $file, ".json")))
-        }
+    ($name:literal) => {
+        Artifact { name: $name, json: include_str!(concat!("../contracts/artifacts/", $name, ".json")) }
     };
 }
 
-artifact!(
-    /// ERC-20 token: constructor `(string name, string symbol, uint8 decimals, address owner)`.
-    token,
-    "Token"
-);
-artifact!(
-    /// Price oracle: constructor `(address owner, address updater)`.
-    price_oracle,
-    "PriceOracle"
-);
-artifact!(
-    /// The exchange's vault: constructor `(address owner, address oracle)`.
-    vault,
-    "Vault"
-);
-artifact!(
-    /// Lending pool: constructor `(address owner, address oracle)`.
-    lending_pool,
-    "LendingPool"
-);
-artifact!(
-    /// What reads the lending pool: constructor `(address pool)`.
-    lending_lens,
-    "LendingLens"
-);
-artifact!(
-    /// Receipt token: constructor `(address pool, address asset)`.
-    receipt_token,
-    "PToken"
-);
-artifact!(
-    /// Multicall3: no constructor arguments.
-    multicall3,
-    "Multicall3"
-);
+pub(crate) const TOKEN: Artifact = artifact!("Token");
+pub(crate) const PRICE_ORACLE: Artifact = artifact!("PriceOracle");
+pub(crate) const VAULT: Artifact = artifact!("Vault");
+pub(crate) const LENDING_POOL: Artifact = artifact!("LendingPool");
+pub(crate) const LENDING_LENS: Artifact = artifact!("LendingLens");
+/// The token that depositors in a lending pool receive.
+pub(crate) const RECEIPT_TOKEN: Artifact = artifact!("PToken");
+pub(crate) const MULTICALL3: Artifact = artifact!("Multicall3");
 
-/// The artifacts themselves, with the contracts' ABIs.
-pub(crate) fn all() -> [&'static str; 7] {
-    macro_rules! artifact_text {
-        ($file:literal) => {
-            include_str!(concat!("../contracts/artifacts/", $file, ".json"))
-        };
-    }
-    [
-        artifact_text!("Token"),
-        artifact_text!("PriceOracle"),
-        artifact_text!("Vault"),
-        artifact_text!("LendingPool"),
-        artifact_text!("LendingLens"),
-        artifact_text!("PToken"),
-        artifact_text!("Multicall3"),
-    ]
-}
+/// Every contract of the network.
+pub(crate) const ALL: [Artifact; 7] =
+    [TOKEN, PRICE_ORACLE, VAULT, LENDING_POOL, LENDING_LENS, RECEIPT_TOKEN, MULTICALL3];
 
-fn creation_code(json: &str) -> Bytes {
-    #[derive(Deserialize)]
-    struct Artifact {
-        bytecode: Bytes,
+impl Artifact {
+    /// The code that creates the contract, without its constructor's arguments.
+    pub(crate) fn creation_code(&self) -> Bytes {
+        #[derive(Deserialize)]
+        struct Code {
+            bytecode: Bytes,
+        }
+        // The files are part of the program: a test reads them all.
+        serde_json::from_str::<Code>(self.json).map(|code| code.bytecode).unwrap_or_default()
     }
-    // The files are part of the program: a test reads them all.
-    serde_json::from_str::<Artifact>(json).map(|artifact| artifact.bytecode).unwrap_or_default()
-}
 
-/// The interfaces of all contracts by name, as the compiler wrote them.
-pub(crate) fn interfaces() -> Vec<(&'static str, Box<RawValue>)> {
-    #[derive(Deserialize)]
-    struct Artifact {
-        abi: Box<RawValue>,
+    /// The contract's ABI as the compiler wrote it.
+    pub(crate) fn abi(&self) -> &'static str {
+        #[derive(Deserialize)]
+        struct Interface {
+            #[serde(borrow)]
+            abi: &'static RawValue,
+        }
+        serde_json::from_str::<Interface>(self.json).map(|interface| interface.abi.get()).unwrap_or_default()
     }
-    let artifacts = [
-        ("Token", include_str!("../contracts/artifacts/Token.json")),
-        ("PriceOracle", include_str!("../contracts/artifacts/PriceOracle.json")),
-        ("Vault", include_str!("../contracts/artifacts/Vault.json")),
-        ("LendingPool", include_str!("../contracts/artifacts/LendingPool.json")),
-        ("LendingLens", include_str!("../contracts/artifacts/LendingLens.json")),
-        ("PToken", include_str!("../contracts/artifacts/PToken.json")),
-        ("Multicall3", include_str!("../contracts/artifacts/Multicall3.json")),
-    ];
-    let abi = |json| serde_json::from_str::<Artifact>(json).ok().map(|artifact| artifact.abi);
-    artifacts.into_iter().filter_map(|(name, json)| Some((name, abi(json)?))).collect()
 }

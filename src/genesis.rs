@@ -8,7 +8,10 @@ use alloy_primitives::{Address, Bytes, U256, address, bytes};
 use crate::{
     artifacts,
     chain::{Genesis, GenesisAccount, Step},
-    contracts::{Erc20, call, deploy},
+    contracts::{
+        bindings::{Multicall3, Token},
+        call, deploy,
+    },
     exchange, lending,
     network::Network,
 };
@@ -49,7 +52,8 @@ pub fn network_genesis(network: &Network, cast: &Cast, timestamp: u64, gas_limit
     accounts.extend([cast.treasury, cast.updater, cast.borrower].map(|address| account(address, own)));
     accounts.extend(predeployed());
 
-    let mut steps = vec![deploy("Multicall3", MULTICALL3, cast.treasury, artifacts::multicall3(), Vec::new())];
+    let mut steps =
+        vec![deploy("Multicall3", MULTICALL3, cast.treasury, artifacts::MULTICALL3, Multicall3::constructorCall {})];
     let roles = exchange::genesis::Roles { treasury: cast.treasury, updater: cast.updater };
     steps.extend(exchange::genesis::steps(network, roles));
     let roles = lending::genesis::Roles { treasury: cast.treasury, borrower: cast.borrower };
@@ -77,7 +81,7 @@ fn faucet(network: &Network, cast: &Cast) -> Vec<Step> {
     for token in &network.tokens {
         let amount = U256::from(token.development_balance) * U256::from(10).pow(U256::from(token.decimals));
         for to in &cast.development.0 {
-            let mint = Erc20::mintCall { to: *to, amount };
+            let mint = Token::mintCall { to: *to, amount };
             steps.push(call(&format!("faucet {}", token.symbol), cast.treasury, token.address, mint));
         }
     }

@@ -158,7 +158,7 @@ type Row = (&'static str, &'static str, u8, Address, u64, &'static str, PriceMod
 /// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, how the price
 /// moves, class, whole tokens for each development account.
 #[rustfmt::skip]
-const LIVE_TOKENS: [Row; 12] = [
+const LIVE_TOKENS: &[Row] = &[
     ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  walk(5_000),           Bitcoin, 10),
     ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    follow(WETH, 300, 10), Ether,   100),
     ("WETH",   "Wrapped Ethereum",  18, WETH,                                                   351_235,   "weth",             walk(7_000),           Ether,   100),
@@ -174,7 +174,7 @@ const LIVE_TOKENS: [Row; 12] = [
 ];
 
 fn live_tokens() -> Vec<Token> {
-    LIVE_TOKENS.into_iter().map(Token::from).collect()
+    LIVE_TOKENS.iter().copied().map(Token::from).collect()
 }
 
 impl From<Row> for Token {

@@ -3,35 +3,12 @@
 use alloy::{
     hex,
     primitives::{Address, Bytes, TxKind, U256},
-    sol,
     sol_types::{SolCall, SolValue},
 };
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::Multicall3;
 
 use super::{client::Client, wallet::Wallet};
-
-sol! {
-    /// An ERC-20 token whose owner mints.
-    interface Token {
-        event Transfer(address indexed from, address indexed to, uint256 value);
-        function mint(address to, uint256 amount) external;
-        function transfer(address to, uint256 value) external returns (bool);
-        function balanceOf(address account) external view returns (uint256);
-        function approve(address spender, uint256 value) external returns (bool);
-    }
-
-    /// Many calls in one transaction.
-    interface Multicall {
-        struct Call { address target; bool allowFailure; uint256 value; bytes callData; }
-        struct Result { bool success; bytes returnData; }
-        function aggregate3Value(Call[] calldata calls) external payable returns (Result[] memory);
-    }
-
-    /// The exchange's vault.
-    interface Vault {
-        function swapExactTokensForTokens(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut) external;
-    }
-}
 
 /// Deploys a token whose owner is `owner`.
 pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) -> Address {
@@ -60,7 +37,7 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
 /// A call of the multicall that makes these calls, each with the same value.
 pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
     let calls: Vec<_> = calls
-        .map(|(target, call_data)| Multicall::Call {
+        .map(|(target, call_data)| Multicall3::Call3Value {
             target,
             allowFailure: false,
             value: U256::from(value),
@@ -68,5 +45,5 @@ pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128,
         })
         .collect();
     let total = calls.len() as u128 * u128::from(value);
-    (total, Multicall::aggregate3ValueCall { calls }.abi_encode().into())
+    (total, Multicall3::aggregate3ValueCall { calls }.abi_encode().into())
 }

@@ -5,11 +5,11 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::{Token, Vault};
 
 use super::{
     Effort,
     client::Request,
-    contracts::{Token, Vault},
     load::{Measured, repeat},
     peers, report,
     server::Server,
@@ -53,10 +53,10 @@ fn swaps(server: &Server) -> Measured {
     let approve = Token::approveCall { spender: vault, value: U256::MAX }.abi_encode();
     client.send(&wallet.sign(TxKind::Call(usdc), 0, approve, 100_000));
     let swap = Vault::swapExactTokensForTokensCall {
-        tokenIn: usdc,
-        tokenOut: weth,
-        amountIn: U256::from(1_000_000),
-        minAmountOut: U256::ZERO,
+        _tokenIn: usdc,
+        _tokenOut: weth,
+        _amountIn: U256::from(1_000_000),
+        _minAmountOut: U256::ZERO,
     };
     let input = swap.abi_encode();
     let signed: Vec<Request> = (0..SWAPS)

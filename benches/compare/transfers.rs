@@ -5,11 +5,12 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::json;
+use tetrad::contracts::bindings::Token;
 
 use super::{
     Effort,
     client::{Client, Request},
-    contracts::{Token, deploy_multicall, deploy_token, many},
+    contracts::{deploy_multicall, deploy_token, many},
     load::{CONNECTIONS, Measured, each},
     peers::{self, Peer},
     report,

@@ -5,7 +5,7 @@ use alloy_sol_types::SolEvent;
 
 use crate::{
     block::Block,
-    contracts::events::{PoolEvents, VaultEvents},
+    contracts::bindings::{LendingPool, Vault},
     network::Network,
 };
 
@@ -29,15 +29,15 @@ pub(super) enum Action {
     Borrowing(Movement),
     Repayment(Movement),
     Transfer { asset: Address, from: Address, to: Address, amount: U256 },
-    Liquidation(Box<PoolEvents::Liquidation>),
+    Liquidation(Box<LendingPool::Liquidation>),
     WriteOff { asset: Address, user: Address, amount: U256 },
 }
 
 /// A swap and its pricing. Prices are US dollars × 10^8.
 #[derive(Clone, Debug)]
 pub(super) struct Swap {
-    pub(super) event: VaultEvents::Swap,
-    pub(super) priced: VaultEvents::SwapPriced,
+    pub(super) event: Vault::Swap,
+    pub(super) priced: Vault::SwapPriced,
 }
 
 /// An amount of an asset that moved into or out of the lending pool.
@@ -54,15 +54,15 @@ impl Record {
         let contracts = &network.contracts;
         let mut records = Vec::new();
         // The vault emits two consecutive events for a swap: the amounts, then the pricing.
-        let mut swap: Option<(u64, VaultEvents::Swap)> = None;
+        let mut swap: Option<(u64, Vault::Swap)> = None;
         for at in block.logs() {
             let action = if at.log.address == contracts.vault {
-                match (VaultEvents::Swap::decode_log_data(&at.log.data), swap.take()) {
+                match (Vault::Swap::decode_log_data(&at.log.data), swap.take()) {
                     (Ok(event), _) => {
                         swap = Some((at.log_index, event));
                         None
                     }
-                    (Err(_), Some((log_index, event))) => VaultEvents::SwapPriced::decode_log_data(&at.log.data)
+                    (Err(_), Some((log_index, event))) => Vault::SwapPriced::decode_log_data(&at.log.data)
                         .ok()
                         .map(|priced| (log_index, Action::Swap(Box::new(Swap { event, priced })))),
                     (Err(_), None) => None,
@@ -85,7 +85,7 @@ impl Record {
 }
 
 fn lending(log: &Log) -> Option<Action> {
-    use PoolEvents::{Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw};
+    use LendingPool::{Borrow, DebtWrittenOff, Deposit, Liquidation, Repay, SupplyTransferred, Withdraw};
     let data = &log.data;
     let movement = |asset, user, amount| Movement { asset, user, amount };
     Some(match *data.topics().first()? {

@@ -9,7 +9,7 @@ use super::record::{Action, Record};
 use crate::{
     block::Block,
     chain::{Chain, Head, LogKey},
-    contracts::events::{PoolEvents, VaultEvents},
+    contracts::bindings::{LendingPool, Vault},
     network::Network,
 };
 
@@ -58,14 +58,14 @@ impl Wanted {
         };
         match self {
             Self::Swaps { user, token } => {
-                let topics = [Some(VaultEvents::Swap::SIGNATURE_HASH), user.map(word), token.map(word)];
+                let topics = [Some(Vault::Swap::SIGNATURE_HASH), user.map(word), token.map(word)];
                 Marks(vec![mark(vault, &topics.into_iter().flatten().collect::<Vec<_>>())])
             }
             // The liquidator is not an indexed topic of the event.
             Self::User(user) => Marks(vec![
                 mark(vault, &[user.into_word()]),
                 mark(pool, &[user.into_word()]),
-                mark(pool, &[PoolEvents::Liquidation::SIGNATURE_HASH]),
+                mark(pool, &[LendingPool::Liquidation::SIGNATURE_HASH]),
             ]),
         }
     }
@@ -76,7 +76,7 @@ impl Wanted {
         let topic = |position: usize, address: &Address| LogKey::topic(position, &address.into_word());
         match self {
             Self::Swaps { user, token } => {
-                let swap = LogKey::topic(0, &VaultEvents::Swap::SIGNATURE_HASH);
+                let swap = LogKey::topic(0, &Vault::Swap::SIGNATURE_HASH);
                 let user = user.iter().map(|user| vec![topic(1, user)]);
                 let token = token.iter().map(|token| vec![topic(2, token), topic(3, token)]);
                 [vec![LogKey::address(&vault)], vec![swap]].into_iter().chain(user).chain(token).collect()
@@ -84,7 +84,7 @@ impl Wanted {
             Self::User(user) => {
                 let mut parts: Vec<_> = (1..=3).map(|position| topic(position, user)).collect();
                 // The liquidator is not an indexed topic of the event.
-                parts.push(LogKey::topic(0, &PoolEvents::Liquidation::SIGNATURE_HASH));
+                parts.push(LogKey::topic(0, &LendingPool::Liquidation::SIGNATURE_HASH));
                 vec![vec![LogKey::address(&vault), LogKey::address(&pool)], parts]
             }
         }

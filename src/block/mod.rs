@@ -1,6 +1,7 @@
 //! Blocks, transactions and receipts: their content, encodings and hashes. Knows nothing of state or execution.
 
 mod codec;
+mod fields;
 mod receipt;
 mod transaction;
 
@@ -11,6 +12,7 @@ use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
 
+pub use fields::{GasPrice, TransactionFields};
 pub use receipt::{Receipt, Status, bloom};
 pub use transaction::{
     CompressedKey, DecodeError, Envelope, Submission, Transaction, UnsignedTransaction, recover, recover_authority,

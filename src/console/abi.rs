@@ -45,7 +45,7 @@ impl Abis {
     /// The network's contracts.
     pub(super) fn of_network(network: &Network) -> Self {
         let mut abis = Self::default();
-        artifacts::all().iter().for_each(|json| abis.add(json));
+        artifacts::ALL.iter().for_each(|artifact| abis.add(artifact.json));
         let contracts = &network.contracts;
         let named = [
             (contracts.vault, "Vault"),

@@ -1,32 +1,22 @@
-//! What everybody shares who deals with the network's contracts: the tokens' interface, steps that set contracts up,
-//! and reading them.
+//! The network's contracts as exchange, lending and genesis use them: bindings, set-up steps, and reads.
 
-#[expect(clippy::too_many_arguments, reason = "generated, one for each member of an event")]
-pub mod events;
+pub mod bindings;
 
-use alloy_primitives::{Address, Bytes, U256};
-use alloy_sol_types::{SolCall, sol};
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::{SolCall, SolConstructor};
 use revm::context_interface::result::ExecutionResult;
 
 use crate::{
+    artifacts::Artifact,
     chain::{Step, View},
     evm::{Call, StateOverrides, TransactionError, halt_message},
     network::Token,
 };
 
-/// Gas that reading a contract may use: plenty for twelve tokens, and an end for a contract gone wrong.
+/// Gas limit of a contract read: plenty for the network's tokens, and an end for a contract gone wrong.
 const READ_GAS: u64 = 100_000_000;
 
-sol! {
-    /// ERC-20 with a faucet for its owner.
-    interface Erc20 {
-        function approve(address spender, uint256 value) external returns (bool);
-        function balanceOf(address account) external view returns (uint256);
-        function mint(address to, uint256 amount) external;
-    }
-}
-
-/// The amount of a token, in its smallest unit, that is worth so many dollars at the reference price.
+/// The amount of a token, in its smallest unit, that is worth `usd` dollars at the reference price.
 pub fn worth(token: &Token, usd: u64) -> U256 {
     U256::from(usd) * U256::from(100_000_000u64) * unit(token) / U256::from(token.reference_price)
 }
@@ -36,22 +26,24 @@ pub fn unit(token: &Token) -> U256 {
     U256::from(10).pow(U256::from(token.decimals))
 }
 
-/// Deploys `code` with constructor `arguments`.
-pub fn deploy(name: &str, address: Address, deployer: Address, code: Bytes, arguments: Vec<u8>) -> Step {
-    Step::Deploy {
-        name: format!("deploy {name}"),
-        address,
-        deployer,
-        code: [code.as_ref(), &arguments].concat().into(),
-    }
+/// The step that deploys a contract at `address`.
+pub(crate) fn deploy(
+    name: &str,
+    address: Address,
+    deployer: Address,
+    artifact: Artifact,
+    constructor: impl SolConstructor,
+) -> Step {
+    let code = [artifact.creation_code().as_ref(), &constructor.abi_encode()].concat().into();
+    Step::Deploy { name: format!("deploy {name}"), address, deployer, code }
 }
 
-/// Calls a contract.
+/// The step that calls a contract.
 pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step {
     Step::Call { name: name.to_owned(), from, to, input: call.abi_encode().into() }
 }
 
-/// A contract could not be read. On the network's own state that takes a development method that broke it.
+/// A contract could not be read. Only a development method can break the network's own contracts that way.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadContractError {
     /// The call could not begin.
@@ -59,7 +51,7 @@ pub enum ReadContractError {
     Call {
         /// The contract.
         contract: Address,
-        /// Why.
+        /// The reason.
         error: TransactionError,
     },
     /// The call failed.
@@ -70,17 +62,17 @@ pub enum ReadContractError {
         /// Revert data or the reason why execution stopped.
         reason: String,
     },
-    /// What it returned is not what the function returns: another contract, or none, is at the address.
+    /// The output is not one of the function: another contract, or none, is at the address.
     #[error("{contract}: unexpected output: {error}")]
     Output {
         /// The contract.
         contract: Address,
-        /// What is wrong with it.
+        /// The reason why it does not decode.
         error: alloy_sol_types::Error,
     },
 }
 
-/// Calls a contract without leaving a trace: what `eth_call` at the view's block would answer.
+/// Reads a contract, as `eth_call` at the view's block does.
 ///
 /// # Errors
 /// See [`ReadContractError`].

@@ -37,7 +37,7 @@ use crate::{
 const ETHER: u64 = 1_000_000_000_000_000_000;
 const GWEI: u64 = 1_000_000_000;
 
-/// Gas of a system call (EIP-4788). The machine's own limit has a reserve for a fork that is not here yet.
+/// Gas of a system call (EIP-4788). revm's own limit includes a reserve for a future fork.
 const SYSTEM_CALL_GAS: u64 = 30_000_000;
 
 /// Executes one block, transaction by transaction.
@@ -51,7 +51,7 @@ pub struct BlockExecutor<'a> {
     logs: u64,
 }
 
-/// What a block did.
+/// The outcome of a block.
 #[derive(Debug)]
 pub struct Outcome {
     /// The changes to the parent's state.
@@ -66,7 +66,7 @@ pub struct Outcome {
     pub requests: Option<Requests>,
 }
 
-/// A transaction cannot be part of this block. It has changed nothing.
+/// A transaction cannot be included in this block. The state is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum TransactionError {
     /// It breaks a rule or does not fit the sender's account.
@@ -75,24 +75,24 @@ pub enum TransactionError {
     /// The rest of the block is too small for its gas limit.
     #[error("gas limit {gas_limit} exceeds what the block has left, {left}")]
     BlockFull {
-        /// What the transaction may use.
+        /// The transaction's gas limit.
         gas_limit: u64,
-        /// What the block has left.
+        /// The gas that the block has left.
         left: u64,
     },
-    /// The block already holds as many blobs as it may.
+    /// The block already holds the maximum number of blobs.
     #[error("blob gas limit of the block exceeded")]
     BlobsFull,
-    /// What it is to pretend cannot be.
+    /// An override cannot be applied.
     #[error(transparent)]
     Override(#[from] OverrideError),
     /// The state could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// It took too long.
+    /// The execution took too long.
     #[error("execution aborted (timeout)")]
     Stopped,
-    /// The machine failed in a way that no transaction should bring about.
+    /// The EVM failed in a way that no transaction should cause.
     #[error("internal error of the EVM: {0}")]
     Machine(String),
 }
@@ -125,7 +125,7 @@ impl<'a> BlockExecutor<'a> {
         Self::begin_on(chain, environment, Overlay::new(state, hashes))
     }
 
-    /// Begins a block on top of what is pretended.
+    /// Begins a block on top of an overlay with overrides.
     pub fn begin_on(
         chain: &'a ChainParams,
         environment: &'a Environment,
@@ -139,7 +139,7 @@ impl<'a> BlockExecutor<'a> {
             if chain.forks.dao() == Some(DaoFork { block: environment.number, support: true }) {
                 dao::drain(executor.overlay())?;
             }
-            // These contracts are not part of consensus: what becomes of the calls does not matter to the block.
+            // These contracts are not part of consensus: the block is valid whether or not the calls succeed.
             if let Some(root) = environment.parent_beacon_block_root {
                 executor.notify(BEACON_ROOTS_ADDRESS, Bytes::from(root.0))?;
             }
@@ -160,7 +160,7 @@ impl<'a> BlockExecutor<'a> {
         self.environment.gas_limit - self.gas_used
     }
 
-    /// Executes the next transaction. With an error nothing has happened and the block can go on with others.
+    /// Executes the next transaction. An error leaves the block unchanged, and it can continue with others.
     pub fn execute(&mut self, transaction: &Transaction) -> Result<ExecutionResult, TransactionError> {
         let tx = &transaction.envelope;
         if tx.gas_limit() > self.gas_left() {
@@ -172,14 +172,14 @@ impl<'a> BlockExecutor<'a> {
         {
             return Err(TransactionError::BlobsFull);
         }
-        // Whoever impersonates a contract means to send from it (EIP-3607 notwithstanding).
+        // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
         self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
         let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
     }
 
-    /// Executes the next transaction under the eyes of `inspector` and lets `look` see what came of it.
+    /// Executes the next transaction with `inspector` attached, and passes the outcome to `look`.
     pub fn inspect<I, R>(
         &mut self,
         transaction: &Transaction,
@@ -197,7 +197,7 @@ impl<'a> BlockExecutor<'a> {
         seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
     }
 
-    /// Executes what is no signed transaction, under limits and with precompiles of its own.
+    /// Executes an unsigned call, with limits and precompiles of its own.
     pub fn simulate<I>(
         &mut self,
         transaction: &Transaction,
@@ -210,7 +210,7 @@ impl<'a> BlockExecutor<'a> {
     {
         let mut tx = tx_env(transaction);
         if cfg.disable_nonce_check {
-            // The account's own nonce counts; the machine would refuse the largest one even unchecked.
+            // The account's own nonce counts; revm refuses the largest nonce even with nonce checks off.
             tx.nonce = 0;
         }
         self.execute_with(transaction, tx, cfg, precompiles, inspector, |_, _| ()).0
@@ -228,7 +228,7 @@ impl<'a> BlockExecutor<'a> {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        // The overlay moves into a machine with the inspector and back.
+        // The overlay moves into an EVM with the inspector and back.
         let overlay = self.evm.ctx.db_mut();
         let unchanged = overlay.unchanged();
         let overlay = std::mem::replace(overlay, unchanged);
@@ -252,7 +252,7 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// Takes over what a transaction did.
+    /// Adopts a transaction's changes, gas and receipt.
     fn commit(
         &mut self,
         transaction: &Transaction,
@@ -268,12 +268,12 @@ impl<'a> BlockExecutor<'a> {
         Ok(executed.result)
     }
 
-    /// Everything that the block has changed so far, without its end.
+    /// The block's changes so far, before its end is processed.
     pub fn into_changes(self) -> Changes {
         self.evm.ctx.journaled_state.database.into_changes()
     }
 
-    /// What the block has made of the state so far.
+    /// The overlay with the block's changes so far.
     pub fn overlay(&mut self) -> &mut Overlay<'a> {
         self.evm.ctx.db_mut()
     }
@@ -336,8 +336,8 @@ impl<'a> BlockExecutor<'a> {
         Ok(())
     }
 
-    /// Tells a system contract something. What it makes of that is its own affair: a block is valid even if it fails, as
-    /// in the specifications' `process_unchecked_system_transaction`.
+    /// Calls a system contract and ignores failure: the block is valid either way, as in the execution specifications'
+    /// `process_unchecked_system_transaction`.
     fn notify(&mut self, contract: Address, input: Bytes) -> Result<(), BlockError> {
         match self.system_call(contract, input) {
             Ok(_) | Err(BlockError::SystemCall(..)) => Ok(()),
@@ -345,7 +345,7 @@ impl<'a> BlockExecutor<'a> {
         }
     }
 
-    /// What a system contract asks of the consensus layer. Without an answer there can be no block.
+    /// Returns a system contract's requests to the consensus layer. A call that fails makes the block invalid.
     fn requests_of(&mut self, contract: Address) -> Result<Bytes, BlockError> {
         let failed = |reason: String| Err(BlockError::SystemCall(contract, reason));
         if self.chain.standard
@@ -387,7 +387,7 @@ impl From<EVMError<ReadError>> for TransactionError {
     }
 }
 
-/// What proof-of-work miners earned for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
+/// The proof-of-work rewards for a block and its uncles (Yellow Paper, 11.3; EIP-649, EIP-1234).
 pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U256)> {
     let rules = environment.rules;
     let ether = match () {
@@ -405,7 +405,7 @@ pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U2
     uncles.chain([(environment.beneficiary, reward + nephew)]).collect()
 }
 
-/// Why execution stopped without reverting, in geth's words.
+/// The message for an execution that stopped without reverting, as geth words it.
 pub fn halt_message(reason: &HaltReason) -> String {
     match reason {
         HaltReason::OutOfGas(_) => "out of gas".to_owned(),

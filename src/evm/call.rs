@@ -1,4 +1,4 @@
-//! Calls: executions that leave no trace.
+//! Calls: executions whose changes are discarded.
 
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, TxKind, U256};
@@ -21,7 +21,7 @@ use crate::{
     state::{Changes, ReadError, ReadState},
 };
 
-/// A message call or creation that somebody wants to see the outcome of.
+/// A message call or contract creation to simulate.
 #[derive(Clone, Debug, Default)]
 pub struct Call {
     /// The sender; its nonce, code and, without a price, funds for gas do not matter.
@@ -30,7 +30,7 @@ pub struct Call {
     pub to: Option<Address>,
     /// Gas to provide; by default as much as the node allows.
     pub gas: Option<u64>,
-    /// Wei per gas: the price, or the EIP-1559 maximum. Zero leaves the base fee out of account.
+    /// Wei per gas: the price, or the EIP-1559 maximum. Zero disables the base fee check.
     pub gas_price: u128,
     /// The EIP-1559 tip in wei per gas.
     pub priority_fee: Option<u128>,
@@ -48,39 +48,39 @@ pub struct Call {
     pub authorization_list: Option<Vec<SignedAuthorization>>,
 }
 
-/// Where calls run: a state, the circumstances of a block, and what to pretend.
+/// The context that calls run in: a state, a block's environment, and overrides.
 #[derive(Clone, Copy)]
 pub struct CallContext<'a> {
-    /// What holds for every block of the chain.
+    /// The chain's parameters.
     pub chain: &'a ChainParams,
-    /// The block that the call is to see itself in.
+    /// The environment of the block that the call runs in.
     pub environment: &'a Environment,
     /// The state to run on.
     pub state: &'a dyn ReadState,
     /// Hashes of past blocks.
     pub hashes: &'a dyn BlockHashes,
-    /// What to pretend about accounts.
+    /// Account overrides.
     pub overrides: &'a StateOverrides,
-    /// The most gas that a call may use.
+    /// The maximum gas of a call.
     pub gas_cap: u64,
-    /// How long the call may take, if it is limited in time.
+    /// The time limit, if there is one.
     pub patience: Option<Patience<'a>>,
 }
 
-/// An execution that was watched, and everything that it depended on.
+/// An inspected execution with its inputs.
 pub struct Inspected<'a> {
-    /// The transaction as the machine saw it.
+    /// The transaction environment.
     pub tx: TxEnv,
-    /// The block as the machine saw it.
+    /// The block environment.
     pub block: BlockEnv,
-    /// What came of it.
+    /// The result.
     pub outcome: ResultAndState,
     /// The state before it.
     pub before: Overlay<'a>,
 }
 
 impl Inspected<'_> {
-    /// What the execution changes, for which the rest of it is used up.
+    /// Consumes the execution and returns its changes.
     pub fn take_changes(&mut self) -> Result<Changes, ReadError> {
         let unchanged = self.before.unchanged();
         let mut overlay = std::mem::replace(&mut self.before, unchanged);
@@ -90,7 +90,7 @@ impl Inspected<'_> {
 }
 
 impl<'a> CallContext<'a> {
-    /// The same, within a limit of time.
+    /// Returns this context with a time limit.
     pub fn within(self, patience: Patience<'a>) -> Self {
         Self { patience: Some(patience), ..self }
     }
@@ -104,7 +104,7 @@ impl<'a> CallContext<'a> {
         Ok(evm.transact(call.tx_env(gas, self.chain.chain_id))?.result)
     }
 
-    /// Runs `call` with the gas it asks for, within the cap, under the eyes of `inspector`.
+    /// Runs `call` with the gas it asks for, up to the cap, with `inspector` attached.
     pub fn inspect<I>(&self, call: &Call, inspector: &mut I) -> Result<Inspected<'_>, TransactionError>
     where
         I: for<'e> Inspector<EvmContext<'e>>,
@@ -124,7 +124,7 @@ impl<'a> CallContext<'a> {
         let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
         evm.precompiles = precompiles;
         if call.gas_price == 0 {
-            // A call that pays nothing sees a block that asks for nothing, as in geth.
+            // A call without a gas price sees a base fee of zero, as in geth.
             evm.ctx.block.basefee = 0;
         }
         if call.max_fee_per_blob_gas == Some(0)
@@ -135,7 +135,7 @@ impl<'a> CallContext<'a> {
         Ok(evm)
     }
 
-    /// The state and the precompiles with what the call pretends.
+    /// The overlay and the precompiles with the call's overrides applied.
     pub(super) fn prepare(&self) -> Result<(Overlay<'_>, PrecompileSet), TransactionError> {
         let mut overlay = Overlay::new(self.state, self.hashes).with_patience(self.patience);
         let mut precompiles = self.environment.precompiles(self.chain);
@@ -143,7 +143,7 @@ impl<'a> CallContext<'a> {
         Ok((overlay, precompiles))
     }
 
-    /// Runs `call` with the gas it asks for, within the cap.
+    /// Runs `call` with the gas it asks for, up to the cap.
     pub fn call(&self, call: &Call) -> Result<ExecutionResult, TransactionError> {
         self.run(call, call.gas.unwrap_or(self.gas_cap).min(self.gas_cap))
     }
@@ -157,7 +157,7 @@ pub(crate) fn lift_limits(cfg: &mut CfgEnv) {
 }
 
 impl Call {
-    /// Whether the call offers nothing for its gas.
+    /// Whether the call has a gas price of zero.
     fn is_free(&self) -> bool {
         self.gas_price == 0 && self.priority_fee.unwrap_or(0) == 0
     }
@@ -179,7 +179,7 @@ impl Call {
             kind: self.to.map_or(TxKind::Create, TxKind::Call),
             value: self.value,
             data: self.input.clone(),
-            // Not checked, and created contracts get their address from the account's nonce.
+            // The nonce is not checked; created contracts get their address from the account's nonce.
             nonce: 0,
             chain_id: Some(chain_id),
             access_list: self.access_list.clone().unwrap_or_default(),

@@ -1,4 +1,4 @@
-//! The fork that moved what the DAO and its children held to a contract that refunds it (EIP-779).
+//! The DAO fork, which moved the balances of the DAO and its children to a refund contract (EIP-779).
 
 use alloy_primitives::{Address, U256, address};
 
@@ -8,10 +8,10 @@ use crate::state::ReadError;
 /// The extra data of the fork's first ten blocks.
 pub const DAO_EXTRA_DATA: &[u8] = b"dao-hard-fork";
 
-/// Where the balances go.
+/// The refund contract, which receives the balances.
 const REFUND_CONTRACT: Address = address!("0xbf4ed7b27f1d666546e30d74d50d173d20bca754");
 
-/// Moves the balances. Accounts that did not exist come about, as in every client.
+/// Moves the balances. Accounts that did not exist are created, as in every client.
 pub(super) fn drain(overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
     overlay.edit(REFUND_CONTRACT, |_| ())?;
     for address in ACCOUNTS {
@@ -22,7 +22,7 @@ pub(super) fn drain(overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
     Ok(())
 }
 
-/// The accounts that lose theirs.
+/// The accounts whose balances are moved.
 const ACCOUNTS: [Address; 116] = [
     address!("0x005f5cee7a43331d5a3d3eec71305925a62f34b6"),
     address!("0x0101f3be8ebb4bbd39a2e3b9a3639d4259832fd9"),

@@ -1,4 +1,4 @@
-//! The circumstances of an execution: block, chain and limits, as the EVM wants them.
+//! The environment of an execution: block, chain and limits, in revm's types.
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -17,10 +17,10 @@ use super::{
     precompile::precompiles,
 };
 
-/// What an execution works with: block, transaction, limits, and an [`Overlay`] with what it has changed.
+/// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so far.
 pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
 
-/// The machine that runs everything: revm over an [`Overlay`].
+/// The EVM that runs every execution: revm over an [`Overlay`].
 pub type Evm<'a, I = ()> = RevmEvm<
     EvmContext<'a>,
     I,
@@ -29,59 +29,58 @@ pub type Evm<'a, I = ()> = RevmEvm<
     EthFrame<EthInterpreter>,
 >;
 
-/// What holds for every block of a chain.
+/// Parameters that are the same for every block of a chain.
 #[derive(Clone, Debug)]
 pub struct ChainParams {
     /// The chain id that transactions are signed for (EIP-155).
     pub chain_id: u64,
-    /// The forks and when they begin.
+    /// The fork schedule.
     pub forks: super::Forks,
     /// The contract whose events are deposits (EIP-6110).
     pub deposit_contract: Address,
-    /// Whether the network's own precompiles exist beside Ethereum's.
+    /// Whether the network's own precompiles exist in addition to Ethereum's.
     pub network_precompiles: bool,
-    /// Whether blocks that are made here keep every rule of Ethereum's: each later than its parent, a gas limit that moves
-    /// in small steps, and since Prague the contracts that take requests. The network's own chain takes liberties, and
-    /// a fork takes another chain as it is.
+    /// Whether blocks built here follow every rule of Ethereum: each is later than its parent, the gas limit moves in small
+    /// steps, and since Prague the request contracts exist. The network's own chain and forks relax these rules.
     pub standard: bool,
-    /// Accounts that `ecrecover` gives for signatures (`r`, `s`, `v`) that they did not make, as a development method
-    /// decided.
+    /// Accounts that `ecrecover` returns for signatures (`r`, `s`, `v`) that they did not make, as set by a development
+    /// method.
     pub signers: Signers,
 }
 
-/// What a block's transactions can see of it, known before any of them runs.
+/// The part of a block that its transactions can see, known before any of them runs.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Environment {
-    /// The rules that hold.
+    /// The active rules.
     pub rules: Rules,
     /// Height.
     pub number: u64,
     /// Seconds since the Unix epoch.
     pub timestamp: u64,
-    /// Who gets the tips.
+    /// The recipient of tips.
     pub beneficiary: Address,
-    /// The gas that all transactions together may use.
+    /// The gas limit of all transactions together.
     pub gas_limit: u64,
     /// Wei per gas that is burned; none before London.
     pub base_fee: Option<u64>,
-    /// Proof-of-work difficulty; zero since the merge.
+    /// The proof-of-work difficulty; zero since the merge.
     pub difficulty: U256,
     /// `PREVRANDAO` since the merge (EIP-4399), before it the proof-of-work mix hash.
     pub mix_hash: B256,
-    /// Running excess of blob gas; none before Cancun.
+    /// The excess blob gas; none before Cancun.
     pub excess_blob_gas: Option<u64>,
-    /// A price of blob gas to pretend, instead of what follows from the excess.
+    /// An override of the blob base fee that follows from the excess blob gas.
     pub pretended_blob_base_fee: Option<u128>,
-    /// The block before.
+    /// The parent's hash.
     pub parent_hash: B256,
-    /// Root of the parent beacon block; none before Cancun (EIP-4788).
+    /// The root of the parent beacon block; none before Cancun (EIP-4788).
     pub parent_beacon_block_root: Option<B256>,
-    /// Free bytes of the header.
+    /// The header's extra data.
     pub extra_data: Bytes,
 }
 
 impl Environment {
-    /// The circumstances under which the block with this header ran.
+    /// The environment in which the block with this header ran.
     pub fn of(header: &Header, rules: Rules) -> Self {
         Self {
             rules,
@@ -92,7 +91,7 @@ impl Environment {
             base_fee: header.base_fee_per_gas,
             difficulty: header.difficulty,
             mix_hash: header.mix_hash,
-            // A fork may begin at a block of a chain that knows no blobs.
+            // A fork may begin at a block of a chain without blobs.
             excess_blob_gas: header.excess_blob_gas.or(rules.has(Fork::Cancun).then_some(0)),
             pretended_blob_base_fee: None,
             parent_hash: header.parent_hash,
@@ -107,7 +106,7 @@ impl Environment {
         Some(self.pretended_blob_base_fee.unwrap_or(follows))
     }
 
-    /// The block as the EVM wants it.
+    /// The block in revm's type.
     pub fn block_env(&self) -> BlockEnv {
         let merged = self.rules.has(Fork::Paris);
         BlockEnv {
@@ -126,7 +125,7 @@ impl Environment {
         }
     }
 
-    /// The chain's rules as the EVM wants them: fork and gas table together.
+    /// The chain's rules in revm's type: fork and gas table.
     pub fn cfg_env(&self, chain: &ChainParams) -> CfgEnv {
         let mut cfg = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).with_chain_id(chain.chain_id);
         cfg.tx_chain_id_check = true;
@@ -143,12 +142,12 @@ impl Environment {
         precompiles(self.rules.spec(), chain.network_precompiles, chain.signers.clone())
     }
 
-    /// A machine over `overlay` under these circumstances.
+    /// An EVM over `overlay` in this environment.
     pub fn evm<'a>(&self, chain: &ChainParams, overlay: Overlay<'a>) -> Evm<'a> {
         self.evm_with(self.cfg_env(chain), chain, overlay, ())
     }
 
-    /// The same with other limits and an inspector that watches every step.
+    /// An EVM with the given limits and an inspector that sees every step.
     pub fn evm_with<'a, I>(&self, cfg: CfgEnv, chain: &ChainParams, overlay: Overlay<'a>, inspector: I) -> Evm<'a, I> {
         let context: MainnetContext<EmptyDB> = Context::mainnet();
         let context = context.with_db(overlay).with_block(self.block_env()).with_cfg(cfg);

@@ -1,5 +1,5 @@
-//! The least gas with which a call succeeds. Takes the same steps as geth's `gasestimator`, so that both nodes give
-//! the same figure for the same call.
+//! Gas estimation: the least gas with which a call succeeds. It takes the same steps as geth's `gasestimator`, so that
+//! both nodes return the same figure for the same call.
 
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
 use alloy_primitives::{Bytes, U256};
@@ -7,28 +7,28 @@ use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransa
 
 use super::{Call, CallContext, Environment, Fork, TransactionError};
 
-/// The gas of a transaction that does nothing else.
+/// The intrinsic gas of a transaction without data.
 const TRANSFER_GAS: u64 = 21_000;
-/// What a call with value hands to its recipient on top.
+/// The stipend that a call with value gives its recipient.
 const CALL_STIPEND: u64 = 2_300;
 /// The largest gas limit of a transaction since Osaka (EIP-7825).
 const MAX_TRANSACTION_GAS: u64 = 1 << 24;
 /// The search ends when the bounds are this close to each other, relative to the upper one.
 const TOLERANCE: f64 = 0.015;
 
-/// Why there is no estimate.
+/// The reason why there is no estimate.
 #[derive(Debug, thiserror::Error)]
 pub enum EstimateError {
-    /// The call reverts whatever it is given.
+    /// The call reverts with any amount of gas.
     #[error("execution reverted")]
     Revert(Bytes),
-    /// The call fails whatever it is given.
+    /// The call fails with any amount of gas.
     #[error("{}", super::halt_message(.0))]
     Halt(HaltReason),
     /// The call needs more gas than the sender can pay for, the caller allows or the node permits.
     #[error("gas required exceeds allowance ({0})")]
     Allowance(u64),
-    /// The sender lacks the value that is to be sent.
+    /// The sender's balance does not cover the value.
     #[error("insufficient funds for transfer")]
     InsufficientFunds,
     /// The call breaks a rule.
@@ -36,7 +36,7 @@ pub enum EstimateError {
     Transaction(#[from] TransactionError),
 }
 
-/// What a call came to with a given amount of gas; `None` if the amount was too small to begin with.
+/// The result of a call with a given amount of gas; `None` if it is below the intrinsic gas.
 type Attempt = Option<ExecutionResult>;
 
 impl CallContext<'_> {
@@ -46,7 +46,7 @@ impl CallContext<'_> {
         if call.input.is_empty() && self.is_plain_account(call)? && succeeded(&self.attempt(call, TRANSFER_GAS)?) {
             return Ok(TRANSFER_GAS);
         }
-        // If the most does not do, nothing will.
+        // If the largest amount does not suffice, none does.
         let gas = match self.attempt(call, high)? {
             Some(ExecutionResult::Success { gas, .. }) => gas,
             Some(ExecutionResult::Revert { output, .. }) => return Err(EstimateError::Revert(output)),
@@ -56,14 +56,14 @@ impl CallContext<'_> {
             _ => return Err(EstimateError::Allowance(high)),
         };
         let mut low = gas.tx_gas_used() - 1;
-        // Most calls succeed with what they used before refunds, plus what inner calls must be able to withhold.
+        // Most calls succeed with the gas they used before refunds, plus the 64th that each inner call leaves behind.
         let spent = gas.total_gas_spent().max(gas.floor_gas());
         let optimistic = (spent + CALL_STIPEND) * 64 / 63;
         if optimistic < high {
             self.narrow(call, optimistic, &mut low, &mut high)?;
         }
         while low + 1 < high && (high - low) as f64 / high as f64 >= TOLERANCE {
-            // Most calls need little more than they use, so the search leans to the low side.
+            // Most calls need little more than they use, so the search favours the low side.
             self.narrow(call, ((high + low) / 2).min(low * 2), &mut low, &mut high)?;
         }
         Ok(high)
@@ -80,11 +80,11 @@ impl CallContext<'_> {
         if later.attempt(call, gas).is_ok_and(|attempt| succeeded(&attempt)) {
             return Ok(gas);
         }
-        // What fails then whatever it is given, such as a deadline that passes, is still worth sending now.
+        // A call that fails then with any amount of gas, such as one whose deadline passes, is still worth sending now.
         Ok(later.estimate(call).map_or(gas, |more| more.max(gas)))
     }
 
-    /// The most gas worth trying.
+    /// The upper bound of the search.
     fn highest(&self, call: &Call) -> Result<u64, EstimateError> {
         let mut high = call.gas.filter(|gas| *gas >= TRANSFER_GAS).unwrap_or(self.environment.gas_limit);
         if self.environment.rules.has(Fork::Osaka) {

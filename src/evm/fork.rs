@@ -61,7 +61,7 @@ pub(super) const FORKS: [(Fork, &[&str]); 23] = [
     (Fork::Bpo5, &["bpo5"]),
 ];
 
-/// `--hardfork` named no fork.
+/// `--hardfork` names an unknown fork.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown hardfork `{0}`; one of frontier, homestead, … cancun, prague, osaka, bpo1, bpo2, latest is expected")]
 pub struct UnknownFork(String);
@@ -75,8 +75,8 @@ impl Fork {
         FORKS[self as usize].1[0]
     }
 
-    /// The rules of execution, as the EVM names them. It has none for Constantinople, which differs from Petersburg in
-    /// the price of `SSTORE` alone and gets an instruction of its own for it.
+    /// revm's name for the rules of execution. revm has no Constantinople, which differs from Petersburg in the price of
+    /// `SSTORE` alone and gets an instruction of its own for that.
     pub fn spec(self) -> SpecId {
         match self {
             Self::Frontier => SpecId::FRONTIER,
@@ -114,14 +114,14 @@ impl FromStr for Fork {
 
     fn from_str(name: &str) -> Result<Self, UnknownFork> {
         let plain = name.to_ascii_lowercase().replace(['-', '_', ' '], "");
-        // Later ones exist in genesis files only, which say what they set.
+        // Later forks exist in genesis files only, which state their own limits.
         let mut live = FORKS.iter().filter(|(fork, _)| *fork <= Self::LATEST);
         let found = live.find(|(_, names)| names.contains(&plain.as_str()));
         found.map(|(fork, _)| *fork).ok_or_else(|| UnknownFork(name.to_owned()))
     }
 }
 
-/// The rules that hold for one block.
+/// The rules of one block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rules {
     /// The newest active fork.
@@ -131,12 +131,12 @@ pub struct Rules {
 }
 
 impl Rules {
-    /// Whether `fork`'s rules hold.
+    /// Whether `fork` is active.
     pub fn has(&self, fork: Fork) -> bool {
         self.fork >= fork
     }
 
-    /// The rules of execution, as the EVM names them.
+    /// revm's name for the rules of execution.
     pub fn spec(&self) -> SpecId {
         self.fork.spec()
     }

@@ -1,4 +1,4 @@
-//! Where the machine's instructions are not those of its own tables.
+//! Instructions that differ from revm's own tables.
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use revm::{
@@ -18,7 +18,7 @@ use super::{EvmContext, Fork, Rules};
 
 type Step<'c, 'e> = InstructionContext<'c, EvmContext<'e>, EthInterpreter>;
 
-/// The instructions under these rules.
+/// The instruction table under these rules.
 pub(super) fn instructions<'a>(rules: Rules) -> EthInstructions<EthInterpreter, EvmContext<'a>> {
     let mut instructions = EthInstructions::new_mainnet_with_spec(rules.spec());
     if rules.spec() >= SpecId::PETERSBURG {
@@ -30,23 +30,23 @@ pub(super) fn instructions<'a>(rules: Rules) -> EthInstructions<EthInterpreter, 
     instructions
 }
 
-/// Changes the prices of the gas table that differ under these rules.
+/// Adjusts the gas table where these rules differ from revm's.
 pub(super) fn adjust_prices(cfg: &mut CfgEnv, rules: Rules) {
     if rules.fork == Fork::Constantinople {
-        // Net metering prices each write as a whole.
+        // Net gas metering prices each write as a whole.
         cfg.gas_params.override_gas([(GasId::sstore_static(), 0)]);
     }
 }
 
-/// `EXTCODEHASH` of an account that has storage and a balance, but neither code nor nonce: an overlay hands such accounts
-/// out with a hash of zero.
+/// `EXTCODEHASH` for accounts with storage and a balance but neither code nor nonce, which an overlay returns with a code
+/// hash of zero.
 fn extcodehash_of_storage(step: Step<'_, '_>) -> InstructionExecResult {
     let InstructionContext { interpreter, host } = step;
     let asked = interpreter.stack.peek(0)?;
     extcodehash(InstructionContext { interpreter: &mut *interpreter, host: &mut *host })?;
     if interpreter.stack.peek(0)?.is_zero() {
         let address = alloy_primitives::Address::from_word(asked.into());
-        // It is warm by now and costs nothing.
+        // The account is warm by now, so loading it costs nothing.
         let account = host.load_account_info_skip_cold_load(address, false, false)?;
         if !account.is_empty() {
             interpreter.stack.set(0, KECCAK_EMPTY.into())?;
@@ -55,7 +55,7 @@ fn extcodehash_of_storage(step: Step<'_, '_>) -> InstructionExecResult {
     Ok(())
 }
 
-/// `SSTORE` of Constantinople alone (EIP-1283), which mainnet never had: Petersburg took it back.
+/// `SSTORE` of Constantinople without Petersburg (EIP-1283), which mainnet never had.
 fn net_metered_sstore(step: Step<'_, '_>) -> InstructionExecResult {
     sstore_with_gas_accounting(step, |step, _, written| {
         let (gas, refund) = net_metering(&written.data);

@@ -1,4 +1,4 @@
-//! What an execution sees: a state, and over it the changes that the execution has made so far.
+//! The state as an execution sees it: a base state with the execution's changes so far on top.
 
 use std::collections::HashMap;
 
@@ -25,29 +25,29 @@ pub trait BlockHashes: Send + Sync {
 
 impl DBErrorMarker for ReadError {}
 
-/// Code as the machine wants it. Anybody may bring code along: what begins like a delegation (EIP-7702) without being
-/// one is ordinary code.
+/// Code in revm's type. Code that begins like a delegation (EIP-7702) without being a valid one is ordinary code, since
+/// genesis files, dumps and overrides may hold any bytes.
 fn bytecode(code: Bytes) -> Bytecode {
     Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code))
 }
 
-/// The code hash with which the machine sees an account that has storage but neither code nor nonce. The machine takes it
-/// for empty code in all else, but creates no contract there (EIP-7610), for which it would have to know of the storage.
+/// The code hash that revm sees for an account with storage but neither code nor nonce. revm treats it as empty code
+/// except that it creates no contract there (EIP-7610), a rule that revm lacks because it cannot see the storage.
 const OCCUPIED: B256 = B256::ZERO;
 
-/// A state with changes on top.
+/// A state with uncommitted changes on top.
 pub struct Overlay<'a> {
     base: &'a dyn ReadState,
     hashes: &'a dyn BlockHashes,
     /// Every account that was read or changed, in the order of first use: the order in which new accounts get
     /// their numbers.
-    accounts: Vec<Entry>,
+    accounts: Vec<OverlayAccount>,
     index: HashMap<Address, usize, DefaultHashBuilder>,
     patience: Option<Patience<'a>>,
 }
 
 #[derive(Clone)]
-struct Entry {
+struct OverlayAccount {
     address: Address,
     key: B256,
     base: Option<Account>,
@@ -65,13 +65,13 @@ impl<'a> Overlay<'a> {
         Self { base, hashes, accounts: Vec::new(), index: HashMap::default(), patience: None }
     }
 
-    /// The same, for an execution that may take too long.
+    /// An overlay without changes, for an execution with a time limit.
     pub(super) fn with_patience(mut self, patience: Option<Patience<'a>>) -> Self {
         self.patience = patience;
         self
     }
 
-    /// How the execution learns that it takes too long.
+    /// The execution's time limit.
     pub(super) fn patience(&mut self) -> Option<&mut Patience<'a>> {
         self.patience.as_mut()
     }
@@ -86,8 +86,8 @@ impl<'a> Overlay<'a> {
         self.accounts.len()
     }
 
-    /// Forgets the accounts used since there were `used` of them. For what turned out not to happen, such as a
-    /// transaction that could not begin; nothing of it may have been [committed](Self::commit).
+    /// Forgets all but the first `used` accounts. For work that is abandoned, such as a transaction that could not begin;
+    /// nothing of it may have been [committed](Self::commit).
     pub fn forget(&mut self, used: usize) {
         for entry in self.accounts.drain(used..) {
             self.index.remove(&entry.address);
@@ -150,14 +150,14 @@ impl<'a> Overlay<'a> {
         Ok(())
     }
 
-    /// Notes the key of a transaction that the account signed.
+    /// Records the public key of a transaction that the account signed.
     pub fn signed_by(&mut self, address: Address, key: CompressedKey) -> Result<(), ReadError> {
         let at = self.load(address)?;
         self.accounts[at].public_key = Some(key);
         Ok(())
     }
 
-    /// Takes over what one transaction or system call changed.
+    /// Adopts the changes of one transaction or system call.
     pub fn commit(&mut self, changes: EvmState) -> Result<(), ReadError> {
         for (address, account) in changes {
             if !account.is_touched() {
@@ -186,22 +186,22 @@ impl<'a> Overlay<'a> {
         Ok(())
     }
 
-    /// Everything that has changed, ready to be applied to the state underneath.
+    /// All changes, ready to be applied to the base state.
     pub fn into_changes(self) -> Changes {
         let forked = self.base.is_forked();
         let changed = self.accounts.into_iter().filter(|entry| entry.changed);
         Changes(changed.filter_map(|entry| entry.into_change(forked)).collect())
     }
 
-    /// The root of the state with what has changed so far: what receipts carry before Byzantium.
+    /// The root of the state with the changes so far, which receipts carry before Byzantium.
     pub fn root(&self) -> Result<B256, ReadError> {
         let changed = self.accounts.iter().filter(|entry| entry.changed).cloned();
         let forked = self.base.is_forked();
         self.base.root_with(&Changes(changed.filter_map(|entry| entry.into_change(forked)).collect()))
     }
 
-    /// Refuses to go on reading for an execution that takes too long. Reading takes long only beneath: from a disk, or
-    /// from another node.
+    /// Refuses further reads for an execution that has exceeded its time limit. Only reads from disk or from another node
+    /// take long.
     fn check_patience(&self) -> Result<(), ReadError> {
         match &self.patience {
             Some(patience) if self.base.is_forked() && patience.has_ended() => Err(ReadError(STOPPED.to_owned())),
@@ -218,7 +218,7 @@ impl<'a> Overlay<'a> {
         let base = self.base.account(&address, &key)?;
         let at = self.accounts.len();
         let now = base.as_ref().map(|account| info(account, at));
-        self.accounts.push(Entry {
+        self.accounts.push(OverlayAccount {
             address,
             key,
             base,
@@ -233,7 +233,7 @@ impl<'a> Overlay<'a> {
     }
 }
 
-/// An account as the machine wants it; `at` is where the overlay keeps it.
+/// An account in revm's type; `at` is its index in the overlay.
 fn info(account: &Account, at: usize) -> AccountInfo {
     AccountInfo {
         balance: account.balance,
@@ -244,8 +244,8 @@ fn info(account: &Account, at: usize) -> AccountInfo {
     }
 }
 
-impl Entry {
-    /// The account as the machine sees it.
+impl OverlayAccount {
+    /// The account as revm sees it.
     fn seen(&self) -> Option<AccountInfo> {
         let mut info = self.now.clone()?;
         if info.nonce == 0 && info.code_hash == KECCAK_EMPTY && self.has_storage() {
@@ -267,9 +267,9 @@ impl Entry {
         }
     }
 
-    /// The change, if it is one. On a fork it says everything about an account that was only beneath so far.
+    /// The account's change, if there is one. On a fork it is complete for an account that only the base had so far.
     fn into_change(self, forked: bool) -> Option<AccountChange> {
-        // Made and gone again within the same changes.
+        // Created and destroyed within the same changes.
         if self.now.is_none() && self.base.is_none() {
             return None;
         }
@@ -297,7 +297,7 @@ impl Entry {
     }
 }
 
-/// What a tracer reads of the state before a transaction.
+/// The state before a transaction, for tracers.
 impl DatabaseRef for Overlay<'_> {
     type Error = ReadError;
 
@@ -336,7 +336,7 @@ impl Database for Overlay<'_> {
     }
 
     fn code_by_hash(&mut self, hash: B256) -> Result<Bytecode, ReadError> {
-        // Accounts are always handed out with their code.
+        // Accounts are always returned with their code.
         Err(ReadError(format!("no code with hash {hash}")))
     }
 

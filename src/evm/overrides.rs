@@ -1,4 +1,4 @@
-//! What a call may pretend about accounts: balances, nonces, code and storage that only it sees.
+//! State overrides: balances, nonces, code and storage that only one call sees.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use crate::state::ReadError;
 /// Overrides by account.
 pub type StateOverrides = BTreeMap<Address, AccountOverride>;
 
-/// What to pretend about one account.
+/// The overrides of one account.
 #[derive(Clone, Debug, Default)]
 pub struct AccountOverride {
     /// Balance in wei.
@@ -23,11 +23,11 @@ pub struct AccountOverride {
     pub state: Option<BTreeMap<U256, U256>>,
     /// Slots that differ from the account's storage.
     pub state_diff: BTreeMap<U256, U256>,
-    /// Where the precompile of this address is instead.
+    /// The address that this address's precompile moves to.
     pub move_precompile_to: Option<Address>,
 }
 
-/// Overrides that cannot be.
+/// Overrides that contradict each other or the precompiles.
 #[derive(Debug, thiserror::Error)]
 pub enum OverrideError {
     /// Only precompiles can be moved.
@@ -41,7 +41,7 @@ pub enum OverrideError {
     Read(#[from] ReadError),
 }
 
-/// Applies overrides to what an execution is about to see. An override of any kind puts an end to a precompile.
+/// Applies overrides to an overlay. An override of any kind removes the precompile at that address.
 pub fn apply_overrides(
     overlay: &mut Overlay<'_>,
     precompiles: &mut PrecompileSet,

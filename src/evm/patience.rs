@@ -1,4 +1,4 @@
-//! Ending calls that take too long, without an inspector: every loop jumps, so jumps look at whether it is time.
+//! Time limits of calls without an inspector: every loop jumps, so jump instructions check the limit.
 
 use revm::{
     bytecode::opcode::{JUMP, JUMPI},
@@ -12,15 +12,15 @@ use revm::{
 
 use super::{Evm, EvmContext};
 
-/// Jumps between two looks.
+/// Jumps between two checks.
 const JUMPS_BETWEEN_LOOKS: u32 = 1 << 12;
-/// What the machine says when it was stopped.
+/// The error with which a stopped execution ends.
 pub(super) const STOPPED: &str = "execution stopped";
 
-/// Whether an execution takes too long. Asked from time to time.
+/// Reports whether an execution has exceeded its time limit. Called from time to time.
 pub type IsOver<'a> = &'a (dyn Fn() -> bool + Send + Sync);
 
-/// How an execution learns that it takes too long.
+/// The time limit of an execution.
 #[derive(Clone, Copy)]
 pub struct Patience<'a> {
     is_over: IsOver<'a>,
@@ -29,18 +29,18 @@ pub struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
-    /// Asks `is_over` from time to time, and `refuses_long` before each precompile that takes milliseconds, which nothing
-    /// interrupts.
+    /// Calls `is_over` from time to time, and `refuses_long` before each precompile call that takes milliseconds and cannot
+    /// be interrupted.
     pub fn new(is_over: IsOver<'a>, refuses_long: IsOver<'a>) -> Self {
         Self { is_over, refuses_long, jumps: 0 }
     }
 
-    /// Whether the execution has to end before a precompile that takes long.
+    /// Whether the execution has to end before a long precompile call.
     pub(super) fn refuses_long(&self) -> bool {
         (self.is_over)() || (self.refuses_long)()
     }
 
-    /// Whether it takes too long already.
+    /// Whether the time limit is exceeded.
     pub(super) fn has_ended(&self) -> bool {
         (self.is_over)()
     }
@@ -55,7 +55,7 @@ impl<'a> Patience<'a> {
     }
 }
 
-/// Makes the machine's jumps look at the patience of its overlay.
+/// Makes jump instructions check the time limit of the overlay.
 pub(super) fn watch_jumps<I>(evm: &mut Evm<'_, I>) {
     evm.instruction.insert_instruction(JUMP, Instruction::new(watched_jump), 8);
     evm.instruction.insert_instruction(JUMPI, Instruction::new(watched_jumpi), 10);

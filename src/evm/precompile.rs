@@ -1,4 +1,4 @@
-//! The network's own precompile beside Ethereum's: bech32 conversion at `0x…0400`, as the Cosmos EVM modules have it.
+//! The network's own precompile: bech32 conversion at `0x…0400`, as in the Cosmos EVM modules.
 
 use std::sync::OnceLock;
 
@@ -15,20 +15,15 @@ use revm::{
 
 use super::{PrecompileSet, Signers};
 
-/// Where the bech32 precompile lives.
+/// The address of the bech32 precompile.
 pub const BECH32_ADDRESS: Address = address!("0x0000000000000000000000000000000000000400");
 
-/// What a call costs, whatever its input, as on the live network.
+/// The gas of a call, whatever its input, as on the live network.
 const BECH32_GAS: u64 = 6_000;
 
-sol! {
-    interface IBech32 {
-        function hexToBech32(address addr, string prefix) external returns (string bech32Address);
-        function bech32ToHex(string bech32Address) external returns (address addr);
-    }
-}
+sol!("contracts/src/interfaces/IBech32.sol");
 
-/// The precompiles of a chain: Ethereum's of that fork and, with `network`, the network's own.
+/// The precompiles of a chain: Ethereum's at that fork and, with `network`, the network's own.
 pub(super) fn precompiles(spec: SpecId, network: bool, signers: Signers) -> PrecompileSet {
     static EXTENDED: [OnceLock<Precompiles>; 16] = [const { OnceLock::new() }; 16];
     let mainnet = || Precompiles::new(PrecompileSpecId::from_spec_id(spec));
@@ -54,7 +49,7 @@ fn run(input: &[u8], gas_limit: u64, reservoir: u64) -> PrecompileResult {
     })
 }
 
-/// The ABI-encoded result, or the revert data: `Error(string)` with what was wrong.
+/// The ABI-encoded result, or the revert data: `Error(string)` with the reason.
 fn convert(input: &[u8]) -> Result<Bytes, Bytes> {
     let revert = |reason: String| Bytes::from(Revert::from(reason).abi_encode());
     let call = IBech32::IBech32Calls::abi_decode(input).map_err(|error| revert(format!("invalid call: {error}")))?;

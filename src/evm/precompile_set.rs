@@ -1,4 +1,4 @@
-//! Which precompiles an execution sees: those of the chain, some of which a call may pretend to be elsewhere.
+//! The precompiles that an execution sees: those of the chain, some of which a call's overrides may have moved.
 
 use super::{
     EvmContext,
@@ -24,14 +24,14 @@ const SHORT_GAS: u64 = 300_000;
 #[derive(Clone, Debug)]
 pub struct PrecompileSet {
     chain: EthPrecompiles,
-    /// What a call made of them, where it did.
+    /// The precompiles after the call's overrides, if it has any.
     changed: Option<Box<AddressMap<Precompile>>>,
-    /// What `ecrecover` was told.
+    /// The accounts that `ecrecover` returns for certain signatures.
     signers: Signers,
 }
 
 impl PrecompileSet {
-    /// The chain's own.
+    /// The chain's own precompiles.
     pub(super) fn new(chain: EthPrecompiles, signers: Signers) -> Self {
         Self { chain, changed: None, signers }
     }
@@ -44,7 +44,7 @@ impl PrecompileSet {
         }
     }
 
-    /// All of them.
+    /// Every address with its precompile.
     pub fn all(&self) -> impl Iterator<Item = (&Address, &Precompile)> {
         match &self.changed {
             Some(changed) => changed.iter(),
@@ -99,7 +99,7 @@ impl<'e> PrecompileProvider<EvmContext<'e>> for PrecompileSet {
 }
 
 impl PrecompileSet {
-    /// Runs a precompile as it is, whatever `ecrecover` was told.
+    /// Runs a precompile as it is, without the accounts that `ecrecover` was given.
     fn run_as_it_is(
         &mut self,
         context: &mut EvmContext<'_>,
@@ -113,14 +113,14 @@ impl PrecompileSet {
         let is_limited = context.db_mut().patience().is_some();
         let first = if is_limited { inputs.gas_limit.min(SHORT_GAS) } else { inputs.gas_limit };
         let mut output = run(context, first)?;
-        // Gas is counted before anything is done for it.
+        // Gas is charged before the work is done.
         if first < inputs.gas_limit && output.halt_reason().is_some_and(|reason| reason.is_oog()) {
             if context.db_mut().patience().is_some_and(|patience| patience.refuses_long()) {
                 return Err(STOPPED.to_owned());
             }
             output = run(context, inputs.gas_limit)?;
         }
-        // As the chain's own do: a direct caller learns why its call failed.
+        // As the chain's own precompiles do: a direct caller learns why its call failed.
         if let Some(reason) = output.halt_reason().filter(|reason| !reason.is_oog())
             && context.journal().depth() == 1
         {

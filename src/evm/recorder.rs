@@ -1,4 +1,4 @@
-//! What inspectors keep of an execution, so that [`Watch`](super::Watch) can count it before it fills the memory.
+//! The data that inspectors record, so that [`Watch`](super::Watch) can count it before it fills the memory.
 
 use alloy_primitives::Log;
 use revm::{
@@ -14,15 +14,15 @@ use revm_inspectors::{
 
 use super::LogCollector;
 
-/// About what one call takes, in memory or in an answer, without its data.
+/// The approximate size of one call, in memory or in a response, without its data.
 const CALL: usize = 1 << 10;
-/// The same of one log, and of one of its topics.
+/// The approximate size of one log, and of one of its topics.
 const LOG: usize = 256;
 const TOPIC: usize = 70;
-/// The same of one step, and of one word of its stack.
+/// The approximate size of one step, and of one word of its stack.
 const STEP: usize = 256;
 const WORD: usize = 32;
-/// Gas that hashing takes for each word.
+/// Gas of hashing one word.
 const KECCAK_WORD: u64 = 6;
 
 /// The data an inspector records.
@@ -30,26 +30,26 @@ const KECCAK_WORD: u64 = 6;
 pub struct Records {
     /// Every call.
     pub calls: bool,
-    /// What calls are given.
+    /// Inputs of calls.
     pub inputs: bool,
-    /// What calls return.
+    /// Outputs of calls.
     pub outputs: bool,
     /// Event logs.
     pub logs: bool,
     /// Every step.
     pub steps: bool,
-    /// The stack before every step, and what is hashed.
+    /// The stack before every step, and inputs of hashes.
     pub stacks: bool,
 }
 
-/// An inspector that says what it keeps.
+/// An inspector that reports what it records.
 pub trait Recorder {
-    /// What it keeps of what it is shown.
+    /// The kinds of data that it records.
     fn records(&self) -> Records {
         Records::default()
     }
 
-    /// Bytes that it keeps besides.
+    /// Bytes that it holds in addition.
     fn copied(&self) -> usize {
         0
     }
@@ -68,23 +68,23 @@ impl Records {
         }
     }
 
-    /// Bytes that a call takes. Data counts twice, as the hex that it becomes.
+    /// The size of a call in bytes. Data counts twice, as it becomes hex.
     pub(super) fn of_call(self, depth: usize, input: usize) -> usize {
         let place = if self.calls { CALL + depth * size_of::<usize>() } else { 0 };
         place + if self.inputs { 2 * input } else { 0 }
     }
 
-    /// Bytes that a call's output takes.
+    /// The size of a call's output in bytes.
     pub(super) fn of_output(self, output: usize) -> usize {
         if self.outputs { 2 * output } else { 0 }
     }
 
-    /// Bytes that a log takes.
+    /// The size of a log in bytes.
     pub(super) fn of_log(self, log: &Log) -> usize {
         if self.logs { LOG + TOPIC * log.topics().len() + 2 * log.data.data.len() } else { 0 }
     }
 
-    /// Bytes that the step takes which is about to be made.
+    /// The size of the next step in bytes.
     pub(super) fn of_step(self, interpreter: &Interpreter) -> usize {
         if !self.steps {
             return 0;
@@ -92,7 +92,7 @@ impl Records {
         let stack = interpreter.stack.data();
         let hashed = match stack.as_slice() {
             [.., length, _] if self.stacks && interpreter.bytecode.opcode() == opcode::KECCAK256 => {
-                // What the gas does not suffice for is not hashed.
+                // The gas left bounds the length that can be hashed.
                 let affordable = (interpreter.gas.remaining() / KECCAK_WORD).saturating_mul(WORD as u64);
                 usize::try_from(*length).unwrap_or(usize::MAX).min(affordable as usize)
             }
@@ -109,7 +109,7 @@ impl Recorder for TracingInspector {
     }
 
     fn copied(&self) -> usize {
-        // Memory, which only goes with steps. Otherwise there are only inputs, which are counted where they are seen.
+        // Memory is recorded with steps only. Inputs are counted with their calls.
         if self.config().record_steps { self.recorded_bytes() } else { 0 }
     }
 }
@@ -119,7 +119,7 @@ impl Recorder for DebugInspector {
         match self {
             Self::Noop(_) | Self::StateGasTracer(_) => Records::default(),
             Self::FourByte(_) => Records { calls: true, ..Records::default() },
-            // The tracers that it may hold keep all of these between them.
+            // Together, the tracers that a mux tracer may hold record all of these.
             Self::Mux(..) => Records { calls: true, inputs: true, outputs: true, logs: true, ..Records::default() },
             Self::CallTracer(tracer, _)
             | Self::PreStateTracer(tracer, _)

@@ -1,4 +1,4 @@
-//! Execution requests: what contracts ask of the consensus layer (EIP-7685), and deposits among them (EIP-6110).
+//! Execution requests to the consensus layer (EIP-7685), and deposits among them (EIP-6110).
 
 use alloy_eips::eip7685::Requests;
 use alloy_primitives::{Address, Bytes, Log};
@@ -12,7 +12,7 @@ sol! {
     event DepositEvent(bytes pubkey, bytes withdrawal_credentials, bytes amount, bytes signature, bytes index);
 }
 
-/// A deposit event without the fixed layout that the deposit contract gives it.
+/// A deposit event that lacks the deposit contract's fixed layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed event of the deposit contract")]
 pub struct MalformedDeposit;

@@ -1,4 +1,4 @@
-//! When the forks of a chain begin.
+//! Fork schedules: when each fork of a chain begins.
 
 use alloy_eips::eip7840::BlobParams;
 use alloy_genesis::ChainConfig;
@@ -6,16 +6,16 @@ use alloy_primitives::U256;
 
 use super::{Fork, Rules, fork::FORKS};
 
-/// When a fork begins.
+/// The start of a fork.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Activation {
-    /// With the block of this number.
+    /// At the block with this number.
     Block(u64),
-    /// With the first block at or after this time, in seconds since the Unix epoch.
+    /// At the first block with this time or a later one, in seconds since the Unix epoch.
     Time(u64),
 }
 
-/// The forks of one chain and when each begins.
+/// The forks of one chain with their starts.
 #[derive(Clone, Debug)]
 pub struct Forks {
     schedule: Vec<ScheduledFork>,
@@ -33,22 +33,22 @@ pub struct ScheduledFork {
     pub blobs: Option<BlobParams>,
 }
 
-/// The fork that moved the balances of the DAO (EIP-779), or the decision against it.
+/// The DAO fork (EIP-779), or the decision against it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct DaoFork {
-    /// The block with which it begins.
+    /// The block at which it begins.
     pub block: u64,
     /// Whether this chain takes part.
     pub support: bool,
 }
 
-/// A genesis file asks for rules that do not exist here, or that contradict each other.
+/// A genesis file requires rules that are not implemented, or that contradict each other.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("config.{field}: {what}")]
 pub struct UnsupportedConfig {
     /// The field.
     pub field: String,
-    /// What is wrong with it.
+    /// The problem.
     pub what: String,
 }
 
@@ -56,7 +56,8 @@ fn unsupported(field: impl Into<String>, what: impl Into<String>) -> Unsupported
     UnsupportedConfig { field: field.into(), what: what.into() }
 }
 
-/// The most blobs that a schedule may allow in a block: far more than any network carries, and no sum overflows.
+/// The maximum number of blobs that a schedule may allow in a block: far more than any network uses, and small enough
+/// that no sum overflows.
 const MAX_BLOBS: u64 = 1 << 16;
 
 /// A time that some tools write for "never".
@@ -74,7 +75,7 @@ impl Forks {
     /// The schedule in a genesis file's `config`, as geth reads it; `difficulty` is that of the first block.
     ///
     /// # Errors
-    /// If the file asks for rules that do not exist here: leaving them out would make it another chain.
+    /// The file requires rules that are not implemented: ignoring them would make it another chain.
     pub fn from_genesis(config: &ChainConfig, difficulty: U256) -> Result<Self, UnsupportedConfig> {
         check_known(config)?;
         let by_block = |number: Option<u64>| number.map(Activation::Block);
@@ -113,7 +114,7 @@ impl Forks {
                 Activation::Block(number) => (&mut last_block, number),
                 Activation::Time(time) => (&mut last_time, time),
             };
-            // Chains that were never mined name no block for the merge.
+            // Chains that never had proof of work name no block for the merge.
             let named = fork != Fork::Paris || config.merge_netsplit_block.is_some();
             if named && at < last.1 {
                 return Err(unsupported(field, format!("{at} is before {} at {}", last.0, last.1)));
@@ -148,13 +149,13 @@ impl Forks {
         &self.schedule
     }
 
-    /// The fork that moved the balances of the DAO, if this chain decided about it.
+    /// The DAO fork, if this chain decided about it.
     pub fn dao(&self) -> Option<DaoFork> {
         self.dao
     }
 }
 
-/// Refuses fields for which there is no rule here.
+/// Rejects fields that are not implemented.
 fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
     let later = [("amsterdamTime", config.amsterdam_time), ("bogotaTime", config.bogota_time)];
     if let Some((field, _)) = later.iter().find(|(_, time)| time.is_some_and(|time| time != NEVER)) {
@@ -177,12 +178,12 @@ fn check_known(config: &ChainConfig) -> Result<(), UnsupportedConfig> {
     Ok(())
 }
 
-/// The block with which proof of stake begins, if there is one.
+/// The block at which proof of stake begins, if there is one.
 fn merge(config: &ChainConfig, difficulty: U256) -> Result<Option<u64>, UnsupportedConfig> {
     match (config.merge_netsplit_block, config.terminal_total_difficulty) {
         (Some(block), _) => Ok(Some(block)),
         _ if config.terminal_total_difficulty_passed => Ok(Some(0)),
-        // The first block reaches it.
+        // The first block reaches the terminal total difficulty.
         (None, Some(total)) if total <= difficulty => Ok(Some(0)),
         (None, Some(_)) => Err(unsupported(
             "terminalTotalDifficulty",
@@ -192,7 +193,7 @@ fn merge(config: &ChainConfig, difficulty: U256) -> Result<Option<u64>, Unsuppor
     }
 }
 
-/// The blob limits and prices that a fork sets: the file's, or else mainnet's.
+/// The blob limits and prices of a fork: the file's, or else mainnet's.
 fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, UnsupportedConfig> {
     if fork < Fork::Cancun {
         return Ok(None);
@@ -210,12 +211,12 @@ fn blob_params(config: &ChainConfig, fork: Fork) -> Result<Option<BlobParams>, U
             format!("expected target <= max, max from 1 to {MAX_BLOBS} and a baseFeeUpdateFraction above zero"),
         ));
     }
-    // The file names three of the parameters; the others belong to the fork.
+    // The file sets three of the parameters; the others follow from the fork.
     let mut blobs = fork.blob_params().unwrap_or(BlobParams::bpo2());
     (blobs.target_blob_count, blobs.max_blob_count) = (own.target_blob_count, own.max_blob_count);
     blobs.update_fraction = own.update_fraction;
     if fork < Fork::Osaka {
-        // Before EIP-7594 a transaction may have as many as a block.
+        // Before EIP-7594 a transaction may carry as many blobs as a block.
         blobs.max_blobs_per_tx = own.max_blob_count;
     }
     Ok(Some(blobs))

@@ -1,11 +1,11 @@
-//! Signed transactions as the EVM wants them.
+//! Signed transactions in revm's type.
 
 use alloy_consensus::Transaction as _;
 use revm::{context::TxEnv, context_interface::either::Either};
 
 use crate::block::{Transaction, recover_authority};
 
-/// Everything of `transaction` that execution depends on.
+/// The fields of `transaction` that execution depends on.
 pub fn tx_env(transaction: &Transaction) -> TxEnv {
     let tx = &transaction.envelope;
     let authorizations = tx.authorization_list().unwrap_or_default().iter();

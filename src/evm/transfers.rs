@@ -1,5 +1,5 @@
-//! The logs of an execution in the order in which they come about, and with them, if wanted, a log for each transfer
-//! of the coin, as `eth_simulateV1` reports them (ERC-7528 address, ERC-20 event).
+//! The logs of an execution in order, optionally with a log for each transfer of the native coin, as `eth_simulateV1`
+//! reports them (ERC-7528 address, ERC-20 event).
 
 use alloy_primitives::{Address, B256, Log, LogData, U256, address, b256};
 use revm::{
@@ -10,7 +10,7 @@ use revm::{
 
 use super::EvmContext;
 
-/// The address that stands for the coin.
+/// The address that stands for the native coin.
 const COIN: Address = address!("0xeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeeee");
 /// `Transfer(address,address,uint256)`.
 const TRANSFER: B256 = b256!("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef");
@@ -19,18 +19,18 @@ const TRANSFER: B256 = b256!("0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a116
 #[derive(Clone, Debug)]
 pub struct LogCollector {
     transfers: bool,
-    /// The logs of every call that is under way; those of one that fails are dropped with it.
+    /// The logs of each active call; those of a failed call are dropped with it.
     frames: Vec<Vec<Log>>,
     done: Vec<Log>,
 }
 
 impl LogCollector {
-    /// A collector, with or without transfers of the coin.
+    /// A collector, with or without transfers of the native coin.
     pub fn new(transfers: bool) -> Self {
         Self { transfers, frames: Vec::new(), done: Vec::new() }
     }
 
-    /// What was collected.
+    /// The collected logs.
     pub fn into_logs(self) -> Vec<Log> {
         self.done
     }

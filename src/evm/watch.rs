@@ -1,4 +1,4 @@
-//! Watching an execution without letting it run, or what is kept of it grow, without end.
+//! Limits on an inspected execution: its time, and the size of what its inspector records.
 
 use alloy_primitives::{Address, Log, U256};
 use revm::{
@@ -16,29 +16,29 @@ use super::{
     recorder::{Recorder, Records},
 };
 
-/// Steps between two looks at whether the time is up.
+/// Steps between two checks of the time limit.
 const STEPS_BETWEEN_LOOKS: u32 = 1 << 8;
-/// How many steps a call counts for. Calls of precompiles take no step of their own, but may take long.
+/// The number of steps that a call counts for. Precompile calls take no steps but may take long.
 const STEPS_OF_CALL: u32 = 64;
 
-/// Why an execution was stopped.
+/// The reason why an execution was stopped.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// It took too long.
     Time,
-    /// There was more to keep of it than may be kept.
+    /// The inspector would have recorded more than its limit.
     Size,
 }
 
-/// An inspector that passes everything on to another one and stops the execution when it is told that it is time, or
-/// when the other one would keep too much.
+/// An inspector that forwards to another one, and stops the execution when its time is over or when the other one would
+/// record too much.
 pub struct Watch<'w, I> {
     inner: &'w mut I,
     is_over: IsOver<'w>,
     records: Records,
     max_bytes: usize,
     recorded: usize,
-    /// Calls that are under way.
+    /// The number of active calls.
     depth: usize,
     top_only: bool,
     steps: u32,
@@ -46,29 +46,29 @@ pub struct Watch<'w, I> {
 }
 
 impl<'w, I: Recorder> Watch<'w, I> {
-    /// Passes on to `inner`, which keeps at most about `max_bytes`, and asks `is_over` from time to time.
+    /// Forwards to `inner`, which may record about `max_bytes`, and calls `is_over` from time to time.
     pub fn new(inner: &'w mut I, is_over: IsOver<'w>, max_bytes: usize) -> Self {
         let records = inner.records();
         Self { inner, is_over, records, max_bytes, recorded: 0, depth: 0, top_only: false, steps: 0, stop: None }
     }
 
-    /// Passes on nothing of what calls do that the outermost one makes.
+    /// Forwards the outermost call only, without the calls that it makes.
     pub fn top_only(mut self, top_only: bool) -> Self {
         self.top_only = top_only;
         self
     }
 
-    /// The inspector that everything is passed on to.
+    /// The inspector that is forwarded to.
     pub fn inner(&mut self) -> &mut I {
         self.inner
     }
 
-    /// About how many bytes are kept.
+    /// The approximate number of recorded bytes.
     pub fn recorded(&self) -> usize {
         self.recorded.saturating_add(self.inner.copied())
     }
 
-    /// Why the execution was stopped, if it was; what is kept is not whole then.
+    /// The reason why the execution was stopped, if it was; the record is incomplete then.
     pub fn stopped(&self) -> Option<Stop> {
         self.stop.or_else(|| (self.recorded() > self.max_bytes).then_some(Stop::Size))
     }
@@ -77,7 +77,7 @@ impl<'w, I: Recorder> Watch<'w, I> {
         self.recorded = self.recorded.saturating_add(bytes);
     }
 
-    /// Counts steps; true if there must be no more.
+    /// Counts steps; returns true when the execution has to stop.
     fn count(&mut self, by: u32) -> bool {
         self.steps += by;
         if self.steps >= STEPS_BETWEEN_LOOKS {
@@ -90,17 +90,17 @@ impl<'w, I: Recorder> Watch<'w, I> {
         self.stop.is_some()
     }
 
-    /// Whether what happens in a call with so many around it is passed on.
+    /// Whether events at this call depth are forwarded.
     fn passes(&self, around: usize) -> bool {
         !self.top_only || around == 0
     }
 
-    /// Whether what the innermost call does is passed on.
+    /// Whether events of the innermost call are forwarded.
     fn passes_within(&self) -> bool {
         self.passes(self.depth.saturating_sub(1))
     }
 
-    /// A call begins; returns whether it is passed on.
+    /// Records the start of a call; returns whether it is forwarded.
     fn enter(&mut self, input: usize) -> bool {
         let (around, passes) = (self.depth, self.passes(self.depth));
         self.depth += 1;
@@ -111,7 +111,7 @@ impl<'w, I: Recorder> Watch<'w, I> {
         passes
     }
 
-    /// A call has ended; returns whether that is passed on.
+    /// Records the end of a call; returns whether it is forwarded.
     fn leave(&mut self, output: usize) -> bool {
         self.depth = self.depth.saturating_sub(1);
         let passes = self.passes(self.depth);

@@ -7,7 +7,7 @@ use super::oracle::{Feed, is_rejection, price_update};
 use crate::{
     block::Block,
     contracts::{
-        events::VaultEvents::{Swap, SwapPriced},
+        bindings::Vault::{Swap, SwapPriced},
         unit,
     },
     network::Network,

@@ -2,19 +2,16 @@
 
 use std::sync::Arc;
 
-use alloy_consensus::{TxEip1559, TxLegacy};
-use alloy_primitives::{B256, TxKind, U256};
+use alloy_primitives::{B256, U256};
 use alloy_sol_types::SolCall;
 use tokio::sync::Mutex;
 
-use super::{
-    contract::PriceOracle,
-    feed::{Condition, SourceSet},
-};
+use super::feed::{Condition, SourceSet};
 use crate::{
     account::SecretKey,
-    block::Submission,
+    block::{GasPrice, Submission, TransactionFields},
     chain::{Chain, SubmitError, UnsignedTransaction, sign_transaction},
+    contracts::bindings::PriceOracle,
     network::Network,
 };
 
@@ -112,31 +109,15 @@ impl ManualPrices {
             Some(nonce) => nonce,
             None => self.chain.head().state.nonce(from)?,
         };
-        let (to, value, input) = (TxKind::Call(self.network.contracts.oracle), U256::ZERO, input.into());
-        Ok(match self.chain.next_base_fee(&self.chain.head()) {
-            Some(base_fee) => TxEip1559 {
-                chain_id,
-                nonce,
-                gas_limit: GAS,
+        let gas_price = match self.chain.next_base_fee(&self.chain.head()) {
+            Some(base_fee) => GasPrice::Dynamic {
                 // Twice the base fee, as wallets set it: the transaction may have to wait for a block.
-                max_fee_per_gas: 2 * u128::from(base_fee) + self.chain.min_tip(),
-                max_priority_fee_per_gas: self.chain.min_tip(),
-                to,
-                value,
-                access_list: Default::default(),
-                input,
-            }
-            .into(),
-            None => TxLegacy {
-                chain_id: Some(chain_id),
-                nonce,
-                gas_price: self.chain.min_tip(),
-                gas_limit: GAS,
-                to,
-                value,
-                input,
-            }
-            .into(),
-        })
+                max_fee: 2 * u128::from(base_fee) + self.chain.min_tip(),
+                max_tip: self.chain.min_tip(),
+            },
+            None => GasPrice::Fixed(self.chain.min_tip()),
+        };
+        let oracle = self.network.contracts.oracle;
+        Ok(TransactionFields::call(chain_id, nonce, GAS, gas_price, oracle, input.into()).into())
     }
 }

@@ -9,7 +9,6 @@
 
 mod bodies;
 mod config;
-pub mod contract;
 mod events;
 pub mod feed;
 pub mod genesis;

@@ -3,10 +3,9 @@
 use alloy_primitives::{Address, Log};
 use alloy_sol_types::SolEvent;
 
-use super::contract::PriceOracle;
 use crate::{
     chain::View,
-    contracts::{ReadContractError, read},
+    contracts::{ReadContractError, bindings::PriceOracle, read},
     network::Network,
 };
 
@@ -41,7 +40,7 @@ impl OracleState {
         let prices = read(view, oracle, &PriceOracle::getPricesCall { tokens })?;
         let max_age = read(view, oracle, &PriceOracle::maxAgeCall {})?;
         let max_move_bps = read(view, oracle, &PriceOracle::maxMoveBpsCall {})?;
-        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAt.len()));
+        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAts.len()));
         if requested != got {
             let reason = format!("{got} prices for {requested} tokens");
             return Err(ReadContractError::Failed { contract: oracle, reason });
@@ -52,7 +51,7 @@ impl OracleState {
             updated_at: updated_at.saturating_to(),
         };
         Ok(Self {
-            feeds: prices.prices.iter().zip(&prices.updatedAt).map(feed).collect(),
+            feeds: prices.prices.iter().zip(&prices.updatedAts).map(feed).collect(),
             max_age: max_age.to(),
             max_move_bps: max_move_bps.into(),
         })

@@ -2,21 +2,19 @@
 
 use std::{sync::Arc, time::Duration};
 
-use alloy_consensus::{TxEip1559, TxLegacy};
-use alloy_primitives::{Address, B256, Bloom, TxKind, U256};
+use alloy_primitives::{Address, B256, Bloom, U256};
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
 
 use super::{
-    contract::PriceOracle,
     feed::{Moment, Source},
     oracle::OracleState,
 };
 use crate::{
     account::SecretKey,
-    block::{Transaction, UnsignedTransaction},
+    block::{GasPrice, Transaction, TransactionFields, UnsignedTransaction},
     chain::{Head, Preamble, View, sign_transaction},
-    contracts::ReadContractError,
+    contracts::{ReadContractError, bindings::PriceOracle},
     evm::Environment,
     network::Network,
 };
@@ -136,24 +134,14 @@ impl Updater {
             tokens: updates.iter().map(|(token, _)| *token).collect(),
             prices: updates.iter().map(|(_, price)| U256::from(*price)).collect(),
         };
-        let (chain_id, nonce, input) = (head.params.chain_id, self.nonce(head), call.abi_encode().into());
         let gas_limit = BASE_GAS + TOKEN_GAS * updates.len() as u64;
-        let (to, value) = (TxKind::Call(self.network.contracts.oracle), U256::ZERO);
-        match environment.base_fee {
-            Some(base_fee) => TxEip1559 {
-                chain_id,
-                nonce,
-                gas_limit,
-                max_fee_per_gas: base_fee.into(),
-                max_priority_fee_per_gas: 0,
-                to,
-                value,
-                access_list: Default::default(),
-                input,
-            }
-            .into(),
-            None => TxLegacy { chain_id: Some(chain_id), nonce, gas_price: 0, gas_limit, to, value, input }.into(),
-        }
+        let gas_price = match environment.base_fee {
+            Some(base_fee) => GasPrice::Dynamic { max_fee: base_fee.into(), max_tip: 0 },
+            None => GasPrice::Fixed(0),
+        };
+        let (oracle, input) = (self.network.contracts.oracle, call.abi_encode().into());
+        let nonce = self.nonce(head);
+        TransactionFields::call(head.params.chain_id, nonce, gas_limit, gas_price, oracle, input).into()
     }
 }
 

@@ -1,12 +1,12 @@
-//! What was heard before, within bounds.
+//! A bounded cache of the other node's answers.
 
 use std::hash::Hash;
 
 use alloy_primitives::map::HashMap;
 use parking_lot::Mutex;
 
-/// A map that forgets what was not asked for in a long time: entries live in two generations, what is asked for moves
-/// into the younger one, and when that is full the older one goes.
+/// A map that evicts entries that have not been used for long: entries live in two generations, a used entry moves to the
+/// younger one, and when that is full the older one is dropped.
 #[derive(Debug)]
 pub(super) struct Cache<K, V>(Mutex<Generations<K, V>>);
 
@@ -14,20 +14,20 @@ pub(super) struct Cache<K, V>(Mutex<Generations<K, V>>);
 struct Generations<K, V> {
     young: HashMap<K, (V, usize)>,
     old: HashMap<K, (V, usize)>,
-    /// What the young ones weigh.
+    /// The weight of the younger generation.
     weight: usize,
-    /// What a generation may weigh.
+    /// The maximum weight of a generation.
     limit: usize,
 }
 
 impl<K: Copy + Eq + Hash, V: Clone> Cache<K, V> {
-    /// An empty one, whose generations may weigh so much each.
+    /// An empty cache, each of whose generations may weigh `limit`.
     pub(super) fn new(limit: usize) -> Self {
         let (young, old) = (HashMap::default(), HashMap::default());
         Self(Mutex::new(Generations { young, old, weight: 0, limit }))
     }
 
-    /// The value under `key`. One that is not there is asked for, without holding up others.
+    /// The value under `key`. A missing value is requested without blocking other callers.
     pub(super) fn get<E>(
         &self,
         key: K,

@@ -1,4 +1,4 @@
-//! Asking the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
+//! Client of the other node: JSON-RPC over HTTP, with an answer or an error in bounded time.
 
 use std::{
     io,
@@ -31,30 +31,30 @@ use tokio::{
 
 use super::ForkConfig;
 
-/// Bytes that an answer may have.
+/// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;
-/// How long a connection may take to come about. Another attempt is more likely to succeed than a longer one.
+/// The connect timeout. Another attempt is more likely to succeed than a longer one.
 const MAX_CONNECTING: Duration = Duration::from_secs(3);
-/// How much longer the asking thread waits than the question may take.
+/// How much longer the calling thread waits than the request may take.
 const GRACE: Duration = Duration::from_secs(1);
-/// What providers answer in place of the status 429.
+/// The code that some providers return instead of status 429.
 const LIMIT_EXCEEDED: i64 = -32005;
 
-/// The other node did not answer what was asked.
+/// A request to the other node failed.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum AskError {
-    /// There was no answer that can be read.
+    /// There was no readable answer.
     #[error("{method}: {what}")]
     Silent {
-        /// What was asked.
+        /// The method.
         method: String,
-        /// What happened. Never has the URL, which may hold a key.
+        /// The reason. Never contains the URL, which may hold a key.
         what: String,
     },
-    /// It answered with an error.
+    /// The other node answered with an error.
     #[error("{method}: {message} (code {code})")]
     Refused {
-        /// What was asked.
+        /// The method.
         method: String,
         /// The error's code.
         code: i64,
@@ -65,20 +65,20 @@ pub enum AskError {
     },
 }
 
-/// A connection to the other node. It has a thread of its own, so that whoever asks may block.
+/// A connection to the other node. It has a thread of its own, so that callers may block.
 #[derive(Debug)]
-pub struct Client {
-    asker: Arc<Asker>,
+pub struct ForkClient {
+    asker: Arc<Requester>,
     runtime: Handle,
     /// The thread ends when this is dropped.
     _end: oneshot::Sender<()>,
 }
 
 #[derive(Debug)]
-struct Asker {
+struct Requester {
     http: Http,
     url: RwLock<Url>,
-    /// Headers of every request to the place that they were configured for. They are secrets of that place.
+    /// Headers of every request to the origin that they were configured for. They are that origin's secrets.
     headers: HeaderMap,
     home: Option<Url>,
     /// Whether there was ever a connection.
@@ -88,8 +88,8 @@ struct Asker {
     backoff: Duration,
 }
 
-impl Client {
-    /// A connection to `url`. Nothing is asked yet.
+impl ForkClient {
+    /// A client of `url`. It sends nothing yet.
     pub fn new(url: Url, config: &ForkConfig) -> io::Result<Self> {
         let mut headers = HeaderMap::new();
         for (name, value) in &config.headers {
@@ -108,9 +108,9 @@ impl Client {
         let runtime = Builder::new_current_thread().enable_all().build()?;
         let (end, ended) = oneshot::channel::<()>();
         let handle = runtime.handle().clone();
-        // Whether the sender was used or dropped, the thread ends.
+        // The thread ends whether the sender was used or dropped.
         thread::Builder::new().name("fork".to_owned()).spawn(move || drop(runtime.block_on(ended)))?;
-        let asker = Asker {
+        let asker = Requester {
             http,
             url: RwLock::new(url),
             headers,
@@ -123,35 +123,35 @@ impl Client {
         Ok(Self { asker: Arc::new(asker), runtime: handle, _end: end })
     }
 
-    /// Where the other node is. The URL may hold a key: see [`redact`](crate::redact) for showing it.
+    /// The other node's URL. It may hold a key: see [`redact`](crate::redact) for displaying it.
     pub fn url(&self) -> Url {
         self.asker.url.read().clone()
     }
 
-    /// Asks somebody else from now on.
+    /// Uses another URL from now on.
     pub fn set_url(&self, url: Url) {
         *self.asker.url.write() = url;
     }
 
-    /// How long the first retry waits.
+    /// The delay of the first retry.
     pub fn backoff(&self) -> Duration {
         self.asker.backoff
     }
 
-    /// The result of a method. Blocks until it is there.
+    /// Calls a method and returns its result. Blocks until the answer arrives.
     pub fn ask(&self, method: &str, params: &Value) -> Result<Box<RawValue>, AskError> {
         let [answer] = self.ask_all([(method, params)]);
         answer
     }
 
-    /// The results of several methods, which are asked at the same time.
+    /// Calls several methods concurrently and returns their results.
     pub fn ask_all<const N: usize>(&self, questions: [(&str, &Value); N]) -> [Result<Box<RawValue>, AskError>; N] {
         let waiting = questions.map(|(method, params)| {
             let (answer, waiting) = mpsc::sync_channel(1);
             let (asker, own) = (self.asker.clone(), method.to_owned());
             let body = json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).to_string();
             self.runtime.spawn(async move {
-                // Whoever asked may have given up.
+                // The caller may have given up.
                 let _ = answer.send(asker.ask(&own, body).await);
             });
             (method, waiting)
@@ -166,7 +166,7 @@ impl Client {
     }
 }
 
-/// Waits without holding up other tasks, where the thread has any.
+/// Waits without blocking the other tasks of a worker thread.
 fn aside<R>(wait: impl FnOnce() -> R) -> R {
     match Handle::try_current() {
         Ok(handle) if handle.runtime_flavor() == RuntimeFlavor::MultiThread => task::block_in_place(wait),
@@ -178,16 +178,16 @@ fn silent(method: &str, what: impl Into<String>) -> AskError {
     AskError::Silent { method: method.to_owned(), what: what.into() }
 }
 
-/// What one attempt came to, if not to a result.
-enum Failure {
-    /// Asking again may help.
+/// The failure of one attempt.
+enum AttemptError {
+    /// A retry may succeed.
     Passing(AskError),
-    /// It will not.
+    /// A retry would fail the same way.
     Lasting(AskError),
 }
 
-impl Asker {
-    /// Asks, and again where that may help, until the time is over.
+impl Requester {
+    /// Sends a request and retries where that may help, until the time is over.
     async fn ask(&self, method: &str, body: String) -> Result<Box<RawValue>, AskError> {
         let deadline = tokio::time::Instant::now() + self.timeout;
         let mut attempt = 0;
@@ -196,8 +196,8 @@ impl Asker {
             match timeout_at(deadline, self.attempt(method, body.clone())).await {
                 Err(_) => return Err(last),
                 Ok(Ok(result)) => return Ok(result),
-                Ok(Err(Failure::Lasting(error))) => return Err(error),
-                Ok(Err(Failure::Passing(error))) => last = error,
+                Ok(Err(AttemptError::Lasting(error))) => return Err(error),
+                Ok(Err(AttemptError::Passing(error))) => last = error,
             }
             if attempt >= self.retries {
                 return Err(last);
@@ -210,13 +210,13 @@ impl Asker {
         }
     }
 
-    async fn attempt(&self, method: &str, body: String) -> Result<Box<RawValue>, Failure> {
+    async fn attempt(&self, method: &str, body: String) -> Result<Box<RawValue>, AttemptError> {
         let url = self.url.read().clone();
         let failed = |error: reqwest::Error| {
-            // At an address where there never was anybody the user has to know now, not after many attempts.
+            // Where no connection ever succeeded, the user has to know now rather than after many attempts.
             let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
             let told = silent(method, describe(&error.without_url()));
-            if stranger { Failure::Lasting(told) } else { Failure::Passing(told) }
+            if stranger { AttemptError::Lasting(told) } else { AttemptError::Passing(told) }
         };
         let mut request = self.http.post(url.clone()).header("content-type", "application/json").body(body);
         if self.home.as_ref().is_some_and(|home| home.origin() == url.origin()) {
@@ -226,17 +226,17 @@ impl Asker {
         self.met.store(true, Ordering::Relaxed);
         let status = response.status();
         if status == StatusCode::TOO_MANY_REQUESTS || status.is_server_error() {
-            return Err(Failure::Passing(silent(method, format!("the answer is {status}"))));
+            return Err(AttemptError::Passing(silent(method, format!("the answer is {status}"))));
         }
         if status.is_redirection() {
             let what = format!("the answer is {status}, and redirects are not followed");
-            return Err(Failure::Lasting(silent(method, what)));
+            return Err(AttemptError::Lasting(silent(method, what)));
         }
         let mut body = Vec::new();
         while let Some(chunk) = response.chunk().await.map_err(failed)? {
             if body.len() + chunk.len() > MAX_ANSWER {
                 let what = format!("the answer has more than {MAX_ANSWER} bytes");
-                return Err(Failure::Lasting(silent(method, what)));
+                return Err(AttemptError::Lasting(silent(method, what)));
             }
             body.extend_from_slice(&chunk);
         }
@@ -244,23 +244,23 @@ impl Asker {
     }
 }
 
-/// The result in the body of an answer.
-fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, Failure> {
+/// Reads the result from the body of an answer.
+fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, AttemptError> {
     #[derive(Deserialize)]
-    struct Answer<'a> {
+    struct ResponseObject<'a> {
         #[serde(borrow)]
         result: Option<&'a RawValue>,
         #[serde(borrow)]
         error: Option<&'a RawValue>,
     }
     #[derive(Deserialize)]
-    struct Refusal {
+    struct ErrorObject {
         code: i64,
         message: String,
         data: Option<Value>,
     }
-    let lasting = |what: String| Err(Failure::Lasting(silent(method, what)));
-    let Ok(answer) = serde_json::from_slice::<Answer<'_>>(body) else {
+    let lasting = |what: String| Err(AttemptError::Lasting(silent(method, what)));
+    let Ok(answer) = serde_json::from_slice::<ResponseObject<'_>>(body) else {
         return lasting(match status.is_success() {
             true => "the answer is not JSON-RPC".to_owned(),
             false => format!("the answer is {status}"),
@@ -268,26 +268,26 @@ fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, 
     };
     match (answer.result, answer.error.filter(|error| error.get() != "null")) {
         (_, Some(error)) => {
-            let Ok(Refusal { code, message, data }) = serde_json::from_str(error.get()) else {
+            let Ok(ErrorObject { code, message, data }) = serde_json::from_str(error.get()) else {
                 return lasting("the answer is an error without code and message".to_owned());
             };
             let refused = AskError::Refused { method: method.to_owned(), code, message, data };
             Err(if code == LIMIT_EXCEEDED || code == 429 {
-                Failure::Passing(refused)
+                AttemptError::Passing(refused)
             } else {
-                Failure::Lasting(refused)
+                AttemptError::Lasting(refused)
             })
         }
         (Some(result), None) => Ok(result.to_owned()),
-        // Null and nothing at all look the same here.
+        // A null result and a missing one look the same here.
         (None, None) if serde_json::from_slice::<Value>(body).is_ok_and(|all| all.get("result").is_some()) => {
-            to_raw_value(&()).map_err(|error| Failure::Lasting(silent(method, error.to_string())))
+            to_raw_value(&()).map_err(|error| AttemptError::Lasting(silent(method, error.to_string())))
         }
         (None, None) => lasting("the answer has neither result nor error".to_owned()),
     }
 }
 
-/// An error with its causes: the first alone seldom says what happened.
+/// An error with its causes: the first one alone seldom explains what happened.
 fn describe(error: &dyn std::error::Error) -> String {
     let causes = std::iter::successors(error.source(), |error| error.source());
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))

@@ -1,7 +1,7 @@
 //! Forks: a chain of one's own on top of another node's, from one of its blocks on.
 //!
-//! What was changed since the fork is held here; accounts, code and storage that nobody has touched are asked for when
-//! somebody needs them (see [`Remote`]), and the other node's blocks up to the one that is forked stay its own.
+//! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they are needed (see
+//! [`Remote`]), and blocks up to the forked one stay with the other node.
 
 mod cache;
 mod client;
@@ -16,7 +16,7 @@ use reqwest::Url;
 use serde_json::{Value, json};
 
 pub use self::{
-    client::{AskError, Client},
+    client::{AskError, ForkClient},
     remote::Remote,
 };
 use crate::{
@@ -26,24 +26,24 @@ use crate::{
     state::{ReadError, State},
 };
 
-/// What to fork, and how to ask for it.
+/// The chain to fork and how to reach it.
 #[derive(Clone, Debug)]
 pub struct ForkConfig {
-    /// JSON-RPC of the other node, over HTTP; none to fork nothing.
+    /// The other node's JSON-RPC endpoint over HTTP; none for no fork.
     pub url: Option<Url>,
     /// The block to fork; by default the newest.
     pub block: Option<u64>,
     /// Headers of every request to the origin of that URL, and to no other.
     pub headers: Vec<(String, String)>,
-    /// How long a question may take, with everything that is tried.
+    /// The time limit of a request, retries included.
     pub timeout: Duration,
-    /// How often a question is asked again.
+    /// The maximum number of retries.
     pub retries: u32,
-    /// How long the first of these waits; each other one twice as long as the one before.
+    /// The delay of the first retry; each further delay is twice the one before.
     pub retry_backoff: Duration,
     /// The chain id; by default the other chain's.
     pub chain_id: Option<u64>,
-    /// Gas limit of new blocks; by default that of the block that is forked.
+    /// The gas limit of new blocks; by default that of the forked block.
     pub gas_limit: Option<u64>,
 }
 
@@ -65,39 +65,39 @@ impl Default for ForkConfig {
 /// The other chain cannot be forked.
 #[derive(Debug, thiserror::Error)]
 pub enum ForkError {
-    /// It does not answer what has to be known.
+    /// A required request failed.
     #[error("fork: {0}")]
     Ask(#[from] AskError),
-    /// It answers what nobody can mean.
+    /// The other node's answer makes no sense.
     #[error("fork: {method}: {what}")]
     Answer {
-        /// What was asked.
+        /// The method.
         method: &'static str,
-        /// What is wrong with the answer.
+        /// The problem with the answer.
         what: String,
     },
-    /// It has no such block.
+    /// The other node has no such block.
     #[error("fork: the other node has no block {0}")]
     NoBlock(u64),
     /// An account could not be read.
     #[error("fork: {0}")]
     Read(#[from] ReadError),
-    /// Nothing says which node to fork.
+    /// No URL was given.
     #[error("fork: no URL is known of the node to fork")]
     NoUrl,
-    /// The system refused.
+    /// The operating system reported an error.
     #[error("fork: {0}")]
     System(#[from] io::Error),
 }
 
-/// Where the node's chain leaves the other one.
+/// The point at which the node's chain leaves the other one.
 #[derive(Debug)]
 pub struct Fork {
     /// The other node.
-    pub client: Arc<Client>,
+    pub client: Arc<ForkClient>,
     /// The other chain's id.
     pub chain_id: u64,
-    /// The block that is forked.
+    /// The number of the forked block.
     pub number: u64,
     /// Its hash.
     pub hash: B256,
@@ -105,13 +105,13 @@ pub struct Fork {
     pub gas_limit: u64,
 }
 
-/// Makes the node's own first block again, or says why not.
+/// Builds the node's own first block again, or returns the reason why it cannot.
 pub type OwnChain = Box<dyn Fn() -> Result<Head, String> + Send + Sync>;
 
-/// Which chain the node forks, if any, and how to change that.
+/// The fork that the node is on, if any, and how to change it.
 pub struct Forks {
     config: ForkConfig,
-    /// What holds for blocks on a fork; the chain id is another one's.
+    /// The chain parameters on a fork; the chain id is replaced.
     params: ChainParams,
     /// Accounts that have this balance in wei on every fork.
     funded: (Vec<Address>, U256),
@@ -120,17 +120,17 @@ pub struct Forks {
 }
 
 impl Forks {
-    /// Nothing is forked yet.
+    /// A node that forks nothing yet.
     pub fn new(config: ForkConfig, params: ChainParams, funded: (Vec<Address>, U256), own: OwnChain) -> Self {
         Self { config, params, funded, own, current: ArcSwapOption::empty() }
     }
 
-    /// What is forked now.
+    /// The current fork.
     pub fn current(&self) -> Option<Arc<Fork>> {
         self.current.load_full()
     }
 
-    /// Takes note of what is forked from now on.
+    /// Sets the current fork.
     pub fn set(&self, fork: Option<Arc<Fork>>) {
         self.current.store(fork);
     }
@@ -143,15 +143,15 @@ impl Forks {
         (self.own)()
     }
 
-    /// The chain that begins at a block of another one: the newest, if none is named. Without a URL that of the present
-    /// fork is meant. Blocks until the other node has answered.
+    /// The chain that begins at a block of another one, by default its newest. Without a URL it is that of the current
+    /// fork. Blocks until the other node has answered.
     ///
     /// # Errors
     /// See [`ForkError`].
     pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<Fork>), ForkError> {
         let present = || self.current().map(|fork| fork.client.url());
         let url = url.or_else(present).or_else(|| self.config.url.clone()).ok_or(ForkError::NoUrl)?;
-        let client = Arc::new(Client::new(url, &self.config)?);
+        let client = Arc::new(ForkClient::new(url, &self.config)?);
         let id = block.map_or_else(|| json!("latest"), |number| json!(U64::from(number)));
         let [chain_id, found] =
             client.ask_all([("eth_chainId", &json!([])), ("eth_getBlockByNumber", &json!([id, false]))]);
@@ -163,7 +163,7 @@ impl Forks {
             Err(error) => return Err(wrong("eth_getBlockByNumber", error)),
         };
         if let Some(number) = block.filter(|number| *number != header.number) {
-            let what = format!("asked for block {number}, got block {}", header.number);
+            let what = format!("requested block {number}, got block {}", header.number);
             return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
         }
         let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);
@@ -184,7 +184,7 @@ impl Forks {
         let block = Block {
             header,
             hash: fork.hash,
-            // The other node tells what was in it.
+            // The other node answers for its content.
             transactions: Vec::new(),
             receipts: Vec::new(),
             ommers: Vec::new(),
@@ -200,7 +200,7 @@ impl Forks {
     }
 }
 
-/// Hash and header of a block. What a chain has no use for may be missing.
+/// Hash and header of a block. Fields that a chain does not use may be missing.
 fn read_header(mut block: Value) -> Result<(B256, Header), ForkError> {
     let method = "eth_getBlockByNumber";
     let Some(fields) = block.as_object_mut() else {

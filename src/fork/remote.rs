@@ -1,4 +1,4 @@
-//! The other chain as of one block: what lies beneath a forked state.
+//! The other chain as of one block: the base of a forked state.
 
 use std::{fmt, sync::Arc};
 
@@ -9,20 +9,20 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     cache::Cache,
-    client::{AskError, Client},
+    client::{AskError, ForkClient},
 };
 use crate::state::{Account, Base, Contract, ReadError};
 
-/// Bytes that cached accounts may have, roughly, in each of two generations.
+/// The approximate size in bytes of cached accounts, in each of two generations.
 const ACCOUNT_BYTES: usize = 64 << 20;
-/// Slots that are cached, likewise.
+/// The number of cached slots, likewise.
 const SLOTS: usize = 1 << 19;
-/// Block hashes that are cached, likewise.
+/// The number of cached block hashes, likewise.
 const HASHES: usize = 1 << 12;
 
 /// The other chain as of one block.
 pub struct Remote {
-    client: Arc<Client>,
+    client: Arc<ForkClient>,
     number: u64,
     /// The same as a block parameter.
     block: Value,
@@ -39,7 +39,7 @@ impl fmt::Debug for Remote {
 
 impl Remote {
     /// The chain that `client` knows, as of the block with this number.
-    pub(super) fn new(client: Arc<Client>, number: u64) -> Self {
+    pub(super) fn new(client: Arc<ForkClient>, number: u64) -> Self {
         Self {
             client,
             number,
@@ -61,7 +61,7 @@ impl Remote {
             return Ok(None);
         }
         let contract = (!code.is_empty()).then(|| {
-            // What begins like a delegation without being one is ordinary code.
+            // Code that begins like a delegation without being a valid one is ordinary code.
             let code = Bytecode::new_raw_checked(code.clone()).unwrap_or_else(|_| Bytecode::new_legacy(code));
             Arc::new(Contract { code_hash: code.hash_slow(), code, ..Contract::default() })
         });
@@ -70,7 +70,7 @@ impl Remote {
     }
 }
 
-/// About how much memory an account takes in the cache.
+/// The approximate size of a cached account in bytes.
 fn weight(account: &Option<Account>) -> usize {
     // Code is kept with a map of its jump targets.
     let code = account.as_ref().and_then(|account| account.contract.as_ref()).map_or(0, |contract| contract.code.len());
@@ -102,7 +102,7 @@ impl Base for Remote {
     }
 }
 
-/// A result as what it has to be.
+/// Deserializes a result.
 fn read<T: DeserializeOwned>(method: &str, answer: Result<Box<RawValue>, AskError>) -> Result<T, ReadError> {
     let result = answer.map_err(|error| unavailable(error.to_string()))?;
     serde_json::from_str(result.get()).map_err(|error| {
@@ -112,5 +112,5 @@ fn read<T: DeserializeOwned>(method: &str, answer: Result<Box<RawValue>, AskErro
 }
 
 fn unavailable(what: String) -> ReadError {
-    ReadError(format!("the node that is forked does not tell: {what}"))
+    ReadError(format!("the forked node did not answer: {what}"))
 }

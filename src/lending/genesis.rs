@@ -2,14 +2,15 @@
 //! interest.
 
 use alloy_primitives::Address;
-use alloy_sol_types::SolValue;
 
-use super::contract::{AssetParameters, LendingPool};
 use crate::{
     artifacts,
     chain::Step,
-    contracts::{Erc20, call, deploy, worth},
-    network::{LendingClass, Network, Token},
+    contracts::{
+        bindings::{AssetParameters, LendingLens, LendingPool, PToken, Token},
+        call, deploy, worth,
+    },
+    network::{self, LendingClass, Network},
 };
 
 /// Dollars' worth of each asset that the treasury lends.
@@ -31,25 +32,16 @@ pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
     let Roles { treasury, borrower } = roles;
     let contracts = &network.contracts;
     let pool = contracts.lending_pool;
+    let constructor = LendingPool::constructorCall { owner_: treasury, oracle_: contracts.oracle };
+    let lens_constructor = LendingLens::constructorCall { pool_: pool };
     let mut steps = vec![
-        deploy(
-            "lending pool",
-            pool,
-            treasury,
-            artifacts::lending_pool(),
-            (treasury, contracts.oracle).abi_encode_params(),
-        ),
-        deploy("lending lens", contracts.lending_lens, treasury, artifacts::lending_lens(), pool.abi_encode()),
+        deploy("lending pool", pool, treasury, artifacts::LENDING_POOL, constructor),
+        deploy("lending lens", contracts.lending_lens, treasury, artifacts::LENDING_LENS, lens_constructor),
     ];
     for token in &network.tokens {
-        let arguments = (pool, token.address).abi_encode_params();
-        steps.push(deploy(
-            &format!("p{}", token.symbol),
-            token.receipt,
-            treasury,
-            artifacts::receipt_token(),
-            arguments,
-        ));
+        let constructor = PToken::constructorCall { pool_: pool, asset_: token.address };
+        let name = format!("p{}", token.symbol);
+        steps.push(deploy(&name, token.receipt, treasury, artifacts::RECEIPT_TOKEN, constructor));
         let listing = LendingPool::addAssetCall {
             asset: token.address,
             pToken: token.receipt,
@@ -71,12 +63,12 @@ pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
 }
 
 /// Mints a token for `lender`, who then deposits it.
-fn supply(token: &Token, usd: u64, treasury: Address, lender: Address, pool: Address) -> [Step; 3] {
+fn supply(token: &network::Token, usd: u64, treasury: Address, lender: Address, pool: Address) -> [Step; 3] {
     let amount = worth(token, usd);
     let what = |verb: &str| format!("{verb} {}", token.symbol);
     [
-        call(&what("mint"), treasury, token.address, Erc20::mintCall { to: lender, amount }),
-        call(&what("approve"), lender, token.address, Erc20::approveCall { spender: pool, value: amount }),
+        call(&what("mint"), treasury, token.address, Token::mintCall { to: lender, amount }),
+        call(&what("approve"), lender, token.address, Token::approveCall { spender: pool, value: amount }),
         call(&what("lend"), lender, pool, LendingPool::depositCall { asset: token.address, amount }),
     ]
 }

@@ -5,11 +5,11 @@ use std::{collections::HashMap, sync::Arc};
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use parking_lot::Mutex;
 
-use super::{bodies::PoolSample, contract::LendingLens};
+use super::bodies::PoolSample;
 use crate::{
     block::Block,
     chain::{Chain, Head, View},
-    contracts::{ReadContractError, read},
+    contracts::{ReadContractError, bindings::LendingLens, read},
 };
 
 /// Most samples that are cached, a few hundred bytes each.

@@ -2,7 +2,6 @@
 
 mod apy;
 mod bodies;
-pub mod contract;
 pub mod genesis;
 mod history;
 mod reader;

@@ -9,12 +9,11 @@ use tokio::sync::{OnceCell, Semaphore};
 
 use super::{
     bodies,
-    contract::LendingLens,
     history::{Samples, Span},
 };
 use crate::{
     chain::{Chain, Clock, Head, View},
-    contracts::{ReadContractError, read},
+    contracts::{ReadContractError, bindings::LendingLens, read},
     network::Network,
     web::{PerHead, Rendered, RestError, parameters::Timeframe},
 };

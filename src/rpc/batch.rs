@@ -11,22 +11,22 @@ use super::{
 };
 use crate::web::{Client, Held};
 
-/// Requests of a batch that execute at a time, or wait to.
+/// The number of a batch's requests that execute or wait to execute at a time.
 const AT_ONCE: usize = 4;
-/// The same on a fork, where they wait for the other node.
+/// The same on a fork, where requests wait for the other node.
 const AT_ONCE_ON_FORK: usize = 16;
-/// How long a batch may keep others from the thread.
+/// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
-/// What a batch has been answered so far.
+/// The responses of a batch so far.
 struct Parts<'r, 'b> {
     rpc: &'r Rpc,
     /// The answers in the order of the requests, with the identifiers of those.
     parts: Vec<(&'b str, Vec<u8>)>,
     size: usize,
-    /// What the parts hold.
+    /// The memory that the parts hold.
     held: Held,
-    /// Others hold so much that nothing may be added.
+    /// The memory for responses is exhausted, and nothing may be added.
     no_room: bool,
 }
 
@@ -36,15 +36,15 @@ impl Rpc {
         let wrong = match batch {
             Batch::TooLong => format!("batch too large: at most {limit}"),
             Batch::Items(items) if items.is_empty() => "empty batch".to_owned(),
-            // Apart, so that it takes no room in the future of every request.
+            // Boxed, so that it does not enlarge the future of every request.
             Batch::Items(items) => return Box::pin(self.answer_items(client, items, out)).await,
         };
         self.refuse("null", &RpcError::invalid_request(wrong), out);
         Held::default()
     }
 
-    /// Answers what is quick while reading. The rest is begun in the order it came, and runs a few at a time: a batch holds
-    /// no more places than a client that asks one by one could.
+    /// Answers quick requests while reading. The others begin in order and run a few at a time: a batch occupies no more
+    /// places than a client with single requests could.
     async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) -> Held {
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
         let mut parts =
@@ -100,7 +100,7 @@ impl Rpc {
 }
 
 impl Parts<'_, '_> {
-    /// Counts the part that was written last. If there is no room for it, nothing more is answered.
+    /// Counts the part that was written last. If there is no memory for it, no further request is answered.
     async fn hold(&mut self, at: usize) {
         let budget = &self.rpc.context.config.budget;
         if !self.no_room && !budget.grow(&mut self.held, self.size).await {
@@ -110,7 +110,7 @@ impl Parts<'_, '_> {
         }
     }
 
-    /// Whether there is no more to be answered.
+    /// Whether no further request is answered.
     fn is_full(&self) -> bool {
         self.no_room || self.size > self.rpc.context.config.max_batch_response
     }

@@ -1,4 +1,4 @@
-//! The `rpc` namespace: descriptions of the methods, made of what they were registered with.
+//! The `rpc` namespace: descriptions of the methods, generated from their registrations.
 
 use std::{collections::BTreeMap, sync::OnceLock};
 

@@ -1,4 +1,4 @@
-//! Requests and responses (specification, 2.1 and 7; JSON-RPC 2.0), read and written without building a JSON tree.
+//! Requests and responses (JSON-RPC 2.0; see the book, "JSON-RPC"), read and written without building a JSON tree.
 
 use std::{borrow::Cow, fmt};
 
@@ -11,7 +11,7 @@ use serde_json::value::RawValue;
 
 use super::error::{Dialect, RpcError};
 
-/// A request whose envelope is in order.
+/// A request with a valid envelope.
 #[derive(Debug)]
 pub(super) struct Request<'a> {
     /// The method's name.
@@ -22,10 +22,10 @@ pub(super) struct Request<'a> {
     pub(super) id: &'a str,
 }
 
-/// What a body holds.
+/// The content of a body.
 #[derive(Debug)]
 pub(super) enum Body<'a> {
-    /// One request, or why it is none.
+    /// One request, or the reason why it is invalid.
     Single(Result<Request<'a>, RpcError>),
     /// Requests that are answered together.
     Batch(Batch<'a>),
@@ -35,27 +35,27 @@ pub(super) enum Body<'a> {
 #[derive(Debug)]
 pub(super) enum Batch<'a> {
     Items(Vec<Item<'a>>),
-    /// More than may be: none of them is kept.
+    /// More elements than allowed; none of them is kept.
     TooLong,
 }
 
-/// One element of a batch: any JSON value, hopefully a request.
+/// One element of a batch: any JSON value, a request if it is valid.
 #[derive(Debug)]
 pub(super) enum Item<'a> {
     /// An object with the members of a request, unread.
     Object(Members<'a>),
-    /// Something else, and what.
+    /// Another kind of value, by name.
     Other(&'static str),
 }
 
-/// The members of a request, unread. One that is null is there all the same.
+/// The members of a request, unread. A member that is null counts as present.
 #[derive(Debug, Default)]
 pub(super) struct Members<'a> {
     jsonrpc: Option<&'a RawValue>,
     method: Option<&'a RawValue>,
     params: Option<&'a RawValue>,
     id: Option<&'a RawValue>,
-    /// A member that is there twice.
+    /// A member that occurs twice.
     repeated: Option<&'static str>,
 }
 
@@ -73,7 +73,7 @@ pub(super) fn read_body(body: &[u8], max_batch: usize) -> Result<Body<'_>, RpcEr
 }
 
 impl<'a> Item<'a> {
-    /// The request, if everything is there and of the right type.
+    /// The request, if every member is present and of the right type.
     pub(super) fn request(self) -> Result<Request<'a>, RpcError> {
         let invalid = |what: &str| RpcError::invalid_request(what);
         let members = match self {
@@ -100,7 +100,7 @@ impl<'a> Item<'a> {
             return Err(invalid("id: expected an integer or a string"));
         }
         match members.params.and_then(|params| params.get().as_bytes().first()) {
-            // An object is a shape that JSON-RPC knows and no method here takes.
+            // JSON-RPC allows named parameters; no method here takes them.
             None | Some(b'[' | b'{') => {}
             Some(_) => return Err(invalid("params: expected an array")),
         }
@@ -108,7 +108,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// Reads a list of any length without keeping more than so many elements.
+/// Reads a list of any length, keeping a limited number of elements.
 struct BatchReader {
     max: usize,
 }
@@ -162,7 +162,7 @@ enum Name {
     Other,
 }
 
-/// Takes any value; of all but objects it only notes what they are.
+/// Accepts any value; of values other than objects it only records the kind.
 struct ItemVisitor;
 
 impl<'de> Visitor<'de> for ItemVisitor {

@@ -1,4 +1,4 @@
-//! Errors on the wire: codes and texts, and the one place where domain errors become codes.
+//! Errors on the wire: codes and texts, and the only place where domain errors are mapped to codes.
 
 use std::time::Duration;
 
@@ -13,23 +13,23 @@ use crate::{
     state::ReadError,
 };
 
-/// Which clients the texts are for.
+/// The clients that error texts are written for.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Dialect {
-    /// Clients of the network: the five codes of the specification carry its texts, what was wrong stands in `data`,
-    /// and parameters that it requires are required.
+    /// Clients of the network: JSON-RPC's five standard codes carry the standard texts with the details in `data`, and
+    /// parameters that the network requires are required (see the book, "JSON-RPC").
     #[default]
     Network,
-    /// Clients of go-ethereum: the text says what was wrong, and block parameters may be left out.
+    /// Clients of go-ethereum: the text has the details, and block parameters may be left out.
     Ethereum,
 }
 
-/// What a method answers instead of a result.
+/// The error of a method.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RpcError {
     /// The code.
     pub code: i32,
-    /// For the codes of the specification what was wrong in particular, otherwise the message.
+    /// The details for the standard codes, otherwise the message.
     pub message: String,
     /// Revert data.
     pub data: Option<Bytes>,
@@ -37,21 +37,21 @@ pub struct RpcError {
 
 /// Invalid JSON.
 pub const PARSE_ERROR: i32 = -32700;
-/// Not a request.
+/// A JSON value that is no request.
 pub const INVALID_REQUEST: i32 = -32600;
 /// No such method.
 pub const METHOD_NOT_FOUND: i32 = -32601;
-/// Parameters that the method does not take.
+/// Invalid parameters.
 pub const INVALID_PARAMS: i32 = -32602;
-/// The node failed.
+/// An internal error.
 pub const INTERNAL_ERROR: i32 = -32603;
 /// The request was understood and refused.
 pub const SERVER_ERROR: i32 = -32000;
-/// What was asked for is older than what is held (EIP-4444, as geth answers).
+/// The requested history is older than what the node holds (EIP-4444, as in geth).
 pub const HISTORY_PRUNED: i32 = 4444;
-/// What was asked for does not exist.
+/// The requested thing does not exist.
 pub const RESOURCE_NOT_FOUND: i32 = -32001;
-/// The answer is longer than the node sends.
+/// The response exceeds the node's limit.
 pub const TOO_LARGE: i32 = -32003;
 /// Execution reverted.
 pub const REVERTED: i32 = 3;
@@ -68,7 +68,7 @@ impl RpcError {
         Self { code, message: message.into(), data: None }
     }
 
-    /// The parameters are not what the method takes.
+    /// Invalid parameters.
     pub fn invalid_params(what: impl Into<String>) -> Self {
         Self::new(INVALID_PARAMS, what)
     }
@@ -109,33 +109,34 @@ impl RpcError {
         Self::new(TIMEOUT, message)
     }
 
-    /// The answer is longer than the node sends.
+    /// The response exceeds the node's limit.
     pub fn too_large(message: impl Into<String>) -> Self {
         Self::new(TOO_LARGE, message)
     }
 
-    /// The answer would have more than so many bytes; `advice` says how to ask for less.
+    /// The response would exceed `limit` bytes; `advice` says how to request less.
     pub fn exceeds(limit: usize, advice: &str) -> Self {
         Self::too_large(format!("response too large: it exceeds {limit} bytes; {advice}"))
     }
 
-    /// A submitted transaction is in no block after so long (EIP-7966). The data is its hash.
+    /// A submitted transaction is in no block after the time `waited` (EIP-7966). The data is its hash.
     pub fn no_receipt(hash: B256, waited: Duration) -> Self {
         let message = format!("transaction {hash} is in the pool, but in no block after {} ms", waited.as_millis());
         Self { data: Some(hash.into()), ..Self::new(NO_RECEIPT, message) }
     }
 
-    /// Other answers take the memory that there is for those under way.
+    /// The memory for responses in progress is exhausted.
     pub fn no_room() -> Self {
         Self::new(TOO_LARGE, "response too large for the memory that is left; try again")
     }
 
-    /// The node failed.
+    /// An internal error.
     pub fn internal(what: impl Into<String>) -> Self {
         Self::new(INTERNAL_ERROR, what)
     }
 
-    /// Execution reverted with `data`. The message carries the reason if the data is one that a human can read.
+    /// Execution reverted with `data`. The message includes the reason if the data is `Error(string)` or
+    /// `Panic(uint256)`.
     pub fn reverted(data: Bytes) -> Self {
         let message = match revert_reason(&data) {
             Some(reason) => format!("execution reverted: {reason}"),
@@ -144,7 +145,7 @@ impl RpcError {
         Self { code: REVERTED, message, data: Some(data) }
     }
 
-    /// The specification's text for the code (section 7), if it has one.
+    /// JSON-RPC's standard text for the code, if it has one.
     pub fn standard_text(&self) -> Option<&'static str> {
         match self.code {
             PARSE_ERROR => Some("Parse error"),
@@ -168,7 +169,7 @@ pub fn revert_reason(data: &[u8]) -> Option<String> {
     }
 }
 
-/// What a call returned, or why it failed.
+/// The output of a call, or the error with which it failed.
 pub fn call_output(result: ExecutionResult) -> Result<Bytes, RpcError> {
     match result {
         ExecutionResult::Success { output, .. } => Ok(output.into_data()),
@@ -182,7 +183,7 @@ pub fn call_output(result: ExecutionResult) -> Result<Bytes, RpcError> {
 
 impl From<SubmitError> for RpcError {
     fn from(error: SubmitError) -> Self {
-        // All of them are refusals; clients tell them apart by their texts.
+        // All of them are refusals; clients distinguish them by their texts.
         Self::server(error.to_string())
     }
 }
@@ -208,7 +209,7 @@ impl From<ChangeError> for RpcError {
         match error {
             ChangeError::Read(error) => error.into(),
             ChangeError::Block(error) => error.into(),
-            // The reason is the operator's to act on, and the client's to know: the change was not made.
+            // Only the operator can act on the reason, but the client has to know that the change was not made.
             ChangeError::Append(_) => Self::server(error.to_string()),
             ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
             ChangeError::Pruned(_)
@@ -286,7 +287,7 @@ impl From<SimulationError> for RpcError {
     }
 }
 
-/// What `eth_simulateV1` calls a broken rule (`execution-apis`).
+/// The code of `eth_simulateV1` for a broken rule (`execution-apis`).
 fn simulation_code(error: &TransactionError) -> i32 {
     use InvalidTransaction as Invalid;
     let TransactionError::Invalid(invalid) = error else { return INTERNAL_ERROR };
@@ -330,7 +331,7 @@ impl From<BuildError> for RpcError {
 
 impl From<Missed> for RpcError {
     fn from(missed: Missed) -> Self {
-        let what = format!("{missed}: the filter was not asked for too long; it goes on from the newest block");
+        let what = format!("{missed}: the filter was not polled for too long; it continues from the newest block");
         Self::history_pruned(what)
     }
 }
@@ -338,12 +339,12 @@ impl From<Missed> for RpcError {
 impl From<AskError> for RpcError {
     fn from(error: AskError) -> Self {
         match error {
-            // The other node's own refusal.
+            // The other node's own error.
             AskError::Refused { code, message, data, .. } => Self {
                 data: data.and_then(|data| serde_json::from_value(data).ok()),
                 ..Self::new(i32::try_from(code).unwrap_or(SERVER_ERROR), message)
             },
-            AskError::Silent { .. } => Self::server(format!("the node that is forked does not tell: {error}")),
+            AskError::Silent { .. } => Self::server(format!("the forked node did not answer: {error}")),
         }
     }
 }

@@ -1,7 +1,8 @@
 //! Filters that clients poll: new blocks, logs and pending transactions.
 //!
-//! A filter remembers how much of the chain its client has seen, which is two numbers: the chain tells what is new since
-//! then and, after a rewind, what is gone. Identifiers are random, so that no client finds the filters of another one.
+//! A filter remembers its client's position in the chain, which is two numbers: from it the chain derives the blocks that
+//! are new and, after a rewind, those that were removed. Identifiers are random, so that clients cannot find each other's
+//! filters.
 
 use std::{
     collections::{BTreeSet, HashMap},
@@ -19,23 +20,23 @@ use crate::{
     web::ClientKey,
 };
 
-/// Addresses and topics for which a filter counts as one more.
+/// The number of addresses and topics for which a filter counts as one more.
 const ALTERNATIVES: usize = 100;
 
-/// What a filter tells of.
+/// The subject of a filter.
 #[derive(Clone, Debug)]
-pub(super) enum Kind {
+pub(super) enum FilterKind {
     /// Hashes of new blocks.
     Blocks(Seen),
     /// New logs.
     Logs(Arc<LogFilter>, Seen),
-    /// Hashes of transactions that the pool accepted; the number that had been accepted when the client last asked.
+    /// Hashes of transactions that the pool accepted; the number accepted when the client last polled.
     Pending(u64),
 }
 
 #[derive(Debug)]
 struct Filter {
-    kind: Kind,
+    kind: FilterKind,
     client: ClientKey,
     used: Instant,
 }
@@ -46,30 +47,30 @@ pub(super) struct Filters {
     limit: usize,
     client_limit: usize,
     lifetime: Duration,
-    inner: Mutex<Inner>,
+    inner: Mutex<FilterTable>,
 }
 
 #[derive(Debug, Default)]
-struct Inner {
+struct FilterTable {
     filters: HashMap<u128, Filter>,
-    /// When each was used last, the one that expires next first.
+    /// The time of each filter's last use; the filter that expires next is first.
     by_use: BTreeSet<(Instant, u128)>,
-    /// How many filters each client has.
+    /// The number of filters of each client.
     clients: HashMap<ClientKey, usize>,
-    /// How many all of them count as.
+    /// The number that all filters count as.
     count: usize,
 }
 
-/// What is new since a filter was last asked.
-pub(super) enum FilterNews {
+/// The changes since a filter was last polled.
+pub(super) enum FilterUpdate {
     /// Hashes of blocks or transactions.
     Hashes(Vec<B256>),
-    /// Blocks that are gone and blocks that are new, whose logs the filter selects.
+    /// Removed and new blocks, whose logs the filter selects.
     Logs(Arc<LogFilter>, News),
 }
 
-impl Kind {
-    /// How many filters it counts as.
+impl FilterKind {
+    /// The number of filters that it counts as.
     fn size(&self) -> usize {
         match self {
             Self::Logs(filter, _) => 1 + filter.alternatives() / ALTERNATIVES,
@@ -85,7 +86,7 @@ impl Filters {
     }
 
     /// Adds a filter of a client; returns its identifier.
-    pub(super) fn add(&self, client: ClientKey, kind: Kind) -> Result<u128, RpcError> {
+    pub(super) fn add(&self, client: ClientKey, kind: FilterKind) -> Result<u128, RpcError> {
         let mut random = [0; 16];
         let inner = &mut *self.current();
         if inner.count + kind.size() > self.limit {
@@ -110,33 +111,33 @@ impl Filters {
         u128::try_from(id).is_ok_and(|id| inner.remove(id))
     }
 
-    /// What the filter selects, if it selects logs.
+    /// The log selection of the filter, if it selects logs.
     pub(super) fn log_filter(&self, id: U256) -> Result<Arc<LogFilter>, RpcError> {
         self.with(id, |kind| match kind {
-            Kind::Logs(filter, _) => Ok(filter.clone()),
-            Kind::Blocks(_) | Kind::Pending(_) => Err(not_found()),
+            FilterKind::Logs(filter, _) => Ok(filter.clone()),
+            FilterKind::Blocks(_) | FilterKind::Pending(_) => Err(not_found()),
         })?
     }
 
-    /// What is new since the last time.
-    pub(super) fn news(&self, id: U256, chain: &Chain) -> Result<FilterNews, RpcError> {
+    /// The changes since the last poll.
+    pub(super) fn news(&self, id: U256, chain: &Chain) -> Result<FilterUpdate, RpcError> {
         self.with(id, |kind| {
             Ok(match kind {
-                Kind::Pending(seen) => {
+                FilterKind::Pending(seen) => {
                     let (hashes, now) = chain.pool().arrivals_since(*seen);
                     *seen = now;
-                    FilterNews::Hashes(hashes)
+                    FilterUpdate::Hashes(hashes)
                 }
-                Kind::Blocks(seen) => {
+                FilterKind::Blocks(seen) => {
                     let added = chain.news(seen)?.added;
-                    FilterNews::Hashes(added.iter().map(|block| block.hash).collect())
+                    FilterUpdate::Hashes(added.iter().map(|block| block.hash).collect())
                 }
-                Kind::Logs(filter, seen) => FilterNews::Logs(filter.clone(), chain.news(seen)?),
+                FilterKind::Logs(filter, seen) => FilterUpdate::Logs(filter.clone(), chain.news(seen)?),
             })
         })?
     }
 
-    fn with<R>(&self, id: U256, run: impl FnOnce(&mut Kind) -> R) -> Result<R, RpcError> {
+    fn with<R>(&self, id: U256, run: impl FnOnce(&mut FilterKind) -> R) -> Result<R, RpcError> {
         let inner = &mut *self.current();
         let id = u128::try_from(id).map_err(|_| not_found())?;
         let filter = inner.filters.get_mut(&id).ok_or_else(not_found)?;
@@ -146,8 +147,8 @@ impl Filters {
         Ok(run(&mut filter.kind))
     }
 
-    /// The filters, without those that nobody asked for as long as they are kept.
-    fn current(&self) -> parking_lot::MutexGuard<'_, Inner> {
+    /// The filters, after dropping expired ones.
+    fn current(&self) -> parking_lot::MutexGuard<'_, FilterTable> {
         let mut inner = self.inner.lock();
         while let Some((_, id)) = inner.by_use.first().copied().filter(|(used, _)| used.elapsed() >= self.lifetime) {
             inner.remove(id);
@@ -156,14 +157,14 @@ impl Filters {
     }
 }
 
-impl Inner {
+impl FilterTable {
     fn remove(&mut self, id: u128) -> bool {
         let Some(Filter { kind, client, used }) = self.filters.remove(&id) else { return false };
         self.by_use.remove(&(used, id));
         self.count -= kind.size();
         if let Some(own) = self.clients.get_mut(&client) {
             *own -= kind.size();
-            // Clients without filters leave nothing behind.
+            // A client without filters has no entry.
             if *own == 0 {
                 self.clients.remove(&client);
             }
@@ -185,7 +186,7 @@ mod tests {
         let config = RpcConfig { filter_lifetime: Duration::ZERO, ..RpcConfig::default() };
         let filters = Filters::new(&config);
         for _ in 0..3 {
-            filters.add(ClientKey::default(), Kind::Pending(0)).unwrap();
+            filters.add(ClientKey::default(), FilterKind::Pending(0)).unwrap();
             assert_eq!(filters.inner.lock().filters.len(), 1);
         }
         assert!(!filters.remove(U256::from(7)));

@@ -35,7 +35,7 @@ pub(super) enum OnFork {
     Joined,
     /// Answered here: the method is about the node, its keys, its newest state or its next block, or it changes them.
     Node,
-    /// Answered here: the method is about what the node keeps beside the chain, such as the pool and blobs.
+    /// Answered here: the method is about data that the node holds outside of the chain, such as the pool and blobs.
     Kept,
     /// Answered here: the method searches or extends the blocks that the node holds, and has no block parameter that
     /// divides its answer between two nodes.
@@ -76,7 +76,7 @@ pub(super) fn answer(
     let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
         return Ok(None);
     };
-    let asker = Asker { context, fork, head: context.chain.head() };
+    let asker = Forwarder { context, fork, head: context.chain.head() };
     let there = match subject {
         OnFork::Block => asker.place_block(&mut params, at, |number| number <= fork.number)?,
         OnFork::State => asker.place_block(&mut params, at, |number| number < fork.number)?,
@@ -96,7 +96,7 @@ pub(super) fn logs(fork: &Fork, mut filter: Value, from: u64, to: u64) -> Result
     filter["toBlock"] = json!(U64::from(to));
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
     serde_json::from_str(answer.get())
-        .map_err(|_| RpcError::server("the node that is forked answers eth_getLogs with something else than an array"))
+        .map_err(|_| RpcError::server("the forked node's result of eth_getLogs is not an array"))
 }
 
 /// The number of a block of the other chain, by its hash; none if this chain does not have it.
@@ -116,19 +116,19 @@ fn number_of(fork: &Fork, method: &str, params: Value, member: &str) -> Result<O
         return Ok(None);
     };
     let number: U64 = serde_json::from_value(number)
-        .map_err(|_| RpcError::server(format!("the node that is forked answers {method} without a {member}")))?;
+        .map_err(|_| RpcError::server(format!("the forked node's result of {method} has no {member}")))?;
     Ok(Some(number.to()).filter(|number| *number <= fork.number))
 }
 
-struct Asker<'a> {
+struct Forwarder<'a> {
     context: &'a Context,
     fork: &'a Fork,
     head: Arc<Head>,
 }
 
-impl Asker<'_> {
-    /// Whether the other node has to be asked about the block that a parameter names. A tag that would mean another
-    /// block there is replaced by the number.
+impl Forwarder<'_> {
+    /// Whether the block that a parameter names belongs to the other chain. A tag that means another block there is replaced
+    /// by the number.
     fn place_block(&self, params: &mut [Value], at: usize, is_there: impl Fn(u64) -> bool) -> Result<bool, RpcError> {
         let Some(param) = params.get_mut(at) else { return Ok(false) };
         let Ok(id) = BlockId::read(&param.to_string()) else { return Ok(false) };

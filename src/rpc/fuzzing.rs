@@ -1,4 +1,4 @@
-//! What fuzzers throw bytes at: the readers that stand between clients and everything else.
+//! Entry points for fuzzers: the readers of client input.
 
 use std::sync::LazyLock;
 
@@ -10,10 +10,10 @@ use super::{
     envelope::{self, Batch, Body},
     error::Dialect,
     eth::typed_data_is_readable,
-    params::{Params, Reader},
+    params::{ParamReader, Params},
 };
 
-/// Reads a body as a request or a batch of them; returns how many requests there are.
+/// Reads a body as a request or a batch; returns the number of requests.
 pub fn envelope(body: &[u8]) -> usize {
     match envelope::read_body(body, usize::MAX) {
         Err(_) | Ok(Body::Single(Err(_))) => 0,
@@ -28,12 +28,12 @@ pub fn envelope(body: &[u8]) -> usize {
     }
 }
 
-/// Reads JSON as a parameter of every type that a method takes; returns how many types took it.
+/// Reads JSON as a parameter of every type that a method takes; returns the number of types that accept it.
 pub fn parameters(json: &[u8]) -> usize {
-    // Parameters are read after the body has been found to be JSON.
+    // Parameters are read only after the body has been parsed as JSON.
     let Ok(json) = serde_json::from_slice::<&RawValue>(json) else { return 0 };
-    static READERS: LazyLock<Vec<Reader>> = LazyLock::new(|| Rpc::methods(true).readers());
-    let readers: &[Reader] = &READERS;
+    static READERS: LazyLock<Vec<ParamReader>> = LazyLock::new(|| Rpc::methods(true).readers());
+    let readers: &[ParamReader] = &READERS;
     let signed = typed_data_is_readable(json.get());
     readers.iter().filter(|reader| (reader.reads)(json.get())).count() + usize::from(signed)
 }

@@ -1,4 +1,4 @@
-//! QUANTITY and DATA: the two ways in which JSON-RPC writes numbers and bytes (specification, 2.1; `execution-apis`).
+//! QUANTITY and DATA: JSON-RPC's encodings of numbers and bytes (`execution-apis`).
 
 use std::fmt;
 

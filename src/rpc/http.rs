@@ -19,21 +19,21 @@ use tokio::time::timeout;
 use super::{Rpc, ws::RpcSocket};
 use crate::web::{Budget, FastPath, Held, Operation, Peer, WebSockets, is_encoded, is_json};
 
-/// How long a client may take to send a body.
+/// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
-/// Bytes of a body beyond the limit that are read nevertheless, if the limit is not larger.
+/// The number of bytes beyond the limit that are still read and discarded, if the limit is not larger.
 const MOST_DISCARDED: u64 = 32 << 20;
-/// How long that may take, and how long the client may pause meanwhile.
+/// How long discarding may take, and how long the client may pause meanwhile.
 const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
 const PAUSE: Duration = Duration::from_millis(250);
 
-/// What answers at every path that JSON-RPC is served at.
+/// The routes of JSON-RPC.
 pub fn service(rpc: Rpc, sockets: WebSockets) -> MethodRouter {
     any(serve).with_state((rpc, sockets))
 }
 
-/// Answers what programs send, at the paths that JSON-RPC is served at. Pages have to be told that they may read the answer,
-/// which is the router's business, as is every other method of HTTP.
+/// Answers a JSON-RPC `POST` without the router, unless a page sent it: pages need CORS headers, which the router adds.
+/// The router also answers every other HTTP method.
 pub struct Direct(pub Vec<(&'static str, Rpc)>);
 
 impl FastPath for Direct {
@@ -68,7 +68,7 @@ struct RequestBody {
     jsonrpc: String,
     /// A number or a text.
     id: Value,
-    /// One of those that `rpc.discover` lists.
+    /// A method that `rpc.discover` lists.
     method: String,
     params: Option<Vec<Value>>,
 }
@@ -91,7 +91,7 @@ struct ResponseBody {
     id: Value,
 }
 
-/// What there is to say about the routes that JSON-RPC is served at.
+/// The OpenAPI description of the JSON-RPC routes.
 pub fn operations() -> Vec<Operation> {
     let plain = "text/plain; charset=utf-8";
     let post = |path| {
@@ -105,7 +105,7 @@ pub fn operations() -> Vec<Operation> {
             .answers_in::<String>(
                 plain,
                 StatusCode::SERVICE_UNAVAILABLE,
-                "Other clients hold the memory that there is for long requests; `Retry-After` says when to try again.",
+                "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
             )
             .at("post", path)
     };
@@ -152,9 +152,9 @@ where
     let too_large =
         || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
     if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
-        // Who asks before sending sends nothing; to anybody else the answer would get lost under a closed connection.
+        // A client that sent `Expect: 100-continue` sends no body. For any other client, closing now would lose the response.
         if !request.headers().contains_key(header::EXPECT) {
-            // Apart, so that it takes no room in the future of every request.
+            // Boxed, so that it does not enlarge the future of every request.
             Box::pin(discard(Body::new(request.into_body()), MOST_DISCARDED.max(4 * limit as u64))).await;
         }
         return too_large();
@@ -162,7 +162,7 @@ where
     let (budget, mut rest) = (&rpc.context.config.budget, request.into_body());
     let body = {
         let mut reading = std::pin::pin!(read(&mut rest, limit, budget));
-        // Most bodies have arrived with the head; a timer is set up only for the others.
+        // Most bodies arrive with the head; only the others need a timer.
         match reading.as_mut().now_or_never() {
             Some(body) => Ok(body),
             None => timeout(BODY_TIMEOUT, reading).await,
@@ -184,7 +184,7 @@ where
         }
     };
     let (answer, holds) = match &rpc.neighbour {
-        // Other interfaces are not that strict.
+        // Other interfaces are less strict.
         Some(neighbour) if !json => match neighbour(&body) {
             Some(answer) => (answer, Held::default()),
             None => return not_json(),
@@ -197,22 +197,22 @@ where
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], answer).into_response()
 }
 
-/// Why a body was not read to its end.
+/// The reason why a body was not read to its end.
 enum Unread {
     TooLarge,
-    /// Others hold all the memory that there is for bodies.
+    /// The memory for bodies is exhausted.
     NoRoom,
     Failed(Box<dyn Error + Send + Sync>),
 }
 
-/// Reads a body, and counts what arrives of it.
+/// Reads a body and counts its bytes as they arrive.
 async fn read<B>(body: &mut B, limit: usize, budget: &Budget) -> Result<(Bytes, Held), Unread>
 where
     B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
 {
     let (mut first, mut more, mut held) = (Bytes::new(), Vec::new(), Held::default());
     while let Some(frame) = body.frame().await {
-        // What is no data are trailers.
+        // Frames without data are trailers.
         let Ok(piece) = frame.map_err(|error| Unread::Failed(error.into()))?.into_data() else { continue };
         let read = first.len() + more.len() + piece.len();
         if read > limit {
@@ -222,7 +222,7 @@ where
             return Err(Unread::NoRoom);
         }
         if read == piece.len() {
-            // Most bodies have one piece.
+            // Most bodies are one frame.
             first = piece;
             continue;
         }
@@ -238,19 +238,19 @@ fn busy() -> Response {
     (StatusCode::SERVICE_UNAVAILABLE, retry, what).into_response()
 }
 
-/// Reads what a client insists on sending, so that it gets to reading the answer: many clients, and proxies between, do
-/// not look before they are done. Within limits: whoever goes on for longer finds the connection closed.
+/// Reads and discards the rest of a body, within limits, so that the client gets to read the response: many clients and
+/// proxies read it only after they have sent everything. Beyond the limits the connection is closed.
 async fn discard(body: Body, most: u64) {
     let mut body = body.into_data_stream();
     let reading = async {
         let mut left = most;
-        // Who pauses waits for the answer already.
+        // A client that pauses is already waiting for the response.
         while let Ok(Some(Ok(piece))) = timeout(PAUSE, body.next()).await {
             let Some(rest) = left.checked_sub(piece.len() as u64) else { return };
             left = rest;
         }
     };
-    // However it ends, there is nothing more to do.
+    // Nothing is left to do, however it ended.
     let _ = timeout(DISCARD_TIMEOUT, reading).await;
 }
 

@@ -1,5 +1,5 @@
-//! Writing JSON directly: the shapes that blocks, transactions, receipts and logs have make up nearly everything a
-//! node sends, and a writer that knows hex and nothing else takes a tenth of the time that a general one does.
+//! A JSON writer: blocks, transactions, receipts and logs make up nearly everything that a node sends, and a writer for
+//! hex strings alone takes a tenth of a general one's time.
 
 use std::io;
 
@@ -9,12 +9,12 @@ use serde_json::{Value, json};
 
 use super::{hex::Quantity, schema};
 
-/// Something that writes itself as JSON.
+/// A value that writes itself as JSON.
 pub(crate) trait Json {
     /// Appends the JSON.
     fn write(&self, out: &mut Vec<u8>);
 
-    /// The JSON on its own. What is written already is not copied.
+    /// The JSON on its own. JSON that is already written is not copied.
     fn into_json(self) -> Vec<u8>
     where
         Self: Sized,
@@ -24,7 +24,7 @@ pub(crate) trait Json {
         out
     }
 
-    /// What the JSON looks like, as a JSON schema. Where the type does not say, an example does.
+    /// The JSON schema of the value, inferred from an example where the type does not define one.
     fn schema(example: Option<&Value>) -> Value {
         schema::of_example(example)
     }
@@ -56,7 +56,7 @@ impl<'a> Object<'a> {
         self
     }
 
-    /// A member whose value is yet to be written.
+    /// Begins a member, whose value the caller writes next.
     pub(crate) fn name(&mut self, name: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(if self.empty { b"\"" } else { b",\"" });
         self.empty = false;
@@ -70,7 +70,7 @@ impl<'a> Object<'a> {
     }
 }
 
-/// An array of what `write` makes of each item.
+/// Writes an array whose elements `write` writes.
 pub(crate) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mut write: impl FnMut(T, &mut Vec<u8>)) {
     out.push(b'[');
     for (at, item) in items.into_iter().enumerate() {
@@ -82,7 +82,7 @@ pub(crate) fn array<T>(out: &mut Vec<u8>, items: impl IntoIterator<Item = T>, mu
     out.push(b']');
 }
 
-/// The same as long as `out` gets no longer than `max` bytes; false if it would.
+/// Writes an array unless `out` would exceed `max` bytes; returns false if it would.
 pub(crate) fn array_within<T>(
     out: &mut Vec<u8>,
     max: usize,
@@ -108,7 +108,7 @@ fn data(bytes: &[u8], out: &mut Vec<u8>) {
     out.extend_from_slice(b"\"0x");
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);
-    // The room is exactly what it takes, so this cannot fail.
+    // The buffer has exactly the required size, so this cannot fail.
     let _ = hex::encode_to_slice(bytes, &mut out[start..]);
     out.push(b'"');
 }
@@ -146,7 +146,7 @@ impl<T: Json> Json for Vec<T> {
     }
 }
 
-/// JSON that is written already.
+/// JSON that has already been written.
 #[derive(Clone, Debug)]
 pub(crate) struct Written(pub(crate) Vec<u8>);
 
@@ -160,7 +160,7 @@ impl Json for Written {
     }
 }
 
-/// What the general writer writes: for shapes that are sent rarely.
+/// A value that serde writes, for shapes that are sent rarely.
 #[derive(Clone, Debug)]
 pub(super) struct Serialized<T>(pub(super) T);
 
@@ -178,7 +178,7 @@ impl<T: Serialize> Serialized<T> {
             Ok(()) => true,
             Err(error) if error.is_io() => false,
             Err(error) => {
-                // Only a map with keys that are no strings can fail.
+                // Only a map whose keys are not strings can fail.
                 tracing::error!(%error, "an answer could not be written");
                 out.truncate(start);
                 out.extend_from_slice(b"null");
@@ -188,7 +188,7 @@ impl<T: Serialize> Serialized<T> {
     }
 }
 
-/// Appends to a vector up to a length.
+/// Appends to a vector up to a maximum length.
 struct Bounded<'a> {
     out: &'a mut Vec<u8>,
     max: usize,

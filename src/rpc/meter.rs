@@ -1,4 +1,4 @@
-//! How often methods are called, how long they take, and what they fail with.
+//! Metrics of methods: calls, durations and errors.
 
 use std::time::{Duration, Instant};
 
@@ -8,7 +8,7 @@ use super::error::{
 };
 use crate::metrics::{Counter, Distribution, Histogram};
 
-/// Codes that are counted each for itself.
+/// Codes with a counter of their own.
 const CODES: [(i32, &str); 8] = [
     (PARSE_ERROR, "-32700"),
     (INVALID_REQUEST, "-32600"),
@@ -20,7 +20,7 @@ const CODES: [(i32, &str); 8] = [
     (HISTORY_PRUNED, "4444"),
 ];
 
-/// What is counted of the whole interface.
+/// The counters of the whole interface.
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     errors: [Counter; CODES.len()],
@@ -34,13 +34,13 @@ impl Meters {
     }
 }
 
-/// What is counted of one method.
+/// The counters of one method.
 #[derive(Debug, Default)]
 pub(super) struct Meter(Histogram);
 
 impl Meter {
-    /// A call that began then has been answered. If that took longer than `slow`, the log tells of it. Returns how long it
-    /// took.
+    /// Records a call that began at `began` and has been answered; one that took longer than `slow` is logged. Returns its
+    /// duration.
     pub(super) fn answered(&self, method: &str, began: Instant, slow: Option<Duration>) -> Duration {
         let took = began.elapsed();
         self.0.observe(took);
@@ -52,13 +52,13 @@ impl Meter {
 }
 
 impl super::Rpc {
-    /// Methods that were called, and how long they took.
+    /// The methods that were called, with their durations.
     pub fn latencies(&self) -> Vec<(&'static str, Distribution)> {
         let all = self.table.meters().map(|(name, meter)| (name, meter.0.distribution()));
         all.filter(|(_, seen)| seen.count > 0).collect()
     }
 
-    /// How many errors of each code were answered; those that never were are left out.
+    /// The number of errors by code, without codes that never occurred.
     pub fn errors(&self) -> Vec<(&'static str, u64)> {
         let meters = &self.context.meters;
         let known = CODES.iter().zip(&meters.errors).map(|((_, name), counter)| (*name, counter.get()));

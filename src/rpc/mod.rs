@@ -1,7 +1,7 @@
-//! JSON-RPC over HTTP and WebSocket (specification, 4.1 and 7).
+//! JSON-RPC over HTTP and WebSocket (see the book, "JSON-RPC").
 //!
-//! [`Rpc::answer`] takes a body and gives a body; the transports around it are thin. A namespace is a file or folder
-//! whose `methods` function registers its handlers in the [`Table`], with everything about them but their examples.
+//! [`Rpc::answer`] turns a request body into a response body; the transports around it are thin. A namespace is a file or
+//! folder whose `methods` function registers its handlers in the [`Table`] with everything about them except examples.
 
 mod batch;
 mod debug;
@@ -63,52 +63,52 @@ use crate::{
     web::{Budget, Client, ClientAddresses, Held},
 };
 
-/// How the interface behaves.
+/// Settings of the interface.
 #[derive(Clone, Debug)]
 pub struct RpcConfig {
-    /// Which clients the texts of errors are for.
+    /// The clients that error texts are written for.
     pub dialect: Dialect,
     /// Whether the development methods exist.
     pub development: bool,
-    /// What `web3_clientVersion` answers.
+    /// The result of `web3_clientVersion`.
     pub client_version: String,
-    /// Bytes that a request may have.
+    /// The maximum size of a request in bytes.
     pub max_body: usize,
-    /// Requests that a batch may hold.
+    /// The maximum number of requests in a batch.
     pub max_batch: usize,
-    /// Bytes of a batch's response after which the rest is refused.
+    /// The size of a batch's response in bytes beyond which the remaining requests are refused.
     pub max_batch_response: usize,
-    /// Gas that a call or an estimate may use.
+    /// The maximum gas of a call or an estimate.
     pub gas_cap: u64,
-    /// How long a simulation or a trace may take.
+    /// The time limit of a simulation or a trace.
     pub execution_timeout: Duration,
-    /// Bytes that an answer with traces may have.
+    /// The maximum size of a response with traces in bytes.
     pub max_trace_bytes: usize,
-    /// Memory that a dump of the chain may take, roughly.
+    /// The approximate memory in bytes that a dump of the chain may take.
     pub max_dump_bytes: usize,
-    /// Logs that a query may return.
+    /// The maximum number of logs that a query may return.
     pub max_logs: usize,
-    /// Filters that may exist at a time.
+    /// The maximum number of filters.
     pub max_filters: usize,
-    /// Filters that one client may have at a time.
+    /// The maximum number of filters of one client.
     pub max_filters_per_client: usize,
-    /// How long a filter is kept that is not asked for.
+    /// How long a filter is kept without being polled.
     pub filter_lifetime: Duration,
-    /// Subscriptions that one connection may have.
+    /// The maximum number of subscriptions of one connection.
     pub max_subscriptions: usize,
-    /// Gas limit of the node's own blocks, for when it stops forking.
+    /// The gas limit of the node's own blocks, used when it stops forking.
     pub gas_limit: u64,
-    /// How long a client of a WebSocket may take to accept a message before it is cut off.
+    /// How long a WebSocket client may take to accept a message before it is disconnected.
     pub write_timeout: Duration,
-    /// Calls that execute at a time on threads of their own; fewer where that is more than the processors can run.
+    /// The maximum number of calls that execute at a time on threads of their own; fewer on a machine with fewer processors.
     pub max_executions: usize,
-    /// Finds out who sent a request, so that clients share what executes.
+    /// Identifies the client of a request, so that clients share execution fairly.
     pub addresses: ClientAddresses,
-    /// Memory for requests and answers under way.
+    /// The memory budget for requests and responses in progress.
     pub budget: Budget,
-    /// Whether the terminal tells of transactions; a development method switches it.
+    /// Whether the terminal logs transactions; a development method switches it.
     pub logging: Arc<AtomicBool>,
-    /// How long a request may take before the log tells of it.
+    /// The duration above which a request is logged.
     pub slow: Option<Duration>,
 }
 
@@ -141,7 +141,7 @@ impl Default for RpcConfig {
     }
 }
 
-/// What handlers work with.
+/// The state that handlers share.
 pub struct Context {
     chain: Chain,
     keyring: Arc<Keyring>,
@@ -151,41 +151,41 @@ pub struct Context {
     execution: Execution,
     meters: Meters,
     methods: Methods,
-    /// Which chain is forked, and how to change that.
+    /// The forked chain, and how to change it.
     forks: Option<Arc<Forks>>,
-    /// Held by the one dump that is written or read at a time.
+    /// Held by a dump while it is written or read: one at a time.
     dumping: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
     sending: tokio::sync::Mutex<()>,
 }
 
 impl Context {
-    /// The chain that is forked now.
+    /// The chain that is currently forked.
     fn fork(&self) -> Option<Arc<Fork>> {
         self.forks.as_ref()?.current()
     }
 
-    /// Tells, from now on, whether an execution takes too long.
+    /// Returns a check of the time limit of an execution that begins now.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
         move || execution::interrupted() || begun.elapsed() > limit
     }
 }
 
-/// Bytes of a result from which on it is not copied.
+/// The size in bytes from which a result is not copied.
 const LONG: usize = 16 << 10;
 
-/// What became of a call at first.
+/// The state of a call after it was started.
 enum Began {
-    /// It was answered, after this time.
+    /// The call was answered, after this time.
     Answered(Duration),
     UnderWay(Started),
 }
 
-/// A call that is under way.
+/// A call in progress.
 struct Started {
     pending: Pending,
-    /// Whether it needs a place among those that execute.
+    /// Whether it needs a place among the executing calls.
     executes: bool,
     name: &'static str,
     meter: Arc<Meter>,
@@ -193,8 +193,8 @@ struct Started {
     span: Span,
 }
 
-/// Another interface of JSON-RPC at the same address, for what this one can make nothing of: the response to a body, if
-/// it calls a method of that interface.
+/// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the response to a body that
+/// calls a method of that interface.
 pub type Neighbour = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
 
 /// The interface. Clones share it.
@@ -208,7 +208,7 @@ pub struct Rpc {
 impl Rpc {
     /// The interface to `chain`, signing with the keys of `keyring`.
     ///
-    /// With `forks` it answers for what is forked, too.
+    /// With `forks` it also answers for the forked chain.
     pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
@@ -227,7 +227,7 @@ impl Rpc {
         Self { context: Arc::new(context), table: Arc::new(table), neighbour: None }
     }
 
-    /// All methods, with those for development or without.
+    /// The table of all methods, with or without the development methods.
     fn methods(development: bool) -> Table {
         let mut table = Table::default();
         eth::methods(&mut table);
@@ -246,18 +246,18 @@ impl Rpc {
         table
     }
 
-    /// The same interface at an address that it shares with another one.
+    /// Shares the interface's address with another interface.
     #[must_use]
     pub fn beside(&self, neighbour: Arc<Neighbour>) -> Self {
         Self { neighbour: Some(neighbour), ..self.clone() }
     }
 
-    /// The methods.
+    /// The table of methods.
     pub fn table(&self) -> &Table {
         &self.table
     }
 
-    /// The response to a body: to a request, or to a batch of them. With it what it holds of the memory for such.
+    /// The response to a body, which is a request or a batch, with the memory that it holds.
     pub async fn answer(&self, client: Client, body: &[u8]) -> (Vec<u8>, Held) {
         let mut held = Held::default();
         let mut out = Vec::with_capacity(256);
@@ -288,7 +288,7 @@ impl Rpc {
         (out, held)
     }
 
-    /// Answers what can be answered at once, by appending to `out`; otherwise returns what is under way.
+    /// Answers a request at once by appending to `out`, or returns it in progress.
     fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
         let began = Instant::now();
         let Some(method) = self.table.get(&request.method) else {
@@ -362,7 +362,7 @@ impl Rpc {
         Began::Answered(took)
     }
 
-    /// Answers on a fork, where everything may have to wait for the other node: on threads of its own.
+    /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.
     fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
@@ -393,7 +393,7 @@ impl Rpc {
     }
 
     async fn wait(&self, started: Started) -> table::Answer {
-        // Nearly nobody records traces, and a future within a span is a larger one.
+        // Tracing is rarely enabled, and a future within a span is larger.
         let answer = if started.span.is_disabled() {
             started.pending.await
         } else {
@@ -409,7 +409,7 @@ impl Rpc {
 
     fn finish(&self, id: &str, answer: Result<Vec<u8>, RpcError>, out: &mut Vec<u8>) {
         match answer {
-            // What is long is not copied.
+            // Long results are not copied.
             Ok(mut result) if out.is_empty() && result.len() > LONG => {
                 envelope::begin(id, out);
                 result.splice(0..0, out.drain(..));

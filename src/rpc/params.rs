@@ -15,12 +15,12 @@ use super::{
 };
 use crate::chain::Chain;
 
-/// Something that stands for one parameter.
+/// The type of one parameter.
 pub trait Param: Sized {
-    /// What is used where the parameter is left out or null; none if that is an error.
+    /// The default for a parameter that is left out or null; none if that is an error.
     const DEFAULT: Option<fn() -> Self> = None;
 
-    /// What the parameter refers to, if it can be something of the chain's past.
+    /// The part of the chain's past that the parameter may refer to.
     const REFERS_TO: Option<Reference> = None;
 
     /// Whether the parameter may be left out in this dialect.
@@ -28,21 +28,21 @@ pub trait Param: Sized {
         Self::DEFAULT.is_some()
     }
 
-    /// Reads the parameter, or says what was expected.
+    /// Reads the parameter, or returns what was expected.
     fn read(json: &str) -> Result<Self, String>;
 
-    /// What it looks like, as a JSON schema.
+    /// The JSON schema of the parameter.
     fn schema() -> Value {
         json!({})
     }
 
-    /// Whether the parameter is about something that has to be read from disk or built before it can be looked at.
+    /// Whether the parameter refers to something that first has to be read from disk or built.
     fn is_far(&self, _: &Chain, _: Reach) -> bool {
         false
     }
 }
 
-/// What a method looks at of the block that a parameter names.
+/// The part of a named block that a method reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reach {
     /// The block itself.
@@ -51,14 +51,14 @@ pub enum Reach {
     State,
 }
 
-/// What a parameter refers to.
+/// A reference to the chain.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Reference {
     /// A block.
     Block,
     /// A range of blocks, as `fromBlock` and `toBlock`.
     Range,
-    /// Some hash: of a block, of a transaction, or of anything else.
+    /// A hash of a block, of a transaction, or of anything else.
     Hash,
 }
 
@@ -67,7 +67,7 @@ pub trait Params: Sized {
     /// The names of the parameters: an array with one for each.
     type Names: Into<Vec<&'static str>>;
 
-    /// Reads them; an error names the position.
+    /// Reads the parameters; an error names the position.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError>;
 
     /// Whether one of them is [far](Param::is_far).
@@ -75,31 +75,31 @@ pub trait Params: Sized {
         false
     }
 
-    /// What they look like, and which may be left out.
-    fn shapes(dialect: Dialect) -> Vec<Shape>;
+    /// The schemas of the parameters, and which of them may be left out.
+    fn shapes(dialect: Dialect) -> Vec<ParamShape>;
 
-    /// What each of them refers to.
+    /// The reference that each parameter is.
     fn references() -> Vec<Option<Reference>>;
 
-    /// What reads each of them.
-    fn readers() -> Vec<Reader>;
+    /// The reader of each parameter.
+    fn readers() -> Vec<ParamReader>;
 }
 
-/// What reads a parameter of one type.
+/// A reader of parameters of one type.
 #[derive(Clone, Copy)]
-pub struct Reader {
+pub struct ParamReader {
     /// The type's name.
     pub name: &'static str,
-    /// Whether JSON is one.
+    /// Whether JSON is a valid parameter of the type.
     pub reads: fn(&str) -> bool,
 }
 
-impl Reader {
+impl ParamReader {
     fn of<P: Param>() -> Self {
         Self { name: std::any::type_name::<P>(), reads: |json| P::read(json).is_ok() }
     }
 
-    /// The same of parameters that are read together.
+    /// A reader of parameters that are read together.
     pub(super) fn of_all<P: Params>() -> Self {
         fn reads<P: Params>(json: &str) -> bool {
             serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), Dialect::Network).is_ok())
@@ -108,16 +108,16 @@ impl Reader {
     }
 }
 
-/// One parameter as the method's description tells of it.
+/// One parameter in a method's description.
 #[derive(Clone, Debug)]
-pub struct Shape {
+pub struct ParamShape {
     /// Its JSON schema.
     pub schema: Value,
-    /// Whether it may not be left out.
+    /// Whether it is required.
     pub required: bool,
 }
 
-impl Shape {
+impl ParamShape {
     fn of<P: Param>(dialect: Dialect) -> Self {
         Self { schema: P::schema(), required: !P::optional(dialect) }
     }
@@ -127,7 +127,7 @@ impl Shape {
 struct Elements<'a>(Vec<&'a str>);
 
 impl<'a> Elements<'a> {
-    /// Splits the array at its commas. The text is known to be JSON: only strings and brackets have to be stepped over.
+    /// Splits the array at its commas. The text is known to be JSON, so only strings and brackets have to be skipped.
     fn of(json: Option<&'a RawValue>) -> Result<Self, RpcError> {
         let Some(text) = json.map(RawValue::get) else { return Ok(Self(Vec::new())) };
         let inner = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
@@ -181,7 +181,7 @@ impl Params for () {
         Elements::of(json)?.at_most(0)
     }
 
-    fn shapes(_: Dialect) -> Vec<Shape> {
+    fn shapes(_: Dialect) -> Vec<ParamShape> {
         Vec::new()
     }
 
@@ -189,7 +189,7 @@ impl Params for () {
         Vec::new()
     }
 
-    fn readers() -> Vec<Reader> {
+    fn readers() -> Vec<ParamReader> {
         Vec::new()
     }
 }
@@ -209,16 +209,16 @@ macro_rules! tuple_params {
                 $(self.$at.is_far(chain, reach))||+
             }
 
-            fn shapes(dialect: Dialect) -> Vec<Shape> {
-                vec![$(Shape::of::<$name>(dialect)),+]
+            fn shapes(dialect: Dialect) -> Vec<ParamShape> {
+                vec![$(ParamShape::of::<$name>(dialect)),+]
             }
 
             fn references() -> Vec<Option<Reference>> {
                 vec![$($name::REFERS_TO),+]
             }
 
-            fn readers() -> Vec<Reader> {
-                vec![$(Reader::of::<$name>()),+]
+            fn readers() -> Vec<ParamReader> {
+                vec![$(ParamReader::of::<$name>()),+]
             }
         }
     };
@@ -230,7 +230,7 @@ tuple_params!(A 0, B 1, C 2; 3);
 tuple_params!(A 0, B 1, C 2, D 3; 4);
 tuple_params!(A 0, B 1, C 2, D 3, E 4; 5);
 
-/// The text of a JSON string. Hardly any has escapes, so it is rarely copied.
+/// The text of a JSON string. It is copied only if it has escapes.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
     match json.strip_prefix('"').and_then(|rest| rest.strip_suffix('"')) {
         Some(plain) if !plain.contains('\\') => Ok(plain.into()),
@@ -239,7 +239,7 @@ pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
     }
 }
 
-/// What sort of JSON value this is, for messages.
+/// The kind of a JSON value, for messages.
 pub(super) fn kind(json: &str) -> &'static str {
     match json.as_bytes().first() {
         Some(b'{') => "an object",

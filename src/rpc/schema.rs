@@ -1,7 +1,7 @@
-//! JSON schemas of what methods take and answer, for `rpc.discover`.
+//! JSON schemas of parameters and results, for `rpc.discover`.
 //!
-//! A type that is read or written says what it looks like. Where an answer's type does not, the documented example tells:
-//! a test compares it with what the node answers, so it cannot be wrong about that.
+//! Types that are read or written describe themselves. Where a result's type does not, its schema is inferred from the
+//! documented example, which a test compares with the node's response.
 
 use serde_json::{Map, Value, json};
 
@@ -10,7 +10,7 @@ pub(super) fn hex(digits: &str) -> Value {
     json!({"type": "string", "pattern": format!("^0x{digits}$")})
 }
 
-/// Bytes, so many if that is known.
+/// Bytes, of a fixed length if one is given.
 pub(super) fn data(bytes: Option<usize>) -> Value {
     match bytes {
         Some(bytes) => hex(&format!("[0-9a-fA-F]{{{}}}", 2 * bytes)),
@@ -23,12 +23,12 @@ pub(super) fn quantity() -> Value {
     hex("(0|[1-9a-f][0-9a-f]{0,63})")
 }
 
-/// The same, or null.
+/// A schema that also allows null.
 pub(super) fn or_null(schema: Value) -> Value {
     if schema.as_object().is_some_and(Map::is_empty) { schema } else { json!({"anyOf": [schema, {"type": "null"}]}) }
 }
 
-/// An array of such items.
+/// An array of items with this schema.
 pub(super) fn array(items: Value) -> Value {
     json!({"type": "array", "items": items})
 }
@@ -39,7 +39,7 @@ pub(super) fn options<const N: usize>(members: [(&str, Value); N]) -> Value {
     json!({"type": "object", "properties": properties})
 }
 
-/// An object with these members, all of which are there, and others that may be.
+/// An object with required members and optional ones.
 pub(super) fn object<const N: usize, const M: usize>(members: [(&str, Value); N], others: [(&str, Value); M]) -> Value {
     let required: Vec<_> = members.iter().map(|(name, _)| (*name).to_owned()).collect();
     let all = members.into_iter().chain(others);
@@ -47,7 +47,7 @@ pub(super) fn object<const N: usize, const M: usize>(members: [(&str, Value); N]
     json!({"type": "object", "properties": properties, "required": required})
 }
 
-/// What an example shows of an answer's shape. Members of its objects may be null or missing elsewhere.
+/// The schema inferred from an example. Members of its objects may be null or missing in other results.
 pub(super) fn of_example(example: Option<&Value>) -> Value {
     match example {
         None | Some(Value::Null) => json!({}),
@@ -73,12 +73,12 @@ fn is_hex(text: &str) -> bool {
     text.strip_prefix("0x").is_some_and(|digits| digits.bytes().all(|digit| digit.is_ascii_hexdigit()))
 }
 
-/// Whether the names are values themselves: addresses, hashes, numbers.
+/// Whether an object's names are values themselves: addresses, hashes, numbers.
 fn is_map(members: &Map<String, Value>) -> bool {
     !members.is_empty() && members.keys().all(|name| is_hex(name) || name.bytes().all(|byte| byte.is_ascii_digit()))
 }
 
-/// What any of the values may be like; none if there are none, or nothing is known of one.
+/// A schema that fits every value; none if there are no values or one has no schema.
 fn alternatives<'a>(values: impl Iterator<Item = &'a Value>) -> Option<Value> {
     let mut found: Vec<Value> = Vec::new();
     for value in values {

@@ -26,7 +26,7 @@ enum SubscriptionTopic {
     NewPendingTransactions {
         full: bool,
     },
-    /// Never reports anything: a node that makes the chain never syncs.
+    /// Never reports anything: a node that builds the chain itself never syncs.
     Syncing,
 }
 
@@ -145,7 +145,7 @@ fn of_block<'a>(
     }
 }
 
-/// Follows the chain without holding it up: a follower that falls behind the events gets the difference instead.
+/// Follows the chain without delaying it: a follower that falls behind the events gets the difference instead.
 pub(super) struct Follower {
     chain: Chain,
     events: Receiver<Event>,
@@ -166,7 +166,7 @@ impl Follower {
         loop {
             match self.events.recv().await {
                 Ok(Event::Head { head, added, removed }) => {
-                    // A difference may have covered the head already.
+                    // A difference may already have covered the head.
                     if head.version() > self.version {
                         (self.version, self.seen) = (head.version(), head.trail().clone());
                         return Some(Event::Head { head, added, removed });

@@ -28,11 +28,11 @@ use super::{
     forked::Forward,
     json::Json,
     meter::Meter,
-    params::{Params, Reach, Reader, Reference, Shape},
+    params::{ParamReader, ParamShape, Params, Reach, Reference},
 };
 use crate::web::Held;
 
-/// The JSON of a result, and the memory for answers under way that it takes.
+/// The JSON of a result, with the memory that it holds of the budget for responses in progress.
 pub struct Rendered {
     pub(super) json: Vec<u8>,
     pub(super) held: Held,
@@ -52,15 +52,15 @@ impl Rendered {
 /// The result of a method, or an error.
 pub type Answer = Result<Rendered, RpcError>;
 
-/// A method that was called and is under way.
+/// A method call in progress.
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
 
-/// Appends the result, unless what is asked for is [far](Params::is_far): then it is under way.
+/// Appends the result, unless a parameter is [far](Params::is_far): then the call is in progress.
 type Quick =
     dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
 type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
-/// The JSON schema of what a method answers, given an example of it.
+/// The JSON schema of a method's result, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
 
 /// The description of a method.
@@ -69,10 +69,10 @@ pub(super) struct Described {
     /// The names of the parameters.
     pub(super) parameters: Vec<&'static str>,
     pub(super) summary: &'static str,
-    /// The method whose example shows this one.
+    /// The method whose example documents this one.
     pub(super) example: &'static str,
     /// The types of the parameters, as many as there are names.
-    pub(super) shapes: Vec<Shape>,
+    pub(super) shapes: Vec<ParamShape>,
     pub(super) result: ResultSchema,
 }
 
@@ -81,7 +81,7 @@ pub(super) struct Described {
 pub(super) enum Handler {
     /// At once.
     Quick(Arc<Quick>),
-    /// At once where there is a place for it, otherwise as a future.
+    /// At once if an execution place is free, otherwise as a future.
     Execute(Arc<Quick>, Arc<Slow>),
     /// On a thread of its own.
     Apart(Arc<Slow>),
@@ -89,12 +89,12 @@ pub(super) enum Handler {
     Wait(Arc<Slow>),
 }
 
-/// The types that a method takes and answers.
+/// The types of a method's parameters and result.
 #[derive(Clone, Copy)]
 struct Types {
-    shapes: fn(Dialect) -> Vec<Shape>,
+    shapes: fn(Dialect) -> Vec<ParamShape>,
     references: fn() -> Vec<Option<Reference>>,
-    readers: fn() -> Vec<Reader>,
+    readers: fn() -> Vec<ParamReader>,
     result: ResultSchema,
 }
 
@@ -123,7 +123,7 @@ pub struct Table {
     methods: HashMap<&'static str, Method, DefaultHashBuilder>,
 }
 
-/// A method that is in the table once it is [described](Self::describe).
+/// A method that enters the table when it is [described](Self::describe).
 #[must_use = "a method without a description is not added"]
 pub(super) struct Registration<'t, P> {
     table: &'t mut Table,
@@ -142,7 +142,7 @@ impl<P: Params> Registration<'_, P> {
         self
     }
 
-    /// Adds the method with its documentation: the names of its parameters, and what it is for.
+    /// Adds the method with its documentation: the names of its parameters and a summary.
     pub(super) fn describe(self, parameters: P::Names, summary: &'static str) {
         let Self { table, name: example, aliases, handler, on_fork, types, .. } = self;
         let parameters: Vec<&'static str> = parameters.into();
@@ -156,7 +156,7 @@ impl<P: Params> Registration<'_, P> {
 }
 
 impl Table {
-    /// Adds a method that only reads, and quickly, unless it is about something far.
+    /// Adds a method that only reads, quickly unless a parameter is far.
     pub(super) fn read<P, R>(
         &mut self,
         name: &'static str,
@@ -184,7 +184,7 @@ impl Table {
         self.register::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), in_slices(handler)), on_fork)
     }
 
-    /// Adds a method that may take long whatever it is asked: it always runs on a thread of its own.
+    /// Adds a method that may always take long and therefore runs on a thread of its own.
     pub(super) fn apart<P, R>(
         &mut self,
         name: &'static str,
@@ -247,14 +247,14 @@ impl Table {
         all
     }
 
-    /// What reads parameters, one for each type that a method takes.
-    pub(super) fn readers(&self) -> Vec<Reader> {
+    /// The parameter readers, one for each type that a method takes.
+    pub(super) fn readers(&self) -> Vec<ParamReader> {
         let each = self.methods.values().flat_map(|method| (method.types.readers)());
         let by_name: BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
         by_name.into_values().collect()
     }
 
-    /// What was counted, in the order of the names.
+    /// The counters, in the order of the names.
     pub(super) fn meters(&self) -> impl Iterator<Item = (&'static str, &Meter)> {
         self.names().into_iter().filter_map(|name| Some((name, &*self.methods.get(name)?.meter)))
     }
@@ -267,7 +267,7 @@ impl Table {
     }
 }
 
-/// A handler on the task that brought the request.
+/// Runs a handler on the task that received the request.
 fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach) -> Arc<Quick>
 where
     P: Params + Send + 'static,
@@ -275,7 +275,7 @@ where
 {
     Arc::new(move |context, caller, params, out| {
         let params = P::read(params, context.dialect)?;
-        // On a fork everything runs on threads already.
+        // On a fork every request already runs on a thread.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
             return Ok(Some(Box::pin(run_apart(handler, context.clone(), caller, params))));
         }
@@ -284,7 +284,7 @@ where
     })
 }
 
-/// A handler on a thread of its own, for a slice at first. What takes longer begins again among the long executions.
+/// Runs a handler on a thread of its own, for a slice at first. A longer one starts again among the long executions.
 fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
 where
     P: Params + Send + 'static,
@@ -312,7 +312,7 @@ where
     })
 }
 
-/// A handler on a thread of its own, among the long executions.
+/// Runs a handler on a thread of its own, among the long executions.
 fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
 where
     P: Params + Send + 'static,
@@ -366,7 +366,7 @@ mod tests {
             let references = (method.types.references)();
             assert_eq!(references.len(), method.parameters.len(), "{name}");
             let refers_to = |wanted| references.contains(&Some(wanted));
-            // Hashes are of one type, whatever they are of.
+            // Block hashes and transaction hashes have the same type.
             let names_past = refers_to(Reference::Block)
                 || refers_to(Reference::Range)
                 || method

@@ -1,4 +1,4 @@
-//! The `testing` namespace: blocks on demand, for fixtures. They exist in the development profile only.
+//! The `testing` namespace: blocks on demand, for fixtures. It exists in the development profile only.
 
 use std::sync::Arc;
 
@@ -30,10 +30,10 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// Transactions that a block takes from the pool.
+/// The maximum number of transactions that a block takes from the pool.
 const MAX_POOLED: usize = 10_000;
 
-/// The circumstances of the block.
+/// The attributes of the block.
 struct PayloadAttributes {
     timestamp: u64,
     prev_randao: B256,
@@ -77,20 +77,20 @@ impl Param for PayloadAttributes {
     }
 }
 
-/// A block in the shape in which consensus clients get it (`engine_getPayloadV4`).
-struct Payload {
+/// A block as consensus clients receive it (`engine_getPayloadV4`).
+struct ExecutionPayload {
     built: Built,
     sidecars: Vec<Arc<BlobTransactionSidecarVariant>>,
 }
 
 type BuildParams = (B256, PayloadAttributes, Option<Vec<Bytes>>, Option<Bytes>);
 
-/// Builds a block on the block with this hash: of the transactions given, or of the pool's if there is null in their
-/// place. The chain stays as it is.
+/// Builds a block on the block with this hash, from the given transactions or, if they are null, from the pool's. The
+/// chain is unchanged.
 fn build_block(
     context: &Context,
     (parent, attributes, transactions, extra_data): BuildParams,
-) -> Result<Payload, RpcError> {
+) -> Result<ExecutionPayload, RpcError> {
     let view = context.chain.view(BlockId::Hash(parent))?;
     let extra_data = extra_data.unwrap_or_default();
     if extra_data.len() > 32 {
@@ -122,10 +122,10 @@ fn build_block(
         extra_data,
         gas_limit: next.gas_limit,
     };
-    Ok(Payload { built: build(&view, plan, included)?, sidecars })
+    Ok(ExecutionPayload { built: build(&view, plan, included)?, sidecars })
 }
 
-impl Json for Payload {
+impl Json for ExecutionPayload {
     fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
         self.write_payload(object.name("executionPayload"));
@@ -137,7 +137,7 @@ impl Json for Payload {
     }
 }
 
-impl Payload {
+impl ExecutionPayload {
     fn write_payload(&self, out: &mut Vec<u8>) {
         let block = &*self.built.block;
         let header = &block.header;

@@ -25,21 +25,21 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "All transactions in the pool, each as one line.");
     table.read("txpool_status", status, OnFork::Node).describe(
         [],
-        "How many transactions can go into the next block and how many wait for another one of their sender.",
+        "The number of transactions that can go into the next block, and of those that wait for a lower nonce.",
     );
 }
 
 /// Transactions by account and nonce.
 type ByAccount = BTreeMap<Address, BTreeMap<u64, Arc<Pooled>>>;
 
-/// Those that can go into the next block, and those that wait for another one of their sender.
+/// The transactions that can go into the next block, and those that wait for a lower nonce.
 #[derive(Default)]
-struct Content {
+struct PoolContent {
     pending: ByAccount,
     queued: ByAccount,
 }
 
-impl Content {
+impl PoolContent {
     fn of(transactions: Vec<(Arc<Pooled>, bool)>) -> Self {
         let mut content = Self::default();
         for (pooled, executable) in transactions {
@@ -54,14 +54,14 @@ fn whole(pooled: &Pooled, out: &mut Vec<u8>) {
     RpcTransaction::Waiting(pooled.transaction.clone()).write(out);
 }
 
-/// `to: value wei + gas gas × price wei`, as geth has it.
+/// `to: value wei + gas gas × price wei`, as in geth.
 fn summary(pooled: &Pooled, out: &mut Vec<u8>) {
     let tx = &pooled.transaction.envelope;
     let to = tx.to().map_or_else(|| "contract creation".to_owned(), |to| to.to_string());
     format!("{to}: {} wei + {} gas × {} wei", tx.value(), tx.gas_limit(), tx.max_fee_per_gas()).write(out);
 }
 
-/// Writes what one account has; false if `out` gets longer than `max` bytes.
+/// Writes one account's transactions; returns false if `out` would exceed `max` bytes.
 fn by_nonce(
     transactions: &BTreeMap<u64, Arc<Pooled>>,
     write: fn(&Pooled, &mut Vec<u8>),
@@ -80,8 +80,8 @@ fn by_nonce(
     true
 }
 
-impl Content {
-    /// Everything, by account.
+impl PoolContent {
+    /// All transactions, by account.
     fn all(&self, context: &Context, write: fn(&Pooled, &mut Vec<u8>)) -> Result<Written, RpcError> {
         self.parts(context, "ask for one account with txpool_contentFrom", |part, out, max| {
             let mut accounts = Object::begin(out);
@@ -93,7 +93,7 @@ impl Content {
         })
     }
 
-    /// What one account has.
+    /// The transactions of one account, by nonce.
     fn of_account(&self, context: &Context, account: Address) -> Result<Written, RpcError> {
         let none = BTreeMap::new();
         self.parts(context, "ask for single transactions with eth_getTransactionByHash", |part, out, max| {
@@ -119,13 +119,13 @@ impl Content {
     }
 }
 
-/// How many transactions there are.
-struct Status {
+/// The numbers of transactions.
+struct PoolStatus {
     pending: usize,
     queued: usize,
 }
 
-impl Json for Status {
+impl Json for PoolStatus {
     fn write(&self, out: &mut Vec<u8>) {
         Object::begin(out).member("pending", &Quantity(self.pending)).member("queued", &Quantity(self.queued)).end();
     }
@@ -133,21 +133,21 @@ impl Json for Status {
 
 /// All transactions, by state, account and nonce.
 fn content(context: &Context, (): ()) -> Result<Written, RpcError> {
-    Content::of(context.chain.pool().content()).all(context, whole)
+    PoolContent::of(context.chain.pool().content()).all(context, whole)
 }
 
 /// The transactions of one account.
 fn content_from(context: &Context, (address,): (Address,)) -> Result<Written, RpcError> {
-    Content::of(context.chain.pool().content_of(address)).of_account(context, address)
+    PoolContent::of(context.chain.pool().content_of(address)).of_account(context, address)
 }
 
 /// All transactions, each as one line.
 fn inspect(context: &Context, (): ()) -> Result<Written, RpcError> {
-    Content::of(context.chain.pool().content()).all(context, summary)
+    PoolContent::of(context.chain.pool().content()).all(context, summary)
 }
 
-/// How many transactions can go into the next block and how many cannot.
-fn status(context: &Context, (): ()) -> Result<Status, RpcError> {
+/// The number of transactions that can go into the next block, and of those that cannot.
+fn status(context: &Context, (): ()) -> Result<PoolStatus, RpcError> {
     let (pending, queued) = context.chain.pool().counts();
-    Ok(Status { pending, queued })
+    Ok(PoolStatus { pending, queued })
 }

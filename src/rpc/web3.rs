@@ -11,7 +11,7 @@ pub(super) fn methods(table: &mut Table) {
 
 pub(super) fn client_version(context: &Context, (): ()) -> Result<String, RpcError> {
     let version = &context.config.client_version;
-    // Hardhat's helpers only move time and state where they know the name in front.
+    // Hardhat's helpers move time and state only if they recognise the name at the front.
     Ok(if context.config.development { format!("anvil/{version}") } else { version.clone() })
 }
 

@@ -12,11 +12,11 @@ use crate::{
     web::{Client, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
 };
 
-/// Bytes of a connection's buffers.
+/// The size of a connection's buffers in bytes.
 const BUFFER: usize = 16 << 10;
 
-/// The WebSockets of JSON-RPC. A client may have as many as the listener takes, as with HTTP, and send what it wants:
-/// requests that are under way at a time are limited, and share what executes with other clients'.
+/// The WebSockets of JSON-RPC. As with HTTP, only the listener limits connections, and messages are not limited in rate:
+/// the number of requests in progress is, and clients share execution fairly.
 pub fn web_sockets(config: &RpcConfig, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: config.max_body,
@@ -42,7 +42,7 @@ impl RpcSocket {
         Self { rpc, client, subscriptions: Subscriptions::default(), follower: None }
     }
 
-    /// Answers the two methods that belong to a connection; none if the request is for another one.
+    /// Answers the two methods that belong to a connection; none if the request calls another one.
     fn subscription_request(&mut self, text: &str) -> Option<String> {
         if !text.contains("subscribe") {
             return None;
@@ -84,7 +84,7 @@ impl SocketProtocol for RpcSocket {
         let (rpc, client) = (self.rpc.clone(), self.client);
         SocketReply::Later(Box::pin(async move {
             let (answer, held) = rpc.answer(client, message.as_bytes()).await;
-            // Answers are JSON, which is UTF-8.
+            // Responses are JSON, which is UTF-8.
             (String::from_utf8(answer).unwrap_or_default().into(), held)
         }))
     }

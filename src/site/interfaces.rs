@@ -3,7 +3,7 @@
 use serde::Deserialize;
 use serde_json::{Map, Value};
 
-use crate::artifacts::interfaces;
+use crate::artifacts;
 
 /// An entry of an ABI. Other kinds, such as constructors, are left out.
 #[derive(Deserialize)]
@@ -67,10 +67,10 @@ impl AbiEntry {
 
 /// The interfaces of all contracts, as a JSON object of lists by contract.
 pub(super) fn json() -> String {
-    let contracts = interfaces().into_iter().map(|(name, abi)| {
+    let contracts = artifacts::ALL.into_iter().map(|artifact| {
         // The artifacts are part of the program: a test reads them all.
-        let entries: Vec<AbiEntry> = serde_json::from_str(abi.get()).unwrap_or_default();
-        (name.to_owned(), entries.iter().filter_map(AbiEntry::line).map(Value::String).collect())
+        let entries: Vec<AbiEntry> = serde_json::from_str(artifact.abi()).unwrap_or_default();
+        (artifact.name.to_owned(), entries.iter().filter_map(AbiEntry::line).map(Value::String).collect())
     });
     Value::Object(contracts.collect::<Map<_, _>>()).to_string()
 }

@@ -3,11 +3,11 @@
 use std::{cmp::Ordering, sync::Arc};
 
 use alloy_consensus::{
-    EthereumTypedTransaction, Header, SignableTransaction, Signed, Transaction as _, TxEip1559, TxEip4844, TxEip7702,
-    TxLegacy, proofs::ordered_trie_root_with_encoder,
+    EthereumTypedTransaction, Header, SignableTransaction, Signed, Transaction as _, TxLegacy,
+    proofs::ordered_trie_root_with_encoder,
 };
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
-use alloy_primitives::{Address, B256, Bytes, Log, Signature, TxKind, U256, keccak256};
+use alloy_primitives::{Address, B256, Bytes, Log, Signature, U256, keccak256};
 use alloy_rlp::{BufMut, Encodable};
 use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
 
@@ -16,7 +16,7 @@ use super::{
     seal::{Content, seal},
 };
 use crate::{
-    block::{Block, Envelope, Transaction},
+    block::{Block, Envelope, GasPrice, Transaction, TransactionFields},
     chain::{UnsignedTransaction, View},
     evm::{
         BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
@@ -333,56 +333,23 @@ impl BlockHashes for Hashes<'_> {
 /// The transaction that the block lists for a call: one that nobody signed.
 fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id: u64) -> Transaction {
     let PlannedCall { call, nonce, legacy } = planned;
-    let (nonce, to) = (nonce.unwrap_or(own_nonce), call.to.map_or(TxKind::Create, TxKind::Call));
-    let (max_fee_per_gas, max_priority_fee_per_gas) = (call.gas_price, call.priority_fee.unwrap_or(0));
-    let (value, input, access_list) = (call.value, call.input, call.access_list.unwrap_or_default());
-    let unsigned: UnsignedTransaction = if legacy {
-        TxLegacy { chain_id: None, nonce, gas_price: call.gas_price, gas_limit, to, value, input }.into()
-    } else if let Some(authorization_list) = call.authorization_list {
-        let to = call.to.unwrap_or_default();
-        TxEip7702 {
-            chain_id,
-            nonce,
-            gas_limit,
-            max_fee_per_gas,
-            max_priority_fee_per_gas,
-            to,
-            value,
-            access_list,
-            authorization_list,
-            input,
-        }
-        .into()
-    } else if let Some(blob_versioned_hashes) = call.blob_hashes {
-        TxEip4844 {
-            chain_id,
-            nonce,
-            gas_limit,
-            max_fee_per_gas,
-            max_priority_fee_per_gas,
-            to: call.to.unwrap_or_default(),
-            value,
-            access_list,
-            blob_versioned_hashes,
-            max_fee_per_blob_gas: call.max_fee_per_blob_gas.unwrap_or(0),
-            input,
-        }
-        .into()
-    } else {
-        TxEip1559 {
-            chain_id,
-            nonce,
-            gas_limit,
-            max_fee_per_gas,
-            max_priority_fee_per_gas,
-            to,
-            value,
-            access_list,
-            input,
-        }
-        .into()
+    let gas_price = match legacy {
+        true => GasPrice::Fixed(call.gas_price),
+        false => GasPrice::Dynamic { max_fee: call.gas_price, max_tip: call.priority_fee.unwrap_or(0) },
     };
-    Transaction { envelope: without_signature(unsigned), sender: call.from, public_key: None }
+    let fields = TransactionFields {
+        chain_id: (!legacy).then_some(chain_id),
+        nonce: nonce.unwrap_or(own_nonce),
+        gas_limit,
+        gas_price,
+        to: call.to,
+        value: call.value,
+        input: call.input,
+        access_list: call.access_list.filter(|_| !legacy),
+        blobs: call.blob_hashes.map(|hashes| (hashes, call.max_fee_per_blob_gas.unwrap_or(0))),
+        authorization_list: call.authorization_list,
+    };
+    Transaction { envelope: without_signature(fields.into()), sender: call.from, public_key: None }
 }
 
 /// The transaction as one that nobody signed.

@@ -8,9 +8,8 @@ use super::{MarketError, Shared, TICK_BACKLOG};
 use crate::{
     block::Block,
     chain::{Head, Trail, View},
-    contracts::{ReadContractError, read, unit},
+    contracts::{ReadContractError, bindings::Vault, read, unit},
     exchange::{
-        contract::Vault,
         events::ExchangeEvents,
         history::{BlockPrices, History},
         oracle::{Feed, OracleState},

@@ -8,11 +8,13 @@ use serde::Serialize;
 use super::Exchange;
 use crate::{
     chain::View,
-    contracts::read,
+    contracts::{
+        bindings::{self, Vault},
+        read,
+    },
     decimal::with_point,
     exchange::{
         bodies::Envelope,
-        contract::Vault,
         quote::{Number, key},
     },
     network::Token,
@@ -98,21 +100,24 @@ enum SwapStatus {
 }
 
 impl SwapStatus {
-    /// In the order of the vault's own enumeration.
-    const ALL: [Self; 12] = [
-        Self::Ok,
-        Self::Paused,
-        Self::SameToken,
-        Self::UnsupportedToken,
-        Self::ZeroAmount,
-        Self::AmountTooLarge,
-        Self::StalePrice,
-        Self::ZeroOutput,
-        Self::InsufficientOutputAmount,
-        Self::InsufficientLiquidity,
-        Self::PriceImpactTooHigh,
-        Self::ImpactWindowExceeded,
-    ];
+    fn new(status: bindings::SwapStatus) -> Option<Self> {
+        use bindings::SwapStatus as Vault;
+        Some(match status {
+            Vault::Ok => Self::Ok,
+            Vault::Paused => Self::Paused,
+            Vault::SameToken => Self::SameToken,
+            Vault::UnsupportedToken => Self::UnsupportedToken,
+            Vault::ZeroAmount => Self::ZeroAmount,
+            Vault::AmountTooLarge => Self::AmountTooLarge,
+            Vault::StalePrice => Self::StalePrice,
+            Vault::ZeroOutput => Self::ZeroOutput,
+            Vault::InsufficientOutputAmount => Self::InsufficientOutputAmount,
+            Vault::InsufficientLiquidity => Self::InsufficientLiquidity,
+            Vault::PriceImpactTooHigh => Self::PriceImpactTooHigh,
+            Vault::ImpactWindowExceeded => Self::ImpactWindowExceeded,
+            Vault::__Invalid => return None,
+        })
+    }
 }
 
 /// `GET /api/quote`.
@@ -136,9 +141,8 @@ pub(super) async fn quote(
     let answer = tokio::task::spawn_blocking(ask).await?;
     let (answer, view) =
         answer.map_err(|error| RestError::Unavailable(format!("the vault cannot be read: {error}")))?;
-    let status = SwapStatus::ALL.get(usize::from(answer.status)).copied();
-    let status =
-        status.ok_or_else(|| RestError::Unavailable(format!("the vault answered with status {}", answer.status)))?;
+    let status = SwapStatus::new(answer.status)
+        .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
 
     let side = |token: &Token| {
         let position = network.tokens.iter().position(|listed| listed.address == token.address);

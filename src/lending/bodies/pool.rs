@@ -7,11 +7,9 @@ use serde::Serialize;
 use super::{json, percent, usd};
 use crate::{
     block::Block,
+    contracts::bindings::PoolView,
     decimal::{hundredths, with_point},
-    lending::{
-        apy::{RAY, yearly_percent},
-        contract::PoolView,
-    },
+    lending::apy::{RAY, yearly_percent},
 };
 
 /// Decimals of a ray.

@@ -6,11 +6,9 @@ use serde::Serialize;
 
 use super::{json, percent, time_ms, usd};
 use crate::{
+    contracts::bindings::{AccountView, LiquidationSide, PositionView, ScoreView},
     decimal::with_point,
-    lending::{
-        apy::yearly_percent,
-        contract::{AccountView, PositionView, ScoreView},
-    },
+    lending::apy::yearly_percent,
 };
 
 /// The score of a user without history.
@@ -183,9 +181,9 @@ impl From<&PositionView> for Position {
         // The contract keeps these values far below anything that could overflow here.
         let bps = |value: U256| percent(value.saturating_to::<u64>());
         let side = match view.liquidationSide {
-            1 => Some(Side::Below),
-            2 => Some(Side::Above),
-            _ => None,
+            LiquidationSide::Below => Some(Side::Below),
+            LiquidationSide::Above => Some(Side::Above),
+            LiquidationSide::None | LiquidationSide::__Invalid => None,
         };
         Self {
             asset_address: view.asset.to_checksum(None),

@@ -20,12 +20,12 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["transaction hash"], "The encoding of a transaction (EIP-2718); empty if it is not known.");
     table.read("debug_getRawBlockAccessList", block_access_list, OnFork::Block).describe(
         ["block"],
-        "The encoding of the list of what a block touches (EIP-7928): an error for blocks whose fork has \
+        "The encoding of a block's access list (EIP-7928): an error for blocks whose fork has \
          none, which are all so far.",
     );
     table
         .read("debug_getBadBlocks", bad_blocks, OnFork::Node)
-        .describe([], "Blocks that were refused: a node that makes its chain itself is never offered any.");
+        .describe([], "Invalid blocks that the node received: none, since it builds the chain itself.");
 }
 
 /// The RLP of a block.
@@ -62,13 +62,13 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     Ok(encoded.into())
 }
 
-/// The encoding of the list of what a block touches (EIP-7928), which no fork so far has.
+/// The encoding of a block's access list (EIP-7928), which no fork has so far.
 fn block_access_list(context: &Context, (id,): (BlockId,)) -> Result<Bytes, RpcError> {
     found_block(context, id)?;
-    Err(RpcError::resource_not_found("the block has no access list: its fork knows none"))
+    Err(RpcError::resource_not_found("the block has no access list: its fork does not define one"))
 }
 
-/// Blocks that were refused. A node that makes its chain itself is never offered any.
+/// Invalid blocks that the node received: none, since it builds the chain itself.
 fn bad_blocks(_: &Context, (): ()) -> Result<Vec<Bytes>, RpcError> {
     Ok(Vec::new())
 }

@@ -1,4 +1,4 @@
-//! What the state holds, as its trie has it.
+//! Raw content of the state trie.
 
 use alloy_primitives::{Address, B256, Bytes};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ pub(super) fn methods(table: &mut Table) {
     );
     table.apart("debug_dbGet", db_get, OnFork::Node).describe(
         ["key"],
-        "A value of go-ethereum's database. Of its tables there is the one of codes: the key is `c` \
+        "A value of go-ethereum's database. Only its table of codes exists: the key is `c` \
          (`0x63`) and the code's hash.",
     );
     table.apart("debug_storageRangeAt", storage_range_at, OnFork::Block).describe(
@@ -32,9 +32,9 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// Slots that one answer may hold.
+/// The maximum number of slots in one response.
 const MAX_SLOTS: u64 = 100_000;
-/// What stands before a code's hash in the keys of geth's database.
+/// The prefix of a code's hash in the keys of geth's database.
 const CODE_PREFIX: u8 = b'c';
 
 /// The code with this hash among the accounts that a state holds.
@@ -49,12 +49,12 @@ fn code_by_hash(context: &Context, (hash, block): (B256, Option<BlockId>)) -> Re
     find_code(&state, hash).map_or_else(|| check_whole(&state).map(|()| Bytes::new()), Ok)
 }
 
-/// Refuses to tell of everything in a state that is read piece by piece.
+/// Refuses to iterate over a state that is read piece by piece.
 fn check_whole(state: &State) -> Result<(), RpcError> {
     match state.base() {
         None => Ok(()),
         Some(_) => Err(RpcError::server(
-            "the state is not held whole, as that of a fork, or of a block older than the history in memory",
+            "the state is not held as a whole: it is that of a fork, or of a block older than the history in memory",
         )),
     }
 }
@@ -74,7 +74,7 @@ impl Param for Key {
     }
 }
 
-/// A value of geth's database. Of its tables there is the one of codes: `c` and the hash.
+/// A value of geth's database. Only its table of codes exists: `c` and the hash.
 fn db_get(context: &Context, (key,): (Key,)) -> Result<Bytes, RpcError> {
     let hash = match key.0.as_slice() {
         [CODE_PREFIX, hash @ ..] if hash.len() == 32 => B256::from_slice(hash),
@@ -113,7 +113,7 @@ impl Json for StorageRange {
     }
 }
 
-/// Where a range of slots begins: DATA of up to 32 bytes.
+/// The first key of a range of slots: DATA of up to 32 bytes.
 struct Start(B256);
 
 impl Param for Start {
@@ -130,7 +130,7 @@ impl Param for Start {
     }
 }
 
-/// Storage of an account before the transaction at an index of a block, from a key of the trie on.
+/// Storage of an account before the transaction at an index of a block, from a trie key on.
 fn storage_range_at(
     context: &Context,
     (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),

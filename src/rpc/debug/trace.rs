@@ -1,4 +1,4 @@
-//! Traces in geth's shapes.
+//! Traces in geth's format.
 
 use std::sync::Arc;
 
@@ -17,29 +17,30 @@ use crate::{
         json::{Object, Written},
         params::{self, Param},
         schema,
-        tracing::{Budget, Place, Replay, Subject, TraceOptions, find_transaction, trace},
+        tracing::{Budget, Replay, Subject, TraceOptions, TracePosition, find_transaction, trace},
     },
 };
 
 pub(super) fn methods(table: &mut Table) {
     table.apart("debug_traceTransaction", transaction, OnFork::Transaction).describe(
         ["transaction hash", "options"],
-        "Runs a transaction again and tells of every step, or what the `tracer` named in the options \
+        "Replays a transaction and returns every step, or what the `tracer` named in the options \
          tells: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
          erc7562Tracer. A `timeout` such as `2s` shortens the node's own limit.",
     );
     table
         .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
-        .describe(["block", "options"], "The same for all transactions of a block.");
+        .describe(["block", "options"], "Traces all transactions of a block, as `debug_traceTransaction` does.");
     table
         .apart("debug_traceBlockByHash", block_by_hash, OnFork::Block)
-        .describe(["block hash", "options"], "The same by hash.");
-    table
-        .apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks)
-        .describe(["block RLP", "options"], "The same for a block given as RLP, whose parent is held.");
+        .describe(["block hash", "options"], "Traces all transactions of a block, by hash.");
+    table.apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks).describe(
+        ["block RLP", "options"],
+        "Traces the transactions of a block given as RLP, whose parent is in the chain.",
+    );
     table.apart("debug_traceCall", call, OnFork::State).describe(
         ["transaction", "block", "options"],
-        "The same for a call. The options may have `stateOverrides`, `blockOverrides` and `txIndex`, too.",
+        "Traces a call. The options may also have `stateOverrides`, `blockOverrides` and `txIndex`.",
     );
 }
 
@@ -52,7 +53,7 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
     let budget = budget(context, &options);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
-    let place = Place { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
+    let place = TracePosition { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
     let mut out = Vec::new();
     trace(&options, &budget, place, Subject::Next(&mut executor, &replay.block.transactions[index]), &mut out)?;
     Ok(Written(out))
@@ -67,7 +68,7 @@ fn block_by_hash(context: &Context, (hash, options): (B256, TraceOptions)) -> Re
     block_by_number(context, (BlockId::Hash(hash), options))
 }
 
-/// Traces the transactions of a block given as RLP, whose parent is held.
+/// Traces the transactions of a block given as RLP, whose parent is in the chain.
 fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Result<Written, RpcError> {
     let wrong = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
     let foreign =
@@ -95,7 +96,8 @@ fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Re
         if index > 0 {
             out.push(b',');
         }
-        let place = Place { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
+        let place =
+            TracePosition { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
         trace(options, &budget, place, Subject::Next(&mut executor, transaction), object.name("result"))?;
@@ -105,7 +107,7 @@ fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Re
     Ok(Written(out))
 }
 
-/// What a traced call may pretend besides how it is traced.
+/// The overrides of a traced call, in addition to the trace options.
 #[derive(Default)]
 struct CallOptions {
     trace: TraceOptions,
@@ -164,6 +166,6 @@ fn call(
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
     let mut out = Vec::new();
-    trace(&options.trace, &budget, Place::default(), Subject::Call(calls, &call), &mut out)?;
+    trace(&options.trace, &budget, TracePosition::default(), Subject::Call(calls, &call), &mut out)?;
     Ok(Written(out))
 }

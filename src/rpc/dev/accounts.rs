@@ -1,4 +1,4 @@
-//! Changing accounts, and the chain's identity, from outside of any transaction. Every change is an [`Edit`].
+//! Changes of accounts and of the chain id outside of any transaction. Every change is an [`Edit`].
 
 use std::sync::Arc;
 
@@ -14,19 +14,19 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_setBalance", set_balance, OnFork::Node)
         .aliases(&["hardhat_setBalance", "tenderly_setBalance", "evm_setAccountBalance"])
-        .describe(["address", "wei"], "Gives an account this balance.");
+        .describe(["address", "wei"], "Sets the balance of an account.");
     table
         .wait("anvil_addBalance", add_balance, OnFork::Node)
         .aliases(&["hardhat_addBalance", "tenderly_addBalance"])
-        .describe(["address", "wei"], "Gives an account so much more.");
+        .describe(["address", "wei"], "Adds to the balance of an account.");
     table
         .wait("anvil_setNonce", set_nonce, OnFork::Node)
         .aliases(&["hardhat_setNonce", "evm_setAccountNonce"])
-        .describe(["address", "nonce"], "Gives an account's next transaction this nonce.");
+        .describe(["address", "nonce"], "Sets the nonce of an account.");
     table
         .wait("anvil_setCode", set_code, OnFork::Node)
         .aliases(&["hardhat_setCode", "evm_setAccountCode"])
-        .describe(["address", "code"], "Gives an account this code.");
+        .describe(["address", "code"], "Sets the code of an account.");
     table
         .wait("anvil_setStorageAt", set_storage_at, OnFork::Node)
         .aliases(&["hardhat_setStorageAt"])
@@ -36,28 +36,28 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["chain id"], "Changes the chain id that transactions have to be signed for.");
 }
 
-/// Makes an edit part of the chain.
+/// Records an edit in the chain.
 pub(super) async fn edit(context: &Context, edit: Edit) -> Result<(), RpcError> {
     context.chain.change(Change::Edit(vec![edit])).await?;
     Ok(())
 }
 
-/// Gives an account this balance, in wei.
+/// Sets the balance of an account, in wei.
 async fn set_balance(context: Arc<Context>, (address, wei): (Address, AnyNumber)) -> Result<(), RpcError> {
     edit(&context, Edit::Balance(address, wei.0)).await
 }
 
-/// Gives an account so much more, in wei.
+/// Adds to the balance of an account, in wei.
 async fn add_balance(context: Arc<Context>, (address, wei): (Address, AnyNumber)) -> Result<(), RpcError> {
     edit(&context, Edit::Credit(address, wei.0)).await
 }
 
-/// Gives an account's next transaction this nonce.
+/// Sets the nonce of an account.
 async fn set_nonce(context: Arc<Context>, (address, nonce): (Address, SmallNumber)) -> Result<(), RpcError> {
     edit(&context, Edit::Nonce(address, nonce.0)).await
 }
 
-/// Gives an account this code.
+/// Sets the code of an account.
 async fn set_code(context: Arc<Context>, (address, code): (Address, Bytes)) -> Result<(), RpcError> {
     edit(&context, Edit::Code(address, code)).await
 }

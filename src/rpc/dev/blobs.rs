@@ -14,12 +14,12 @@ pub(super) fn methods(table: &mut Table) {
     );
 }
 
-/// The blob with this versioned hash; null if it is not kept.
+/// The blob with this versioned hash; null if it is not held.
 fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, RpcError> {
     Ok(context.chain.blobs().with_hash(hash).map(|blob| Bytes::copy_from_slice(blob.as_slice())))
 }
 
-/// The blobs of a transaction; null if they are not kept or it has none.
+/// The blobs of a transaction; null if it has none or they are not held.
 fn by_transaction_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Vec<Bytes>>, RpcError> {
     let blobs = context.chain.blobs().of_transaction(hash);
     Ok(blobs.map(|blobs| blobs.iter().map(|blob| Bytes::copy_from_slice(blob.as_slice())).collect()))

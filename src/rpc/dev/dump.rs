@@ -1,4 +1,4 @@
-//! Taking the whole chain along, in anvil's format and with all that it has no place for.
+//! Dumps of the whole chain in anvil's format, extended by everything that anvil does not write.
 
 use std::{
     io::{self, BufReader, BufWriter, Read, Write},
@@ -17,28 +17,28 @@ use crate::{
     },
 };
 
-/// What a JSON value takes in memory besides its text, once it is an account, a slot or a transaction. As measured with
-/// accounts that hold nothing but a coin.
+/// The memory of a JSON value in addition to its text, once it has become an account, a slot or a transaction; measured
+/// with accounts that hold one coin.
 const VALUE: usize = 256;
-/// Bytes that are read or written at a time.
+/// The number of bytes that are read or written at a time.
 const PIECE: usize = 64 << 10;
 
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_dumpState", dump_state, OnFork::Node).aliases(&["hardhat_dumpState"]).describe(
         ["historic"],
-        "The whole chain as anvil writes it, and under `tetrad` what anvil has no place for: every past \
+        "The whole chain in anvil's format, extended under `tetrad` by everything that anvil does not write: every past \
          state. Compressed JSON,\n\
          of which only the beginning is shown here. Past states are always in it.",
     );
     table.wait("anvil_loadState", load_state, OnFork::Node).aliases(&["hardhat_loadState"]).describe(
         ["dump"],
-        "Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is. A \
+        "Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON. A \
          chain in a data directory\n\
          cannot become another one.",
     );
 }
 
-/// A dump, written as JSON already.
+/// A dump that has been written as JSON.
 struct Packed(Written);
 
 impl Json for Packed {
@@ -51,7 +51,7 @@ impl Json for Packed {
     }
 }
 
-/// The whole chain: compressed JSON. Whether past states are wanted does not matter, they are in it.
+/// The whole chain as compressed JSON. Past states are always included.
 async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcError> {
     let limit = context.config.max_dump_bytes;
     let turn = context.dumping.clone().lock_owned().await;
@@ -65,7 +65,7 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcErro
         drop(buffered);
         if metered.exceeded {
             let what = format!("response too large: a dump of the chain takes {}", over(limit));
-            return Err(RpcError::new(RESPONSE_TOO_LARGE, what));
+            return Err(RpcError::too_large(what));
         }
         let packed = written.and_then(|()| packed.finish());
         let HexText(mut json) = packed.map_err(|error| RpcError::internal(error.to_string()))?;
@@ -75,7 +75,7 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcErro
     context.execution.apart_for_caller(pack).await
 }
 
-/// Goes on from a dump of this node, of another one, or of anvil; compressed, or JSON as it is.
+/// Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON.
 async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, RpcError> {
     let invalid = |what: String| RpcError::invalid_params(format!("params[0]: {what}"));
     let turn = context.dumping.clone().lock_owned().await;
@@ -103,14 +103,11 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
     }
 }
 
-/// How the answer to something whose result is too large begins.
-const RESPONSE_TOO_LARGE: i32 = -32003;
-
 fn over(limit: usize) -> String {
     format!("more than {} MB of memory (rpc.max-dump-megabytes)", limit >> 20)
 }
 
-/// Counts what the JSON that passes through takes in memory, and lets no more pass than a limit.
+/// Counts the memory of the JSON that passes through, up to a limit.
 struct Metered<T> {
     inner: T,
     left: usize,

@@ -1,4 +1,4 @@
-//! Giving out tokens: finds the storage slot in which a token keeps a balance or an allowance, and writes it.
+//! Token balances and allowances: finds the storage slot that holds one, and writes it.
 
 use std::sync::Arc;
 
@@ -23,20 +23,20 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_dealERC20", deal, OnFork::Node)
         .aliases(&["hardhat_dealERC20", "anvil_setERC20Balance", "tenderly_setErc20Balance"])
-        .describe(["address", "token", "amount"], "Gives an account so many of a token's smallest units.");
+        .describe(["address", "token", "amount"], "Sets an account's balance of a token, in its smallest unit.");
     table.wait("anvil_setERC20Allowance", set_allowance, OnFork::Node).describe(
         ["owner", "spender", "token", "amount"],
-        "Lets `spender` take so many of a token's smallest units from `owner`.",
+        "Sets the amount of a token, in its smallest unit, that `spender` may take from `owner`.",
     );
 }
 
-/// Gives an account so many of a token's smallest units.
+/// Sets an account's balance of a token, in its smallest unit.
 async fn deal(context: Arc<Context>, (account, token, amount): (Address, Address, AnyNumber)) -> Result<(), RpcError> {
     let call = balanceOfCall { account }.abi_encode();
     write(context, token, call, amount.0, "balance").await
 }
 
-/// Lets `spender` take so many of a token's smallest units from `owner`.
+/// Sets the amount of a token, in its smallest unit, that `spender` may take from `owner`.
 async fn set_allowance(
     context: Arc<Context>,
     (owner, spender, token, amount): (Address, Address, Address, AnyNumber),
@@ -45,7 +45,7 @@ async fn set_allowance(
     write(context, token, call, amount.0, "allowance").await
 }
 
-/// Writes the slot that decides what `call` returns.
+/// Writes the slot whose value `call` returns.
 async fn write(context: Arc<Context>, token: Address, call: Vec<u8>, amount: U256, what: &str) -> Result<(), RpcError> {
     let own = context.clone();
     let find = move || {
@@ -59,13 +59,13 @@ async fn write(context: Arc<Context>, token: Address, call: Vec<u8>, amount: U25
     super::accounts::edit(&context, Edit::Storage(address, slot, amount)).await
 }
 
-/// A state that takes down which slots are read.
-struct Watched<'a> {
+/// A state that records the slots that are read.
+struct RecordingState<'a> {
     state: &'a State,
     reads: Mutex<Vec<(Address, U256)>>,
 }
 
-impl ReadState for Watched<'_> {
+impl ReadState for RecordingState<'_> {
     fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
         self.state.account(address, key)
     }
@@ -80,10 +80,10 @@ impl ReadState for Watched<'_> {
     }
 }
 
-/// Runs the call once to see what it reads, then again with each of these slots changed, until it returns `amount`.
-/// Two amounts have to come out as they went in, or a token that returns something fixed would pass.
+/// Runs the call once to record the slots that it reads, then again with each of them changed, until it returns `amount`.
+/// The call has to return two different amounts, so that a token that returns a constant does not pass.
 fn search(view: &View, call: &Call, amount: U256, gas_cap: u64) -> Result<Option<(Address, U256)>, TransactionError> {
-    let watched = Watched { state: &view.state, reads: Mutex::default() };
+    let watched = RecordingState { state: &view.state, reads: Mutex::default() };
     let none = StateOverrides::new();
     CallContext { state: &watched, ..view.call_context(&none, gas_cap) }.call(call)?;
     let probe = !amount;

@@ -1,4 +1,4 @@
-//! Sending for accounts without their keys.
+//! Impersonation: sending transactions of accounts without their keys.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         error::Dialect,
         eth::{TransactionRequest, send_impersonated},
-        params::{Params, Reader, Reference, Shape},
+        params::{ParamReader, ParamShape, Params, Reference},
     },
 };
 
@@ -21,43 +21,43 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("anvil_impersonateAccount", impersonate, OnFork::Node)
         .aliases(&["hardhat_impersonateAccount"])
-        .describe(["address"], "Lets `eth_sendTransaction` send for this account, which may be a contract.");
+        .describe(["address"], "Allows `eth_sendTransaction` from this account, which may be a contract.");
     table
         .read("anvil_stopImpersonatingAccount", stop_impersonating, OnFork::Node)
         .aliases(&["hardhat_stopImpersonatingAccount"])
-        .describe(["address"], "Ends that.");
+        .describe(["address"], "Ends the impersonation of an account.");
     table
         .read("anvil_autoImpersonateAccount", impersonate_all, OnFork::Node)
         .aliases(&["hardhat_autoImpersonateAccount"])
-        .describe(["on"], "Lets `eth_sendTransaction` send for any account, or ends that.");
+        .describe(["on"], "Allows or disallows `eth_sendTransaction` from any account.");
     table.wait("anvil_impersonateSignature", impersonate_signature, OnFork::Node).describe(
         ["signature", "address"],
-        "Lets `ecrecover` give this account for a signature (`r`, `s`, `v`), whatever was signed.",
+        "Makes `ecrecover` return this account for a signature (`r`, `s`, `v`) of any message.",
     );
     table
         .wait("eth_sendUnsignedTransaction", send_unsigned_transaction, OnFork::Node)
-        .describe(["transaction"], "Sends a transaction of any account, with no signature asked for.");
+        .describe(["transaction"], "Sends a transaction of any account, without a signature.");
 }
 
-/// Lets `eth_sendTransaction` send for this account, which may be a contract.
+/// Allows `eth_sendTransaction` from this account, which may be a contract.
 fn impersonate(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
     context.keyring.impersonate(address, true);
     Ok(())
 }
 
-/// Ends that.
+/// Ends the impersonation of an account.
 fn stop_impersonating(context: &Context, (address,): (Address,)) -> Result<(), RpcError> {
     context.keyring.impersonate(address, false);
     Ok(())
 }
 
-/// Lets `eth_sendTransaction` send for any account, or ends that.
+/// Allows or disallows `eth_sendTransaction` from any account.
 fn impersonate_all(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
     context.keyring.impersonate_all(on);
     Ok(())
 }
 
-/// Both parameters, or, as anvil 1.7 has it, one array of both.
+/// Two parameters or, as in anvil 1.7, one array of both.
 #[derive(Debug)]
 struct SignatureAndSigner((Bytes, Address));
 
@@ -70,7 +70,7 @@ impl Params for SignatureAndSigner {
         Params::read(nested.or(json), dialect).map(Self)
     }
 
-    fn shapes(dialect: Dialect) -> Vec<Shape> {
+    fn shapes(dialect: Dialect) -> Vec<ParamShape> {
         <(Bytes, Address)>::shapes(dialect)
     }
 
@@ -78,14 +78,14 @@ impl Params for SignatureAndSigner {
         <(Bytes, Address)>::references()
     }
 
-    fn readers() -> Vec<Reader> {
+    fn readers() -> Vec<ParamReader> {
         let mut readers = <(Bytes, Address)>::readers();
-        readers.push(Reader::of_all::<Self>());
+        readers.push(ParamReader::of_all::<Self>());
         readers
     }
 }
 
-/// Lets `ecrecover` give this account for a signature (`r`, `s`, `v`), whatever was signed.
+/// Makes `ecrecover` return this account for a signature (`r`, `s`, `v`) of any message.
 async fn impersonate_signature(
     context: Arc<Context>,
     SignatureAndSigner((signature, signer)): SignatureAndSigner,
@@ -93,14 +93,14 @@ async fn impersonate_signature(
     let mut raw = RawSignature::try_from(signature.as_ref()).map_err(|_| {
         RpcError::invalid_params(format!("params[0]: expected a 65-byte signature, got {} bytes", signature.len()))
     })?;
-    // Some write the recovery id as it is, contracts see it with 27 added.
+    // Some clients send the plain recovery id; contracts see it with 27 added.
     if raw[64] < 27 {
         raw[64] += 27;
     }
     edit(&context, Edit::Signature(raw, signer)).await
 }
 
-/// Sends a transaction of any account, with no signature asked for.
+/// Sends a transaction of any account, without a signature.
 async fn send_unsigned_transaction(context: Arc<Context>, (request,): (TransactionRequest,)) -> Result<B256, RpcError> {
     send_impersonated(context, request).await
 }

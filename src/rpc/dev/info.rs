@@ -1,4 +1,4 @@
-//! What the node is and how it stands.
+//! Information about the node.
 
 use std::sync::{Arc, atomic::Ordering};
 
@@ -15,18 +15,18 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("anvil_nodeInfo", node_info, OnFork::Node)
-        .describe([], "The chain's state and how new blocks come about.");
+        .describe([], "The state of the chain and the settings of new blocks.");
     table
         .wait("anvil_metadata", metadata, OnFork::Node)
         .aliases(&["hardhat_metadata"])
-        .describe([], "Which program this is, which run of it, and what it holds.");
+        .describe([], "The program's version, the instance's id, and its chain.");
     table
         .read("anvil_getGenesisTime", genesis_time, OnFork::Node)
         .describe([], "The first block's time, in seconds since the Unix epoch.");
     table
         .read("anvil_setLoggingEnabled", set_logging_enabled, OnFork::Node)
         .aliases(&["hardhat_setLoggingEnabled"])
-        .describe(["on"], "Lets the terminal tell of transactions, or keeps it quiet.");
+        .describe(["on"], "Switches the terminal's log of transactions on or off.");
 }
 
 /// A fork's name as anvil writes it: `Prague`.
@@ -35,7 +35,7 @@ fn title(fork: Fork) -> String {
     name[..1].to_ascii_uppercase() + &name[1..]
 }
 
-/// The chain's state and how new blocks come about.
+/// The state of the chain and the settings of new blocks.
 fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
     let head = context.chain.head();
     let next = context.chain.next_environment(&head);
@@ -61,7 +61,7 @@ fn node_info(context: &Context, (): ()) -> Result<Serialized<Value>, RpcError> {
     })))
 }
 
-/// Which program this is, which run of it, and what it holds.
+/// The program's version, the instance's id, and its chain.
 async fn metadata(context: Arc<Context>, (): ()) -> Result<Serialized<Value>, RpcError> {
     let snapshots = context.chain.snapshots().await?;
     let head = context.chain.head();
@@ -86,7 +86,7 @@ fn genesis_time(context: &Context, (): ()) -> Result<i64, RpcError> {
     Ok(context.chain.head().genesis.header.timestamp as i64)
 }
 
-/// Lets the terminal tell of transactions, or keeps it quiet.
+/// Switches the terminal's log of transactions on or off.
 fn set_logging_enabled(context: &Context, (on,): (bool,)) -> Result<(), RpcError> {
     context.config.logging.store(on, Ordering::Relaxed);
     Ok(())

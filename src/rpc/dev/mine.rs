@@ -1,4 +1,4 @@
-//! When blocks are made, and what the next ones are like.
+//! Mining: when blocks are sealed, and their fields.
 
 use std::{sync::Arc, time::Duration};
 
@@ -25,32 +25,32 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("evm_mine_detailed", mine_detailed, OnFork::Node)
         .aliases(&["anvil_mine_detailed"])
-        .describe(["options"], "The same, answered with the blocks.");
+        .describe(["options"], "Seals blocks like `evm_mine`, and returns them.");
     table.wait("anvil_mine", mine, OnFork::Node).aliases(&["hardhat_mine"]).describe(
         ["blocks", "seconds between them"],
-        "Seals a number of blocks; before each the chain's time moves on by so many seconds. Without the \
+        "Seals a number of blocks, advancing the chain's time by an interval before each. Without the \
          second parameter a block is at least a second later than its parent, and time goes on from the \
          newest. Many blocks are sealed in pieces, between which other requests are served.",
     );
     table
         .wait("anvil_setAutomine", set_automine, OnFork::Node)
         .aliases(&["evm_setAutomine"])
-        .describe(["on"], "Seals blocks as soon as there is something to include, or only on demand.");
+        .describe(["on"], "Seals a block as soon as there is a transaction, or only on demand.");
     table
         .read("anvil_getAutomine", automine, OnFork::Node)
         .aliases(&["hardhat_getAutomine"])
-        .describe([], "Whether blocks are sealed as soon as there is something to include.");
+        .describe([], "Whether a block is sealed as soon as there is a transaction.");
     table
         .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
         .aliases(&["evm_setIntervalMining"])
-        .describe(["seconds"], "Seals a block every so many seconds; with 0 only on demand.");
+        .describe(["seconds"], "Seals blocks at an interval in seconds; with 0 only on demand.");
     table
         .read("anvil_getIntervalMining", interval_mining, OnFork::Node)
-        .describe([], "Seconds between blocks, if they are sealed at a fixed pace.");
+        .describe([], "The interval between blocks in seconds, if there is one.");
     table
         .wait("anvil_setCoinbase", set_coinbase, OnFork::Node)
         .aliases(&["hardhat_setCoinbase"])
-        .describe(["address"], "Says who gets the tips of new blocks.");
+        .describe(["address"], "Sets the recipient of the tips of new blocks.");
     table
         .wait("anvil_setBlockGasLimit", set_block_gas_limit, OnFork::Node)
         .aliases(&["evm_setBlockGasLimit"])
@@ -67,19 +67,19 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_setMinGasPrice", set_min_gas_price, OnFork::Node)
         .aliases(&["hardhat_setMinGasPrice"])
-        .describe(["wei"], "Sets the least price of gas; only for chains from before EIP-1559.");
+        .describe(["wei"], "Sets the minimum gas price; only for chains before EIP-1559.");
     table
         .wait("hardhat_setPrevRandao", set_prev_randao, OnFork::Node)
-        .describe(["randomness"], "Sets what `PREVRANDAO` gives in the next block.");
+        .describe(["randomness"], "Sets `PREVRANDAO` of the next block.");
 }
 
-/// Blocks that one call may mine.
+/// The maximum number of blocks that one call mines.
 const MAX_BLOCKS: u64 = 100_000;
 
-/// Without any other word, a block is at least a second later than its parent.
+/// By default a block is at least a second later than its parent.
 const SECONDS_APART: u64 = 1;
 
-/// What `evm_mine` takes: nothing, a timestamp, or an object with one and the number of blocks.
+/// The parameter of `evm_mine`: nothing, a timestamp, or an object with a timestamp and the number of blocks.
 #[derive(Clone, Copy, Debug)]
 struct MineOptions {
     timestamp: Option<u64>,
@@ -91,7 +91,7 @@ impl Param for MineOptions {
 
     fn read(json: &str) -> Result<Self, String> {
         #[derive(serde::Deserialize)]
-        struct Object<'a> {
+        struct MineObject<'a> {
             #[serde(borrow)]
             timestamp: Option<&'a RawValue>,
             blocks: Option<&'a RawValue>,
@@ -99,7 +99,7 @@ impl Param for MineOptions {
         if !json.starts_with('{') {
             return SmallNumber::read(json).map(|SmallNumber(at)| Self { timestamp: Some(at), blocks: 1 });
         }
-        let object: Object<'_> = serde_json::from_str(json)
+        let object: MineObject<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected an object with timestamp and blocks, got {}", params::kind(json)))?;
         let number = |name: &str, raw: Option<&RawValue>| {
             let read = |raw: &RawValue| SmallNumber::read(raw.get()).map_err(|what| format!("{name}: {what}"));
@@ -131,7 +131,7 @@ async fn mine_one(context: Arc<Context>, (options,): (MineOptions,)) -> Result<&
     mine_at(&context, blocks, pace).await.map(|()| "0x0")
 }
 
-/// The same, answered with the blocks.
+/// Seals blocks like `evm_mine`, and returns them.
 async fn mine_detailed(context: Arc<Context>, options: (MineOptions,)) -> Result<Vec<RpcBlock>, RpcError> {
     let before = context.chain.head().number();
     mine_one(context.clone(), options).await?;
@@ -140,7 +140,7 @@ async fn mine_detailed(context: Arc<Context>, options: (MineOptions,)) -> Result
     Ok(blocks.map(|block| RpcBlock { block, full: true, pending: false }).collect())
 }
 
-/// Seals a number of blocks; before each the chain's time moves on by so many seconds.
+/// Seals a number of blocks, advancing the chain's time by an interval before each.
 async fn mine(
     context: Arc<Context>,
     (blocks, interval): (Option<SmallNumber>, Option<SmallNumber>),
@@ -158,12 +158,12 @@ async fn mine_at(context: &Context, blocks: u64, pace: Pace) -> Result<(), RpcEr
     })
 }
 
-/// Makes a change that has nothing to report.
+/// Makes a change without a result.
 async fn set(context: &Context, change: Change) -> Result<(), RpcError> {
     Ok(context.chain.change(change).await.map(drop)?)
 }
 
-/// Seals blocks as soon as there is something to include, or only on demand.
+/// Seals a block as soon as there is a transaction, or only on demand.
 async fn set_automine(context: Arc<Context>, (on,): (bool,)) -> Result<(), RpcError> {
     let mining = if on { Mining::Instant } else { Mining::Manual };
     set(&context, Change::SetMining(mining)).await
@@ -173,7 +173,7 @@ fn automine(context: &Context, (): ()) -> Result<bool, RpcError> {
     Ok(context.chain.mining() == Mining::Instant)
 }
 
-/// Seals a block every so many seconds; with 0 only on demand.
+/// Seals blocks at an interval in seconds; with 0 only on demand.
 async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
     let mining = match seconds.0 {
         0 => Mining::Manual,
@@ -182,7 +182,7 @@ async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) 
     set(&context, Change::SetMining(mining)).await
 }
 
-/// Seconds between blocks, if they are sealed at a fixed pace.
+/// The interval between blocks in seconds, if there is one.
 fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
     Ok(match context.chain.mining() {
         Mining::Interval(interval) => Some(interval.as_secs() as i64),
@@ -190,14 +190,14 @@ fn interval_mining(context: &Context, (): ()) -> Result<Option<i64>, RpcError> {
     })
 }
 
-/// Says who gets the tips of new blocks.
+/// Sets the recipient of the tips of new blocks.
 async fn set_coinbase(context: Arc<Context>, (address,): (Address,)) -> Result<(), RpcError> {
     set(&context, Change::SetBeneficiary(address)).await
 }
 
 /// Sets the gas limit of new blocks.
 async fn set_block_gas_limit(context: Arc<Context>, (limit,): (SmallNumber,)) -> Result<bool, RpcError> {
-    // No block without room for a transfer: nothing could ever be sent again.
+    // A block without room for a transfer would never include a transaction again.
     if limit.0 < 21_000 || limit.0 > i64::MAX as u64 {
         return Err(RpcError::invalid_params("params[0]: expected a gas limit from 21000 to 9223372036854775807"));
     }
@@ -210,7 +210,7 @@ async fn set_next_block_base_fee(context: Arc<Context>, (wei,): (SmallNumber,)) 
     set(&context, Change::SetNextBaseFee(wei.0)).await
 }
 
-/// Sets the least price of gas, in wei; only for chains from before EIP-1559.
+/// Sets the minimum gas price, in wei; only for chains before EIP-1559.
 async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Result<(), RpcError> {
     if context.chain.next_environment(&context.chain.head()).rules.has(Fork::London) {
         return Err(RpcError::invalid_params("anvil_setMinGasPrice is not supported when EIP-1559 is active"));
@@ -219,14 +219,14 @@ async fn set_min_gas_price(context: Arc<Context>, (wei,): (AnyNumber,)) -> Resul
     set(&context, Change::SetMinTip(wei)).await
 }
 
-/// Sets what `PREVRANDAO` gives in the next block.
+/// Sets `PREVRANDAO` of the next block.
 async fn set_prev_randao(context: Arc<Context>, (randomness,): (AnyNumber,)) -> Result<bool, RpcError> {
     let randomness = B256::from(randomness.0);
     set(&context, Change::SetNextRandomness(randomness)).await?;
     Ok(true)
 }
 
-/// What clients of anvil match on.
+/// An error text that clients of anvil match on.
 pub(super) fn timestamp_error(timestamp: u64, parent: u64) -> RpcError {
     RpcError::invalid_params(format!(
         "Timestamp error: {timestamp} is lower than previous block's timestamp ({parent})"

@@ -1,4 +1,4 @@
-//! Development methods: what anvil and Hardhat offer under `anvil_`, `evm_` and `hardhat_`, with their parameters and
+//! Development methods: those of anvil and Hardhat under `anvil_`, `evm_` and `hardhat_`, with the same parameters and
 //! results. They exist in the development profile only.
 
 mod accounts;

@@ -1,4 +1,4 @@
-//! Numbers as clients of development methods write them: a QUANTITY, hex with zeros in front, a JSON number, or its
+//! Numbers as clients of development methods write them: a QUANTITY, hex with leading zeros, a JSON number, or decimal
 //! digits in a string.
 
 use alloy_primitives::U256;
@@ -34,7 +34,7 @@ impl Param for AnyNumber {
     }
 }
 
-/// The same, of up to 64 bits.
+/// A number of up to 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct SmallNumber(pub(super) u64);
 

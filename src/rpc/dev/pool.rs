@@ -1,4 +1,4 @@
-//! Taking transactions out of the pool.
+//! Removal of transactions from the pool.
 
 use alloy_primitives::{Address, B256};
 
@@ -10,41 +10,41 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.read("anvil_dropTransaction", drop_transaction, OnFork::Kept).describe(
         ["transaction hash"],
-        "Takes a transaction out of the pool; the result is its hash, or null if the pool does not have it.",
+        "Removes a transaction from the pool; the result is its hash, or null if the pool does not have it.",
     );
     table
         .read("hardhat_dropTransaction", drop_transaction_for_hardhat, OnFork::Kept)
-        .describe(["transaction hash"], "The same, answered with whether the pool had it.");
+        .describe(["transaction hash"], "Removes a transaction from the pool; the result is whether the pool had it.");
     table
         .read("anvil_dropAllTransactions", drop_all_transactions, OnFork::Node)
         .aliases(&["hardhat_dropAllTransactions"])
-        .describe([], "Takes all transactions out of the pool.");
+        .describe([], "Removes all transactions from the pool.");
     table
         .read("anvil_removePoolTransactions", remove_pool_transactions, OnFork::Node)
-        .describe(["address"], "Takes all transactions of an account out of the pool.");
+        .describe(["address"], "Removes all transactions of an account from the pool.");
 }
 
 fn dropped() -> SubmitError {
     SubmitError::Dropped("transaction dropped".to_owned())
 }
 
-/// Takes a transaction out; the result is its hash, or null if the pool does not have it.
+/// Removes a transaction from the pool; the result is its hash, or null if the pool does not have it.
 fn drop_transaction(context: &Context, (hash,): (B256,)) -> Result<Option<B256>, RpcError> {
     Ok(context.chain.pool().reject(hash, dropped()).then_some(hash))
 }
 
-/// The same; Hardhat's helpers insist on a boolean.
+/// Removes a transaction from the pool; Hardhat's helpers require a boolean result.
 fn drop_transaction_for_hardhat(context: &Context, (hash,): (B256,)) -> Result<bool, RpcError> {
     Ok(context.chain.pool().reject(hash, dropped()))
 }
 
-/// Takes all transactions out.
+/// Removes all transactions from the pool.
 fn drop_all_transactions(context: &Context, (): ()) -> Result<(), RpcError> {
     context.chain.pool().clear(dropped);
     Ok(())
 }
 
-/// Takes all transactions of an account out.
+/// Removes all transactions of an account from the pool.
 fn remove_pool_transactions(context: &Context, (sender,): (Address,)) -> Result<(), RpcError> {
     let pool = context.chain.pool();
     for (pooled, _) in pool.content_of(sender) {

@@ -1,4 +1,4 @@
-//! Undoing blocks: going back, taking another way, and starting anew.
+//! Rollbacks, reorganisations and resets of the chain.
 
 use std::{collections::HashMap, sync::Arc};
 
@@ -14,7 +14,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, Param, Params, Reader, Reference, Shape},
+        params::{self, Param, ParamReader, ParamShape, Params, Reference},
         schema,
     },
 };
@@ -22,20 +22,20 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_rollback", rollback, OnFork::Node)
-        .describe(["blocks"], "Goes back by so many blocks, by default one. What was in them is gone.");
+        .describe(["blocks"], "Removes the newest blocks, by default one, with their transactions.");
     table.wait("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
-        "Replaces the newest blocks by as many others that hold the given transactions, each with the \
+        "Replaces the newest blocks by as many new ones with the given transactions, each with the \
          position of its block.",
     );
     table.wait("anvil_reset", reset, OnFork::Node).aliases(&["hardhat_reset"]).describe(
         ["options"],
-        "Starts anew: with the first block, or, with `{\"forking\": {\"jsonRpcUrl\": …, \"blockNumber\": \
+        "Resets the chain to its first block or, with `{\"forking\": {\"jsonRpcUrl\": …, \"blockNumber\": \
          …}}`, with a block of another node's chain.",
     );
     table
         .read("anvil_setRpcUrl", set_rpc_url, OnFork::Node)
-        .describe(["url"], "Asks the node that is forked at another URL from now on; without a fork nothing happens.");
+        .describe(["url"], "Changes the URL of the forked node; has no effect without a fork.");
 }
 
 fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError> {
@@ -48,14 +48,14 @@ fn check_depth(context: &Context, what: &str, depth: u64) -> Result<(), RpcError
     Err(RpcError::new(INVALID_PARAMS, message))
 }
 
-/// Goes back by so many blocks, by default one. What was in them is gone.
+/// Removes the newest blocks, by default one, with their transactions.
 async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Result<(), RpcError> {
     let depth = depth.map_or(1, |depth| depth.0);
     check_depth(&context, "Rollback", depth)?;
     Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
 }
 
-/// How many blocks to replace, and what the new ones hold: each transaction with the position of its block.
+/// The number of blocks to replace and the transactions of the new ones, each with the position of its block.
 #[derive(Debug)]
 struct ReorgOptions {
     depth: u64,
@@ -71,11 +71,11 @@ enum ReorgTransaction {
 impl Params for ReorgOptions {
     type Names = <(SmallNumber, Option<Pairs>) as Params>::Names;
 
-    /// In order, or, as one client library has it, by name.
+    /// Parameters by position or, as one client library sends them, by name.
     fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Named<'a> {
+        struct NamedParams<'a> {
             #[serde(borrow)]
             depth: &'a RawValue,
             #[serde(default, alias = "tx_block_pairs")]
@@ -83,7 +83,8 @@ impl Params for ReorgOptions {
         }
         let invalid = |what: String| RpcError::invalid_params(what);
         if let Some(json) = json.filter(|json| json.get().starts_with('{')) {
-            let named: Named<'_> = serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
+            let named: NamedParams<'_> =
+                serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
             let SmallNumber(depth) =
                 Param::read(named.depth.get()).map_err(|what| invalid(format!("depth: {what}")))?;
             let pairs = named.tx_block_pairs.map(|pairs| Pairs::read(pairs.get())).transpose();
@@ -94,7 +95,7 @@ impl Params for ReorgOptions {
         Ok(Self { depth: depth.0, transactions: pairs.unwrap_or_default().0 })
     }
 
-    fn shapes(dialect: Dialect) -> Vec<Shape> {
+    fn shapes(dialect: Dialect) -> Vec<ParamShape> {
         <(SmallNumber, Option<Pairs>)>::shapes(dialect)
     }
 
@@ -102,9 +103,9 @@ impl Params for ReorgOptions {
         <(SmallNumber, Option<Pairs>)>::references()
     }
 
-    fn readers() -> Vec<Reader> {
+    fn readers() -> Vec<ParamReader> {
         let mut readers = <(SmallNumber, Option<Pairs>)>::readers();
-        readers.push(Reader::of_all::<Self>());
+        readers.push(ParamReader::of_all::<Self>());
         readers
     }
 }
@@ -134,7 +135,7 @@ impl Param for Pairs {
     }
 }
 
-/// Replaces the newest blocks by as many others that hold the given transactions.
+/// Replaces the newest blocks by as many new ones with the given transactions.
 async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcError> {
     let depth = options.depth;
     check_depth(&context, "Reorg", depth)?;
@@ -158,7 +159,7 @@ async fn reorg(context: Arc<Context>, options: ReorgOptions) -> Result<(), RpcEr
     Ok(context.chain.change(Change::Reorg { blocks }).await.map(drop)?)
 }
 
-/// Fills in and signs a transaction as it could follow block `base`. Nonces go on from one request to the next.
+/// Fills in and signs a transaction that can follow block `base`. Nonces continue from one request to the next.
 async fn sign(
     context: &Arc<Context>,
     mut request: TransactionRequest,
@@ -178,13 +179,13 @@ async fn sign(
     Ok(context.keyring.sign(from, fill(context, request, from, gas)?)?)
 }
 
-/// What `anvil_reset` takes: nothing, or what to fork.
+/// The parameter of `anvil_reset`: nothing, or the chain to fork.
 #[derive(Debug, Default)]
 struct ResetOptions {
     forking: Option<Forking>,
 }
 
-/// What to fork: by default what is forked already, and its newest block.
+/// The chain to fork: by default the newest block of the current fork's.
 #[derive(Debug)]
 struct Forking {
     url: Option<reqwest::Url>,
@@ -196,19 +197,21 @@ impl Param for ResetOptions {
 
     fn read(json: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
-        struct Object<'a> {
+        struct ResetObject<'a> {
             #[serde(borrow)]
             forking: Option<&'a RawValue>,
         }
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
-        struct Fork<'a> {
+        struct ForkingObject<'a> {
             #[serde(borrow)]
             json_rpc_url: Option<&'a RawValue>,
             block_number: Option<&'a RawValue>,
         }
-        let object: Object<'_> = params::shape(json)?;
-        let Some(fork) = object.forking.map(|forking| params::fields::<Fork<'_>>(forking.get())).transpose()? else {
+        let object: ResetObject<'_> = params::shape(json)?;
+        let Some(fork) =
+            object.forking.map(|forking| params::fields::<ForkingObject<'_>>(forking.get())).transpose()?
+        else {
             return Ok(Self::default());
         };
         let url = fork.json_rpc_url.map(|url| read_url(url.get()));
@@ -227,7 +230,7 @@ impl Param for ResetOptions {
     }
 }
 
-/// The URL of a node over HTTP.
+/// Parses the HTTP URL of a node.
 fn read_url(json: &str) -> Result<reqwest::Url, String> {
     let url: reqwest::Url = params::string(json)?.parse().map_err(|error| format!("expected a URL ({error})"))?;
     match url.scheme() {
@@ -236,7 +239,7 @@ fn read_url(json: &str) -> Result<reqwest::Url, String> {
     }
 }
 
-/// A URL that is a parameter.
+/// A URL parameter.
 struct RpcUrl(reqwest::Url);
 
 impl Param for RpcUrl {
@@ -249,7 +252,7 @@ impl Param for RpcUrl {
     }
 }
 
-/// Asks the node that is forked at another URL from now on. Without a fork there is nothing to do.
+/// Changes the URL of the forked node. Has no effect without a fork.
 fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
     if let Some(fork) = context.fork() {
         fork.client.set_url(url.0);
@@ -257,13 +260,13 @@ fn set_rpc_url(context: &Context, (url,): (RpcUrl,)) -> Result<(), RpcError> {
     Ok(())
 }
 
-/// Starts anew with the first block: without transactions, snapshots, impersonation and everything that development
-/// methods decided. The first block is the one that is to be forked, or else the node's own.
+/// Resets the chain to its first block, without transactions, snapshots, impersonation and other effects of development
+/// methods. The first block is the forked one, or else the node's own.
 async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(), RpcError> {
     let Some(forks) = context.forks.clone() else { return start_anew(&context).await };
     let gas_limit = context.config.gas_limit;
     let prepare = match options.forking {
-        // Clients that mean no fork still send an object, with nothing in it.
+        // Some clients send an empty object for no fork.
         Some(Forking { url: None, block: None }) | None if forks.current().is_none() => {
             return start_anew(&context).await;
         }
@@ -285,7 +288,7 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
     let (head, gas_limit, fork) = prepare?;
     context.keyring.clear_impersonated();
     let chain = context.chain.clone();
-    // Once begun it is done, whatever becomes of the connection: the chain and what it forks belong together.
+    // The reset completes even if the connection closes: chain and fork have to change together.
     let restart = tokio::spawn(async move {
         let restarted = chain.change(Change::Restart { head: Box::new(head), gas_limit }).await;
         restarted.map(|_| forks.set(fork))

@@ -1,4 +1,4 @@
-//! Remembering the chain and going back.
+//! Snapshots of the chain.
 
 use std::sync::Arc;
 
@@ -9,19 +9,19 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("evm_snapshot", snapshot, OnFork::Node)
         .aliases(&["anvil_snapshot"])
-        .describe([], "Remembers the chain as it is. The result is what `evm_revert` takes.");
+        .describe([], "Takes a snapshot of the chain; the result is its id for `evm_revert`.");
     table.wait("evm_revert", revert, OnFork::Node).aliases(&["anvil_revert"]).describe(
         ["snapshot"],
-        "Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.",
+        "Restores state, blocks, pool and time of a snapshot, and deletes it with all later ones.",
     );
 }
 
-/// Remembers the chain as it is. The result is what `evm_revert` takes.
+/// Takes a snapshot of the chain; the result is its id for `evm_revert`.
 async fn snapshot(context: Arc<Context>, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(context.chain.snapshot().await?))
 }
 
-/// Goes back to a snapshot, which is used up with all later ones: state, blocks, pool and time.
+/// Restores state, blocks, pool and time of a snapshot, and deletes it with all later ones.
 async fn revert(context: Arc<Context>, (id,): (SmallNumber,)) -> Result<bool, RpcError> {
     Ok(context.chain.revert(id.0).await?)
 }

@@ -11,25 +11,25 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.wait("anvil_increaseTime", increase_time, OnFork::Node).aliases(&["evm_increaseTime"]).describe(
         ["seconds"],
-        "Moves the chain's time; the result is by how many seconds it is now ahead of the clock.",
+        "Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.",
     );
     table
         .wait("anvil_setNextBlockTimestamp", set_next_block_timestamp, OnFork::Node)
         .aliases(&["evm_setNextBlockTimestamp"])
-        .describe(["time"], "Puts a time on the next block.");
+        .describe(["time"], "Sets the timestamp of the next block.");
     table.wait("anvil_setTime", set_time, OnFork::Node).aliases(&["evm_setTime"]).describe(
         ["time"],
-        "Sets the chain's time, in seconds since the Unix epoch; the result is by how much it moved.",
+        "Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.",
     );
     table
         .wait("anvil_setBlockTimestampInterval", set_block_timestamp_interval, OnFork::Node)
-        .describe(["seconds"], "Puts each block so many seconds after its parent.");
+        .describe(["seconds"], "Sets the interval between the timestamps of blocks.");
     table
         .wait("anvil_removeBlockTimestampInterval", remove_block_timestamp_interval, OnFork::Node)
-        .describe([], "Ends that; the result is whether there was such an interval.");
+        .describe([], "Removes the timestamp interval; the result is whether there was one.");
 }
 
-/// Dates beyond this many seconds since the Unix epoch, about the year 292 billion, have no place in a header.
+/// Checks that a time or an interval fits into a header: 63 bits of seconds.
 fn check(seconds: u64) -> Result<u64, RpcError> {
     match i64::try_from(seconds) {
         Ok(_) => Ok(seconds),
@@ -37,13 +37,13 @@ fn check(seconds: u64) -> Result<u64, RpcError> {
     }
 }
 
-/// Moves the chain's time by so many seconds; the result is by how many it is now ahead of the clock.
+/// Advances the chain's time; the result is the number of seconds that it is now ahead of the clock.
 async fn increase_time(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<i64, RpcError> {
     let seconds = check(seconds.0)? as i64;
     Ok(context.chain.increase_time(seconds).await?)
 }
 
-/// Puts a time, in seconds since the Unix epoch, on the next block.
+/// Sets the timestamp of the next block, in seconds since the Unix epoch.
 async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<(), RpcError> {
     let at = check(at.0)?;
     match context.chain.change(Change::SetNextTimestamp(at)).await {
@@ -52,19 +52,19 @@ async fn set_next_block_timestamp(context: Arc<Context>, (at,): (SmallNumber,)) 
     }
 }
 
-/// Makes this the chain's time, in seconds since the Unix epoch; the result is by how many it jumped ahead.
+/// Sets the chain's time, in seconds since the Unix epoch; the result is the number of seconds that it moved.
 async fn set_time(context: Arc<Context>, (at,): (SmallNumber,)) -> Result<i64, RpcError> {
     let at = check(at.0)?;
     Ok(context.chain.set_time(at).await?)
 }
 
-/// Puts so many seconds between each block and the next.
+/// Sets the interval between the timestamps of blocks.
 async fn set_block_timestamp_interval(context: Arc<Context>, (seconds,): (SmallNumber,)) -> Result<(), RpcError> {
     let seconds = check(seconds.0)?;
     Ok(context.chain.set_block_interval(Some(seconds)).await.map(drop)?)
 }
 
-/// Lets the clock decide again; the result is whether it did not.
+/// Removes the timestamp interval; the result is whether there was one.
 async fn remove_block_timestamp_interval(context: Arc<Context>, (): ()) -> Result<bool, RpcError> {
     Ok(context.chain.set_block_interval(None).await?)
 }

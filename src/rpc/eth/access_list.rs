@@ -1,4 +1,4 @@
-//! Access lists (EIP-2930): which accounts and slots a transaction should announce.
+//! Access lists (EIP-2930): the accounts and slots that a transaction should declare.
 
 use alloy_eips::eip2930::AccessList;
 use revm::context_interface::result::{ExecutionResult, HaltReason};
@@ -18,18 +18,18 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("eth_createAccessList", create_access_list, OnFork::State).describe(
         ["transaction", "block", "state overrides"],
-        "The accounts and slots that a transaction should announce (EIP-2930), and what it costs then.",
+        "The accounts and slots that a transaction should declare (EIP-2930), and the gas that it then uses.",
     );
 }
 
-/// Rounds after which a list that still grows is taken as it is.
+/// The maximum number of rounds for a list that keeps changing.
 const MAX_ROUNDS: usize = 16;
 
-/// An access list, and what the transaction costs with it.
+/// An access list, and the gas that the transaction uses with it.
 struct Created {
     list: AccessList,
     gas_used: u64,
-    /// Why the transaction fails all the same.
+    /// The error with which the transaction fails, if it does.
     error: Option<String>,
 }
 
@@ -41,8 +41,8 @@ impl Json for Created {
     }
 }
 
-/// The access list with which the transaction, run on the state of a block (by default the newest), touches nothing
-/// else. Announcing slots changes what things cost, so it runs until the list stays the same.
+/// The access list of everything that the transaction touches on the state of a block (by default the newest). Declaring
+/// slots changes gas costs, so the transaction runs again until the list no longer changes.
 fn create_access_list(
     context: &Context,
     (request, block, overrides): (TransactionRequest, Option<BlockId>, StateOverrides),
@@ -72,7 +72,7 @@ fn create_access_list(
         let error = match &result {
             ExecutionResult::Success { .. } => None,
             ExecutionResult::Revert { .. } => Some("execution reverted".to_owned()),
-            // The node chose the gas, and no block has more.
+            // The node chose the gas limit, which no block exceeds.
             ExecutionResult::Halt { reason: HaltReason::OutOfGas(_), .. } if asked.is_none() => {
                 return Err(EstimateError::Allowance(allowed).into());
             }
@@ -80,5 +80,5 @@ fn create_access_list(
         };
         return Ok(Created { list, gas_used: result.tx_gas_used(), error });
     }
-    Err(RpcError::server("the access list changes whatever is announced"))
+    Err(RpcError::server("the access list does not converge"))
 }

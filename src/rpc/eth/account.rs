@@ -1,4 +1,4 @@
-//! What accounts have: balance, nonce, code, storage.
+//! Accounts: balance, nonce, code, storage.
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 
@@ -13,13 +13,13 @@ use crate::{
 
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_accounts", accounts, OnFork::Node).describe([], "The accounts whose keys the node holds.");
-    table.read("eth_coinbase", coinbase, OnFork::Node).describe([], "Who gets the tips of new blocks.");
+    table.read("eth_coinbase", coinbase, OnFork::Node).describe([], "The recipient of the tips of new blocks.");
     table
         .read("eth_getBalance", balance, OnFork::State)
         .describe(["address", "block"], "The balance of an account in wei.");
     table.read("eth_getTransactionCount", transaction_count, OnFork::State).describe(
         ["address", "block"],
-        "The nonce of an account's next transaction. `pending` counts the pool's, too.",
+        "The nonce of an account's next transaction. `pending` also counts the pool's transactions.",
     );
     table.read("eth_getCode", code, OnFork::State).describe(["address", "block"], "The code of a contract.");
     table
@@ -32,13 +32,13 @@ pub(super) fn accounts(context: &Context, (): ()) -> Result<Vec<Address>, RpcErr
     Ok(context.keyring.addresses())
 }
 
-/// Who gets the tips of new blocks.
+/// The recipient of the tips of new blocks.
 fn coinbase(context: &Context, (): ()) -> Result<Address, RpcError> {
     Ok(context.chain.beneficiary())
 }
 
 fn balance(context: &Context, (address, block): (Address, StateBlock)) -> Result<Quantity<U256>, RpcError> {
-    // By far the most frequent question, and one that needs no more than the head.
+    // By far the most frequent request, and one that needs only the head.
     if block.0 == BlockId::Latest {
         let head = context.chain.head();
         return Ok(Quantity(head.state.balance(address)?));
@@ -46,7 +46,7 @@ fn balance(context: &Context, (address, block): (Address, StateBlock)) -> Result
     Ok(Quantity(context.chain.view(block.0)?.state.balance(address)?))
 }
 
-/// The nonce that the account's next transaction has to have. `pending` counts the pool's transactions, too.
+/// The nonce of the account's next transaction. `pending` also counts the pool's transactions.
 fn transaction_count(context: &Context, (address, block): (Address, NonceBlock)) -> Result<Quantity<u64>, RpcError> {
     if block.0 == BlockId::Pending
         && let Some(nonce) = context.chain.pool().pending_nonce(address)

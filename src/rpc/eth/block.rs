@@ -1,4 +1,4 @@
-//! Blocks and what they count.
+//! Blocks, their counts and their receipts.
 
 use std::sync::Arc;
 
@@ -22,27 +22,28 @@ pub(super) fn methods(table: &mut Table) {
         ["block", "full transactions"],
         "A block with whole transactions or their hashes; null if there is none.",
     );
-    table
-        .read("eth_getBlockByHash", by_hash, OnFork::Block)
-        .describe(["block hash", "full transactions"], "The same by hash.");
+    table.read("eth_getBlockByHash", by_hash, OnFork::Block).describe(
+        ["block hash", "full transactions"],
+        "A block with whole transactions or their hashes, by hash; null if there is none.",
+    );
     table
         .read("eth_getBlockTransactionCountByNumber", transaction_count_by_number, OnFork::Block)
-        .describe(["block"], "How many transactions a block has; null if there is no such block.");
+        .describe(["block"], "The number of a block's transactions; null if there is no such block.");
     table
         .read("eth_getBlockTransactionCountByHash", transaction_count_by_hash, OnFork::Block)
-        .describe(["block hash"], "The same by hash.");
+        .describe(["block hash"], "The number of a block's transactions, by hash; null if there is no such block.");
     table
         .read("eth_getUncleCountByBlockNumber", uncle_count_by_number, OnFork::Block)
-        .describe(["block"], "How many uncles a block has: none since the merge.");
+        .describe(["block"], "The number of a block's uncles: none since the merge.");
     table
         .read("eth_getUncleCountByBlockHash", uncle_count_by_hash, OnFork::Block)
-        .describe(["block hash"], "The same by hash.");
+        .describe(["block hash"], "The number of a block's uncles, by hash: none since the merge.");
     table
         .read("eth_getBlockReceipts", receipts, OnFork::Block)
         .describe(["block"], "All receipts of a block; null if there is no such block.");
     table.read("eth_getBlockAccessList", access_list, OnFork::Block).describe(
         ["block"],
-        "The list of what a block touches (EIP-7928); null for blocks whose fork has none, which are all \
+        "A block's access list (EIP-7928); null for blocks whose fork has none, which are all \
          so far.",
     );
 }
@@ -89,7 +90,7 @@ fn uncle_count_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Qua
     uncle_count_by_number(context, (BlockId::Hash(hash),))
 }
 
-/// The list of what a block touches (EIP-7928): null, since no fork so far has one.
+/// A block's access list (EIP-7928): null, since no fork has one so far.
 fn access_list(context: &Context, (id,): (BlockId,)) -> Result<Option<bool>, RpcError> {
     found_block(context, id).map(|_| None)
 }

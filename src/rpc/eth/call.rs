@@ -43,9 +43,9 @@ fn estimate_gas(
     estimate(context, request, block, &overrides, &in_block).map(Quantity)
 }
 
-/// The gas that a transaction needs. Where a client names no block, that is in the next one, whose time a contract may
-/// look at, and also if a second passes until then: so what reckons interest up to now costs no more than estimated.
-/// Clients of go-ethereum that name no block get the estimate in the newest one.
+/// The gas that a transaction needs. Without a block parameter the estimate is for the next block, and also holds a second
+/// later, so that a contract that accrues interest uses no more than estimated. In the dialect of go-ethereum it is for
+/// the newest block instead.
 pub(super) fn estimate(
     context: &Context,
     request: TransactionRequest,

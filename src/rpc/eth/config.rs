@@ -1,4 +1,4 @@
-//! What the chain's rules are (`eth_config`, EIP-7910) and what this node can answer (`eth_capabilities`).
+//! The chain's rules (`eth_config`, EIP-7910) and the node's history (`eth_capabilities`).
 
 use std::collections::BTreeMap;
 
@@ -23,11 +23,13 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_config", config, OnFork::Node)
         .describe([], "The chain's rules, now and as far as they are planned (EIP-7910).");
-    table.read("eth_capabilities", capabilities, OnFork::Node).describe([], "From which block on what can be asked.");
+    table
+        .read("eth_capabilities", capabilities, OnFork::Node)
+        .describe([], "The oldest block for which each kind of data is available.");
 }
 
 /// The rules since one fork.
-struct ForkConfig {
+struct ForkRules {
     activation: u64,
     blobs: Option<BlobParams>,
     chain_id: u64,
@@ -36,7 +38,7 @@ struct ForkConfig {
     system_contracts: BTreeMap<&'static str, Address>,
 }
 
-impl Json for ForkConfig {
+impl Json for ForkRules {
     fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
         object.member("activationTime", &(self.activation as i64));
@@ -66,11 +68,11 @@ impl Json for ForkConfig {
     }
 }
 
-/// The rules now, those that come next and the last that are planned.
+/// The current rules, the next ones and the last planned ones.
 struct Config {
-    current: ForkConfig,
-    next: Option<ForkConfig>,
-    last: Option<ForkConfig>,
+    current: ForkRules,
+    next: Option<ForkRules>,
+    last: Option<ForkRules>,
 }
 
 impl Json for Config {
@@ -102,8 +104,8 @@ fn time_of(activation: Activation) -> Option<u64> {
     }
 }
 
-/// The rules that begin at this time. One at or before the first block counts as zero.
-fn fork_config(head: &Head, time: u64) -> ForkConfig {
+/// The rules that begin at this time. A time at or before that of the genesis block counts as zero.
+fn fork_config(head: &Head, time: u64) -> ForkRules {
     let params = &*head.params;
     let rules = head.rules(head.number(), time);
     let environment = Environment { rules, ..head.environment() };
@@ -118,7 +120,7 @@ fn fork_config(head: &Head, time: u64) -> ForkConfig {
         system_contracts.insert("HISTORY_STORAGE_ADDRESS", HISTORY_STORAGE_ADDRESS);
         system_contracts.insert("WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS", WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS);
     }
-    ForkConfig {
+    ForkRules {
         activation: if time <= head.genesis.header.timestamp { 0 } else { time },
         blobs: rules.blobs,
         chain_id: params.chain_id,
@@ -153,12 +155,12 @@ fn fork_hash(head: &Head, time: u64) -> ForkHash {
     blocks.into_iter().chain(times).fold(ForkHash::from(genesis.hash), |hash, fork| hash + fork)
 }
 
-/// From which block on what is known.
+/// The oldest block for which each kind of data is available.
 struct Capabilities {
     number: u64,
     hash: B256,
     oldest: u64,
-    /// Blocks that are held, the newest among them.
+    /// The available blocks, up to the newest.
     window: u64,
 }
 
@@ -166,7 +168,7 @@ impl Json for Capabilities {
     fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
         Object::begin(object.name("head")).member("number", &Quantity(self.number)).member("hash", &self.hash).end();
-        // Everything about a block is held for as long as the block itself.
+        // All data of a block is held for as long as the block itself.
         for name in ["state", "tx", "logs", "receipts", "blocks", "stateproofs"] {
             let mut resource = Object::begin(object.name(name));
             resource.member("disabled", &false).member("oldestBlock", &Quantity(self.oldest));
@@ -180,7 +182,7 @@ impl Json for Capabilities {
     }
 }
 
-/// What can be asked about which blocks.
+/// The blocks for which each kind of data is available.
 fn capabilities(context: &Context, (): ()) -> Result<Capabilities, RpcError> {
     let head = context.chain.head();
     let window = context.chain.history_limits().blocks;

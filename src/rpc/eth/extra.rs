@@ -1,5 +1,4 @@
-//! What clients of other nodes ask for beside geth's methods: accounts in one answer, and sending that waits for the
-//! receipt (EIP-7966).
+//! Methods of other nodes in addition to geth's: whole accounts, and sending that waits for the receipt (EIP-7966).
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
@@ -23,7 +22,7 @@ use crate::rpc::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_requestAccounts", super::account::accounts, OnFork::Node)
-        .describe([], "The same as `eth_accounts`, as wallets are asked.");
+        .describe([], "The accounts whose keys the node holds, as wallets return them.");
     table
         .read("eth_getAccount", account, OnFork::State)
         .describe(["address", "block"], "Balance, nonce, code hash and storage root of an account.");
@@ -40,18 +39,18 @@ pub(super) fn methods(table: &mut Table) {
     );
     table
         .wait("eth_sendTransactionSync", send_transaction_sync, OnFork::Node)
-        .describe(["transaction"], "Signs with a key that the node holds, submits, and answers with the receipt.");
+        .describe(["transaction"], "Signs with a key that the node holds, submits, and returns the receipt.");
     table.wait("eth_sendRawTransactionSync", send_raw_transaction_sync, OnFork::Node).describe(
         ["signed transaction", "timeout"],
-        "Submits a signed transaction and answers with its receipt (EIP-7966), or with error 4 if there is \
-         none after so many milliseconds.",
+        "Submits a signed transaction and returns its receipt (EIP-7966), or error 4 if there is \
+         none within the timeout in milliseconds.",
     );
 }
 
-/// How long a sender waits for a block by default, and at most.
+/// The default and the maximum time that a sender waits for a block.
 const PATIENCE: (Duration, Duration) = (Duration::from_secs(20), Duration::from_secs(60));
 
-/// An account as its leaf in the state's trie has it, or with its code.
+/// An account as in its leaf of the state trie, or with its code.
 struct RpcAccount {
     account: Option<crate::state::Account>,
     with_code: bool,
@@ -119,7 +118,7 @@ async fn send_transaction_sync(
     wait(&context, hash, PATIENCE.0).await
 }
 
-/// Submits and waits for the receipt, at most so many milliseconds.
+/// Submits and waits for the receipt, with a timeout in milliseconds.
 async fn send_raw_transaction_sync(
     context: Arc<Context>,
     (raw, timeout): (Bytes, Option<crate::rpc::params::LooseNumber>),
@@ -131,7 +130,7 @@ async fn send_raw_transaction_sync(
 
 /// The receipt, as soon as there is one.
 async fn wait(context: &Context, hash: B256, patience: Duration) -> Result<RpcReceipt, RpcError> {
-    // Whatever happens after this is not missed.
+    // No event after this is missed.
     let mut events = context.chain.subscribe();
     let receipt = async {
         loop {

@@ -1,4 +1,4 @@
-//! What gas costs, and what it cost.
+//! Gas prices and their history.
 
 use serde::Serialize;
 
@@ -20,36 +20,36 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_gasPrice", gas_price, OnFork::Node)
-        .describe([], "A price per gas that gets a legacy transaction into the next blocks.");
+        .describe([], "The suggested gas price of a legacy transaction, in wei.");
     table
         .read("eth_maxPriorityFeePerGas", max_priority_fee, OnFork::Node)
-        .describe([], "The tip per gas that gets a transaction into the next blocks.");
+        .describe([], "The suggested tip per gas, in wei.");
     table
         .read("eth_baseFee", base_fee, OnFork::Node)
-        .describe([], "Wei per gas that the next block burns; null before London.");
+        .describe([], "The base fee of the next block, in wei per gas; null before London.");
     table
         .read("eth_blobBaseFee", blob_base_fee, OnFork::Node)
-        .describe([], "Wei per blob gas in the next block; null before Cancun.");
+        .describe([], "The blob base fee of the next block, in wei per blob gas; null before Cancun.");
     table.execute("eth_feeHistory", fee_history, OnFork::Block).describe(
         ["block count", "newest block", "percentiles"],
-        "Base fees, use and tips of past blocks, and the base fee of the one after (EIP-1559).",
+        "Base fees, gas used ratios and tips of past blocks, and the base fee of the next one (EIP-1559).",
     );
 }
 
-/// Blocks whose tips a suggestion is drawn from.
+/// The number of blocks whose tips a suggestion is based on.
 const SUGGESTION_BLOCKS: u64 = 20;
-/// Of these tips the one that so many per cent stay below.
+/// The percentile of these tips that is suggested.
 const SUGGESTION_PERCENTILE: usize = 60;
-/// The suggestion while nobody has paid a tip, and the least: 1 gwei, what wallets expect of a quiet chain.
+/// The minimum suggestion, and the one without tips to base it on: 1 gwei, which wallets expect of a quiet chain.
 const DEFAULT_TIP: u128 = 1_000_000_000;
 /// The largest suggestion: 500 gwei, as in geth.
 const MAX_TIP: u128 = 500_000_000_000;
-/// The largest range of one history query, as in geth.
+/// The maximum number of blocks in one history query, as in geth.
 const MAX_HISTORY: u64 = 1_024;
-/// Percentiles that one history query may ask for, as in geth.
+/// The maximum number of percentiles in one history query, as in geth.
 const MAX_PERCENTILES: usize = 100;
 
-/// The tip that gets a transaction into the next blocks, in wei per gas.
+/// The suggested tip, in wei per gas.
 pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
     let first = head.number().saturating_sub(SUGGESTION_BLOCKS - 1);
     let mut tips: Vec<u128> = head
@@ -64,7 +64,7 @@ pub(in crate::rpc) fn suggested_tip(head: &Head) -> u128 {
     chosen.unwrap_or(DEFAULT_TIP).clamp(DEFAULT_TIP, MAX_TIP)
 }
 
-/// A price per gas that gets a legacy transaction into the next blocks.
+/// The suggested gas price of a legacy transaction, in wei.
 fn gas_price(context: &Context, (): ()) -> Result<Quantity<u128>, RpcError> {
     let head = context.chain.head();
     Ok(Quantity(suggested_tip(&head) + u128::from(context.chain.next_base_fee(&head).unwrap_or(0))))
@@ -74,12 +74,12 @@ fn max_priority_fee(context: &Context, (): ()) -> Result<Quantity<u128>, RpcErro
     Ok(Quantity(suggested_tip(&context.chain.head())))
 }
 
-/// Wei per gas that the next block burns; null before London.
+/// The base fee of the next block, in wei per gas; null before London.
 fn base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u64>>, RpcError> {
     Ok(context.chain.next_base_fee(&context.chain.head()).map(Quantity))
 }
 
-/// Wei per blob gas in the next block.
+/// The blob base fee of the next block, in wei per blob gas.
 fn blob_base_fee(context: &Context, (): ()) -> Result<Option<Quantity<u128>>, RpcError> {
     Ok(context.chain.next_environment(&context.chain.head()).blob_base_fee().map(Quantity))
 }
@@ -119,13 +119,13 @@ impl Param for Percentiles {
     }
 }
 
-/// What geth answers.
+/// The result, as in geth.
 fn pruned() -> RpcError {
     RpcError::history_pruned("pruned history unavailable")
 }
 
-/// Base fees, use and tips of the blocks up to `newest` (EIP-1559), and the base fee of the one after. Fewer than
-/// were asked for where older ones are no longer held.
+/// Base fees, gas used ratios and tips of the blocks up to `newest` (EIP-1559), and the base fee of the next one. Blocks
+/// that are no longer held are left out.
 fn fee_history(
     context: &Context,
     (count, newest, percentiles): (LooseNumber, BlockId, Percentiles),
@@ -166,7 +166,7 @@ fn fee_history(
     }
     let next = match (block_at(newest + 1), blocks.last()) {
         (Some(block), _) => head.environment_of(&block),
-        // The first block is held even if the one after it is not.
+        // The genesis block is held even if the block after it is not.
         (None, Some(last)) if newest < head.number() => after(last, head.environment_of(last)),
         _ => context.chain.next_environment(&head),
     };
@@ -175,7 +175,7 @@ fn fee_history(
     Ok(Serialized(history))
 }
 
-/// What the block after `block`, whose circumstances were these, has to pay.
+/// The environment of `block`, with the fees of the block after it.
 fn after(block: &Block, environment: Environment) -> Environment {
     let (header, rules) = (&block.header, environment.rules);
     let base_fee = fees::next_base_fee(header, rules);

@@ -11,56 +11,56 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         execution::CALLER,
-        filters::{FilterNews, Kind},
+        filters::{FilterKind, FilterUpdate},
         hex::Quantity,
         json::{Json, Written},
     },
 };
 
-/// Blocks whose logs are looked through on the spot.
+/// The number of blocks whose logs are searched on the current task.
 const FEW_BLOCKS: usize = 16;
 
 pub(super) fn methods(table: &mut Table) {
     table
         .wait("eth_newFilter", new_filter, OnFork::OwnBlocks)
-        .describe(["filter"], "Makes a filter of logs to poll. It is forgotten if it is not asked for 5 minutes.");
-    table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Makes a filter of new blocks.");
+        .describe(["filter"], "Creates a filter of logs to poll. It expires if it is not polled for 5 minutes.");
+    table.wait("eth_newBlockFilter", new_block_filter, OnFork::Node).describe([], "Creates a filter of new blocks.");
     table
         .wait("eth_newPendingTransactionFilter", new_pending_transaction_filter, OnFork::Node)
-        .describe([], "Makes a filter of transactions that the pool accepts.");
+        .describe([], "Creates a filter of transactions that the pool accepts.");
     table.wait("eth_getFilterChanges", filter_changes, OnFork::Node).describe(
         ["filter id"],
-        "What is new since a filter was made or last asked: hashes, or logs, those of blocks that are gone \
+        "The changes since a filter was created or last polled: hashes, or logs, those of removed blocks \
          marked as removed.",
     );
     table
         .apart("eth_getFilterLogs", filter_logs, OnFork::Joined)
         .describe(["filter id"], "All logs that a filter selects.");
-    table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Forgets a filter.");
+    table.read("eth_uninstallFilter", uninstall_filter, OnFork::Node).describe(["filter id"], "Removes a filter.");
 }
 
 async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
     let seen = Seen::of(&context.chain.head());
-    add(&context, Kind::Logs(Arc::new(filter), seen))
+    add(&context, FilterKind::Logs(Arc::new(filter), seen))
 }
 
 async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
     let seen = Seen::of(&context.chain.head());
-    add(&context, Kind::Blocks(seen))
+    add(&context, FilterKind::Blocks(seen))
 }
 
 async fn new_pending_transaction_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
     let (_, seen) = context.chain.pool().arrivals_since(u64::MAX);
-    add(&context, Kind::Pending(seen))
+    add(&context, FilterKind::Pending(seen))
 }
 
 /// Adds a filter of the client that is being answered.
-fn add(context: &Context, kind: Kind) -> Result<Quantity<u128>, RpcError> {
+fn add(context: &Context, kind: FilterKind) -> Result<Quantity<u128>, RpcError> {
     let client = CALLER.try_with(|caller| caller.client.address).unwrap_or_default();
     context.filters.add(client, kind).map(Quantity)
 }
 
-/// What is new since a filter was made or last asked.
+/// The changes since a filter was created or last polled.
 enum Changes {
     Hashes(Vec<B256>),
     Logs(Written),
@@ -79,11 +79,11 @@ impl Json for Changes {
     }
 }
 
-/// What is new since the filter was made or last asked: hashes, or logs, those of blocks that are gone first.
+/// The changes since the filter was created or last polled: hashes, or logs, those of removed blocks first.
 async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes, RpcError> {
     let (filter, news) = match context.filters.news(id, &context.chain)? {
-        FilterNews::Hashes(hashes) => return Ok(Changes::Hashes(hashes)),
-        FilterNews::Logs(filter, news) => (filter, news),
+        FilterUpdate::Hashes(hashes) => return Ok(Changes::Hashes(hashes)),
+        FilterUpdate::Logs(filter, news) => (filter, news),
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
     let (max_logs, max_bytes) = (context.config.max_logs, context.config.max_batch_response);

@@ -26,10 +26,10 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["block"], "The header of a block; null if there is no such block.");
     table
         .read("eth_getHeaderByHash", by_hash, OnFork::Block)
-        .describe(["block hash"], "The header of a block; null if there is no such block.");
+        .describe(["block hash"], "The header of a block, by hash; null if there is no such block.");
     table.read("eth_getUncleByBlockNumberAndIndex", uncle_by_number, OnFork::Block).describe(
         ["block", "index"],
-        "An uncle of a block; null if it has none at this index, as no block of this chain has.",
+        "An uncle of a block; null if it has none at this index, which holds for every block of this chain.",
     );
     table
         .read("eth_getUncleByBlockHashAndIndex", uncle_by_hash, OnFork::Block)
@@ -53,7 +53,7 @@ fn by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<RpcHeader>, Rpc
     by_number(context, (BlockId::Hash(hash),))
 }
 
-/// An uncle as geth shows it: a block without transactions.
+/// An uncle as in geth: a block without transactions.
 struct Uncle(RpcBlock);
 
 impl Uncle {

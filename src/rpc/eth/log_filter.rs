@@ -13,28 +13,28 @@ use crate::{
     },
 };
 
-/// Addresses that one filter may name, as in geth.
+/// The maximum number of addresses in one filter, as in geth.
 const MAX_ADDRESSES: usize = 1_000;
-/// Topics of a log.
+/// The maximum number of topics of a log.
 const MAX_TOPICS: usize = 4;
-/// Alternatives that one topic position may name, as in geth.
+/// The maximum number of alternatives for one topic position, as in geth.
 const MAX_ALTERNATIVES: usize = 1_000;
 
-/// Blocks all of whose logs may be told at once, on the task that brought the request.
+/// The number of blocks all of whose logs may be returned on the task that received the request.
 const FEW: u64 = 16;
 
-/// Which logs are wanted.
+/// A selection of logs.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LogFilter {
-    /// Of which blocks.
+    /// The blocks.
     pub(crate) range: Range,
-    /// Of these contracts.
+    /// The contracts.
     addresses: Wanted<Address>,
-    /// With one of these topics in each position. A log with fewer topics than positions does not match.
+    /// The alternatives for the topic in each position. A log with fewer topics than positions does not match.
     topics: Vec<Wanted<B256>>,
 }
 
-/// Alternatives, each with the hash that bloom filters know it by. None at all stand for anything.
+/// Alternatives, each with its hash for bloom filters. An empty list matches anything.
 #[derive(Clone, Debug, Default)]
 struct Wanted<T>(Vec<(T, B256)>);
 
@@ -61,7 +61,7 @@ impl<T: AsRef<[u8]> + PartialEq> Wanted<T> {
 pub(crate) enum Range {
     /// One block.
     Block(B256),
-    /// From one to another.
+    /// A range of blocks.
     Between(BlockId, BlockId),
 }
 
@@ -86,7 +86,7 @@ impl<P: Param> Param for OneOrMany<P> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw<'a> {
+struct RawLogFilter<'a> {
     #[serde(borrow)]
     from_block: Option<&'a RawValue>,
     to_block: Option<&'a RawValue>,
@@ -99,7 +99,7 @@ impl Param for LogFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
     fn read(json: &str) -> Result<Self, String> {
-        let raw: Raw<'_> =
+        let raw: RawLogFilter<'_> =
             serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
         let named = |name: &'static str| move |what: String| format!("{name}: {what}");
         let block = |name, raw: Option<&RawValue>| match raw {
@@ -129,7 +129,7 @@ impl Param for LogFilter {
         }
         let topics: Vec<Vec<B256>> = positions
             .into_iter()
-            // A null among the alternatives is a wildcard, too.
+            // A null among the alternatives is a wildcard as well.
             .map(|position| position.and_then(|all| all.0.into_iter().collect()).unwrap_or_default())
             .collect();
         if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
@@ -157,7 +157,7 @@ impl Param for LogFilter {
         if self.alternatives() > 0 {
             return false;
         }
-        // Logs that nothing selects are found in no index: each block is looked at.
+        // Without a selection no index helps: every block is searched.
         let head = chain.head();
         let number = |id| chain.number(&head, id).unwrap_or(0);
         number(to).saturating_sub(number(from)) > FEW
@@ -172,13 +172,13 @@ impl LogFilter {
             && self.topics.iter().zip(log.topics()).all(|(wanted, topic)| wanted.matches(topic))
     }
 
-    /// Whether the block can have such logs, as far as its bloom filter tells.
+    /// Whether the block may have matching logs, judging by its bloom filter.
     fn may_match(&self, block: &Block) -> bool {
         let bloom = &block.header.logs_bloom;
         self.addresses.may_be_in(bloom) && self.topics.iter().all(|wanted| wanted.may_be_in(bloom))
     }
 
-    /// How many addresses and topics it names.
+    /// The number of addresses and topics in the filter.
     pub(crate) fn alternatives(&self) -> usize {
         self.addresses.0.len() + self.topics.iter().map(|wanted| wanted.0.len()).sum::<usize>()
     }
@@ -189,7 +189,7 @@ impl LogFilter {
         candidates.into_iter().flatten().filter(|at| self.matches(at.log))
     }
 
-    /// What is wanted, without the blocks, as another node reads it.
+    /// The filter without its blocks, as a parameter for another node.
     pub(super) fn to_json(&self) -> Value {
         let addresses: Vec<_> = self.addresses.0.iter().map(|(address, _)| address).collect();
         let topics: Vec<Option<Vec<_>>> = self
@@ -206,7 +206,7 @@ impl LogFilter {
         filter
     }
 
-    /// What the logs are found by: at least one key of each of these.
+    /// The index keys of matching logs: at least one key of each list.
     pub(super) fn keys(&self) -> Vec<Vec<LogKey>> {
         let topics = self
             .topics

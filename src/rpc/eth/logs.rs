@@ -23,19 +23,19 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_getLogs", logs, OnFork::Joined).describe(
         ["filter"],
-        "The logs that a filter selects. Null stands for any topic; a log with fewer topics than positions \
+        "The logs that a filter selects. Null matches any topic; a log with fewer topics than positions \
          does not match.",
     );
 }
 
-/// Bytes of logs that are written between two looks at the time.
+/// The number of bytes of logs that are written between two checks of the time limit.
 const BETWEEN_LOOKS: usize = 64 << 10;
-/// Room for what stands around a result in a response.
+/// The size of a response without its result.
 const ENVELOPE: usize = 256;
 
 impl LogFilter {
-    /// The selected logs of blocks that are gone, then of blocks that are new, as a JSON array; none if there are more
-    /// than `max_logs`, or they take more than `max_bytes`.
+    /// The selected logs of removed blocks, then of new blocks, as a JSON array; none if there are more than `max_logs`, or
+    /// they exceed `max_bytes`.
     pub(crate) fn select_all(
         &self,
         removed: &[Arc<Block>],
@@ -66,13 +66,13 @@ impl LogFilter {
     /// The selected logs of the filter's blocks, as a JSON array.
     pub(crate) fn query(&self, context: &Context) -> Result<Written, RpcError> {
         let head = context.chain.head();
-        let mut answer = Answer::begin(context);
+        let mut answer = LogResponse::begin(context);
         let blocks = match context.fork() {
             Some(fork) => self.on_fork(context, &head, &fork, &mut answer)?,
             None => self.blocks(context, &head, self.range)?,
         };
         let is_over = context.time_limit();
-        // One after another, so that no more than one of them is held.
+        // One after another, so that only one of them is in memory.
         for number in blocks.old {
             if is_over() {
                 return Err(out_of_time(number));
@@ -94,7 +94,7 @@ impl LogFilter {
                 return Err(out_of_time(block.number()));
             }
         }
-        // Room for everything at once: the answer may be long, and growing it step by step costs as much as writing it.
+        // Allocated at once: the response may be long, and growing it step by step costs as much as writing it.
         answer.out.reserve_exact(answer.size - before + ENVELOPE);
         let mut looked = 0;
         for (block, at) in found {
@@ -109,13 +109,13 @@ impl LogFilter {
         Ok(answer.end())
     }
 
-    /// Writes the logs of the other chain, and finds the own blocks that may have others.
+    /// Writes the logs of the other chain, and returns the own blocks that may have more.
     fn on_fork(
         &self,
         context: &Context,
         head: &Arc<Head>,
         fork: &Fork,
-        answer: &mut Answer<'_>,
+        answer: &mut LogResponse<'_>,
     ) -> Result<Blocks, RpcError> {
         let (from, to) = match self.range {
             Range::Between(from, to) => {
@@ -126,7 +126,7 @@ impl LogFilter {
                 };
                 match (number(from), number(to)) {
                     (Some(from), Some(to)) if from <= to && to <= head.number() => (from, to),
-                    // Wrong in some way that is told of below.
+                    // An invalid range, which is reported below.
                     _ => return self.blocks(context, head, self.range),
                 }
             }
@@ -172,7 +172,7 @@ impl LogFilter {
             return Err(RpcError::invalid_params("block range extends beyond current head block"));
         }
         let oldest = context.chain.oldest(head);
-        // The first block has no logs, wherever it is.
+        // The genesis block has no logs.
         if from < oldest && oldest > head.genesis.number() + 1 {
             let message = format!("history before block {oldest} is not available");
             return Err(RpcError::history_pruned(message));
@@ -185,30 +185,30 @@ impl LogFilter {
     }
 }
 
-/// Blocks that may have logs that are wanted, oldest first.
+/// Blocks that may have matching logs, oldest first.
 #[derive(Default)]
 struct Blocks {
-    /// Numbers of those that memory no longer holds.
+    /// The numbers of blocks that are no longer in memory.
     old: Vec<u64>,
-    /// The others, which come after them.
+    /// The blocks in memory, which come after them.
     held: Vec<Arc<Block>>,
 }
 
-/// The answer to a query, within its limits.
-struct Answer<'c> {
+/// The response to a query, within its limits.
+struct LogResponse<'c> {
     config: &'c RpcConfig,
     out: Vec<u8>,
     logs: usize,
-    /// About how many bytes these logs have.
+    /// The approximate size of these logs in bytes.
     size: usize,
 }
 
-impl<'c> Answer<'c> {
+impl<'c> LogResponse<'c> {
     fn begin(context: &'c Context) -> Self {
         Self { config: &context.config, out: vec![b'['], logs: 0, size: 0 }
     }
 
-    /// Counts a log of so many bytes from a block, or refuses to tell of so much.
+    /// Counts a log of `size` bytes, or refuses a response that is too large.
     fn count(&mut self, size: usize, block: u64) -> Result<(), RpcError> {
         self.logs += 1;
         self.size += size;
@@ -225,7 +225,7 @@ impl<'c> Answer<'c> {
         }))
     }
 
-    /// Writes a log that was counted.
+    /// Writes a counted log.
     fn write(&mut self, write: impl FnOnce(&mut Vec<u8>)) {
         if self.out.len() > 1 {
             self.out.push(b',');
@@ -243,7 +243,7 @@ fn out_of_time(block: u64) -> RpcError {
     RpcError::timeout(format!("execution timeout; narrow the range (up to block {block})"))
 }
 
-/// About how long a log is as JSON.
+/// The approximate length of a log as JSON.
 fn written_size(log: &Log) -> usize {
     460 + 69 * log.topics().len() + 2 * log.data.data.len()
 }

@@ -62,7 +62,7 @@ fn chain_id(context: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(context.chain.params().chain_id))
 }
 
-/// Whether the node is catching up: it never is, it makes the chain.
+/// Whether the node is syncing: never, since it builds the chain itself.
 fn syncing(_: &Context, (): ()) -> Result<bool, RpcError> {
     Ok(false)
 }

@@ -75,7 +75,7 @@ fn account(json: &str) -> Result<AccountOverride, String> {
     })
 }
 
-/// What a call may pretend about its block.
+/// The block overrides of a call.
 #[derive(Clone, Debug, Default)]
 pub struct BlockOverrides {
     number: Option<u64>,
@@ -114,7 +114,7 @@ impl Param for BlockOverrides {
 
     fn read(json: &str) -> Result<Self, String> {
         let raw: RawBlock<'_> = params::fields(json)?;
-        // The number may be anything that fits the machine's word; beyond 64 bits no chain gets.
+        // Clients may send any number of 256 bits; no chain gets beyond 64 bits.
         let number = field::<U256>("number", raw.number)?.map(|number| number.saturating_to());
         Ok(Self {
             number,
@@ -147,7 +147,7 @@ impl Param for BlockOverrides {
 }
 
 impl BlockOverrides {
-    /// Applies the overrides to the block that the call sees itself in.
+    /// Applies the overrides to the environment of the call.
     pub fn apply(&self, environment: &mut Environment) -> Result<(), RpcError> {
         for (name, given) in [("beaconRoot", self.beacon_root.is_some()), ("withdrawals", self.withdrawals.is_some())] {
             if given {
@@ -166,7 +166,7 @@ impl BlockOverrides {
         Ok(())
     }
 
-    /// The block of a simulation that differs in this from what would follow.
+    /// A block of a simulation with these overrides.
     pub fn into_plan(self, overrides: StateOverrides, calls: Vec<PlannedCall>) -> BlockPlan {
         BlockPlan {
             number: self.number,

@@ -26,10 +26,10 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["slots by address", "block"], "The values of many storage slots, at most 1024.");
 }
 
-/// Slots that one request may ask for, as in geth.
+/// The maximum number of slots in one request, as in geth.
 const MAX_SLOTS: usize = 1_024;
 
-/// A storage slot, and how its index was written: as 32 bytes, or shorter as a number.
+/// A storage slot, and whether its index was given as 32 bytes or as a shorter number.
 #[derive(Clone, Copy, Debug)]
 struct ProofKey {
     index: U256,
@@ -48,7 +48,7 @@ impl Param for ProofKey {
     }
 }
 
-/// What proves an account and its slots.
+/// The proof of an account and its slots.
 struct RpcProof {
     address: Address,
     exists: bool,
@@ -67,8 +67,8 @@ fn proof(
     let state = context.chain.view(block.unwrap_or(BlockId::Latest))?.state;
     let slots: Vec<U256> = keys.iter().map(|key| key.index).collect();
     if state.base().is_some() {
-        let message = "there are no proofs of this block: its state is not held whole, as that of a fork, or of a block \
-                       older than the history in memory";
+        let message = "there are no proofs of this block: its state is that of a fork, or of a block older than the \
+                       history in memory";
         return Err(RpcError::server(message));
     }
     Ok(RpcProof { address, exists: state.get(address)?.is_some(), proof: state.prove(address, &slots), keys })
@@ -77,7 +77,7 @@ fn proof(
 impl Json for RpcProof {
     fn write(&self, out: &mut Vec<u8>) {
         let proof = &self.proof;
-        // What does not exist has no code and no storage to speak of.
+        // An account that does not exist has empty code and empty storage.
         let of_existing = |hash: B256| if self.exists { hash } else { B256::ZERO };
         let mut object = Object::begin(out);
         object

@@ -1,4 +1,4 @@
-//! The transaction object of calls, estimates and sends (specification, 2.2), with the fields that later EIPs added.
+//! The transaction object of calls, estimates and sends (see the book, "JSON-RPC").
 
 use alloy_eips::{eip2930::AccessList, eip7702::SignedAuthorization};
 use alloy_primitives::{Address, B256, Bytes, U256};
@@ -39,7 +39,7 @@ pub struct TransactionRequest {
     pub access_list: Option<AccessList>,
     /// Chain id.
     pub chain_id: Option<u64>,
-    /// Transaction type, where the fields do not tell.
+    /// Transaction type, where the fields do not determine it.
     pub transaction_type: Option<u64>,
     /// EIP-4844 versioned hashes.
     pub blob_versioned_hashes: Option<Vec<B256>>,
@@ -51,7 +51,7 @@ pub struct TransactionRequest {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw<'a> {
+struct RawTransactionRequest<'a> {
     #[serde(borrow)]
     from: Option<&'a RawValue>,
     to: Option<&'a RawValue>,
@@ -72,7 +72,7 @@ struct Raw<'a> {
     authorization_list: Option<&'a RawValue>,
 }
 
-/// A member of an object, where it is given and not null; what is wrong is said with its name.
+/// A member of an object, if it is given and not null. Errors begin with its name.
 pub(in crate::rpc) fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
     let given = raw.filter(|raw| raw.get() != "null");
     given.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
@@ -95,7 +95,7 @@ impl Param for u128 {
 
 impl Param for TransactionRequest {
     fn read(json: &str) -> Result<Self, String> {
-        let raw: Raw<'_> = serde_json::from_str(json)
+        let raw: RawTransactionRequest<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
         let (data, input) = (field::<Bytes>("data", raw.data)?, field::<Bytes>("input", raw.input)?);
         if let (Some(data), Some(input)) = (&data, &input)
@@ -138,15 +138,23 @@ impl Param for TransactionRequest {
 }
 
 impl TransactionRequest {
-    /// What to run for a call or an estimate.
-    pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+    /// Checks what geth checks of every request: one kind of gas price, and this chain's id.
+    pub fn check(&self, chain_id: u64) -> Result<(), RpcError> {
         if self.gas_price.is_some() && (self.max_fee_per_gas.is_some() || self.max_priority_fee_per_gas.is_some()) {
             let message = "both gasPrice and (maxFeePerGas or maxPriorityFeePerGas) specified";
             return Err(RpcError::server(message));
         }
-        if let Some(have) = self.chain_id.filter(|id| *id != chain_id) {
-            return Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")));
+        match self.chain_id {
+            Some(have) if have != chain_id => {
+                Err(RpcError::server(format!("chainId does not match node's (have={have}, want={chain_id})")))
+            }
+            _ => Ok(()),
         }
+    }
+
+    /// The call that a call or an estimate runs.
+    pub fn into_call(self, chain_id: u64) -> Result<Call, RpcError> {
+        self.check(chain_id)?;
         Ok(Call {
             from: self.from.unwrap_or_default(),
             to: self.to,

@@ -25,7 +25,7 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.execute("eth_sign", sign, OnFork::Node).describe(
         ["address", "message"],
-        "Signs a message with a key that the node holds, in the way that cannot be taken for a transaction \
+        "Signs a message with a key that the node holds, in a format that no transaction has \
          (EIP-191).",
     );
     table
@@ -33,10 +33,10 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["address", "typed data"], "Signs typed data (EIP-712).");
     table
         .execute("eth_signTypedData_v3", sign_typed_data, OnFork::Node)
-        .describe(["address", "typed data"], "The same under another name.");
+        .describe(["address", "typed data"], "Signs typed data (EIP-712), like `eth_signTypedData`.");
     table
         .execute("eth_signTypedData_v4", sign_typed_data, OnFork::Node)
-        .describe(["address", "typed data"], "The same under another name.");
+        .describe(["address", "typed data"], "Signs typed data (EIP-712), like `eth_signTypedData`.");
     table
         .wait("eth_signTransaction", sign_transaction, OnFork::Node)
         .describe(["transaction"], "Signs with a key that the node holds, without submitting.");
@@ -52,7 +52,7 @@ fn sign_hash(context: &Context, address: Address, hash: B256) -> Result<Bytes, R
     Ok(signature.as_bytes().into())
 }
 
-/// Signs a message in the way that cannot be taken for a transaction (EIP-191).
+/// Signs a message in a format that no transaction has (EIP-191).
 pub(in crate::rpc) fn sign_message(context: &Context, address: Address, message: &[u8]) -> Result<Bytes, RpcError> {
     sign_hash(context, address, eip191_hash_message(message))
 }
@@ -87,7 +87,7 @@ impl Param for TypedMessage {
     }
 }
 
-/// Whether this can be read as typed data, and hashed if it can.
+/// Checks that the value is typed data that can be hashed.
 pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
     TypedMessage::read(json).is_ok_and(|message| message.0.eip712_signing_hash().is_ok())
 }

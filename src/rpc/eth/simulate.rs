@@ -1,4 +1,4 @@
-//! `eth_simulateV1`: blocks of calls, one after another, that leave no trace.
+//! `eth_simulateV1`: simulated blocks of calls, one after another.
 
 use alloy_primitives::Bytes;
 use revm::context_interface::result::ExecutionResult;
@@ -33,7 +33,7 @@ pub(super) fn methods(table: &mut Table) {
 
 /// The first parameter.
 #[derive(Debug)]
-struct Payload {
+struct SimulationPayload {
     blocks: Vec<PayloadBlock>,
     validation: bool,
     trace_transfers: bool,
@@ -66,7 +66,7 @@ struct RawBlock<'a> {
     calls: Option<&'a RawValue>,
 }
 
-impl Param for Payload {
+impl Param for SimulationPayload {
     fn read(json: &str) -> Result<Self, String> {
         let raw: RawPayload<'_> = params::fields(json)?;
         Ok(Self {
@@ -107,7 +107,7 @@ impl Param for PayloadBlock {
 /// Simulates blocks of calls on top of a block (by default the newest).
 fn simulate_v1(
     context: &Context,
-    (payload, block): (Payload, Option<BlockId>),
+    (payload, block): (SimulationPayload, Option<BlockId>),
 ) -> Result<Vec<SimulatedBlock>, RpcError> {
     if payload.blocks.is_empty() {
         return Err(RpcError::invalid_params("params[0].blockStateCalls: empty input"));
@@ -142,7 +142,7 @@ fn simulate_v1(
     Ok(simulated.into_iter().map(|simulated| SimulatedBlock { simulated, full }).collect())
 }
 
-/// A simulated block with what its calls came to.
+/// A simulated block with the results of its calls.
 struct SimulatedBlock {
     simulated: Simulated,
     full: bool,

@@ -20,10 +20,11 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["transaction hash"], "The receipt; null while the transaction is in no block.");
     table
         .read("eth_getTransactionByBlockNumberAndIndex", by_number_and_index, OnFork::Block)
-        .describe(["block", "index"], "The transaction at a place of a block.");
-    table
-        .read("eth_getTransactionByBlockHashAndIndex", by_hash_and_index, OnFork::Block)
-        .describe(["block hash", "index"], "The same by hash.");
+        .describe(["block", "index"], "The transaction at an index of a block; null if there is none.");
+    table.read("eth_getTransactionByBlockHashAndIndex", by_hash_and_index, OnFork::Block).describe(
+        ["block hash", "index"],
+        "The transaction at an index of a block, by the block's hash; null if there is none.",
+    );
 }
 
 /// The transaction in the chain or the pool; null if it is in neither.

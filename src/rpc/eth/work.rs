@@ -1,4 +1,4 @@
-//! What is left of mining by proof of work: questions that old clients still ask.
+//! Proof-of-work methods that old clients still call.
 
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
@@ -10,28 +10,28 @@ use crate::rpc::{
 };
 
 pub(super) fn methods(table: &mut Table) {
-    table.read("eth_hashrate", hashrate, OnFork::Node).describe([], "Hashes a second: none.");
+    table.read("eth_hashrate", hashrate, OnFork::Node).describe([], "The hash rate: zero.");
     table
         .read("eth_protocolVersion", protocol_version, OnFork::Node)
-        .describe([], "The version of the protocol between nodes, as anvil tells it.");
+        .describe([], "The version of the peer-to-peer protocol, as in anvil.");
     table
         .read("eth_networkId", network_id, OnFork::Node)
         .describe([], "The network id, which is the chain id, as a decimal number.");
     table.read("eth_getWork", work, OnFork::Node).describe([], "Refused: blocks need no proof of work.");
     table
         .read("eth_submitWork", submit_work, OnFork::Node)
-        .describe(["nonce", "pow hash", "digest"], "Refused likewise.");
+        .describe(["nonce", "pow hash", "digest"], "Refused: blocks need no proof of work.");
     table
         .read("eth_submitHashrate", submit_hashrate, OnFork::Node)
-        .describe(["hashes per second", "client id"], "Refused likewise.");
+        .describe(["hashes per second", "client id"], "Refused: blocks need no proof of work.");
 }
 
-/// Hashes a second: nobody makes any.
+/// The hash rate: zero.
 fn hashrate(_: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(0))
 }
 
-/// The version of the protocol between nodes, as anvil tells it; this node speaks to none.
+/// The version of the peer-to-peer protocol, as in anvil; this node has no peers.
 fn protocol_version(_: &Context, (): ()) -> Result<i64, RpcError> {
     Ok(1)
 }
@@ -41,7 +41,7 @@ fn network_id(context: &Context, (): ()) -> Result<String, RpcError> {
     Ok(context.chain.params().chain_id.to_string())
 }
 
-/// A refusal that does not change when it is asked again.
+/// The refusal of all these methods.
 fn no_work() -> RpcError {
     RpcError::server("Not implemented: blocks of this chain need no proof of work")
 }

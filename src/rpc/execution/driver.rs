@@ -1,8 +1,8 @@
-//! Keeping the runtime's input and output going while a worker executes.
+//! Keeps the runtime's I/O driver running while a worker executes.
 //!
-//! A worker that was woken by a socket and begins to execute leaves the sockets to the other workers, but tells none of
-//! them if there was no more to do: they sleep on, and nobody looks at a socket until the execution ends. A task that is
-//! spawned from outside wakes one, and it looks.
+//! A worker that was woken by a socket and begins to execute leaves the sockets to the other workers, but wakes none of
+//! them if there was no more to do: they sleep on, and no socket is polled until the execution ends. A task spawned from
+//! outside wakes a worker, which polls the sockets.
 
 use std::{
     sync::{
@@ -15,21 +15,21 @@ use std::{
 
 use tokio::{runtime::Handle, sync::Semaphore};
 
-/// How often the executions are looked at while there are any.
+/// The interval between two checks while there are executions.
 const PERIOD: Duration = Duration::from_millis(5);
-/// Looks in vain after which the thread sleeps.
+/// The number of checks without an execution after which the thread sleeps.
 const PATIENCE: u32 = 20;
 
 /// Wakes a worker while another one executes.
 pub(super) struct DriverKeeper {
-    /// Whether the thread sleeps until it is woken.
+    /// Whether the thread sleeps until it is unparked.
     asleep: Arc<AtomicBool>,
-    /// The thread that looks; none if the system did not give one.
+    /// The checking thread; none if the system could not start one.
     thread: Option<Thread>,
 }
 
 impl DriverKeeper {
-    /// Looks after workers for as long as there are `places`, so many of which are free when nobody executes.
+    /// Starts the thread, which ends when `places` is dropped. All of them are free when nothing executes.
     pub(super) fn new(places: &Arc<Semaphore>, free: usize, handle: Handle) -> Self {
         let asleep = Arc::<AtomicBool>::default();
         let (places, flag) = (Arc::downgrade(places), asleep.clone());
@@ -38,7 +38,7 @@ impl DriverKeeper {
         Self { asleep, thread: thread.ok().map(|thread| thread.thread().clone()) }
     }
 
-    /// Has the thread look, now that a place is taken.
+    /// Wakes the thread after a place was taken.
     pub(super) fn look(&self) {
         if self.asleep.load(Ordering::SeqCst) {
             self.wake();
@@ -55,7 +55,7 @@ impl DriverKeeper {
 
 impl Drop for DriverKeeper {
     fn drop(&mut self) {
-        // It finds the places gone, at once or when it looks the next time.
+        // The thread finds the places dropped, now or at its next check.
         self.wake();
     }
 }
@@ -75,7 +75,7 @@ fn keep(places: &Weak<Semaphore>, free: usize, asleep: &AtomicBool, handle: &Han
             continue;
         }
         asleep.store(true, Ordering::SeqCst);
-        // Who took a place before that saw nobody asleep.
+        // A place taken before this did not wake the thread.
         if is_idle() == Some(true) {
             thread::park();
         }

@@ -1,9 +1,9 @@
-//! Where code runs that a request brings along: calls, estimates, traces, log queries.
+//! Execution of requests that run code: calls, estimates, traces, log queries.
 //!
-//! Nearly all of it takes microseconds, less than handing it to another thread would. So it begins on the task that
-//! brought it, on no more than half of the runtime's workers at a time, and for a short [slice] only. What takes longer, or
-//! finds no place there, begins again on a thread of its own, in the order that the [schedule] gives to clients. Work whose
-//! client is gone is not begun, and ends where it looks at the time.
+//! Nearly all of it takes microseconds, less than a hand-over to another thread. So it begins on the task that received
+//! the request, on at most half of the runtime's workers at a time and for a short [slice] only. Longer work, and work that
+//! finds no place there, starts again on a thread of its own, in the order of the [schedule]. Work whose client is gone is
+//! not begun, or ends at its next check of the time limit.
 
 mod driver;
 mod ring;
@@ -26,11 +26,11 @@ use super::RpcError;
 use crate::web::Client;
 
 tokio::task_local! {
-    /// For whom a method runs that hands work on only after it has waited.
+    /// The client of a method that hands work on only after it has waited.
     pub(super) static CALLER: Caller;
 }
 
-/// The places.
+/// The execution places.
 pub(super) struct Execution {
     inline: Arc<Semaphore>,
     schedule: Arc<Schedule>,
@@ -43,7 +43,7 @@ impl Execution {
         let handle = Handle::current();
         let places = match handle.runtime_flavor() {
             RuntimeFlavor::MultiThread => handle.metrics().num_workers() / 2,
-            // The only worker must not be kept busy.
+            // A runtime's only worker must stay available.
             _ => 0,
         };
         let inline = Arc::new(Semaphore::new(places));
@@ -51,7 +51,7 @@ impl Execution {
         Self { inline, schedule: Arc::new(Schedule::new(threads, handle)), keeper }
     }
 
-    /// A place on the current task, if there is one, and the client's work is not known to take long.
+    /// Takes a place on the current task, if one is free and the client's work is not known to take long.
     pub(super) fn inline(&self, client: Client) -> Option<SemaphorePermit<'_>> {
         if self.schedule.is_heavy(client) {
             return None;
@@ -61,14 +61,14 @@ impl Execution {
         Some(place)
     }
 
-    /// Counts what ran on the task of its client.
+    /// Counts execution on the client's own task.
     pub(super) fn charge(&self, client: Client, slice: Slice, took: Duration) {
         if slice.is_excess(took) {
             self.schedule.charge(client, took);
         }
     }
 
-    /// Runs `work` on a thread of its own. Dropping the future gives it up.
+    /// Runs `work` on a thread of its own. Dropping the future cancels it.
     pub(super) async fn apart<R: Send + 'static>(
         &self,
         caller: Caller,
@@ -83,7 +83,7 @@ impl Execution {
         receiver.await.unwrap_or_else(|_| Err(RpcError::internal("execution failed")))
     }
 
-    /// The same for a method that waits, which [`CALLER`] is set for.
+    /// Runs `work` for a method that waits, for which [`CALLER`] is set.
     pub(super) async fn apart_for_caller<R: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,

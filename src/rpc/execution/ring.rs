@@ -1,17 +1,17 @@
-//! Taking turns.
+//! Queues that take turns.
 
 use std::{
     collections::{BTreeMap, VecDeque},
     ops::Bound,
 };
 
-/// What waits, and how one is taken out of it.
+/// A queue that a ring can take items from.
 pub(super) trait Waiting<T> {
     fn take_next(&mut self) -> Option<T>;
     fn is_empty(&self) -> bool;
 }
 
-/// Queues of which each gives one in turn.
+/// Queues by key, which give one item each in turn.
 #[derive(Debug)]
 pub(super) struct Ring<K, Q> {
     queues: BTreeMap<K, Q>,
@@ -25,12 +25,12 @@ impl<K, Q> Default for Ring<K, Q> {
 }
 
 impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
-    /// The queue of `key`, for something to be put into it.
+    /// The queue of `key`, for adding an item.
     pub(super) fn queue(&mut self, key: K) -> &mut Q {
         self.queues.entry(key).or_default()
     }
 
-    /// Takes something out of the queue whose turn it is among those of the keys that are `wanted`.
+    /// Takes an item from the queue whose turn it is among the `wanted` keys.
     pub(super) fn take_where<T>(&mut self, wanted: impl Fn(&K) -> bool) -> Option<T>
     where
         Q: Waiting<T>,
@@ -42,7 +42,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
         self.remove(key, Q::take_next)
     }
 
-    /// Takes something out of the queue of `key`.
+    /// Takes an item from the queue of `key`.
     pub(super) fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
     where
         Q: Waiting<T>,

@@ -1,8 +1,8 @@
-//! Who executes next on a thread of its own.
+//! The order in which executions get threads.
 //!
 //! Clients take turns: addresses first, then the connections of an address, so that neither a long queue nor many
-//! connections get more than their share. What is known to take long waits apart from the rest and never holds all
-//! threads: a client that asks for little finds a free one, whatever the others do.
+//! connections get more than their share. Work that is known to take long waits apart and never holds all threads, so that
+//! a light client finds a free one whatever the others do.
 
 use std::{
     collections::{HashMap, VecDeque, hash_map::Entry},
@@ -24,52 +24,52 @@ use super::{
 };
 use crate::web::{Client, ClientKey};
 
-/// Recent execution from which on a connection counts as heavy.
+/// The recent execution time from which a connection counts as heavy.
 const HEAVY_CONNECTION: Duration = Duration::from_millis(50);
-/// The same for an address, which may be that of many users.
+/// The same for an address, which many users may share.
 const HEAVY_ADDRESS: Duration = Duration::from_millis(500);
-/// After which time half of what was used is forgotten.
+/// The half-life of recent execution time.
 const HALF_LIFE: Duration = Duration::from_secs(1);
-/// Executions of one connection that run at a time before the others wait among the long ones.
+/// The number of concurrent executions of one connection beyond which its others wait among the long ones.
 const AT_ONCE: usize = 2;
-/// Executions that are not counted as use, as those that are quick enough to run where the request arrived are not.
+/// The duration up to which an execution does not count as use, like executions on the task that received the request.
 const NEGLIGIBLE: Duration = Duration::from_millis(1);
-/// How often clients are forgotten that have used nothing lately.
+/// The interval at which clients without recent use are dropped.
 const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
-/// For whom something executes, and what is known of it.
+/// The client of an execution, and its known properties.
 #[derive(Clone, Copy, Debug, Default)]
 pub(in crate::rpc) struct Caller {
     pub(in crate::rpc) client: Client,
-    /// It has shown already that it takes long.
+    /// Known to take long.
     pub(in crate::rpc) long: bool,
-    /// It may have to wait for another node, and takes no processor meanwhile.
+    /// May wait for another node, without using a processor meanwhile.
     pub(in crate::rpc) remote: bool,
 }
 
-/// What kind of work waits, the most urgent first.
+/// The classes of waiting work, the most urgent first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Kind {
-    /// Of a client that has used little.
+enum JobClass {
+    /// Work of a client that has used little.
     Light,
-    /// Of a connection that has used little, from an address that has used much.
+    /// Work of a connection that has used little, from an address that has used much.
     Crowded,
     /// Everything else.
     Long,
 }
 
-const KINDS: [Kind; 3] = [Kind::Light, Kind::Crowded, Kind::Long];
+const KINDS: [JobClass; 3] = [JobClass::Light, JobClass::Crowded, JobClass::Long];
 
-/// How many executions run at a time.
+/// The numbers of concurrent executions.
 #[derive(Clone, Copy, Debug)]
 struct Limits {
-    /// All of them.
+    /// All executions.
     all: usize,
     /// All but the light ones.
     crowded: usize,
-    /// Long ones.
+    /// Long executions.
     long: usize,
-    /// Long ones of one address: another one finds a thread.
+    /// Long executions of one address, which leave a thread to other addresses.
     long_of_address: usize,
 }
 
@@ -79,12 +79,12 @@ impl Limits {
         Self { all, crowded: (all * 3 / 4).max(1), long, long_of_address: (long - 1).max(1) }
     }
 
-    /// Whether one more of this kind may run beside so many of each.
-    fn permit(&self, kind: Kind, running: &[usize; 3]) -> bool {
+    /// Whether one more execution of this class may start.
+    fn permit(&self, kind: JobClass, running: &[usize; 3]) -> bool {
         let [light, crowded, long] = *running;
         light + crowded + long < self.all
-            && (kind < Kind::Crowded || crowded + long < self.crowded)
-            && (kind < Kind::Long || long < self.long)
+            && (kind < JobClass::Crowded || crowded + long < self.crowded)
+            && (kind < JobClass::Long || long < self.long)
     }
 }
 
@@ -92,7 +92,7 @@ impl Limits {
 struct Job {
     id: u64,
     caller: Caller,
-    kind: Kind,
+    kind: JobClass,
     given_up: Arc<AtomicBool>,
     run: Box<dyn FnOnce() + Send>,
 }
@@ -109,7 +109,7 @@ impl Usage {
         Self { used: Duration::ZERO, at: now }
     }
 
-    /// What is not forgotten yet.
+    /// The use after decay.
     fn recent(&self, now: Instant) -> Duration {
         let halvings = now.saturating_duration_since(self.at).as_secs_f64() / HALF_LIFE.as_secs_f64();
         self.used.mul_f64(0.5_f64.powf(halvings))
@@ -125,9 +125,9 @@ type Usages<K> = HashMap<K, Usage, DefaultHashBuilder>;
 struct State {
     waiting: [Ring<ClientKey, Ring<u64, VecDeque<Job>>>; 3],
     running: [usize; 3],
-    /// Executions that run of each connection that has any.
+    /// The number of running executions by connection.
     running_of: HashMap<Client, usize, DefaultHashBuilder>,
-    /// Long executions that run of each address that has any.
+    /// The number of running long executions by address.
     long_of: HashMap<ClientKey, usize, DefaultHashBuilder>,
     connections: Usages<Client>,
     addresses: Usages<ClientKey>,
@@ -136,19 +136,19 @@ struct State {
     limits: Limits,
 }
 
-/// The queues, and who has used how much.
+/// The queues, and the recent use of each client.
 pub(super) struct Schedule {
     state: Mutex<State>,
-    /// Connections that are known to have used anything. As long as there are none, nobody has to look.
+    /// The number of connections with recent use. While it is zero, no lock has to be taken.
     known: AtomicUsize,
-    /// Where executions take processor time. More at a time than processors can run would only take memory.
+    /// The limits of executions that use a processor. More than processors can run would only take memory.
     local: Limits,
-    /// Where they wait for another node most of the time.
+    /// The limits of executions that mostly wait for another node.
     remote: Limits,
     handle: Handle,
 }
 
-/// An execution that somebody waits for. Dropping it gives the execution up.
+/// An execution with a waiting caller. Dropping it cancels the execution.
 pub(super) struct Ticket<'s> {
     schedule: &'s Schedule,
     id: u64,
@@ -157,7 +157,7 @@ pub(super) struct Ticket<'s> {
 }
 
 impl Schedule {
-    /// At most `threads` execute at a time.
+    /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (local, remote) = (Limits::new(threads.min((4 * processors).max(8))), Limits::new(threads));
@@ -187,7 +187,7 @@ impl Schedule {
         state.connections.get(&client).is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
     }
 
-    /// Counts what a client used elsewhere.
+    /// Counts a client's execution elsewhere.
     pub(super) fn charge(&self, client: Client, took: Duration) {
         let mut state = self.state.lock();
         state.charge(client, took, Instant::now());
@@ -212,7 +212,7 @@ impl Schedule {
         Ticket { schedule: self, id, client: caller.client, given_up }
     }
 
-    /// Runs a job, and then others for as long as there are any whose turn it is.
+    /// Runs a job, then others while any may start.
     fn work(&self, mut job: Job) {
         loop {
             let (caller, kind, began) = (job.caller, job.kind, Instant::now());
@@ -249,7 +249,7 @@ impl State {
         self.addresses.retain(|_, usage| counts(usage));
     }
 
-    fn kind(&self, caller: Caller, now: Instant) -> Kind {
+    fn kind(&self, caller: Caller, now: Instant) -> JobClass {
         let connection = self.connections.get(&caller.client);
         let address = self.addresses.get(&caller.client.address);
         let running = self.running_of.get(&caller.client);
@@ -257,19 +257,19 @@ impl State {
             || running.is_some_and(|running| *running >= AT_ONCE)
             || connection.is_some_and(|usage| usage.recent(now) > HEAVY_CONNECTION)
         {
-            Kind::Long
+            JobClass::Long
         } else if address.is_some_and(|usage| usage.recent(now) > HEAVY_ADDRESS) {
-            Kind::Crowded
+            JobClass::Crowded
         } else {
-            Kind::Light
+            JobClass::Light
         }
     }
 
-    /// Begins the job if none waits and there is a thread for it. Otherwise it waits, and the one whose turn it is begins.
+    /// Starts the job if none waits and a thread is free. Otherwise it is queued, and the job whose turn it is starts.
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
         if self.waiting.iter().all(Waiting::is_empty)
             && self.limits.permit(job.kind, &self.running)
-            && (job.kind < Kind::Long || self.may_begin_long(job.caller.client.address))
+            && (job.kind < JobClass::Long || self.may_begin_long(job.caller.client.address))
         {
             return Some(self.begin(job));
         }
@@ -282,14 +282,14 @@ impl State {
         self.waiting[job.kind as usize].queue(address).queue(connection).push_back(job);
     }
 
-    /// Begins the job whose turn it is, if there is a thread for it.
+    /// Starts the job whose turn it is, if a thread is free.
     fn take_next(&mut self, now: Instant) -> Option<Job> {
         for kind in KINDS {
             while self.limits.permit(kind, &self.running) {
                 let (long_of, most) = (&self.long_of, self.limits.long_of_address);
-                let may_begin = |address: &ClientKey| kind < Kind::Long || count(long_of, *address) < most;
+                let may_begin = |address: &ClientKey| kind < JobClass::Long || count(long_of, *address) < most;
                 let Some(mut job) = self.waiting[kind as usize].take_where(may_begin) else { break };
-                // Its client may have used much since it came.
+                // Its client may have used much since the job was queued.
                 job.kind = self.kind(job.caller, now);
                 if job.kind > kind {
                     self.put(job);
@@ -309,16 +309,16 @@ impl State {
         let client = job.caller.client;
         self.running[job.kind as usize] += 1;
         *self.running_of.entry(client).or_default() += 1;
-        if job.kind == Kind::Long {
+        if job.kind == JobClass::Long {
             *self.long_of.entry(client.address).or_default() += 1;
         }
         job
     }
 
-    fn end(&mut self, client: Client, kind: Kind) {
+    fn end(&mut self, client: Client, kind: JobClass) {
         self.running[kind as usize] -= 1;
         subtract_one(&mut self.running_of, client);
-        if kind == Kind::Long {
+        if kind == JobClass::Long {
             subtract_one(&mut self.long_of, client.address);
         }
     }
@@ -328,7 +328,7 @@ fn count<K: Eq + Hash>(counts: &HashMap<K, usize, DefaultHashBuilder>, key: K) -
     counts.get(&key).copied().unwrap_or(0)
 }
 
-/// Counts one less, and forgets what is not there any more.
+/// Decrements a counter, and removes it at zero.
 fn subtract_one<K: Eq + Hash>(counts: &mut HashMap<K, usize, DefaultHashBuilder>, key: K) {
     if let Entry::Occupied(mut entry) = counts.entry(key) {
         *entry.get_mut() -= 1;
@@ -341,7 +341,7 @@ fn subtract_one<K: Eq + Hash>(counts: &mut HashMap<K, usize, DefaultHashBuilder>
 impl Drop for Ticket<'_> {
     fn drop(&mut self) {
         self.given_up.store(true, Ordering::Relaxed);
-        // What runs, or ran, holds nothing in a queue.
+        // A running or finished job is in no queue.
         if Arc::strong_count(&self.given_up) == 1 {
             return;
         }
@@ -356,7 +356,7 @@ impl Drop for Ticket<'_> {
             })
         });
         drop(state);
-        // What the job holds is let go of without the lock.
+        // The job is dropped without holding the lock.
         drop(removed);
     }
 }

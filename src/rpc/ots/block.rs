@@ -21,23 +21,25 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("erigon_getHeaderByNumber", header, OnFork::Block)
         .describe(["block"], "The header of a block; null if there is no such block.");
-    table.read("ots_getHeaderByNumber", header, OnFork::Block).describe(["block"], "The same.");
+    table
+        .read("ots_getHeaderByNumber", header, OnFork::Block)
+        .describe(["block"], "The header of a block, by number; null if there is no such block.");
     table
         .execute("ots_hasCode", has_code, OnFork::State)
         .describe(["address", "block"], "Whether an account has code.");
     table
         .read("ots_getBlockDetails", details, OnFork::Block)
-        .describe(["block"], "A block, what was issued in it and what it cost.");
+        .describe(["block"], "A block with its issuance and the fees paid in it.");
     table
         .read("ots_getBlockDetailsByHash", details_by_hash, OnFork::Block)
-        .describe(["block hash"], "The same by hash.");
+        .describe(["block hash"], "A block with its issuance and the fees paid in it, by hash.");
     table.apart("ots_getBlockTransactions", transactions, OnFork::Block).describe(
         ["block", "page", "page size"],
         "A page of a block's transactions with their receipts, counted from the end.",
     );
 }
 
-/// Transactions that one page may hold.
+/// The maximum number of transactions on one page.
 const MAX_PAGE: u64 = 1_000;
 
 /// The header of a block; null if there is no such block.
@@ -51,7 +53,7 @@ fn has_code(context: &Context, (address, id): (Address, BlockId)) -> Result<bool
     Ok(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
 }
 
-/// A block without its transactions, what was issued in it and what it cost.
+/// A block without its transactions, with its issuance and the fees paid in it.
 struct Details {
     block: Arc<Block>,
     environment: Environment,
@@ -82,7 +84,7 @@ impl Json for Details {
     }
 }
 
-/// A block, what was issued in it and what it cost; null if there is no such block.
+/// A block with its issuance and the fees paid in it; null if there is no such block.
 fn details(context: &Context, (id,): (BlockId,)) -> Result<Option<Details>, RpcError> {
     let found = find(context, id)?;
     Ok(found.map(|(head, block)| Details { environment: head.environment_of(&block), block }))
@@ -93,13 +95,13 @@ fn details_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Details
 }
 
 /// A page of a block's transactions.
-struct Page {
+struct TransactionPage {
     block: Arc<Block>,
     blob_base_fee: Option<u128>,
     indices: std::ops::Range<usize>,
 }
 
-impl Json for Page {
+impl Json for TransactionPage {
     fn write(&self, out: &mut Vec<u8>) {
         let mut object = Object::begin(out);
         let mut inner = Object::begin(object.name("fullblock"));
@@ -120,7 +122,7 @@ impl Json for Page {
 fn transactions(
     context: &Context,
     (id, page, size): (BlockId, LooseNumber, LooseNumber),
-) -> Result<Option<Page>, RpcError> {
+) -> Result<Option<TransactionPage>, RpcError> {
     if size.0 > MAX_PAGE {
         return Err(RpcError::invalid_params(format!("params[2]: at most {MAX_PAGE}")));
     }
@@ -129,5 +131,5 @@ fn transactions(
     let skipped = usize::try_from(page.0.saturating_mul(size.0)).unwrap_or(usize::MAX);
     let end = count.saturating_sub(skipped);
     let indices = end.saturating_sub(size.0 as usize)..end;
-    Ok(Some(Page { blob_base_fee: head.environment_of(&block).blob_base_fee(), block, indices }))
+    Ok(Some(TransactionPage { blob_base_fee: head.environment_of(&block).blob_base_fee(), block, indices }))
 }

@@ -1,5 +1,4 @@
-//! The `ots` namespace, with which the block explorer Otterscan reads a node, and the one method of `erigon` that it
-//! needs.
+//! The `ots` namespace of the block explorer Otterscan, and the one `erigon` method that it needs.
 
 mod block;
 mod search;

@@ -1,4 +1,4 @@
-//! Which transactions an account had to do with, as a sender, a recipient or anywhere in their calls.
+//! Searches for the transactions that involve an account, as sender, as recipient or in any of their calls.
 
 use std::sync::Arc;
 
@@ -21,22 +21,23 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("ots_searchTransactionsBefore", before, OnFork::OwnBlocks).describe(
         ["address", "block", "page size"],
-        "Transactions before a block (zero for the newest) that an account had to do with, newest first.",
+        "Transactions before a block (zero for the newest) that involve an account, newest first.",
+    );
+    table.apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks).describe(
+        ["address", "block", "page size"],
+        "Transactions after a block (zero for the oldest) that involve an account.",
     );
     table
-        .apart("ots_searchTransactionsAfter", after, OnFork::OwnBlocks)
-        .describe(["address", "block", "page size"], "The same after a block (zero for the oldest).");
-    table
         .apart("ots_getContractCreator", contract_creator, OnFork::OwnBlocks)
-        .describe(["address"], "Who created a contract, and in which transaction.");
+        .describe(["address"], "The creator of a contract, and the transaction that created it.");
 }
 
-/// How a search gets by with less: it goes on from where one ended, and traces every block on the way.
-const ADVICE: &str = "ask for a smaller page, from a block that is nearer to what is searched for";
-/// Transactions that one page may hold.
+/// Advice on how to request less: a search continues where one ended, and traces every block on the way.
+const ADVICE: &str = "ask for a smaller page, from a block nearer to the wanted transactions";
+/// The maximum number of transactions on one page.
 const MAX_PAGE: u64 = 1_000;
 
-/// Where a transaction stands.
+/// The position of a transaction.
 type Mined = (Arc<Block>, usize);
 
 /// Writes a page of found transactions, newest first.
@@ -72,7 +73,7 @@ fn involves(trace: &TransactionTrace, account: Address) -> bool {
     acted || matches!(&trace.result, Some(TraceOutput::Create(created)) if created.address == account)
 }
 
-/// The indices of the block's transactions that `account` had to do with, in order.
+/// The indices of the block's transactions that involve `account`, in order.
 fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget) -> Result<Vec<usize>, RpcError> {
     let mut found = Vec::new();
     visit_block(context, BlockId::Hash(block.hash), Inputs::LeftOut, budget, &mut |traced| {
@@ -87,7 +88,7 @@ fn in_block(context: &Context, block: &Block, account: Address, budget: &Budget)
     Ok(found)
 }
 
-/// Goes through blocks until a page is full; blocks are never torn apart.
+/// Searches blocks until a page is full; a block's transactions are never split between pages.
 fn search<'a>(
     context: &Context,
     blocks: impl Iterator<Item = &'a Arc<Block>>,
@@ -134,7 +135,7 @@ fn after(context: &Context, (account, number, size): (Address, LooseNumber, Loos
     page(context, &head, &places, first_page, number.0 == 0)
 }
 
-/// Who created a contract, and in which transaction.
+/// The creator of a contract, and the transaction that created it.
 struct Creator {
     hash: B256,
     creator: Address,
@@ -146,14 +147,14 @@ impl Json for Creator {
     }
 }
 
-/// Who created a contract; null if it is none, or none that a transaction created.
+/// The creator of a contract; null if the account is no contract, or no transaction created it.
 fn contract_creator(context: &Context, (address,): (Address,)) -> Result<Option<Creator>, RpcError> {
     let head = context.chain.head();
     if head.state.get(address)?.is_none_or(|account| account.code().is_empty()) {
         return Ok(None);
     }
     let budget = Budget::new(context, ADVICE);
-    // The block after which the code is there for the first time lies between these two.
+    // The block that created the code lies between these two.
     let has_code = |number: u64| {
         budget.check_time()?;
         let state = head.state_after(number).map_err(|pruned| RpcError::server(pruned.to_string()))?;

@@ -21,10 +21,10 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .apart("ots_getTransactionError", error, OnFork::Transaction)
-        .describe(["transaction hash"], "What a transaction reverted with; empty if it did not.");
+        .describe(["transaction hash"], "The revert data of a transaction; empty if it did not revert.");
     table
         .apart("ots_getInternalOperations", internal_operations, OnFork::Transaction)
-        .describe(["transaction hash"], "Transfers and creations inside of a transaction.");
+        .describe(["transaction hash"], "Transfers and contract creations within a transaction.");
     table
         .apart("ots_traceTransaction", trace, OnFork::Transaction)
         .describe(["transaction hash"], "All calls of a transaction with their depth.");
@@ -33,10 +33,10 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["address", "nonce"], "The hash of the transaction that an account sent with a nonce.");
 }
 
-/// How to ask for less than everything that a transaction did.
+/// Advice on how to request less than everything that a transaction did.
 const ADVICE: &str = "use debug_traceTransaction with the callTracer and onlyTopCall";
 
-/// What a transaction reverted with; empty if it did not.
+/// The revert data of a transaction; empty if it did not revert.
 fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
@@ -47,7 +47,7 @@ fn error(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     Ok(result.output().cloned().unwrap_or_default())
 }
 
-/// Transfers and creations inside of a transaction.
+/// Transfers and contract creations within a transaction.
 fn internal_operations(
     context: &Context,
     (hash,): (B256,),
@@ -66,7 +66,7 @@ fn internal_operations(
 }
 
 /// One call of a transaction.
-struct Call {
+struct OtsCall {
     kind: &'static str,
     depth: usize,
     from: Address,
@@ -76,7 +76,7 @@ struct Call {
     output: Bytes,
 }
 
-impl Json for Call {
+impl Json for OtsCall {
     fn write(&self, out: &mut Vec<u8>) {
         Object::begin(out)
             .member("type", self.kind)
@@ -111,7 +111,7 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
             None => {}
         }
         Some(match trace.action {
-            Action::Call(call) => Call {
+            Action::Call(call) => OtsCall {
                 kind: match call.call_type {
                     CallType::StaticCall => "STATICCALL",
                     CallType::DelegateCall => "DELEGATECALL",
@@ -125,7 +125,7 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
                 input: call.input,
                 output,
             },
-            Action::Create(create) => Call {
+            Action::Create(create) => OtsCall {
                 kind: if create.creation_method == CreationMethod::Create2 { "CREATE2" } else { "CREATE" },
                 depth,
                 from: create.from,
@@ -134,7 +134,7 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
                 input: create.init,
                 output,
             },
-            Action::Selfdestruct(end) => Call {
+            Action::Selfdestruct(end) => OtsCall {
                 kind: "SELFDESTRUCT",
                 depth,
                 from: end.address,

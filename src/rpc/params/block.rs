@@ -10,7 +10,8 @@ use crate::{
     rpc::{error::Dialect, hex},
 };
 
-/// A block parameter that the specification requires (section 4.1) and go-ethereum lets clients leave out.
+/// A block parameter that clients of the network have to give (see the book, "JSON-RPC") and clients of go-ethereum may
+/// leave out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct StateBlock(pub BlockId);
 
@@ -35,7 +36,7 @@ impl Param for StateBlock {
     }
 }
 
-/// A [`StateBlock`] of a method that asks the pool itself about what is pending.
+/// A [`StateBlock`] of a method that asks the pool itself for the pending state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NonceBlock(pub BlockId);
 
@@ -73,7 +74,7 @@ impl Param for BlockId {
             "pending" => Ok(Self::Pending),
             "safe" => Ok(Self::Safe),
             "finalized" => Ok(Self::Finalized),
-            // A hash where a number may stand, too, as go-ethereum accepts it.
+            // A hash in place of a number, as go-ethereum accepts it.
             text if text.len() == 66 => hex::fixed_data(text, "a block hash").map(|hash| Self::Hash(hash.into())),
             text => hex::quantity_u64(text)
                 .map(Self::Number)
@@ -99,13 +100,13 @@ impl Param for BlockId {
 fn read_block_object(json: &str) -> Result<BlockId, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct Object {
+    struct BlockObject {
         block_number: Option<String>,
         block_hash: Option<String>,
         #[serde(rename = "requireCanonical")]
         _require_canonical: Option<bool>,
     }
-    let object: Object = shape(json)?;
+    let object: BlockObject = shape(json)?;
     match (object.block_number, object.block_hash) {
         (Some(number), None) => BlockId::read(&format!("\"{number}\"")),
         (None, Some(hash)) => hex::fixed_data(&hash, "a 32-byte block hash").map(|hash| BlockId::Hash(hash.into())),

@@ -1,4 +1,4 @@
-//! Traces of calls, as lists: by block, transaction and place.
+//! Call traces as lists: by block, transaction and position.
 
 use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
@@ -28,24 +28,24 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["transaction hash"], "All calls of a transaction; null if it is in no block.");
     table
         .apart("trace_get", get, OnFork::Transaction)
-        .describe(["transaction hash", "place"], "The call at a place of a transaction; null if there is none.");
+        .describe(["transaction hash", "position"], "The call at a position of a transaction; null if there is none.");
 }
 
-/// How to ask for less than all calls of a block or of a transaction.
+/// Advice on how to request less than all calls of a block or a transaction.
 const ADVICE: &str =
     "trace the transactions of a block one by one, or use debug_traceTransaction with the callTracer and onlyTopCall";
 
-/// What takes the traces one after another as they are made.
+/// A consumer of traces, called for each one as it is made.
 pub(in crate::rpc) type Visit<'v> = &'v mut dyn FnMut(LocalizedTransactionTrace) -> Result<(), RpcError>;
 
-/// How transactions are traced: with what each call is given, or without.
+/// The tracer's configuration: with or without the inputs of calls.
 #[derive(Clone, Copy)]
 pub(in crate::rpc) enum Inputs {
     Kept,
     LeftOut,
 }
 
-/// Runs the next transaction of a block and shows its calls.
+/// Executes the next transaction of a block and passes on its calls.
 fn visit_transaction(
     replay: &Replay,
     executor: &mut BlockExecutor<'_>,
@@ -73,8 +73,8 @@ fn visit_transaction(
     builder.into_localized_transaction_traces_iter(info).try_for_each(visit)
 }
 
-/// Shows all traces of a block, then the rewards of its miners before the merge; false if there is no such block. The
-/// first block has none.
+/// Passes on all traces of a block, followed by the rewards of its miners before the merge; returns false if there is no
+/// such block. The genesis block has no traces.
 pub(in crate::rpc) fn visit_block(
     context: &Context,
     id: BlockId,
@@ -122,17 +122,17 @@ fn reward(action: RewardAction) -> TransactionTrace {
 /// All calls of a block's transactions; null if there is no such block.
 fn block(context: &Context, (id,): (BlockId,)) -> Result<Option<Written>, RpcError> {
     let budget = Budget::new(context, ADVICE);
-    let mut list = List::default();
+    let mut list = TraceList::default();
     let found = visit_block(context, id, Inputs::Kept, &budget, &mut |trace| list.push(&trace, &budget))?;
     Ok(found.then(|| list.end()))
 }
 
 /// Traces as a JSON array.
 #[derive(Default)]
-pub(super) struct List(Vec<u8>);
+pub(super) struct TraceList(Vec<u8>);
 
-impl List {
-    /// Adds a trace, if there is room for it.
+impl TraceList {
+    /// Adds a trace, if it fits the budget.
     pub(super) fn push(&mut self, trace: &impl Serialize, budget: &Budget) -> Result<(), RpcError> {
         self.0.push(if self.0.is_empty() { b'[' } else { b',' });
         budget.write(trace, &mut self.0)
@@ -148,7 +148,7 @@ impl List {
     }
 }
 
-/// Shows all calls of a transaction; false if it is in no block.
+/// Passes on all calls of a transaction; returns false if it is in no block.
 fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>) -> Result<bool, RpcError> {
     if context.chain.transaction(&context.chain.head(), hash).is_none() {
         return Ok(false);
@@ -161,12 +161,12 @@ fn visit_calls(context: &Context, hash: B256, budget: &Budget, visit: Visit<'_>)
 /// All calls of a transaction; null if it is in no block.
 fn transaction(context: &Context, (hash,): (B256,)) -> Result<Option<Written>, RpcError> {
     let budget = Budget::new(context, ADVICE);
-    let mut list = List::default();
+    let mut list = TraceList::default();
     let found = visit_calls(context, hash, &budget, &mut |trace| list.push(&trace, &budget))?;
     Ok(found.then(|| list.end()))
 }
 
-/// A place among a transaction's calls: the index of a call in each call on the way there.
+/// The position of a call in a transaction: the index of a call in each call on the path to it.
 struct TraceAddress(Vec<usize>);
 
 impl Param for TraceAddress {
@@ -180,7 +180,7 @@ impl Param for TraceAddress {
     }
 }
 
-/// The call at a place of a transaction; null if there is none.
+/// The call at a position of a transaction; null if there is none.
 fn get(
     context: &Context,
     (hash, place): (B256, TraceAddress),

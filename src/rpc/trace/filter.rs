@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
-    block::List,
+    block::TraceList,
     {Inputs, visit_block},
 };
 use crate::{
@@ -24,13 +24,13 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table
         .apart("trace_filter", filter, OnFork::Range)
-        .describe(["filter"], "The calls of a range of at most 1000 blocks that come from or go to certain accounts.");
+        .describe(["filter"], "The calls from or to certain accounts in a range of at most 1000 blocks.");
 }
 
-/// Blocks that one query may run again.
+/// The maximum number of blocks that one query replays.
 const MAX_BLOCKS: u64 = 1_000;
 
-/// Which calls are wanted.
+/// The selection of calls.
 struct TraceFilter {
     from_block: BlockId,
     to_block: BlockId,
@@ -41,7 +41,7 @@ struct TraceFilter {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Raw<'a> {
+struct RawTraceFilter<'a> {
     #[serde(borrow)]
     from_block: Option<&'a RawValue>,
     to_block: Option<&'a RawValue>,
@@ -56,7 +56,7 @@ impl Param for TraceFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
     fn read(json: &str) -> Result<Self, String> {
-        let raw: Raw<'_> = params::fields(json)?;
+        let raw: RawTraceFilter<'_> = params::fields(json)?;
         let mode = match field::<String>("mode", raw.mode)?.as_deref() {
             None | Some("union") => TraceFilterMode::Union,
             Some("intersection") => TraceFilterMode::Intersection,
@@ -94,7 +94,7 @@ impl Param for TraceFilter {
     }
 }
 
-/// The calls of a range of blocks that come from or go to certain accounts.
+/// The calls from or to certain accounts in a range of blocks.
 fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcError> {
     let budget = Budget::new(context, "narrow the range of blocks, or set count");
     let head = context.chain.head();
@@ -112,7 +112,7 @@ fn filter(context: &Context, (filter,): (TraceFilter,)) -> Result<Written, RpcEr
     }
     let matcher = filter.accounts.matcher();
     let wanted = filter.after..filter.after.saturating_add(filter.count);
-    let (mut list, mut matching) = (List::default(), 0);
+    let (mut list, mut matching) = (TraceList::default(), 0);
     for at in from..=to {
         budget.check_time()?;
         if matching >= wanted.end {

@@ -1,4 +1,4 @@
-//! The `trace` namespace: traces in the shapes of OpenEthereum.
+//! The `trace` namespace: traces in OpenEthereum's format.
 
 mod block;
 mod filter;

@@ -1,11 +1,11 @@
-//! Traces with what else changes: calls, steps and differences of state, of what ran and of what might.
+//! Traces of calls, steps and state differences, of past transactions and of hypothetical ones.
 
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
 use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
 use serde_json::{Value, json, value::RawValue};
 
-use super::block::List;
+use super::block::TraceList;
 use crate::{
     block::Submission,
     chain::{BlockId, SubmitError},
@@ -26,7 +26,7 @@ pub(super) fn methods(table: &mut Table) {
     );
     table
         .apart("trace_callMany", call_many, OnFork::State)
-        .describe(["calls", "block"], "Traces calls one after another, each on what the one before left.");
+        .describe(["calls", "block"], "Traces calls one after another, each on the state that the previous one left.");
     table.apart("trace_rawTransaction", raw_transaction, OnFork::State).describe(
         ["signed transaction", "what to trace", "block"],
         "Traces a signed transaction without submitting it.",
@@ -39,10 +39,10 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["block", "what to trace"], "Traces all transactions of a block as they ran.");
 }
 
-/// Calls that one request may make.
+/// The maximum number of calls in one request.
 const MAX_CALLS: usize = 1_000;
 
-/// What to tell: `trace`, `vmTrace`, `stateDiff`.
+/// The kinds of traces: `trace`, `vmTrace`, `stateDiff`.
 #[derive(Clone, Debug)]
 struct TraceTypes(HashSet<TraceType>);
 
@@ -64,7 +64,7 @@ impl Param for TraceTypes {
 }
 
 impl TraceTypes {
-    /// The budget of a request that wants these to be told.
+    /// The budget of a request for these traces.
     fn budget(&self, context: &Context) -> Budget {
         let advice = match self.0.contains(&TraceType::VmTrace) {
             true => "leave out vmTrace, or trace fewer transactions at a time",
@@ -74,7 +74,7 @@ impl TraceTypes {
     }
 }
 
-/// Traces one execution, and lets `look` see what came of it.
+/// Traces one execution, and passes the outcome to `look`.
 fn run<R>(
     subject: Subject<'_, '_>,
     types: &TraceTypes,
@@ -84,11 +84,11 @@ fn run<R>(
     budget.check_time()?;
     let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
-    // Differences are those of the state; no call tells of them.
+    // Differences are computed from the state and need no recorded calls.
     let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
     let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes()).top_only(top_only);
     let traced = subject.run(&mut watch, |seen, watch| {
-        // What is not whole is not put together either.
+        // An incomplete record is not rendered.
         budget.check(watch.stopped())?;
         let inspector = std::mem::take(watch.inner());
         let gas_used = seen.outcome.result.tx_gas_used();
@@ -127,7 +127,7 @@ fn call(
     write(Subject::Call(calls, &call), &types, &budget)
 }
 
-/// A call and what to tell of it.
+/// A call, with the kinds of traces to return.
 struct TracedCall(TransactionRequest, TraceTypes);
 
 impl Param for TracedCall {
@@ -143,7 +143,7 @@ impl Param for TracedCall {
     }
 }
 
-/// Traces calls one after another, each on what the one before left.
+/// Traces calls one after another, each on the state that the previous one left.
 fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>)) -> Result<Written, RpcError> {
     if calls.len() > MAX_CALLS {
         return Err(RpcError::invalid_params(format!("params[0]: at most {MAX_CALLS} calls, got {}", calls.len())));
@@ -151,7 +151,7 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
     let budget = Budget::new(context, "make fewer calls at a time");
     let mut view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
     let none = StateOverrides::new();
-    let mut list = List::default();
+    let mut list = TraceList::default();
     for TracedCall(request, types) in calls {
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
@@ -189,7 +189,7 @@ fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceType
     let budget = types.budget(context);
     let replay = Replay::find(context, id)?;
     let mut executor = replay.begin()?;
-    let mut list = List::default();
+    let mut list = TraceList::default();
     for transaction in &replay.block.transactions {
         let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
         let transaction_hash = transaction.hash();

@@ -1,4 +1,4 @@
-//! What one request for traces may cost.
+//! The budget of one request for traces.
 
 use std::time::{Duration, Instant};
 
@@ -10,33 +10,33 @@ use crate::{
     rpc::{Context, RpcError, execution::interrupted, json::Serialized},
 };
 
-/// Time and size that one request has.
+/// The time and size limits of one request.
 pub struct Budget {
     begun: Instant,
     limit: Duration,
     max_bytes: usize,
-    /// How a client gets by with less.
+    /// Advice on how to request less.
     advice: &'static str,
 }
 
 impl Budget {
-    /// The budget of a request that begins now. What exceeds its size is refused with `advice` on how to ask for less.
+    /// The budget of a request that begins now. A response over its size is refused with `advice` on how to request less.
     pub fn new(context: &Context, advice: &'static str) -> Self {
         let config = &context.config;
         Self { begun: Instant::now(), limit: config.execution_timeout, max_bytes: config.max_trace_bytes, advice }
     }
 
-    /// The same for a client that may wait less long than the node would work for it.
+    /// The budget for a client with a shorter timeout than the node's.
     pub fn within(self, timeout: Option<GoDuration>) -> Self {
         Self { limit: timeout.map_or(self.limit, |GoDuration(asked)| asked.min(self.limit)), ..self }
     }
 
-    /// Whether the time is up.
+    /// Whether the time is over.
     pub fn is_over(&self) -> bool {
         interrupted() || self.begun.elapsed() > self.limit
     }
 
-    /// The error for a request whose time is up.
+    /// The error for a request whose time is over.
     pub fn check_time(&self) -> Result<(), RpcError> {
         match self.is_over() {
             true => Err(RpcError::timeout(format!("execution timeout after {:?}", self.limit))),
@@ -44,12 +44,12 @@ impl Budget {
         }
     }
 
-    /// Bytes that one execution may record.
+    /// The number of bytes that one execution may record.
     pub fn max_bytes(&self) -> usize {
         self.max_bytes
     }
 
-    /// Bytes that may be added to what is written already.
+    /// The number of bytes that may still be written.
     pub fn bytes_left(&self, written: &[u8]) -> usize {
         self.max_bytes.saturating_sub(written.len())
     }
@@ -71,12 +71,12 @@ impl Budget {
         }
     }
 
-    /// The error for an answer that is too long.
+    /// The error for a response that is too long.
     pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
         if written.len() > self.max_bytes { Err(self.too_large()) } else { Ok(()) }
     }
 
-    /// There is more to tell than one answer may hold.
+    /// The trace does not fit into one response.
     pub fn too_large(&self) -> RpcError {
         RpcError::server(format!("the trace exceeds {} bytes; {}", self.max_bytes, self.advice))
     }

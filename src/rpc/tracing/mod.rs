@@ -1,6 +1,6 @@
-//! Traces: running again what ran before, or what never did, and telling every step of it.
+//! Traces: replays of transactions, or executions of calls, that record every step.
 //!
-//! The `debug` and `trace` namespaces, and what others need of them, are built on this.
+//! The `debug`, `trace` and `ots` namespaces are built on this.
 
 mod budget;
 mod replay;
@@ -9,4 +9,4 @@ mod tracer;
 
 pub(super) use budget::Budget;
 pub(super) use replay::{Replay, find_transaction};
-pub(super) use tracer::{Place, Subject, TraceOptions, trace};
+pub(super) use tracer::{Subject, TraceOptions, TracePosition, trace};

@@ -1,4 +1,4 @@
-//! Running blocks again that ran before.
+//! Replays of blocks.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::{
     state::State,
 };
 
-/// Everything that a block depended on.
+/// A block with everything that its execution depended on.
 pub struct Replay {
     /// The head that the block was found in.
     pub head: Arc<Head>,
@@ -24,13 +24,14 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// The block that `id` stands for.
+    /// The block that `id` names.
     pub fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
         if id == BlockId::Pending {
             let view = context.chain.view(id)?;
             return Self::pending(view);
         }
-        // The head that it was found in: a newer one may have let go of what the block ran on, an older one not have it.
+        // The head that the block was found in: a newer one may have dropped the state before the block, an older one may
+        // not have the block.
         let (head, block) = find(context, id)?.ok_or_else(|| RpcError::server("block not found"))?;
         Self::of(head, block)
     }
@@ -48,13 +49,13 @@ impl Replay {
         Ok(Self { state: head.state.clone(), head, block, environment })
     }
 
-    /// A block that is not part of the chain, on top of one that is.
+    /// A block outside of the chain whose parent is in the chain.
     pub fn on(parent: &View, block: Arc<Block>) -> Self {
         let environment = parent.head.environment_of(&block);
         Self { head: parent.head.clone(), block, state: parent.state.clone(), environment }
     }
 
-    /// The block that could follow the block of `view`, without transactions.
+    /// An empty block after the block of `view`.
     pub fn next(view: &View) -> Self {
         let header = &view.block.header;
         let number = header.number + 1;
@@ -67,12 +68,12 @@ impl Replay {
         Self { head: view.head.clone(), block: view.block.clone(), state: view.state.clone(), environment }
     }
 
-    /// The circumstances under which the block runs.
+    /// The environment of the block.
     pub fn environment(&self) -> &Environment {
         &self.environment
     }
 
-    /// Begins to run the block.
+    /// Begins to execute the block.
     pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
         Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?)
     }
@@ -95,7 +96,7 @@ impl Replay {
     }
 }
 
-/// The block that holds a transaction, and its index there.
+/// The block of a transaction, and its index there.
 pub fn find_transaction(context: &Context, hash: B256) -> Result<(Replay, usize), RpcError> {
     let head = context.chain.head();
     let found = context.chain.transaction(&head, hash);

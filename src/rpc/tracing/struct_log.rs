@@ -1,5 +1,5 @@
-//! The opcode tracer (`execution-apis`, opcode-tracer): a line for each step, written as the steps are made, so that what
-//! is kept is the answer itself and its length can be bounded.
+//! The opcode tracer (`execution-apis`, opcode-tracer): a line for each step, written during execution, so that the
+//! response itself is the only record and its length can be bounded.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -23,7 +23,7 @@ use crate::{
     },
 };
 
-/// What the lines hold.
+/// The content of the lines.
 #[derive(Clone, Copy, Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct StructLogOptions {
@@ -31,7 +31,7 @@ pub struct StructLogOptions {
     disable_stack: bool,
     disable_storage: bool,
     enable_return_data: bool,
-    /// The most lines; zero for all.
+    /// The maximum number of lines; zero for all.
     limit: u64,
 }
 
@@ -40,17 +40,17 @@ pub struct StructLogger {
     options: StructLogOptions,
     lines: u64,
     out: Vec<u8>,
-    /// The step that is being made.
-    step: Option<Step>,
-    /// Slots that each contract has used so far.
+    /// The current step.
+    step: Option<OpcodeStep>,
+    /// The slots that each contract has used so far.
     storage: HashMap<Address, BTreeMap<U256, U256>, DefaultHashBuilder>,
-    /// The refund counters of the calls that are under way, without the innermost's own.
+    /// The refund counters of the active calls except the innermost.
     refunds: Vec<i64>,
     refund: i64,
 }
 
-/// What is known of a step before it is made.
-struct Step {
+/// The data of a step that is known before it executes.
+struct OpcodeStep {
     pc: usize,
     op: u8,
     gas: u64,
@@ -60,7 +60,7 @@ struct Step {
 }
 
 impl StructLogger {
-    /// No lines so far.
+    /// A tracer without lines.
     pub fn new(options: StructLogOptions) -> Self {
         Self {
             options,
@@ -92,7 +92,14 @@ impl StructLogger {
         object.end();
     }
 
-    fn write(&mut self, step: &Step, depth: usize, gas_after: u64, error: Option<String>, slots: Option<Address>) {
+    fn write(
+        &mut self,
+        step: &OpcodeStep,
+        depth: usize,
+        gas_after: u64,
+        error: Option<String>,
+        slots: Option<Address>,
+    ) {
         if self.lines > 0 {
             self.out.push(b',');
         }
@@ -136,7 +143,7 @@ impl StructLogger {
     }
 }
 
-/// Why an instruction failed; reverting is no failure of the instruction.
+/// The reason why an instruction failed; a revert is not a failure.
 fn failure(result: InstructionResult) -> Option<String> {
     match SuccessOrHalt::<HaltReason>::from(result) {
         SuccessOrHalt::Halt(reason) => Some(halt_message(&reason)),
@@ -144,7 +151,7 @@ fn failure(result: InstructionResult) -> Option<String> {
     }
 }
 
-/// It writes what it sees at once, so that its lines are all that it keeps.
+/// The tracer writes its lines at once, so that they are all that it records.
 impl Recorder for StructLogger {
     fn copied(&self) -> usize {
         self.out.len()
@@ -158,7 +165,7 @@ impl Inspector<EvmContext<'_>> for StructLogger {
         }
         let memory = &interpreter.memory;
         let return_data = &interpreter.return_data.0;
-        self.step = Some(Step {
+        self.step = Some(OpcodeStep {
             pc: interpreter.bytecode.pc(),
             op: interpreter.bytecode.opcode(),
             gas: interpreter.gas.remaining(),

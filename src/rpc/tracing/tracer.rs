@@ -1,4 +1,4 @@
-//! The tracers by name, and one trace of one transaction.
+//! The tracers by name, and the trace of one transaction.
 
 use alloy_primitives::B256;
 use alloy_rpc_types_trace::geth::{
@@ -24,13 +24,13 @@ use crate::{
     },
 };
 
-/// What to trace and how, as clients say it.
+/// The trace options of a request.
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     steps: StructLogOptions,
     tracer: Option<GethDebugBuiltInTracerType>,
     config: GethDebugTracerConfig,
-    /// How long the client waits, if that is less than the node's own limit.
+    /// The client's timeout, if it is shorter than the node's.
     pub timeout: Option<GoDuration>,
 }
 
@@ -70,7 +70,7 @@ impl Param for TraceOptions {
             config: config.map_err(|what| format!("tracerConfig: {what}"))?.unwrap_or_default(),
             timeout: field("timeout", raw.timeout)?,
         };
-        // So that a configuration that does not fit is refused before anything runs.
+        // An invalid configuration is refused before anything runs.
         options.tracer().map(|_| options)
     }
 
@@ -120,7 +120,7 @@ fn wrong_duration(text: &str) -> String {
 }
 
 impl TraceOptions {
-    /// How to ask for less than what turned out to be too much.
+    /// Advice on how to request less.
     pub fn advice(&self) -> &'static str {
         match self.tracer {
             None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
@@ -154,7 +154,7 @@ impl TraceOptions {
     }
 }
 
-/// Gives a tracer among several the configuration that stands for none in the form that it is looked for.
+/// Gives a tracer of a mux tracer its default configuration in the form that revm-inspectors expects.
 fn complete(name: &str, config: &mut Value) {
     let takes_any = !matches!(name, "4byteTracer" | "noopTracer");
     match config {
@@ -169,9 +169,9 @@ enum Tracer {
     Named(Box<DebugInspector>),
 }
 
-/// Where a traced transaction stands, if it stands anywhere.
+/// The position of a traced transaction; empty for a call.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Place {
+pub struct TracePosition {
     /// The block.
     pub block: Option<B256>,
     /// The transaction.
@@ -180,7 +180,7 @@ pub struct Place {
     pub index: Option<usize>,
 }
 
-/// What is traced.
+/// The subject of a trace.
 pub enum Subject<'x, 'a> {
     /// The next transaction of a block.
     Next(&'x mut BlockExecutor<'a>, &'x Transaction),
@@ -189,7 +189,7 @@ pub enum Subject<'x, 'a> {
 }
 
 impl Subject<'_, '_> {
-    /// Runs it under the eyes of `inspector` and lets `look` see what came of it.
+    /// Runs it with `inspector` attached, and passes the outcome to `look`.
     pub fn run<I, R>(
         self,
         inspector: &mut I,
@@ -212,7 +212,7 @@ impl Subject<'_, '_> {
 pub fn trace(
     options: &TraceOptions,
     budget: &Budget,
-    place: Place,
+    place: TracePosition,
     subject: Subject<'_, '_>,
     out: &mut Vec<u8>,
 ) -> Result<(), RpcError> {
@@ -226,7 +226,7 @@ pub fn trace(
             budget.check_size(out)
         }
         Tracer::Named(mut inspector) => {
-            // The first tells of nothing else; the other looks at the state alone.
+            // The former shows the top call alone; the latter reads the state only.
             let top_only = match &*inspector {
                 DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
                 DebugInspector::PreStateTracer(..) => true,
@@ -234,7 +234,7 @@ pub fn trace(
             };
             let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
             let seen = subject.run(&mut watch, |inspected, watch| {
-                // What is not whole is not put together either.
+                // An incomplete record is not rendered.
                 budget.check(watch.stopped())?;
                 let context =
                     TransactionContext { block_hash: place.block, tx_hash: place.transaction, tx_index: place.index };

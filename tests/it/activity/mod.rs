@@ -2,11 +2,13 @@
 
 use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
-use tetrad::account::{Kind, address_to_bech32};
+use tetrad::{
+    account::{Kind, address_to_bech32},
+    contracts::bindings::{LendingPool, Vault},
+};
 
 use crate::support::{
     TestNode,
-    abi::{Pool, Vault},
     chain::{VAULT, key, token, units},
     manual_clock, node_at, node_with,
 };
@@ -90,12 +92,14 @@ async fn a_user_has_one_history_of_both_services() {
     node.approve_all(&user, VAULT).await;
     let (usdc, weth) = (token("USDC"), token("WETH"));
     let asset = usdc.address;
-    assert!(node.send(&user, pool, Pool::depositCall { asset, amount: units(&usdc, 10_000) }).await.status());
-    assert!(node.send(&user, pool, Pool::borrowCall { asset: weth.address, amount: units(&weth, 1) }).await.status());
+    assert!(node.send(&user, pool, LendingPool::depositCall { asset, amount: units(&usdc, 10_000) }).await.status());
+    assert!(
+        node.send(&user, pool, LendingPool::borrowCall { asset: weth.address, amount: units(&weth, 1) }).await.status()
+    );
     let swapped = swap(&node, &user, "WETH", "USDC", units(&weth, 1)).await;
     let part = units(&weth, 1) / U256::from(4);
-    assert!(node.send(&user, pool, Pool::repayCall { asset: weth.address, amount: part }).await.status());
-    assert!(node.send(&user, pool, Pool::withdrawCall { asset, amount: U256::from(1_500_000) }).await.status());
+    assert!(node.send(&user, pool, LendingPool::repayCall { asset: weth.address, amount: part }).await.status());
+    assert!(node.send(&user, pool, LendingPool::withdrawCall { asset, amount: U256::from(1_500_000) }).await.status());
 
     let path = format!("/api/user/{}/history", user.address());
     let page = node.get_json(&path).await;
@@ -184,7 +188,7 @@ async fn what_memory_no_longer_holds_is_listed_all_the_same() {
             None => None,
         };
         swap(&node, user, "WETH", if round % 3 == 0 { "DOT" } else { "USDC" }, units(&weth, round + 1)).await;
-        let deposit = Pool::depositCall { asset: weth.address, amount: units(&weth, round + 1) };
+        let deposit = LendingPool::depositCall { asset: weth.address, amount: units(&weth, round + 1) };
         assert!(node.send(user, pool, deposit).await.status());
         if let Some(snapshot) = snapshot {
             assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);

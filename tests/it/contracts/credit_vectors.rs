@@ -2,10 +2,11 @@
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;
+use tetrad::contracts::bindings::{LendingLens, LendingPool};
 
 use super::{
-    abi_lending::{Credit, LendingLens, LendingPool, MathHarness, PoolHarness},
     bench::Bench,
+    harnesses::{Credit, MathHarness, PoolHarness},
     network::{ALICE, LENS, Network, OWNER, POOL},
     render::decimal,
     tokens::{TokenInfo, class_parameters},

@@ -6,10 +6,9 @@ use std::{collections::BTreeMap, env, fs, path::Path};
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
 use serde_json::json;
+use tetrad::contracts::bindings::{LendingPool, Multicall3, PriceOracle, Token, Vault};
 
 use super::{
-    abi::{Multicall3, PriceOracle, Token, Vault},
-    abi_lending::LendingPool,
     artifacts::runtime_code,
     bench::Receipt,
     network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, UPDATER, VAULT},

@@ -2,10 +2,11 @@
 
 use alloy_primitives::{Address, U256, address};
 use serde_json::Value;
+use tetrad::contracts::bindings::{LendingLens, LendingPool, Token};
 
 use super::{
-    abi_lending::{LendingLens, LendingPool, MathHarness, PoolEvents, PoolHarness},
     bench::{Bench, START},
+    harnesses::{MathHarness, PoolHarness, same},
     network::{LENS, Network, OWNER, POOL},
     render::percent,
     tokens::{TokenInfo, class_parameters},
@@ -21,7 +22,7 @@ fn rates_follow_utilisation() {
     for vector in list(&read("interest.json")["utilisation_to_rate"]) {
         let parameters = class_parameters(text(&vector["curve"]), "stable");
         let (cash, debt) = (number(&vector["cash"]), number(&vector["debt"]));
-        let rates = bench.look(MATH, MathHarness::ratesCall { parameters, cash, debt });
+        let rates = bench.look(MATH, MathHarness::ratesCall { parameters: same(&parameters), cash, debt });
         assert_eq!(rates.utilisation, number(&vector["utilRay"]), "{vector}");
         assert_eq!(rates.annual, number(&vector["annualRateRay"]), "{vector}");
         assert_eq!(rates.perSecond, numbers(&vector["perSecondRayByBand"]), "{vector}");
@@ -118,9 +119,9 @@ impl Replay {
         let collateral = TokenInfo::of("BNB");
         for token in [self.token, collateral] {
             let amount = token.worth(1_000_000_000_000);
-            let mint = super::abi::Token::mintCall { to: user, amount };
+            let mint = Token::mintCall { to: user, amount };
             self.network.send(OWNER, token.address, mint).unwrap();
-            let approve = super::abi::Token::approveCall { spender: POOL, value: U256::MAX };
+            let approve = Token::approveCall { spender: POOL, value: U256::MAX };
             self.network.send(user, token.address, approve).unwrap();
         }
         self.force_score(user, 300);
@@ -155,10 +156,10 @@ impl Replay {
             self.force_score(user, number(score).to());
         }
         Some(match text(&operation[0]) {
-            "deposit" => self.network.deposit(user, token, amount).unwrap().event::<PoolEvents::Deposit>().amount,
-            "withdraw" => self.network.withdraw(user, token, amount).unwrap().event::<PoolEvents::Withdraw>().amount,
-            "borrow" => self.network.borrow(user, token, amount).unwrap().event::<PoolEvents::Borrow>().amount,
-            "repay" => self.network.repay(user, token, amount).unwrap().event::<PoolEvents::Repay>().amount,
+            "deposit" => self.network.deposit(user, token, amount).unwrap().event::<LendingPool::Deposit>().amount,
+            "withdraw" => self.network.withdraw(user, token, amount).unwrap().event::<LendingPool::Withdraw>().amount,
+            "borrow" => self.network.borrow(user, token, amount).unwrap().event::<LendingPool::Borrow>().amount,
+            "repay" => self.network.repay(user, token, amount).unwrap().event::<LendingPool::Repay>().amount,
             other => panic!("operation {other}"),
         })
     }

@@ -1,9 +1,9 @@
 //! The views a user interface and the REST server read.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, LiquidationSide, PoolView, PositionView};
 
 use super::{
-    abi_lending::{AccountView, LendingLens, LendingPool, LiquidationSide, PoolView},
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
     tokens::{TOKENS, TokenInfo},
 };
@@ -84,9 +84,8 @@ fn suppliers_earn_what_borrowers_pay_less_the_cut() {
 fn an_account_adds_up() {
     let mut network = with_loans();
     let view = account(&mut network, ALICE);
-    let sum = |part: fn(&super::abi_lending::PositionView) -> U256| {
-        view.positions.iter().map(part).fold(U256::ZERO, |sum, value| sum + value)
-    };
+    let sum =
+        |part: fn(&PositionView) -> U256| view.positions.iter().map(part).fold(U256::ZERO, |sum, value| sum + value);
     assert_eq!(view.suppliedUsd, sum(|position| position.suppliedUsd));
     assert_eq!(view.debtUsd, sum(|position| position.debtUsd));
     let power = sum(|position| position.suppliedUsd * position.loanToValueBps / U256::from(10_000));

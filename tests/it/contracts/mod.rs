@@ -1,16 +1,14 @@
 //! The exchange and the lending protocol, tested on their real bytecode in a bare EVM.
 //!
-//! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `abi` and `abi_lending` bind it, and
-//! `network` deploys everything the way genesis does. The rest is tests.
+//! `bench` runs contracts, `artifacts` reads what `contracts/build.mjs` wrote, `harnesses` binds the
+//! contracts that only tests have, and `network` deploys everything the way genesis does. The rest is tests.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so best by panicking where it stands")]
 #![allow(non_snake_case, reason = "bindings keep Solidity's names, and so do the values that go into them")]
 
-mod abi;
-#[allow(clippy::too_many_arguments, reason = "generated, one for each field of an event")]
-pub(crate) mod abi_lending;
 mod artifacts;
 mod bench;
+mod harnesses;
 mod model;
 mod network;
 pub(crate) mod random;
@@ -21,6 +19,7 @@ mod vectors;
 mod credit_vectors;
 mod gas;
 mod interest_vectors;
+mod interfaces;
 mod lens;
 mod multicall;
 mod oracle;

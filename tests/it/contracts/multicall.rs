@@ -2,9 +2,9 @@
 
 use alloy_primitives::{Address, B256, Bytes, U256, address};
 use alloy_sol_types::SolCall;
+use tetrad::contracts::bindings::{Multicall3, Multicall3Errors, Token, TokenErrors};
 
 use super::{
-    abi::{Multicall3, Token},
     bench::{CHAIN_ID, refusal},
     network::{ALICE, BOB, Network, OWNER, STRANGER},
     tokens::TokenInfo,
@@ -30,7 +30,7 @@ fn bad() -> (Address, Bytes) {
 
 fn why_bad() -> Bytes {
     let (balance, needed) = (U256::ZERO, U256::from(1));
-    refusal(Token::ERC20InsufficientBalance { sender: MULTICALL, balance, needed })
+    refusal(TokenErrors::ERC20InsufficientBalance { sender: MULTICALL, balance, needed })
 }
 
 fn calls(list: &[(Address, Bytes)]) -> Vec<Multicall3::Call> {
@@ -47,7 +47,7 @@ fn calls_that_must_all_succeed() {
     let answer = network.look(MULTICALL, Multicall3::aggregateCall { calls: calls(&[good(), good()]) });
     assert_eq!((answer.blockNumber, answer.returnData), (network.block().number, vec![six(), six()]));
 
-    let failed = refusal(Multicall3::CallFailed { index: U256::from(1), returnData: why_bad() });
+    let failed = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: why_bad() });
     let list = calls(&[good(), bad()]);
     assert_eq!(network.send(ALICE, MULTICALL, Multicall3::aggregateCall { calls: list.clone() }).unwrap_err(), failed);
     let call = Multicall3::blockAndAggregateCall { calls: list.clone() };
@@ -86,7 +86,7 @@ fn each_call_says_whether_it_may_fail() {
     let answer = network.look(MULTICALL, Multicall3::aggregate3Call { calls: list(true) });
     assert_eq!(answer[0], Multicall3::Result { success: true, returnData: six() });
     assert_eq!(answer[1], Multicall3::Result { success: false, returnData: why_bad() });
-    let failed = refusal(Multicall3::CallFailed { index: U256::from(1), returnData: why_bad() });
+    let failed = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: why_bad() });
     let call = Multicall3::aggregate3Call { calls: list(false) };
     assert_eq!(network.send(ALICE, MULTICALL, call).unwrap_err(), failed);
 }
@@ -106,8 +106,8 @@ fn calls_with_value_spend_exactly_what_is_sent() {
         let refused = network.send_value(ALICE, MULTICALL, U256::from(sent), call.clone()).unwrap_err();
         let (sent, needed) = (U256::from(sent), U256::from(7));
         // With too little the second payment itself fails for want of funds.
-        let short = refusal(Multicall3::CallFailed { index: U256::from(1), returnData: Bytes::new() });
-        let over = refusal(Multicall3::ValueMismatch { sent, needed });
+        let short = refusal(Multicall3Errors::CallFailed { index: U256::from(1), returnData: Bytes::new() });
+        let over = refusal(Multicall3Errors::ValueMismatch { sent, needed });
         assert!(refused == if sent < needed { short } else { over });
     }
     network.send_value(ALICE, MULTICALL, U256::from(7), call).unwrap();
@@ -119,7 +119,7 @@ fn calls_with_value_spend_exactly_what_is_sent() {
     let steal = Multicall3::aggregate3ValueCall { calls: vec![pay(BOB, 5, false)] };
     let refused = network.send(BOB, MULTICALL, steal).unwrap_err();
     let (sent, needed) = (U256::ZERO, U256::from(5));
-    assert_eq!(refused, refusal(Multicall3::ValueMismatch { sent, needed }));
+    assert_eq!(refused, refusal(Multicall3Errors::ValueMismatch { sent, needed }));
 }
 
 #[test]

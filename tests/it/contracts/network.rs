@@ -8,10 +8,9 @@ use std::{
 use alloy_primitives::{Address, Bytes, U256, address};
 use alloy_sol_types::SolValue;
 use revm::database::InMemoryDB;
+use tetrad::contracts::bindings::{LendingPool, PriceOracle, Token, Vault};
 
 use super::{
-    abi::{PriceOracle, Token, Vault},
-    abi_lending::LendingPool,
     bench::{Bench, Receipt, START},
     tokens::{TOKENS, TokenInfo},
 };

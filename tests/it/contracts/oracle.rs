@@ -1,9 +1,9 @@
 //! The price oracle: who may set a price, and which prices it takes.
 
 use alloy_primitives::{Address, Bytes, U256, address};
+use tetrad::contracts::bindings::{PriceOracle, PriceOracleErrors};
 
 use super::{
-    abi::{Ownable, PriceOracle},
     bench::{Receipt, refusal},
     network::{ALICE, Network, ORACLE, OWNER, STRANGER, UPDATER},
     tokens::{TOKENS, TokenInfo},
@@ -107,14 +107,14 @@ fn only_the_updater_updates() {
     for caller in [OWNER, ALICE] {
         let call = PriceOracle::updatePricesCall { tokens: vec![], prices: vec![] };
         let refused = network.send(caller, ORACLE, call).unwrap_err();
-        assert_eq!(refused, refusal(PriceOracle::NotUpdater { caller }));
+        assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller }));
     }
     let receipt = network.send(OWNER, ORACLE, PriceOracle::setUpdaterCall { newUpdater: ALICE }).unwrap();
     let event = PriceOracle::UpdaterChanged { previousUpdater: UPDATER, newUpdater: ALICE };
     assert_eq!(receipt.event::<PriceOracle::UpdaterChanged>(), event);
     assert_eq!(network.look(ORACLE, PriceOracle::updaterCall {}), ALICE);
     let refused = update(&mut network, NEW_TOKEN, 1).unwrap_err();
-    assert_eq!(refused, refusal(PriceOracle::NotUpdater { caller: UPDATER }));
+    assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller: UPDATER }));
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn a_batch_needs_a_price_for_every_token() {
     let mut network = Network::new();
     let call = PriceOracle::updatePricesCall { tokens: vec![NEW_TOKEN, STRANGER], prices: vec![U256::from(1)] };
     let refused = network.send(UPDATER, ORACLE, call).unwrap_err();
-    let expected = PriceOracle::LengthMismatch { tokens: U256::from(2), prices: U256::from(1) };
+    let expected = PriceOracleErrors::LengthMismatch { tokens: U256::from(2), prices: U256::from(1) };
     assert_eq!(refused, refusal(expected));
 }
 
@@ -135,7 +135,7 @@ fn the_owner_overrides_but_not_with_nonsense() {
     for nonsense in [U256::ZERO, U256::from(LIMIT)] {
         let call = PriceOracle::setPriceCall { token, price: nonsense };
         let refused = network.send(OWNER, ORACLE, call).unwrap_err();
-        assert_eq!(refused, refusal(PriceOracle::InvalidPrice { price: nonsense }));
+        assert_eq!(refused, refusal(PriceOracleErrors::InvalidPrice { price: nonsense }));
     }
 }
 
@@ -159,9 +159,9 @@ fn the_owner_decides_how_far_and_how_long() {
     }
 
     let refused = network.send(OWNER, ORACLE, PriceOracle::setMaxMoveBpsCall { newBps: 0 }).unwrap_err();
-    assert_eq!(refused, refusal(PriceOracle::InvalidMaxMove {}));
+    assert_eq!(refused, refusal(PriceOracleErrors::InvalidMaxMove {}));
     let refused = network.send(OWNER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds: "0".parse().unwrap() });
-    assert_eq!(refused.unwrap_err(), refusal(PriceOracle::InvalidMaxAge {}));
+    assert_eq!(refused.unwrap_err(), refusal(PriceOracleErrors::InvalidMaxAge {}));
 }
 
 #[test]
@@ -189,14 +189,14 @@ fn a_missing_price_is_never_fresh() {
 #[test]
 fn the_rules_are_the_owners() {
     let mut network = Network::new();
-    let expected = refusal(Ownable::OwnableUnauthorizedAccount { account: UPDATER });
+    let expected = refusal(PriceOracleErrors::OwnableUnauthorizedAccount { account: UPDATER });
     let token = NEW_TOKEN;
     let refused = [
         network.send(UPDATER, ORACLE, PriceOracle::setPriceCall { token, price: U256::from(1) }),
         network.send(UPDATER, ORACLE, PriceOracle::setUpdaterCall { newUpdater: ALICE }),
         network.send(UPDATER, ORACLE, PriceOracle::setMaxMoveBpsCall { newBps: 1 }),
         network.send(UPDATER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds: "1".parse().unwrap() }),
-        network.send(UPDATER, ORACLE, Ownable::transferOwnershipCall { newOwner: ALICE }),
+        network.send(UPDATER, ORACLE, PriceOracle::transferOwnershipCall { newOwner: ALICE }),
     ];
     for result in refused {
         assert_eq!(result.unwrap_err(), expected);

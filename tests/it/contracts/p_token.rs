@@ -1,10 +1,9 @@
 //! The receipt tokens: an ERC-20 whose balances are claims on the pool.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors};
 
 use super::{
-    abi::Token,
-    abi_lending::{LendingPool, PToken, PoolErrors, PoolEvents},
     bench::refusal,
     network::{ALICE, BOB, CAROL, Network, OWNER, POOL, WHALE},
     tokens::{TOKENS, TokenInfo},
@@ -40,8 +39,8 @@ fn a_transfer_moves_the_claim() {
     let (from, to, value) = (ALICE, BOB, U256::from(300));
     assert_eq!(receipt.event::<Token::Transfer>(), Token::Transfer { from, to, value });
     let asset = usdc.address;
-    let event = PoolEvents::SupplyTransferred { asset, from, to, amount: value, scaledAmount: value };
-    assert_eq!(receipt.event::<PoolEvents::SupplyTransferred>(), event);
+    let event = LendingPool::SupplyTransferred { asset, from, to, amount: value, scaledAmount: value };
+    assert_eq!(receipt.event::<LendingPool::SupplyTransferred>(), event);
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), U256::from(700));
     assert_eq!(network.balance_of(usdc.p_token(), BOB), U256::from(300));
     network.withdraw(BOB, usdc, U256::MAX).unwrap();
@@ -55,7 +54,7 @@ fn an_allowance_is_spent() {
     let value = U256::from(10);
     let call = Token::transferFromCall { from: ALICE, to: CAROL, value };
     let refused = network.send(BOB, usdc.p_token(), call.clone()).unwrap_err();
-    let error = Token::ERC20InsufficientAllowance { spender: BOB, allowance: U256::ZERO, needed: value };
+    let error = TokenErrors::ERC20InsufficientAllowance { spender: BOB, allowance: U256::ZERO, needed: value };
     assert_eq!(refused, refusal(error));
     network.send(ALICE, usdc.p_token(), Token::approveCall { spender: BOB, value }).unwrap();
     network.send(BOB, usdc.p_token(), call).unwrap();
@@ -70,11 +69,11 @@ fn more_than_the_balance_is_refused_in_the_standards_words() {
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let error =
-        Token::ERC20InsufficientBalance { sender: ALICE, balance: U256::from(1_000), needed: U256::from(1_001) };
+        TokenErrors::ERC20InsufficientBalance { sender: ALICE, balance: U256::from(1_000), needed: U256::from(1_001) };
     assert_eq!(transfer(&mut network, usdc, U256::from(1_001)).unwrap_err(), refusal(error));
     let call = Token::transferCall { to: Address::ZERO, value: U256::from(1) };
     let refused = network.send(ALICE, usdc.p_token(), call).unwrap_err();
-    assert_eq!(refused, refusal(Token::ERC20InvalidReceiver { receiver: Address::ZERO }));
+    assert_eq!(refused, refusal(TokenErrors::ERC20InvalidReceiver { receiver: Address::ZERO }));
 }
 
 #[test]
@@ -100,7 +99,7 @@ fn a_borrower_cannot_give_the_collateral_away() {
     network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
     network.borrow(ALICE, weth, weth.worth(3_500)).unwrap();
     let refused = transfer(&mut network, usdc, usdc.worth(6_000)).unwrap_err();
-    assert_eq!(refused[..4], <PoolErrors::BorrowingPowerExceeded as alloy_sol_types::SolError>::SELECTOR);
+    assert_eq!(refused[..4], <LendingPoolErrors::BorrowingPowerExceeded as alloy_sol_types::SolError>::SELECTOR);
     transfer(&mut network, usdc, usdc.worth(4_000)).unwrap();
 }
 
@@ -125,10 +124,10 @@ fn only_the_receipt_token_moves_claims_and_only_the_pool_reports_them() {
     for caller in [ALICE, WHALE, OWNER, weth.p_token()] {
         let call = LendingPool::transferSupplyCall { asset: usdc.address, from, to, amount };
         let refused = network.send(caller, POOL, call).unwrap_err();
-        assert_eq!(refused, refusal(PoolErrors::NotPToken { caller }));
+        assert_eq!(refused, refusal(LendingPoolErrors::NotPToken { caller }));
     }
     let refused = network.send(ALICE, usdc.p_token(), PToken::recordTransferCall { from, to, amount }).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NotPool { caller: ALICE }));
+    assert_eq!(refused, refusal(PTokenErrors::NotPool { caller: ALICE }));
 }
 
 #[test]
@@ -136,5 +135,5 @@ fn a_transfer_of_an_unknown_asset_is_refused() {
     let mut network = Network::new();
     let call = LendingPool::transferSupplyCall { asset: ALICE, from: BOB, to: CAROL, amount: U256::from(1) };
     let refused = network.send(ALICE, POOL, call).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::UnsupportedAsset { asset: ALICE }));
+    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedAsset { asset: ALICE }));
 }

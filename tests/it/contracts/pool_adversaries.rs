@@ -2,11 +2,14 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token};
 
 use super::{
-    abi::{Guard, Manners, Ownable, PriceOracle, RogueToken, Token},
-    abi_lending::{LendingPool, ReserveState},
     bench::{Receipt, refusal},
+    harnesses::{
+        RogueToken::{self, Manners},
+        RogueTokenErrors,
+    },
     network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, WHALE},
     tokens::TokenInfo,
 };
@@ -28,7 +31,7 @@ fn with_rogue() -> Network {
     network.send(OWNER, POOL, call).unwrap();
     for (holder, dollars) in [(WHALE, 1_000_000_u64), (ALICE, 10_000), (BOB, 0)] {
         let amount = U256::from(dollars * 1_000_000);
-        network.send(OWNER, ROGUE, RogueToken::mintCall { to: holder, amount: amount + amount }).unwrap();
+        network.send(OWNER, ROGUE, Token::mintCall { to: holder, amount: amount + amount }).unwrap();
         network.send(holder, ROGUE, Token::approveCall { spender: POOL, value: U256::MAX }).unwrap();
         if dollars > 0 {
             network.send(holder, POOL, LendingPool::depositCall { asset: ROGUE, amount }).unwrap();
@@ -38,7 +41,7 @@ fn with_rogue() -> Network {
 }
 
 fn behave(network: &mut Network, manners: Manners) {
-    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners }).unwrap();
+    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners }).unwrap();
 }
 
 fn state(network: &mut Network) -> ReserveState {
@@ -75,7 +78,7 @@ fn a_token_that_moves_another_amount_is_not_taken() {
         network.send(ALICE, POOL, LendingPool::borrowCall { asset: ROGUE, amount: expected }).unwrap();
         behave(&mut network, manners);
         let before = state(&mut network);
-        let mismatch = refusal(Guard::TransferMismatch { expected, received: U256::from(received) });
+        let mismatch = refusal(LendingPoolErrors::TransferMismatch { expected, received: U256::from(received) });
         assert_eq!(network.send(ALICE, POOL, deposit(10_000)).unwrap_err(), mismatch);
         let repay = LendingPool::repayCall { asset: ROGUE, amount: U256::MAX };
         assert_eq!(network.send(ALICE, POOL, repay).unwrap_err(), mismatch);
@@ -89,8 +92,8 @@ fn a_token_that_refuses_is_believed() {
     network.send(ALICE, POOL, LendingPool::borrowCall { asset: ROGUE, amount: U256::from(50_000) }).unwrap();
     let before = state(&mut network);
     for (manners, error) in [
-        (Manners::ReturnsFalse, refusal(Guard::SafeERC20FailedOperation { token: ROGUE })),
-        (Manners::Reverts, refusal(RogueToken::Refused {})),
+        (Manners::ReturnsFalse, refusal(LendingPoolErrors::SafeERC20FailedOperation { token: ROGUE })),
+        (Manners::Reverts, refusal(RogueTokenErrors::Refused {})),
     ] {
         behave(&mut network, manners);
         for result in every_operation(&mut network) {
@@ -116,11 +119,11 @@ fn nobody_gets_in_through_a_callback() {
         LendingPool::transferSupplyCall { asset, from, to, amount }.abi_encode(),
         LendingPool::collectTreasuryCall { asset, amount, to }.abi_encode(),
     ];
-    let guarded = refusal(Guard::ReentrancyGuardReentrantCall {});
+    let guarded = refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {});
     for data in entrances {
         let mut network = with_rogue();
         own_the_pool(&mut network);
-        let call = RogueToken::callBackCall { target: POOL, data: data.into() };
+        let call = RogueToken::callBackCall { target_: POOL, data_: data.into() };
         network.send(OWNER, ROGUE, call).unwrap();
         network.send(ALICE, POOL, deposit(10_000)).unwrap();
         assert_eq!(network.look(ROGUE, RogueToken::callResultCall {}), guarded);
@@ -133,11 +136,11 @@ fn nobody_gets_in_through_a_callback() {
 
 /// Makes the token the pool's owner, so that nothing but the guard can stop it.
 fn own_the_pool(network: &mut Network) {
-    network.send(OWNER, POOL, Ownable::transferOwnershipCall { newOwner: ROGUE }).unwrap();
-    let accept = Ownable::acceptOwnershipCall {}.abi_encode();
-    network.send(OWNER, ROGUE, RogueToken::callBackCall { target: POOL, data: accept.into() }).unwrap();
+    network.send(OWNER, POOL, LendingPool::transferOwnershipCall { newOwner: ROGUE }).unwrap();
+    let accept = LendingPool::acceptOwnershipCall {}.abi_encode();
+    network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: POOL, data_: accept.into() }).unwrap();
     network.send(ALICE, ROGUE, Token::transferCall { to: BOB, value: U256::from(1) }).unwrap();
-    assert_eq!(network.look(POOL, Ownable::ownerCall {}), ROGUE);
+    assert_eq!(network.look(POOL, LendingPool::ownerCall {}), ROGUE);
 }
 
 #[test]
@@ -146,11 +149,11 @@ fn a_receipt_cannot_be_passed_on_from_within_a_withdrawal() {
     // The token holds a claim itself and tries to move it while Alice withdraws.
     network.send(ALICE, P_ROGUE, Token::transferCall { to: ROGUE, value: U256::from(5_000) }).unwrap();
     let data = Token::transferCall { to: BOB, value: U256::from(5_000) }.abi_encode();
-    network.send(OWNER, ROGUE, RogueToken::callBackCall { target: P_ROGUE, data: data.into() }).unwrap();
+    network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: P_ROGUE, data_: data.into() }).unwrap();
     let withdraw = LendingPool::withdrawCall { asset: ROGUE, amount: U256::from(1_000) };
     network.send(ALICE, POOL, withdraw).unwrap();
     let result = network.look(ROGUE, RogueToken::callResultCall {});
-    assert_eq!(result, refusal(Guard::ReentrancyGuardReentrantCall {}));
+    assert_eq!(result, refusal(LendingPoolErrors::ReentrancyGuardReentrantCall {}));
 }
 
 #[test]
@@ -158,7 +161,7 @@ fn the_books_are_right_while_a_token_calls_out() {
     // Whoever is called in the middle of an operation sees the state as it will be: no view can be played off.
     let mut network = with_rogue();
     let view = LendingPool::suppliedByCall { asset: ROGUE, user: ALICE };
-    let call = RogueToken::callBackCall { target: POOL, data: view.abi_encode().into() };
+    let call = RogueToken::callBackCall { target_: POOL, data_: view.abi_encode().into() };
     network.send(OWNER, ROGUE, call).unwrap();
     let withdraw = LendingPool::withdrawCall { asset: ROGUE, amount: U256::from(1_000) };
     network.send(ALICE, POOL, withdraw).unwrap();
@@ -182,7 +185,7 @@ fn a_liquidator_must_really_pay() {
         inKind: in_kind,
     };
     behave(&mut network, Manners::Lies);
-    let mismatch = refusal(Guard::TransferMismatch { expected: amount, received: U256::ZERO });
+    let mismatch = refusal(LendingPoolErrors::TransferMismatch { expected: amount, received: U256::ZERO });
     for in_kind in [false, true] {
         assert_eq!(network.send(ALICE, POOL, liquidate(in_kind)).unwrap_err(), mismatch);
     }

@@ -1,9 +1,9 @@
 //! Debts that nothing covers any more.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, ReserveState};
 
 use super::{
-    abi_lending::{LendingLens, LendingPool, PoolErrors, PoolEvents, ReserveState},
     bench::{Receipt, refusal},
     network::{ALICE, BOB, CAROL, LENS, Network, OWNER, POOL, WHALE},
     tokens::TokenInfo,
@@ -49,13 +49,18 @@ fn what_the_treasury_cannot_bear_becomes_a_deficit() {
     under_water(&mut network);
     let before = [slack(&mut network, usdc), slack(&mut network, usdt)];
     let receipt = liquidate(&mut network, usdc, weth);
-    assert_eq!(receipt.event::<PoolEvents::Liquidation>().repaid, usdc.worth(1_000));
+    assert_eq!(receipt.event::<LendingPool::Liquidation>().repaid, usdc.worth(1_000));
     let none = U256::ZERO;
     let written_off = [
-        PoolEvents::DebtWrittenOff { asset: usdt.address, user: ALICE, amount: usdt.worth(50), fromTreasury: none },
-        PoolEvents::DebtWrittenOff { asset: usdc.address, user: ALICE, amount: usdc.worth(11_000), fromTreasury: none },
+        LendingPool::DebtWrittenOff { asset: usdt.address, user: ALICE, amount: usdt.worth(50), fromTreasury: none },
+        LendingPool::DebtWrittenOff {
+            asset: usdc.address,
+            user: ALICE,
+            amount: usdc.worth(11_000),
+            fromTreasury: none,
+        },
     ];
-    assert_eq!(receipt.events::<PoolEvents::DebtWrittenOff>(), written_off);
+    assert_eq!(receipt.events::<LendingPool::DebtWrittenOff>(), written_off);
     assert_eq!(state(&mut network, usdc).deficit, usdc.worth(11_000));
     assert_eq!(state(&mut network, usdt).deficit, usdt.worth(50));
     assert_eq!([slack(&mut network, usdc), slack(&mut network, usdt)], before);
@@ -74,7 +79,7 @@ fn the_treasury_bears_what_it_can() {
     assert!(treasury > U256::ZERO);
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
-    let written_off = receipt.events::<PoolEvents::DebtWrittenOff>().remove(1);
+    let written_off = receipt.events::<LendingPool::DebtWrittenOff>().remove(1);
     assert_eq!((written_off.asset, written_off.fromTreasury), (usdc.address, treasury));
     let after = state(&mut network, usdc);
     assert_eq!((after.treasury, after.deficit), (U256::ZERO, written_off.amount - treasury));
@@ -101,7 +106,7 @@ fn later_income_repays_the_deficit_first() {
     assert!(after.deficit < before.deficit, "the cut of the interest recovers losses");
     assert_eq!(after.treasury, U256::ZERO);
     let refused = network.send(OWNER, POOL, collect(usdc, OWNER)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::ZeroAmount {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::ZeroAmount {}));
     for _ in 0..10 {
         earn(&mut network, usdc);
     }
@@ -127,7 +132,7 @@ fn a_liquidation_fee_is_income_too() {
     assert!(deficit > U256::ZERO);
     network.set_price(usdc, DOLLAR);
     under_water(&mut network);
-    let fee = liquidate(&mut network, usdc, weth).event::<PoolEvents::Liquidation>().fee;
+    let fee = liquidate(&mut network, usdc, weth).event::<LendingPool::Liquidation>().fee;
     let after = state(&mut network, weth);
     assert_eq!((after.deficit, after.treasury), (deficit - fee, U256::ZERO));
 }
@@ -139,9 +144,9 @@ fn other_collateral_keeps_a_debt_alive() {
     network.deposit(ALICE, cro, cro.worth(1)).unwrap();
     under_water(&mut network);
     let receipt = liquidate(&mut network, usdc, weth);
-    assert!(receipt.events::<PoolEvents::DebtWrittenOff>().is_empty());
+    assert!(receipt.events::<LendingPool::DebtWrittenOff>().is_empty());
     let receipt = liquidate(&mut network, usdc, cro);
-    assert_eq!(receipt.events::<PoolEvents::DebtWrittenOff>().len(), 2);
+    assert_eq!(receipt.events::<LendingPool::DebtWrittenOff>().len(), 2);
 }
 
 #[test]
@@ -154,16 +159,20 @@ fn a_debt_whose_collateral_became_worthless_can_be_given_up_by_anybody() {
     let give_up = LendingPool::writeOffCall { user: ALICE };
     let refused = network.send(BOB, POOL, give_up.clone()).unwrap_err();
     let healthFactorBps = network.look(LENS, LendingLens::getAccountCall { user: ALICE }).healthFactorBps;
-    assert_eq!(refused, refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+    assert_eq!(refused, refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
 
     network.set_price(weth, DOLLAR);
     let receipt = network.send(BOB, POOL, give_up.clone()).unwrap();
-    let event = receipt.event::<PoolEvents::DebtWrittenOff>();
+    let event = receipt.event::<LendingPool::DebtWrittenOff>();
     assert_eq!((event.asset, event.amount), (usdc.address, U256::from(2)));
     assert_eq!(state(&mut network, usdc).deficit, U256::from(2));
 
     let refused = network.send(BOB, POOL, give_up).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NotLiquidatable { healthFactorBps: U256::MAX }), "nothing is owed now");
+    assert_eq!(
+        refused,
+        refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps: U256::MAX }),
+        "nothing is owed now"
+    );
 }
 
 #[test]
@@ -178,6 +187,6 @@ fn suppliers_are_paid_as_far_as_the_cash_goes() {
     liquidate(&mut network, usdc, weth);
     let refused = network.withdraw(WHALE, usdc, U256::MAX).unwrap_err();
     let (needed, available) = (usdc.worth(20_000), usdc.worth(9_000));
-    assert_eq!(refused, refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+    assert_eq!(refused, refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
     network.withdraw(WHALE, usdc, available).unwrap();
 }

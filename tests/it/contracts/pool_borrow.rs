@@ -2,10 +2,9 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
+use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, LendingPoolErrors, Token, TokenErrors};
 
 use super::{
-    abi::Token,
-    abi_lending::{AccountView, LendingLens, LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, WHALE},
     tokens::TokenInfo,
@@ -29,8 +28,8 @@ fn a_loan_is_paid_out_and_owed() {
     let weth = TokenInfo::of("WETH");
     let (before, amount) = (network.balance_of(weth.address, ALICE), weth.unit());
     let receipt = network.borrow(ALICE, weth, amount).unwrap();
-    let event = PoolEvents::Borrow { asset: weth.address, user: ALICE, amount };
-    assert_eq!(receipt.event::<PoolEvents::Borrow>(), event);
+    let event = LendingPool::Borrow { asset: weth.address, user: ALICE, amount };
+    assert_eq!(receipt.event::<LendingPool::Borrow>(), event);
     assert_eq!(network.balance_of(weth.address, ALICE), before + amount);
     let view = account(&mut network, ALICE);
     assert_eq!(view.debtUsd, U256::from(weth.price_usd_e8));
@@ -49,7 +48,7 @@ fn what_the_view_calls_available_can_be_borrowed_to_the_last_unit() {
     let all = usdt.worth(7_136);
     let refused = network.borrow(ALICE, usdt, all + U256::from(1)).unwrap_err();
     let debtUsd = view.availableUsd + U256::from(100);
-    let error = PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd: view.borrowingPowerUsd };
+    let error = LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd: view.borrowingPowerUsd };
     assert_eq!(refused, refusal(error));
     network.borrow(ALICE, usdt, all).unwrap();
     let view = account(&mut network, ALICE);
@@ -63,7 +62,7 @@ fn collateral_in_use_cannot_be_withdrawn() {
     let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
     network.borrow(ALICE, usdt, usdt.worth(3_500)).unwrap();
     let refused = network.withdraw(ALICE, usdc, usdc.worth(6_000)).unwrap_err();
-    assert_eq!(refused[..4], PoolErrors::BorrowingPowerExceeded::SELECTOR);
+    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
     network.withdraw(ALICE, usdc, usdc.worth(4_000)).unwrap();
     network.repay(ALICE, usdt, U256::MAX).unwrap();
     network.withdraw(ALICE, usdc, U256::MAX).unwrap();
@@ -75,7 +74,7 @@ fn nobody_borrows_without_collateral() {
     let weth = TokenInfo::of("WETH");
     let refused = network.borrow(BOB, weth, U256::from(1)).unwrap_err();
     let (debtUsd, borrowingPowerUsd) = (U256::from(1), U256::ZERO);
-    assert_eq!(refused, refusal(PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+    assert_eq!(refused, refusal(LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
 }
 
 #[test]
@@ -86,7 +85,7 @@ fn the_pool_lends_no_more_than_its_cash() {
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     let refused = network.borrow(ALICE, usdc, U256::from(101)).unwrap_err();
     let (needed, available) = (U256::from(101), U256::from(100));
-    assert_eq!(refused, refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+    assert_eq!(refused, refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
     network.borrow(ALICE, usdc, U256::from(100)).unwrap();
 }
 
@@ -95,15 +94,15 @@ fn a_repayment_takes_at_most_what_is_owed() {
     let mut network = with_collateral();
     let usdt = TokenInfo::of("USDT");
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NothingOwed { asset: usdt.address, user: ALICE }));
+    assert_eq!(refused, refusal(LendingPoolErrors::NothingOwed { asset: usdt.address, user: ALICE }));
 
     let before = network.balance_of(usdt.address, ALICE);
     network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
     let amount = usdt.worth(400);
     let receipt = network.repay(ALICE, usdt, amount).unwrap();
-    assert_eq!(receipt.event::<PoolEvents::Repay>(), PoolEvents::Repay { asset: usdt.address, user: ALICE, amount });
+    assert_eq!(receipt.event::<LendingPool::Repay>(), LendingPool::Repay { asset: usdt.address, user: ALICE, amount });
     let receipt = network.repay(ALICE, usdt, U256::MAX).unwrap();
-    assert_eq!(receipt.event::<PoolEvents::Repay>().amount, usdt.worth(600));
+    assert_eq!(receipt.event::<LendingPool::Repay>().amount, usdt.worth(600));
     assert_eq!(network.balance_of(usdt.address, ALICE), before);
     assert_eq!(account(&mut network, ALICE).debtUsd, U256::ZERO);
 }
@@ -133,7 +132,7 @@ fn an_unapproved_repayment_shows_the_tokens_own_error() {
     network.send(ALICE, usdt.address, Token::approveCall { spender: POOL, value: U256::from(9) }).unwrap();
     let refused = network.repay(ALICE, usdt, U256::MAX).unwrap_err();
     let (allowance, needed) = (U256::from(9), U256::from(10));
-    assert_eq!(refused, refusal(Token::ERC20InsufficientAllowance { spender: POOL, allowance, needed }));
+    assert_eq!(refused, refusal(TokenErrors::ERC20InsufficientAllowance { spender: POOL, allowance, needed }));
 }
 
 #[test]
@@ -143,7 +142,7 @@ fn stale_prices_stop_what_they_could_be_used_for_and_nothing_else() {
     network.borrow(ALICE, usdt, usdt.worth(100)).unwrap();
     network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
     network.warp(601);
-    let stale = |token: TokenInfo| -> Bytes { refusal(PoolErrors::StalePrice { asset: token.address }) };
+    let stale = |token: TokenInfo| -> Bytes { refusal(LendingPoolErrors::StalePrice { asset: token.address }) };
     let small = U256::from(1_000);
     let give = Token::transferCall { to: BOB, value: small };
     let liquidate = LendingPool::liquidateCall {
@@ -183,11 +182,11 @@ fn a_paused_asset_can_only_be_repaid() {
     network.deposit(ALICE, usdt, usdt.worth(100)).unwrap();
     for token in [usdt, usdc] {
         let call = LendingPool::setPausedCall { asset: token.address, paused: true };
-        let event = PoolEvents::PausedChanged { asset: token.address, paused: true };
-        assert_eq!(network.send(OWNER, POOL, call).unwrap().event::<PoolEvents::PausedChanged>(), event);
+        let event = LendingPool::PausedChanged { asset: token.address, paused: true };
+        assert_eq!(network.send(OWNER, POOL, call).unwrap().event::<LendingPool::PausedChanged>(), event);
     }
     let small = U256::from(1_000);
-    let paused = |token: TokenInfo| refusal(PoolErrors::AssetPaused { asset: token.address });
+    let paused = |token: TokenInfo| refusal(LendingPoolErrors::AssetPaused { asset: token.address });
     assert_eq!(network.deposit(ALICE, usdt, small).unwrap_err(), paused(usdt));
     assert_eq!(network.withdraw(ALICE, usdt, small).unwrap_err(), paused(usdt));
     assert_eq!(network.borrow(ALICE, usdt, small).unwrap_err(), paused(usdt));

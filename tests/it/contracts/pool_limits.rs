@@ -2,11 +2,11 @@
 
 use alloy_primitives::{Address, U256, address};
 use alloy_sol_types::SolValue;
+use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token};
 
 use super::{
-    abi::{PriceOracle, Token},
-    abi_lending::{LendingLens, LendingPool, MathHarness, PoolErrors, PoolHarness},
     bench::{Bench, refusal},
+    harnesses::{MathHarness, PoolHarness},
     network::{ALICE, BOB, LENS, Network, ORACLE, OWNER, POOL, WHALE},
     tokens::{TOKENS, TokenInfo},
 };
@@ -96,7 +96,7 @@ fn a_few_units_left_behind_cannot_lock_an_asset() {
     assert!(claim <= uni.worth(1_000) && uni.worth(1_000) - claim <= unit);
     // Less than ten thousand of these units could lose more than a ten-thousandth.
     let refused = network.deposit(BOB, uni, (unit - U256::from(1)) * U256::from(5_000)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::AmountTooSmall {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::AmountTooSmall {}));
     network.deposit(BOB, uni, unit * U256::from(5_000)).unwrap();
     network.withdraw(BOB, uni, U256::MAX).unwrap();
     network.repay(ALICE, uni, uni.worth(1_000)).unwrap();

@@ -2,10 +2,9 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
+use tetrad::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token};
 
 use super::{
-    abi::{Ownable, PriceOracle},
-    abi_lending::{AssetParameters, LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
     network::{ALICE, BOB, Network, ORACLE, OWNER, POOL, STRANGER, WHALE},
     tokens::{TOKENS, TokenInfo},
@@ -37,14 +36,14 @@ fn an_asset_is_added_once_and_listed() {
     let mut network = Network::new();
     deploy(&mut network, ASSET, P_TOKEN, 18);
     let receipt = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap();
-    let event = PoolEvents::AssetAdded { asset: ASSET, pToken: P_TOKEN, id: U256::from(12), decimals: U256::from(18) };
-    assert_eq!(receipt.event::<PoolEvents::AssetAdded>(), event);
-    let event = PoolEvents::ParametersChanged { asset: ASSET, parameters: sound() };
-    assert_eq!(receipt.event::<PoolEvents::ParametersChanged>(), event);
-    let event = PoolEvents::CapsChanged { asset: ASSET, supplyCap: U256::from(5), borrowCap: U256::from(4) };
-    assert_eq!(receipt.event::<PoolEvents::CapsChanged>(), event);
+    let event = LendingPool::AssetAdded { asset: ASSET, pToken: P_TOKEN, id: U256::from(12), decimals: U256::from(18) };
+    assert_eq!(receipt.event::<LendingPool::AssetAdded>(), event);
+    let event = LendingPool::ParametersChanged { asset: ASSET, parameters: sound() };
+    assert_eq!(receipt.event::<LendingPool::ParametersChanged>(), event);
+    let event = LendingPool::CapsChanged { asset: ASSET, supplyCap: U256::from(5), borrowCap: U256::from(4) };
+    assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
-    let state = receipt.event::<PoolEvents::ReserveUpdated>().state;
+    let state = receipt.event::<LendingPool::ReserveUpdated>().state;
     assert_eq!(state, network.look(POOL, LendingPool::getReserveCall { asset: ASSET }).state);
     assert_eq!((state.liquidityIndex, state.borrowIndexes), (ray(), [ray(); 5]));
 
@@ -56,7 +55,7 @@ fn an_asset_is_added_once_and_listed() {
     assert_eq!((view.supplyCap, view.borrowCap, view.parameters), (U256::from(5), U256::from(4), sound()));
 
     let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::AlreadyAdded { asset: ASSET }));
+    assert_eq!(refused, refusal(LendingPoolErrors::AlreadyAdded { asset: ASSET }));
 }
 
 #[test]
@@ -65,9 +64,9 @@ fn an_asset_and_its_receipt_token_must_belong_together() {
     deploy(&mut network, ASSET, P_TOKEN, 18);
     let usdc = TokenInfo::of("USDC");
     for (asset, p_token, error) in [
-        (STRANGER, P_TOKEN, refusal(PoolErrors::NotAContract { account: STRANGER })),
-        (ASSET, STRANGER, refusal(PoolErrors::NotAContract { account: STRANGER })),
-        (ASSET, usdc.p_token(), refusal(PoolErrors::WrongPToken { pToken: usdc.p_token() })),
+        (STRANGER, P_TOKEN, refusal(LendingPoolErrors::NotAContract { account: STRANGER })),
+        (ASSET, STRANGER, refusal(LendingPoolErrors::NotAContract { account: STRANGER })),
+        (ASSET, usdc.p_token(), refusal(LendingPoolErrors::WrongPToken { pToken: usdc.p_token() })),
     ] {
         assert_eq!(network.send(OWNER, POOL, add(asset, p_token, sound())).unwrap_err(), error);
     }
@@ -75,7 +74,7 @@ fn an_asset_and_its_receipt_token_must_belong_together() {
     let other = Address::repeat_byte(0x73);
     network.deploy(other, OWNER, "PToken", &(ORACLE, ASSET).abi_encode_params());
     let refused = network.send(OWNER, POOL, add(ASSET, other, sound())).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::WrongPToken { pToken: other }));
+    assert_eq!(refused, refusal(LendingPoolErrors::WrongPToken { pToken: other }));
 }
 
 #[test]
@@ -83,7 +82,7 @@ fn more_than_18_decimals_are_refused() {
     let mut network = Network::new();
     deploy(&mut network, ASSET, P_TOKEN, 19);
     let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::UnsupportedDecimals { decimals: 19 }));
+    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedDecimals { decimals: 19 }));
 }
 
 #[test]
@@ -101,11 +100,11 @@ fn there_is_room_for_64_assets() {
     }
     deploy(&mut network, ASSET, P_TOKEN, 6);
     let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::TooManyAssets {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::TooManyAssets {}));
     // The last of them works like any other.
     let last = numbered(0xa1, 63);
-    network.send(OWNER, last, super::abi::Token::mintCall { to: ALICE, amount: U256::from(5) }).unwrap();
-    let approve = super::abi::Token::approveCall { spender: POOL, value: U256::MAX };
+    network.send(OWNER, last, Token::mintCall { to: ALICE, amount: U256::from(5) }).unwrap();
+    let approve = Token::approveCall { spender: POOL, value: U256::MAX };
     network.send(ALICE, last, approve).unwrap();
     network.send(ALICE, POOL, LendingPool::depositCall { asset: last, amount: U256::from(5) }).unwrap();
     assert_eq!(network.balance_of(numbered(0xa2, 63), ALICE), U256::from(5));
@@ -128,7 +127,7 @@ fn contradictory_parameters_are_refused() {
         let mut parameters = sound();
         change(&mut parameters);
         let refused = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap_err();
-        assert_eq!(refused, refusal(PoolErrors::InvalidParameters {}));
+        assert_eq!(refused, refusal(LendingPoolErrors::InvalidParameters {}));
     }
     let extremes: [fn(&mut AssetParameters); 4] = [
         |p| p.kinkBps = 10_000,
@@ -144,7 +143,7 @@ fn contradictory_parameters_are_refused() {
     deploy(&mut network, ASSET, P_TOKEN, 18);
     let parameters = AssetParameters { kinkBps: 0, ..sound() };
     let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, parameters)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::InvalidParameters {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::InvalidParameters {}));
 }
 
 #[test]
@@ -158,7 +157,7 @@ fn new_rates_apply_from_now_on() {
     let before = network.look(POOL, LendingPool::getReserveCall { asset }).state;
     let parameters = AssetParameters { baseRateBps: 5_000, ..usdc.parameters() };
     let receipt = network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters }).unwrap();
-    assert_eq!(receipt.event::<PoolEvents::ReserveUpdated>().state, before);
+    assert_eq!(receipt.event::<LendingPool::ReserveUpdated>().state, before);
     assert_eq!(network.look(POOL, LendingPool::getReserveCall { asset }).state, before);
 }
 
@@ -169,20 +168,20 @@ fn the_treasury_is_collected_as_far_as_there_is_cash() {
     let (asset, to) = (usdc.address, STRANGER);
     let collect = |amount: U256| LendingPool::collectTreasuryCall { asset, amount, to };
     let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::ZeroAmount {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::ZeroAmount {}));
 
     network.deposit(ALICE, weth, weth.worth(2_000_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(1_000_000)).unwrap();
     network.wait(30 * 86_400);
     let state = network.look(POOL, LendingPool::getReserveCall { asset }).state;
     let refused = network.send(OWNER, POOL, collect(U256::MAX)).unwrap_err();
-    let error = PoolErrors::InsufficientLiquidity { needed: state.treasury, available: U256::ZERO };
+    let error = LendingPoolErrors::InsufficientLiquidity { needed: state.treasury, available: U256::ZERO };
     assert_eq!(refused, refusal(error));
 
     network.repay(ALICE, usdc, U256::MAX).unwrap();
     let receipt = network.send(OWNER, POOL, collect(U256::from(7))).unwrap();
-    let event = PoolEvents::TreasuryCollected { asset, receiver: to, amount: U256::from(7) };
-    assert_eq!(receipt.event::<PoolEvents::TreasuryCollected>(), event);
+    let event = LendingPool::TreasuryCollected { asset, receiver: to, amount: U256::from(7) };
+    assert_eq!(receipt.event::<LendingPool::TreasuryCollected>(), event);
     network.send(OWNER, POOL, collect(U256::MAX)).unwrap();
     assert_eq!(network.balance_of(asset, STRANGER), state.treasury);
     let after = network.look(POOL, LendingPool::getReserveCall { asset }).state;
@@ -197,16 +196,16 @@ fn prices_can_come_from_another_oracle() {
     assert_eq!(network.look(POOL, LendingPool::oracleCall {}), ORACLE);
     let other = Address::repeat_byte(0x66);
     let refused = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NotAContract { account: other }));
+    assert_eq!(refused, refusal(LendingPoolErrors::NotAContract { account: other }));
     network.deploy(other, OWNER, "PriceOracle", &(OWNER, OWNER).abi_encode_params());
     let receipt = network.send(OWNER, POOL, LendingPool::setOracleCall { newOracle: other }).unwrap();
-    let event = PoolEvents::OracleChanged { previousOracle: ORACLE, newOracle: other };
-    assert_eq!(receipt.event::<PoolEvents::OracleChanged>(), event);
+    let event = LendingPool::OracleChanged { previousOracle: ORACLE, newOracle: other };
+    assert_eq!(receipt.event::<LendingPool::OracleChanged>(), event);
 
     let usdc = TokenInfo::of("USDC");
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     let refused = network.borrow(ALICE, usdc, U256::from(1)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::StalePrice { asset: usdc.address }), "it has no prices yet");
+    assert_eq!(refused, refusal(LendingPoolErrors::StalePrice { asset: usdc.address }), "it has no prices yet");
     let call = PriceOracle::setPriceCall { token: usdc.address, price: U256::from(100_000_000) };
     network.send(OWNER, other, call).unwrap();
     network.borrow(ALICE, usdc, U256::from(1)).unwrap();
@@ -224,10 +223,10 @@ fn everything_here_is_the_owners() {
         network.send(BOB, POOL, LendingPool::setPausedCall { asset, paused: true }),
         network.send(BOB, POOL, LendingPool::setOracleCall { newOracle: ORACLE }),
         network.send(BOB, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
-        network.send(BOB, POOL, Ownable::transferOwnershipCall { newOwner: BOB }),
+        network.send(BOB, POOL, LendingPool::transferOwnershipCall { newOwner: BOB }),
     ];
     for result in refused {
-        assert_eq!(result.unwrap_err(), refusal(Ownable::OwnableUnauthorizedAccount { account: BOB }));
+        assert_eq!(result.unwrap_err(), refusal(LendingPoolErrors::OwnableUnauthorizedAccount { account: BOB }));
     }
     let asset = STRANGER;
     let unknown = [
@@ -237,6 +236,6 @@ fn everything_here_is_the_owners() {
         network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
     ];
     for result in unknown {
-        assert_eq!(result.unwrap_err(), refusal(PoolErrors::UnsupportedAsset { asset }));
+        assert_eq!(result.unwrap_err(), refusal(LendingPoolErrors::UnsupportedAsset { asset }));
     }
 }

@@ -1,16 +1,15 @@
 //! Supplying to the pool and taking back.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{Account, LendingPool, LendingPoolErrors, ReserveState, Token};
 
 use super::{
-    abi::Token,
-    abi_lending::{LendingPool, PoolErrors, PoolEvents},
     bench::refusal,
     network::{ALICE, BOB, Network, OWNER, POOL, STRANGER, WHALE},
     tokens::TokenInfo,
 };
 
-fn reserve(network: &mut Network, token: TokenInfo) -> super::abi_lending::ReserveState {
+fn reserve(network: &mut Network, token: TokenInfo) -> ReserveState {
     network.look(POOL, LendingPool::getReserveCall { asset: token.address }).state
 }
 
@@ -20,8 +19,8 @@ fn a_deposit_becomes_a_claim() {
     let usdc = TokenInfo::of("USDC");
     let (before, amount) = (network.balance_of(usdc.address, ALICE), usdc.worth(1_000));
     let receipt = network.deposit(ALICE, usdc, amount).unwrap();
-    let event = PoolEvents::Deposit { asset: usdc.address, user: ALICE, amount };
-    assert_eq!(receipt.event::<PoolEvents::Deposit>(), event);
+    let event = LendingPool::Deposit { asset: usdc.address, user: ALICE, amount };
+    assert_eq!(receipt.event::<LendingPool::Deposit>(), event);
     let minted = Token::Transfer { from: Address::ZERO, to: ALICE, value: amount };
     assert!(receipt.events::<Token::Transfer>().contains(&minted), "a wallet must see the receipt arrive");
     assert_eq!(network.balance_of(usdc.address, ALICE), before - amount);
@@ -38,20 +37,20 @@ fn a_withdrawal_pays_at_most_what_is_there() {
     network.deposit(ALICE, usdc, U256::from(1_000)).unwrap();
     let receipt = network.withdraw(ALICE, usdc, U256::from(400)).unwrap();
     let amount = U256::from(400);
-    let event = PoolEvents::Withdraw { asset: usdc.address, user: ALICE, amount };
-    assert_eq!(receipt.event::<PoolEvents::Withdraw>(), event);
+    let event = LendingPool::Withdraw { asset: usdc.address, user: ALICE, amount };
+    assert_eq!(receipt.event::<LendingPool::Withdraw>(), event);
     let burned = Token::Transfer { from: ALICE, to: Address::ZERO, value: amount };
     assert!(receipt.events::<Token::Transfer>().contains(&burned));
 
     let receipt = network.withdraw(ALICE, usdc, U256::MAX).unwrap();
-    assert_eq!(receipt.event::<PoolEvents::Withdraw>().amount, U256::from(600));
+    assert_eq!(receipt.event::<LendingPool::Withdraw>().amount, U256::from(600));
     assert_eq!(network.balance_of(usdc.address, ALICE), before);
     let (account, _) = account(&mut network, ALICE);
     assert!(account.holdings.is_empty(), "an emptied position is forgotten");
     assert_eq!(account.credit.held, 0);
 }
 
-fn account(network: &mut Network, user: Address) -> (super::abi_lending::Account, U256) {
+fn account(network: &mut Network, user: Address) -> (Account, U256) {
     let answer = network.look(POOL, LendingPool::getAccountCall { user });
     (answer.account, answer.score)
 }
@@ -60,7 +59,7 @@ fn account(network: &mut Network, user: Address) -> (super::abi_lending::Account
 fn nothing_is_not_an_amount() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
-    let zero = refusal(PoolErrors::ZeroAmount {});
+    let zero = refusal(LendingPoolErrors::ZeroAmount {});
     assert_eq!(network.deposit(ALICE, usdc, U256::ZERO).unwrap_err(), zero);
     assert_eq!(network.withdraw(ALICE, usdc, U256::ZERO).unwrap_err(), zero);
     assert_eq!(network.borrow(ALICE, usdc, U256::ZERO).unwrap_err(), zero);
@@ -71,7 +70,7 @@ fn nothing_is_not_an_amount() {
 fn an_unknown_asset_is_refused() {
     let mut network = Network::new();
     let (asset, amount) = (STRANGER, U256::from(1));
-    let unsupported = refusal(PoolErrors::UnsupportedAsset { asset });
+    let unsupported = refusal(LendingPoolErrors::UnsupportedAsset { asset });
     let refused = [
         network.send(ALICE, POOL, LendingPool::depositCall { asset, amount }),
         network.send(ALICE, POOL, LendingPool::withdrawCall { asset, amount }),
@@ -93,7 +92,7 @@ fn there_must_be_something_to_withdraw() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
     let refused = network.withdraw(ALICE, usdc, U256::MAX).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NothingSupplied { asset: usdc.address, user: ALICE }));
+    assert_eq!(refused, refusal(LendingPoolErrors::NothingSupplied { asset: usdc.address, user: ALICE }));
 }
 
 #[test]
@@ -104,7 +103,7 @@ fn a_withdrawal_is_whole_or_not_at_all() {
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     network.borrow(ALICE, usdc, usdc.worth(400)).unwrap();
     let (needed, available) = (usdc.worth(600) + U256::from(1), usdc.worth(600));
-    let short = refusal(PoolErrors::InsufficientLiquidity { needed, available });
+    let short = refusal(LendingPoolErrors::InsufficientLiquidity { needed, available });
     assert_eq!(network.withdraw(WHALE, usdc, needed).unwrap_err(), short);
     network.withdraw(WHALE, usdc, available).unwrap();
 }
@@ -117,19 +116,19 @@ fn a_cap_limits_supply_and_lending() {
     let call = LendingPool::setCapsCall { asset: usdc.address, supplyCap: supply_cap, borrowCap: borrow_cap };
     let receipt = network.send(OWNER, POOL, call).unwrap();
     let (supplyCap, borrowCap) = (U256::from(supply_cap), U256::from(borrow_cap));
-    let event = PoolEvents::CapsChanged { asset: usdc.address, supplyCap, borrowCap };
-    assert_eq!(receipt.event::<PoolEvents::CapsChanged>(), event);
+    let event = LendingPool::CapsChanged { asset: usdc.address, supplyCap, borrowCap };
+    assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
     network.deposit(WHALE, usdc, U256::from(999_999)).unwrap();
     let (supplied, cap) = (U256::from(1_000_001), supplyCap);
     let refused = network.deposit(WHALE, usdc, U256::from(2)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::SupplyCapExceeded { supplied, cap }));
+    assert_eq!(refused, refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap }));
     network.deposit(WHALE, usdc, U256::from(1)).unwrap();
 
     let (borrowed, cap) = (U256::from(1_001), borrowCap);
     let refused = network.borrow(ALICE, usdc, borrowed).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::BorrowCapExceeded { borrowed, cap }));
+    assert_eq!(refused, refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
     network.borrow(ALICE, usdc, cap).unwrap();
 }
 
@@ -139,7 +138,7 @@ fn a_deposit_too_small_for_a_share_is_refused() {
     let usdc = TokenInfo::of("USDC");
     grow_index(&mut network, usdc);
     let refused = network.deposit(BOB, usdc, U256::from(1)).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::AmountTooSmall {}));
+    assert_eq!(refused, refusal(LendingPoolErrors::AmountTooSmall {}));
     network.deposit(BOB, usdc, U256::from(2)).unwrap();
 }
 
@@ -180,7 +179,7 @@ fn interest_reaches_the_suppliers_and_the_treasury() {
     assert!(state.treasury <= earned / U256::from(9) + U256::from(1));
 
     network.repay(ALICE, usdc, U256::MAX).unwrap();
-    let paid = network.withdraw(WHALE, usdc, U256::MAX).unwrap().event::<PoolEvents::Withdraw>().amount;
+    let paid = network.withdraw(WHALE, usdc, U256::MAX).unwrap().event::<LendingPool::Withdraw>().amount;
     assert_eq!(paid, claim, "a view promises what a transaction of the same block pays");
 }
 

@@ -2,9 +2,9 @@
 
 use alloy_primitives::{Address, Bytes, U256, address};
 use serde_json::Value;
+use tetrad::contracts::bindings::{SwapStatus, Token, Vault, VaultErrors};
 
 use super::{
-    abi::{SwapStatus, Token, Vault, VaultErrors},
     bench::refusal,
     network::{ALICE, Network, OWNER, VAULT},
     tokens::TokenInfo,

@@ -3,9 +3,9 @@
 use alloy_primitives::{Address, B256, U256};
 use alloy_sol_types::{SolError, SolStruct, SolValue, eip712_domain, sol};
 use k256::ecdsa::SigningKey;
+use tetrad::contracts::bindings::{Token, TokenErrors};
 
 use super::{
-    abi::{Ownable, Token},
     bench::{CHAIN_ID, refusal},
     network::{ALICE, BOB, Network, OWNER, STRANGER},
     tokens::{TOKENS, TokenInfo},
@@ -27,7 +27,7 @@ fn only_the_owner_mints() {
     let token = TokenInfo::of("USDC").address;
     let mint = Token::mintCall { to: STRANGER, amount: U256::from(7) };
     let refused = network.send(ALICE, token, mint.clone()).unwrap_err();
-    assert_eq!(refused, refusal(Ownable::OwnableUnauthorizedAccount { account: ALICE }));
+    assert_eq!(refused, refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE }));
 
     let receipt = network.send(OWNER, token, mint).unwrap();
     let event = Token::Transfer { from: Address::ZERO, to: STRANGER, value: U256::from(7) };
@@ -39,20 +39,20 @@ fn only_the_owner_mints() {
 fn ownership_moves_in_two_steps() {
     let mut network = Network::new();
     let token = TokenInfo::of("USDC").address;
-    network.send(OWNER, token, Ownable::transferOwnershipCall { newOwner: BOB }).unwrap();
-    assert_eq!(network.look(token, Ownable::ownerCall {}), OWNER);
-    assert_eq!(network.look(token, Ownable::pendingOwnerCall {}), BOB);
-    let refused = network.send(ALICE, token, Ownable::acceptOwnershipCall {}).unwrap_err();
-    assert_eq!(refused, refusal(Ownable::OwnableUnauthorizedAccount { account: ALICE }));
-    network.send(BOB, token, Ownable::acceptOwnershipCall {}).unwrap();
-    assert_eq!(network.look(token, Ownable::ownerCall {}), BOB);
+    network.send(OWNER, token, Token::transferOwnershipCall { newOwner: BOB }).unwrap();
+    assert_eq!(network.look(token, Token::ownerCall {}), OWNER);
+    assert_eq!(network.look(token, Token::pendingOwnerCall {}), BOB);
+    let refused = network.send(ALICE, token, Token::acceptOwnershipCall {}).unwrap_err();
+    assert_eq!(refused, refusal(TokenErrors::OwnableUnauthorizedAccount { account: ALICE }));
+    network.send(BOB, token, Token::acceptOwnershipCall {}).unwrap();
+    assert_eq!(network.look(token, Token::ownerCall {}), BOB);
 }
 
 #[test]
 fn a_token_must_have_an_owner() {
     let arguments = ("T".to_owned(), "T".to_owned(), U256::from(18), Address::ZERO).abi_encode_params();
     let refused = Network::new().try_deploy(Address::repeat_byte(9), OWNER, "Token", &arguments).unwrap_err();
-    assert_eq!(refused, refusal(Ownable::OwnableInvalidOwner { owner: Address::ZERO }));
+    assert_eq!(refused, refusal(TokenErrors::OwnableInvalidOwner { owner: Address::ZERO }));
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_signature_approves_in_place_of_a_transaction() {
     let mut forged = call.clone();
     forged.value = U256::from(6);
     let refused = network.send(BOB, token.address, forged).unwrap_err();
-    assert_eq!(refused[..4], Token::ERC2612InvalidSigner::SELECTOR);
+    assert_eq!(refused[..4], TokenErrors::ERC2612InvalidSigner::SELECTOR);
 
     network.send(BOB, token.address, call.clone()).unwrap();
     let allowance = network.look(token.address, Token::allowanceCall { owner: signer, spender: BOB });
@@ -78,7 +78,7 @@ fn a_signature_approves_in_place_of_a_transaction() {
     network.warp(1);
     let late = signed(&key, token, &Permit { nonce: U256::from(1), ..permit });
     let refused = network.send(BOB, token.address, late).unwrap_err();
-    assert_eq!(refused, refusal(Token::ERC2612ExpiredSignature { deadline }));
+    assert_eq!(refused, refusal(TokenErrors::ERC2612ExpiredSignature { deadline }));
 }
 
 sol! {

@@ -2,10 +2,14 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
+use tetrad::contracts::bindings::{PriceOracle, Token, Vault, VaultErrors};
 
 use super::{
-    abi::{Guard, Manners, PriceOracle, RogueToken, Token, Vault},
     bench::{Receipt, refusal},
+    harnesses::{
+        RogueToken::{self, Manners},
+        RogueTokenErrors,
+    },
     network::{ALICE, Network, ORACLE, OWNER, VAULT},
     tokens::TokenInfo,
 };
@@ -18,7 +22,7 @@ fn with_rogue() -> Network {
     let mut network = Network::new();
     network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
     for holder in [OWNER, ALICE] {
-        network.send(OWNER, ROGUE, RogueToken::mintCall { to: holder, amount: U256::from(RESERVE) }).unwrap();
+        network.send(OWNER, ROGUE, Token::mintCall { to: holder, amount: U256::from(RESERVE) }).unwrap();
         network.send(holder, ROGUE, Token::approveCall { spender: VAULT, value: U256::MAX }).unwrap();
     }
     let price = U256::from(100_000_000);
@@ -30,7 +34,7 @@ fn with_rogue() -> Network {
 }
 
 fn behave(network: &mut Network, manners: Manners) {
-    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners }).unwrap();
+    network.send(OWNER, ROGUE, RogueToken::behaveCall { manners_: manners }).unwrap();
 }
 
 fn swap(network: &mut Network, token_in: Address, token_out: Address) -> Result<Receipt, Bytes> {
@@ -69,10 +73,10 @@ fn a_token_that_moves_another_amount_is_not_taken() {
         let mut network = with_rogue();
         behave(&mut network, manners);
         let received = U256::from(received);
-        let mismatch = refusal(Guard::TransferMismatch { expected, received });
+        let mismatch = refusal(VaultErrors::TransferMismatch { expected, received });
         assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), mismatch);
         let add = Vault::addLiquidityCall { token: ROGUE, amount: expected };
-        network.send(OWNER, ROGUE, RogueToken::mintCall { to: OWNER, amount: expected }).unwrap();
+        network.send(OWNER, ROGUE, Token::mintCall { to: OWNER, amount: expected }).unwrap();
         assert_eq!(network.send(OWNER, VAULT, add).unwrap_err(), mismatch);
         let (owed, held) = owed_and_held(&mut network);
         assert_eq!(owed, held);
@@ -84,12 +88,12 @@ fn a_token_that_refuses_is_believed() {
     let usdc = TokenInfo::of("USDC").address;
     let mut network = with_rogue();
     behave(&mut network, Manners::ReturnsFalse);
-    let failed = refusal(Guard::SafeERC20FailedOperation { token: ROGUE });
+    let failed = refusal(VaultErrors::SafeERC20FailedOperation { token: ROGUE });
     assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), failed);
     assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), failed);
     behave(&mut network, Manners::Reverts);
-    assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), refusal(RogueToken::Refused {}));
-    assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), refusal(RogueToken::Refused {}));
+    assert_eq!(swap(&mut network, ROGUE, usdc).unwrap_err(), refusal(RogueTokenErrors::Refused {}));
+    assert_eq!(swap(&mut network, usdc, ROGUE).unwrap_err(), refusal(RogueTokenErrors::Refused {}));
 }
 
 #[test]
@@ -103,12 +107,12 @@ fn nobody_gets_in_through_a_callback() {
     };
     for (token_in, token_out) in [(ROGUE, usdc), (usdc, ROGUE)] {
         let mut network = with_rogue();
-        let call = RogueToken::callBackCall { target: VAULT, data: again.abi_encode().into() };
+        let call = RogueToken::callBackCall { target_: VAULT, data_: again.abi_encode().into() };
         network.send(OWNER, ROGUE, call).unwrap();
         swap(&mut network, token_in, token_out).unwrap();
         assert!(!network.look(ROGUE, RogueToken::callSucceededCall {}));
         let result = network.look(ROGUE, RogueToken::callResultCall {});
-        assert_eq!(result, refusal(Guard::ReentrancyGuardReentrantCall {}));
+        assert_eq!(result, refusal(VaultErrors::ReentrancyGuardReentrantCall {}));
         let (owed, held) = owed_and_held(&mut network);
         assert_eq!(owed, held);
     }
@@ -126,14 +130,14 @@ fn the_owners_functions_are_guarded_too() {
     for data in calls {
         let mut network = with_rogue();
         // The token owns the vault, so that nothing but the guard can stop it.
-        network.send(OWNER, VAULT, super::abi::Ownable::transferOwnershipCall { newOwner: ROGUE }).unwrap();
-        let accept = super::abi::Ownable::acceptOwnershipCall {}.abi_encode();
-        network.send(OWNER, ROGUE, RogueToken::callBackCall { target: VAULT, data: accept.into() }).unwrap();
+        network.send(OWNER, VAULT, Vault::transferOwnershipCall { newOwner: ROGUE }).unwrap();
+        let accept = Vault::acceptOwnershipCall {}.abi_encode();
+        network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: VAULT, data_: accept.into() }).unwrap();
         network.send(ALICE, ROGUE, Token::transferCall { to: OWNER, value: amount }).unwrap();
-        network.send(OWNER, ROGUE, RogueToken::callBackCall { target: VAULT, data: data.into() }).unwrap();
+        network.send(OWNER, ROGUE, RogueToken::callBackCall { target_: VAULT, data_: data.into() }).unwrap();
         swap(&mut network, ROGUE, TokenInfo::of("USDC").address).unwrap();
         let result = network.look(ROGUE, RogueToken::callResultCall {});
-        assert_eq!(result, refusal(Guard::ReentrancyGuardReentrantCall {}));
+        assert_eq!(result, refusal(VaultErrors::ReentrancyGuardReentrantCall {}));
     }
 }
 
@@ -143,7 +147,7 @@ fn the_books_are_right_while_a_token_calls_out() {
     let mut network = with_rogue();
     let usdc = TokenInfo::of("USDC").address;
     let view = Vault::reservesCall { token: ROGUE };
-    let call = RogueToken::callBackCall { target: VAULT, data: view.abi_encode().into() };
+    let call = RogueToken::callBackCall { target_: VAULT, data_: view.abi_encode().into() };
     network.send(OWNER, ROGUE, call).unwrap();
     swap(&mut network, ROGUE, usdc).unwrap();
     let seen = network.look(ROGUE, RogueToken::callResultCall {});

@@ -1,11 +1,11 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
+use tetrad::contracts::bindings::{SwapStatus, Token, TokenErrors, Vault, VaultErrors};
 
 use super::{
-    abi::{SwapStatus, Token, Vault, VaultErrors},
-    abi_lending::MathHarness,
     bench::refusal,
+    harnesses::MathHarness,
     network::{ALICE, Network, OWNER, STRANGER, VAULT},
     tokens::TokenInfo,
 };
@@ -91,10 +91,10 @@ fn the_first_failed_check_is_the_one_shown() {
     network.send(OWNER, VAULT, Vault::setImpactWindowCall { bpsPerHour: 0 }).unwrap();
 
     let (balance, needed) = (U256::ZERO, attempt.amount_in);
-    let error = Token::ERC20InsufficientAllowance { spender: VAULT, allowance: balance, needed };
+    let error = TokenErrors::ERC20InsufficientAllowance { spender: VAULT, allowance: balance, needed };
     expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
     network.send(STRANGER, weth.address, Token::approveCall { spender: VAULT, value: needed }).unwrap();
-    let error = Token::ERC20InsufficientBalance { sender: STRANGER, balance, needed };
+    let error = TokenErrors::ERC20InsufficientBalance { sender: STRANGER, balance, needed };
     expect(&mut network, &attempt, refusal(error), SwapStatus::Ok);
     network.send(OWNER, weth.address, Token::mintCall { to: STRANGER, amount: needed }).unwrap();
     assert_eq!(attempt.send(&mut network), Ok(()));

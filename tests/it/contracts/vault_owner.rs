@@ -2,9 +2,9 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
+use tetrad::contracts::bindings::{Token, Vault, VaultErrors};
 
 use super::{
-    abi::{Guard, Ownable, Token, Vault, VaultErrors},
     bench::refusal,
     network::{ALICE, BOB, Network, ORACLE, OWNER, STRANGER, VAULT},
     tokens::{TOKENS, TokenInfo},
@@ -139,7 +139,7 @@ fn a_reserve_never_outgrows_its_slot() {
     network.send(OWNER, token, Token::mintCall { to: OWNER, amount }).unwrap();
     let refused = network.send(OWNER, VAULT, Vault::addLiquidityCall { token, amount }).unwrap_err();
     let value = amount + TokenInfo::of("USDC").worth(10_000_000);
-    assert_eq!(refused, refusal(Guard::SafeCastOverflowedUintDowncast { bits: 160, value }));
+    assert_eq!(refused, refusal(VaultErrors::SafeCastOverflowedUintDowncast { bits: 160, value }));
 }
 
 #[test]
@@ -155,9 +155,9 @@ fn everything_here_is_the_owners() {
         network.send(BOB, VAULT, Vault::unpauseCall {}),
         network.send(BOB, VAULT, Vault::setOracleCall { newOracle: ORACLE }),
         network.send(BOB, VAULT, Vault::setImpactWindowCall { bpsPerHour: 1 }),
-        network.send(BOB, VAULT, Ownable::transferOwnershipCall { newOwner: BOB }),
+        network.send(BOB, VAULT, Vault::transferOwnershipCall { newOwner: BOB }),
     ];
     for result in refused {
-        assert_eq!(result.unwrap_err(), refusal(Ownable::OwnableUnauthorizedAccount { account: BOB }));
+        assert_eq!(result.unwrap_err(), refusal(VaultErrors::OwnableUnauthorizedAccount { account: BOB }));
     }
 }

@@ -1,9 +1,9 @@
 //! Random swaps at random prices. What the rules promise about the vault must hold after every one.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{SwapStatus, Vault};
 
 use super::{
-    abi::{SwapStatus, Vault},
     network::{ALICE, BOB, CAROL, Network, OWNER, VAULT},
     random::{Random, steps},
     tokens::{TOKENS, TokenInfo},

@@ -1,9 +1,9 @@
 //! The optional limit on what the swaps of an hour may take of a reserve together.
 
 use alloy_primitives::{Bytes, U256};
+use tetrad::contracts::bindings::{Vault, VaultErrors};
 
 use super::{
-    abi::{Vault, VaultErrors},
     bench::{Receipt, refusal},
     network::{ALICE, Network, OWNER, VAULT},
     tokens::TokenInfo,

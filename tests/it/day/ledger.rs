@@ -6,22 +6,12 @@ use alloy::{
     primitives::{Address, U256},
     providers::Provider,
     rpc::types::Filter,
-    sol,
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::{LendingLens, LendingPool, PoolView, Token, Vault};
 
-use crate::{
-    contracts::abi_lending::{LendingLens, PoolEvents, PoolView},
-    support::{TestNode, chain::VAULT},
-};
-
-sol! {
-    function totalSupply() external view returns (uint256);
-    function balanceOf(address account) external view returns (uint256);
-    function reserves(address token) external view returns (uint256);
-    function feesAccrued(address token) external view returns (uint256);
-}
+use crate::support::{TestNode, chain::VAULT};
 
 /// Views that return a number, all at once and of one block.
 async fn ask(node: &TestNode, calls: Vec<(Address, Vec<u8>)>) -> Vec<U256> {
@@ -62,10 +52,10 @@ impl Books {
             .collect();
         let mut calls = Vec::new();
         for token in &tokens {
-            calls.push((token.address, totalSupplyCall {}.abi_encode()));
-            calls.push((VAULT, reservesCall { token: token.address }.abi_encode()));
-            calls.push((VAULT, feesAccruedCall { token: token.address }.abi_encode()));
-            let balance = |account: &Address| (token.address, balanceOfCall { account: *account }.abi_encode());
+            calls.push((token.address, Token::totalSupplyCall {}.abi_encode()));
+            calls.push((VAULT, Vault::reservesCall { token: token.address }.abi_encode()));
+            calls.push((VAULT, Vault::feesAccruedCall { token: token.address }.abi_encode()));
+            let balance = |account: &Address| (token.address, Token::balanceOfCall { account: *account }.abi_encode());
             calls.extend(everybody.iter().map(balance));
         }
         let numbers = ask(node, calls).await;
@@ -89,7 +79,7 @@ impl Books {
         let head = node.block_number().await;
         let filter = Filter::new()
             .address(contracts.lending_pool)
-            .event_signature(PoolEvents::ReserveUpdated::SIGNATURE_HASH)
+            .event_signature(LendingPool::ReserveUpdated::SIGNATURE_HASH)
             .from_block(self.seen + 1)
             .to_block(head);
         if self.seen < head {

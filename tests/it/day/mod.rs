@@ -8,15 +8,10 @@ mod stage;
 
 use alloy::primitives::U256;
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
 
 use self::stage::{Actor, Stage};
-use crate::{
-    contracts::abi_lending::{LendingLens, LendingPool},
-    support::{
-        abi::{Pool, Vault},
-        chain::{token, units},
-    },
-};
+use crate::support::chain::{token, units};
 
 const DAY: u64 = 86_400;
 
@@ -41,7 +36,7 @@ async fn nothing_is_created_or_lost() {
     for week in 1..=4u64 {
         stage.pass(7 * DAY).await;
         stage.price(&weth, 351_235_000_000 + week * 1_000_000_007).await;
-        stage.act(Actor::Borrower, Pool::repayCall { asset: usdc.address, amount: units(&usdc, 4_500) }).await;
+        stage.act(Actor::Borrower, LendingPool::repayCall { asset: usdc.address, amount: units(&usdc, 4_500) }).await;
         stage.did(Actor::Borrower, "repay");
         stage.swap(Actor::Trader, &weth, &wbtc, units(&weth, week) / U256::from(3)).await;
         stage.check().await;
@@ -51,8 +46,7 @@ async fn nothing_is_created_or_lost() {
     assert!(score["creditScore"].as_u64() > Some(350), "{score}");
 
     // The lender gives a part of the claim away, as a token.
-    let receipt =
-        crate::support::abi::Erc20::transferCall { to: stage.address(Actor::Trader), value: units(&usdc, 5_000) };
+    let receipt = Token::transferCall { to: stage.address(Actor::Trader), value: units(&usdc, 5_000) };
     stage.call(Actor::Lender, usdc.receipt, receipt).await;
     stage.did(Actor::Lender, "transfer");
     stage.did(Actor::Trader, "transfer");
@@ -87,15 +81,15 @@ async fn nothing_is_created_or_lost() {
     // Two more weeks, and everybody settles.
     stage.pass(14 * DAY).await;
     stage.price(&weth, 180_000_000_000).await;
-    stage.act(Actor::Borrower, Pool::repayCall { asset: usdc.address, amount: U256::MAX }).await;
+    stage.act(Actor::Borrower, LendingPool::repayCall { asset: usdc.address, amount: U256::MAX }).await;
     stage.did(Actor::Borrower, "repay");
-    stage.act(Actor::Borrower, Pool::withdrawCall { asset: weth.address, amount: U256::MAX }).await;
+    stage.act(Actor::Borrower, LendingPool::withdrawCall { asset: weth.address, amount: U256::MAX }).await;
     stage.did(Actor::Borrower, "withdraw");
     for asset in [usdc.address, wbtc.address] {
-        stage.act(Actor::Lender, Pool::withdrawCall { asset, amount: U256::MAX }).await;
+        stage.act(Actor::Lender, LendingPool::withdrawCall { asset, amount: U256::MAX }).await;
         stage.did(Actor::Lender, "withdraw");
     }
-    stage.act(Actor::Trader, Pool::withdrawCall { asset: usdc.address, amount: U256::MAX }).await;
+    stage.act(Actor::Trader, LendingPool::withdrawCall { asset: usdc.address, amount: U256::MAX }).await;
     stage.did(Actor::Trader, "withdraw");
     stage.check().await;
 

@@ -8,14 +8,16 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use tetrad::network::Token;
+use tetrad::{
+    contracts::bindings::{LendingPool, Vault},
+    network::Token,
+};
 
 use super::ledger::Books;
 use crate::{
     lending::views::assert_rest_is_the_views,
     support::{
         TestNode,
-        abi::{Pool, Vault},
         chain::{VAULT, key, usd_e8},
         node_with,
         socket::PriceSocket,
@@ -93,13 +95,13 @@ impl Stage {
     }
 
     pub async fn lend(&mut self, actor: Actor, token: &Token, amount: U256) {
-        self.act(actor, Pool::depositCall { asset: token.address, amount }).await;
+        self.act(actor, LendingPool::depositCall { asset: token.address, amount }).await;
         self.did(actor, "deposit");
         self.check().await;
     }
 
     pub async fn borrow(&mut self, actor: Actor, token: &Token, amount: U256) {
-        self.act(actor, Pool::borrowCall { asset: token.address, amount }).await;
+        self.act(actor, LendingPool::borrowCall { asset: token.address, amount }).await;
         self.did(actor, "borrow");
         self.check().await;
     }

@@ -1,6 +1,7 @@
 //! Taking the whole chain along.
 
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::Token;
 
 use super::NOBODY;
 use crate::support::{TestNode, chain::token, node, node_with, number};
@@ -29,7 +30,7 @@ async fn another_node_goes_on_from_a_dump() {
     one.rpc("anvil_setChainId", json!([31337])).await;
     one.rpc("anvil_setBalance", json!([NOBODY, "0x10"])).await;
     let usdc = token("USDC");
-    let call = crate::support::abi::Erc20::transferCall { to: NOBODY.parse().unwrap(), value: "5".parse().unwrap() };
+    let call = Token::transferCall { to: NOBODY.parse().unwrap(), value: "5".parse().unwrap() };
     let data = alloy::sol_types::SolCall::abi_encode(&call);
     let request =
         json!([{"from": one.account(0), "to": usdc.address, "data": alloy_primitives::hex::encode_prefixed(data)}]);

@@ -5,9 +5,12 @@ use std::sync::{Arc, atomic::AtomicBool};
 use alloy::{primitives::Bytes, sol, sol_types::SolCall};
 use alloy_primitives::{Address, U256};
 use serde_json::json;
-use tetrad::console::{Console, ConsoleConfig};
+use tetrad::{
+    console::{Console, ConsoleConfig},
+    contracts::bindings::Token,
+};
 
-use crate::support::{TestNode, abi, chain::token, node};
+use crate::support::{TestNode, chain::token, node};
 
 /// Runs this: sends what follows the first 32 bytes of its input to the console, then reverts with nothing.
 const SPEAKER: &str = "60203603602060003760006000602036036000\
@@ -41,7 +44,7 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
     let node = node().await;
     let usdc = token("USDC");
     let to = Address::with_last_byte(9);
-    node.send(&node.signer(0), usdc.address, abi::Erc20::transferCall { to, value: U256::from(5) }).await;
+    node.send(&node.signer(0), usdc.address, Token::transferCall { to, value: U256::from(5) }).await;
     assert!(shown(&node, 0).contains("→ USDC.transfer  "), "{}", shown(&node, 0));
     let call = format!("USDC.transfer(to: {to}, value: 5)");
     assert!(shown(&node, 1).contains(&call), "{}", shown(&node, 1));
@@ -57,7 +60,7 @@ async fn known_contracts_have_names_arguments_events_and_calls() {
 async fn failures_say_why() {
     let node = node().await;
     let usdc = token("USDC");
-    let too_much = abi::Erc20::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
+    let too_much = Token::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
     node.send_anyway(&node.signer(0), usdc.address, too_much).await;
     let text = shown(&node, 0);
     assert!(text.contains("reverted: ERC20InsufficientBalance(sender: 0xf39F"), "{text}");

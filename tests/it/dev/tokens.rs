@@ -1,9 +1,10 @@
 //! Giving out tokens.
 
 use serde_json::json;
+use tetrad::contracts::bindings::Token;
 
 use super::NOBODY;
-use crate::support::{abi, chain::token, node};
+use crate::support::{chain::token, node};
 
 #[tokio::test]
 async fn anybody_gets_any_token() {
@@ -16,8 +17,8 @@ async fn anybody_gets_any_token() {
             assert_eq!(format!("{:#x}", node.balance(&token, nobody).await), amount);
         }
         node.rpc("anvil_setERC20Allowance", json!([NOBODY, node.account(1), token.address, "0x64"])).await;
-        let contract = abi::Erc20::new(token.address, node.reader());
-        let allowance = contract.allowance(nobody, node.account(1)).call().await.unwrap();
+        let call = Token::allowanceCall { owner: nobody, spender: node.account(1) };
+        let allowance = node.view(token.address, call).await;
         assert_eq!(allowance.to::<u64>(), 100);
     }
 }

@@ -6,6 +6,7 @@ use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
 use tetrad::{
     chain::{BlockId, HistoryLimits, Mining},
+    contracts::bindings::Token,
     log::{BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogStore},
     storage::{Directory, Storage},
     store::{Found, History, LogKey},
@@ -68,10 +69,7 @@ async fn through_many_parts_of_the_index() {
     let token = crate::support::chain::token("USDC");
     let mut blocks = Vec::new();
     for round in 1..20u64 {
-        let call = crate::support::abi::Erc20::transferCall {
-            to: Address::with_last_byte(round as u8),
-            value: U256::from(round),
-        };
+        let call = Token::transferCall { to: Address::with_last_byte(round as u8), value: U256::from(round) };
         let receipt = node.send(&node.signer(0), token.address, call).await;
         let head = node.chain().head();
         blocks.push(node.chain().block(&head, BlockId::Hash(receipt.block_hash.unwrap())).unwrap().unwrap());

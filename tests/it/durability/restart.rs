@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use tetrad::{
     Config,
     chain::ManualClock,
+    contracts::bindings::Vault,
     storage::{Directory, Storage},
 };
 
@@ -124,7 +125,7 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
         clock.advance(40_000);
         node.wake().await;
         if round % 100 == 50 {
-            let swap = crate::support::abi::Vault::swapExactTokensForTokensCall {
+            let swap = Vault::swapExactTokensForTokensCall {
                 _tokenIn: weth.address,
                 _tokenOut: crate::support::chain::token("USDC").address,
                 _amountIn: crate::support::chain::units(&weth, 1),

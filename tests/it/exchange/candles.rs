@@ -2,10 +2,10 @@
 
 use alloy::{primitives::U256, sol_types::SolEvent};
 use serde_json::Value;
+use tetrad::contracts::bindings::{PriceOracle, Vault};
 
 use crate::support::{
     TestNode,
-    abi::{Oracle, Vault},
     chain::{VAULT, key, token, units, usd_e8},
     node, ticking_node,
 };
@@ -28,7 +28,7 @@ async fn a_candle_is_what_the_logs_say() {
     let mut logged = vec![(node.chain().head().genesis.header.timestamp, weth.reference_price)];
     for number in 1..=node.block_number().await {
         let block = node.chain().head().block(number).expect("a block").clone();
-        let updates = block.logs().filter_map(|at| Oracle::PriceUpdated::decode_log_data(&at.log.data).ok());
+        let updates = block.logs().filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         let own = updates.filter(|event| event.token == weth.address);
         logged.extend(own.map(|event| (event.timestamp.to::<u64>(), event.price.to::<u64>())));
     }

@@ -2,8 +2,9 @@
 
 use alloy::primitives::Address;
 use serde_json::Value;
+use tetrad::contracts::bindings::PriceOracle;
 
-use crate::support::{TestNode, abi::Oracle, chain::ORACLE, manual_clock, node, node_at, ticking_node};
+use crate::support::{TestNode, chain::ORACLE, manual_clock, node, node_at, ticking_node};
 
 async fn health(node: &TestNode) -> (u16, Value) {
     let response = node.get("/api/health").await;
@@ -53,7 +54,7 @@ async fn a_chain_on_which_nothing_happens_is_not_broken() {
 #[tokio::test]
 async fn prices_that_nobody_updates_are_noticed() {
     let (node, clock) = ticking_node().await;
-    let call = Oracle::setUpdaterCall { newUpdater: Address::ZERO };
+    let call = PriceOracle::setUpdaterCall { newUpdater: Address::ZERO };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     clock.advance(601_000);
     node.mine().await;

@@ -3,11 +3,13 @@
 use alloy::{primitives::U256, sol_types::SolEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tetrad::exchange::Market;
+use tetrad::{
+    contracts::bindings::{PriceOracle, Token, Vault},
+    exchange::Market,
+};
 
 use crate::support::{
     TestNode,
-    abi::{Erc20, Oracle, Vault},
     chain::{ORACLE, VAULT, key, token, units, usd_e8},
     node, ticking_node,
 };
@@ -75,7 +77,7 @@ async fn history_is_what_the_logs_say() {
     let mut logged = Vec::new();
     for number in 1..=node.block_number().await {
         let block = node.chain().head().block(number).expect("a block").clone();
-        let updates = block.logs().filter_map(|at| Oracle::PriceUpdated::decode_log_data(&at.log.data).ok());
+        let updates = block.logs().filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok());
         let own = updates.filter(|event| event.token == weth.address);
         logged.extend(own.map(|event| (event.timestamp.to::<u64>(), event.price.to::<u64>())));
     }
@@ -149,7 +151,7 @@ async fn run(events: Vec<(Event, bool)>) {
     let (node, clock) = ticking_node().await;
     let user = node.signer(0);
     let weth = token("WETH");
-    let approve = Erc20::approveCall { spender: VAULT, value: U256::MAX };
+    let approve = Token::approveCall { spender: VAULT, value: U256::MAX };
     node.send(&user, weth.address, approve).await;
     let network = std::sync::Arc::new(node.config().network.clone());
     let market = Market::new(node.chain().clone(), network, node.config().seed, true, None);
@@ -209,7 +211,7 @@ proptest! {
 #[tokio::test]
 async fn rest_reads_the_published_oracle() {
     let node = node().await;
-    let price = Oracle::new(ORACLE, node.reader()).getPrice(token("SOL").address).call().await.expect("a price");
+    let price = node.view(ORACLE, PriceOracle::getPriceCall { token: token("SOL").address }).await;
     assert_eq!(usd_e8(&node.price_entry(&token("SOL")).await["price"]), price.price.to::<u64>());
     node.end().await;
 }

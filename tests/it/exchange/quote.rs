@@ -2,10 +2,10 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
+use tetrad::contracts::bindings::{Token, Vault};
 
 use crate::support::{
     TestNode,
-    abi::{Erc20, Vault},
     chain::{VAULT, token, units},
     node, node_with,
 };
@@ -67,7 +67,7 @@ async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
         assert_eq!((&quote["status"], &quote["executable"]), (&status.into(), &false.into()), "{quote}");
     }
     node.increase_time(700).await;
-    let nothing = Erc20::approveCall { spender: VAULT, value: U256::ZERO };
+    let nothing = Token::approveCall { spender: VAULT, value: U256::ZERO };
     assert!(node.send(&node.signer(0), weth.address, nothing).await.status());
     assert_eq!(quote(&node, "WETH", "USDC", units(&weth, 1)).await["status"], "ok", "the block refreshed prices");
     node.end().await;

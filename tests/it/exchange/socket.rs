@@ -2,11 +2,11 @@
 
 use alloy::sol_types::SolEvent;
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::PriceOracle;
 use tokio_tungstenite::tungstenite::{Message, protocol::frame::coding::CloseCode};
 
 use crate::support::{
     TestNode,
-    abi::Oracle,
     chain::{ORACLE, key, token, usd_e8},
     node,
     socket::PriceSocket,
@@ -18,7 +18,7 @@ fn logged(node: &TestNode) -> Vec<(String, u64, u64)> {
     let block = node.chain().head().block.clone();
     let logs = block.logs().filter(|at| at.log.address == ORACLE);
     let mut entries: Vec<_> = logs
-        .filter_map(|at| Oracle::PriceUpdated::decode_log_data(&at.log.data).ok())
+        .filter_map(|at| PriceOracle::PriceUpdated::decode_log_data(&at.log.data).ok())
         .map(|event| (event.token.to_string().to_lowercase(), event.price.to(), event.timestamp.to::<u64>() * 1_000))
         .collect();
     entries.sort_unstable();
@@ -92,7 +92,8 @@ async fn only_what_changed_is_told() {
     // Blocks without prices are nobody's news; the owner's price is.
     node.mine().await;
     let sol = token("SOL");
-    let call = Oracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(20_000_000_000u64) };
+    let call =
+        PriceOracle::setPriceCall { token: sol.address, price: alloy::primitives::U256::from(20_000_000_000u64) };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     let entries = told(&socket.prices().await);
     assert_eq!(entries, logged(&node));

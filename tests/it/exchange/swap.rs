@@ -1,10 +1,10 @@
 //! The published swap client, with nothing changed but the host name.
 
 use alloy::{primitives::U256, sol_types::SolEvent};
+use tetrad::contracts::bindings::{Token, Vault};
 
 use crate::support::{
     TestNode,
-    abi::{Erc20, Vault},
     chain::{VAULT, key, token, units, usd_e8},
     node,
 };
@@ -26,7 +26,7 @@ async fn swap(node: &TestNode, from: &str, to: &str, whole: u64) {
     let amount = units(&from, whole);
     let before = (node.balance(&from, user.address()).await, node.balance(&to, user.address()).await);
 
-    assert!(node.send(&user, from.address, Erc20::approveCall { spender: VAULT, value: amount }).await.status());
+    assert!(node.send(&user, from.address, Token::approveCall { spender: VAULT, value: amount }).await.status());
     let call = Vault::swapExactTokensForTokensCall {
         _tokenIn: from.address,
         _tokenOut: to.address,
@@ -75,7 +75,7 @@ async fn a_swap_shows_in_the_next_request() {
     assert_eq!(usd_e8(&entry("WBTC")["volume24h"]), 0);
 
     let weth = token("WETH");
-    let reserve = Vault::new(VAULT, node.reader()).reserves(weth.address).call().await.expect("a reserve");
+    let reserve = node.view(VAULT, Vault::reservesCall { token: weth.address }).await;
     let liquidity = reserve * U256::from(price) / units(&weth, 1);
     assert_eq!(U256::from(usd_e8(&entry("WETH")["liquidity"])), liquidity);
 
@@ -87,8 +87,7 @@ async fn a_swap_shows_in_the_next_request() {
 #[tokio::test]
 async fn the_vault_says_what_it_charges() {
     let node = node().await;
-    let vault = Vault::new(VAULT, node.reader());
-    assert_eq!(vault.SWAP_FEE_BPS().call().await.expect("a number"), U256::from(30));
-    assert_eq!(vault.BPS_DENOMINATOR().call().await.expect("a number"), U256::from(10_000));
+    assert_eq!(node.view(VAULT, Vault::SWAP_FEE_BPSCall {}).await, U256::from(30));
+    assert_eq!(node.view(VAULT, Vault::BPS_DENOMINATORCall {}).await, U256::from(10_000));
     node.end().await;
 }

@@ -7,10 +7,10 @@ use alloy::{
     rpc::types::TransactionRequest,
     sol_types::{SolCall, SolError},
 };
+use tetrad::contracts::bindings::{PriceOracle, Token, TokenErrors, Vault, VaultErrors};
 
 use crate::support::{
     TestNode,
-    abi::{Erc20, Vault},
     chain::{ORACLE, VAULT, token, units},
     node,
 };
@@ -33,9 +33,9 @@ async fn refused(node: &TestNode, swap: Vault::swapExactTokensForTokensCall) -> 
     let balances = async || {
         let mut balances = Vec::new();
         for token in tokens {
-            let token = Erc20::new(token, node.reader());
-            balances.push(token.balanceOf(user.address()).call().await.expect("a balance"));
-            balances.push(token.balanceOf(VAULT).call().await.expect("a balance"));
+            for account in [user.address(), VAULT] {
+                balances.push(node.view(token, Token::balanceOfCall { account }).await);
+            }
         }
         balances
     };
@@ -66,7 +66,7 @@ async fn without_approval_nothing_is_taken() {
     let node = node().await;
     let amount = units(&token("WETH"), 1);
     let data = refused(&node, call("WETH", "USDC", amount, U256::ZERO)).await;
-    let error = Erc20::ERC20InsufficientAllowance::abi_decode(&data).expect("the token's error");
+    let error = TokenErrors::ERC20InsufficientAllowance::abi_decode(&data).expect("the token's error");
     assert_eq!((error.spender, error.allowance, error.needed), (VAULT, U256::ZERO, amount));
     node.end().await;
 }
@@ -75,17 +75,14 @@ async fn without_approval_nothing_is_taken() {
 async fn less_than_the_minimum_is_refused() {
     let node = node().await;
     let amount = units(&token("WETH"), 1);
-    let approve = Erc20::approveCall { spender: VAULT, value: amount };
+    let approve = Token::approveCall { spender: VAULT, value: amount };
     node.send(&node.signer(0), token("WETH").address, approve).await;
     let least = units(&token("USDC"), 4_000);
     let data = refused(&node, call("WETH", "USDC", amount, least)).await;
-    let error = Vault::InsufficientOutputAmount::abi_decode(&data).expect("the vault's error");
+    let error = VaultErrors::InsufficientOutputAmount::abi_decode(&data).expect("the vault's error");
     assert_eq!(error.minAmountOut, least);
-    let quote = Vault::new(VAULT, node.reader())
-        .quoteSwap(token("WETH").address, token("USDC").address, amount)
-        .call()
-        .await
-        .expect("a quote");
+    let (from, to) = (token("WETH").address, token("USDC").address);
+    let quote = node.view(VAULT, Vault::quoteSwapCall { tokenIn: from, tokenOut: to, amountIn: amount }).await;
     assert_eq!(error.amountOut, quote.amountOut);
     node.end().await;
 }
@@ -93,9 +90,9 @@ async fn less_than_the_minimum_is_refused() {
 #[tokio::test]
 async fn more_than_the_vault_holds_is_refused() {
     let node = node().await;
-    let reserve = Vault::new(VAULT, node.reader()).reserves(token("WBTC").address).call().await.expect("a reserve");
+    let reserve = node.view(VAULT, Vault::reservesCall { token: token("WBTC").address }).await;
     let data = refused(&node, call("USDC", "WBTC", units(&token("USDC"), 20_000_000), U256::ZERO)).await;
-    let error = Vault::InsufficientLiquidity::abi_decode(&data).expect("the vault's error");
+    let error = VaultErrors::InsufficientLiquidity::abi_decode(&data).expect("the vault's error");
     assert_eq!(error.available, reserve);
     assert!(error.needed > reserve);
     node.end().await;
@@ -106,13 +103,13 @@ async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not()
     let node = node().await;
     let (usdc, wbtc) = (token("USDC"), token("WBTC"));
     let data = refused(&node, call("USDC", "WBTC", units(&usdc, 1_500_000), U256::ZERO)).await;
-    let error = Vault::PriceImpactTooHigh::abi_decode(&data).expect("the vault's error");
+    let error = VaultErrors::PriceImpactTooHigh::abi_decode(&data).expect("the vault's error");
     assert_eq!((error.impactBps, error.maxImpactBps), (U256::from(1_500), U256::from(1_000)));
 
     // The remedy of the specification: smaller swaps.
     let user = node.signer(0);
     let part = units(&usdc, 100_000);
-    node.send(&user, usdc.address, Erc20::approveCall { spender: VAULT, value: part * U256::from(2) }).await;
+    node.send(&user, usdc.address, Token::approveCall { spender: VAULT, value: part * U256::from(2) }).await;
     for _ in 0..2 {
         assert!(node.send(&user, VAULT, call("USDC", "WBTC", part, U256::ZERO)).await.status());
     }
@@ -124,11 +121,11 @@ async fn a_swap_that_moves_the_price_too_much_is_refused_and_its_parts_are_not()
 async fn prices_that_grew_old_are_refused() {
     let node = node().await;
     // Somebody who is not there shall update prices from now on.
-    let call_updater = crate::support::abi::Oracle::setUpdaterCall { newUpdater: alloy::primitives::Address::ZERO };
+    let call_updater = PriceOracle::setUpdaterCall { newUpdater: alloy::primitives::Address::ZERO };
     assert!(node.send(&node.treasury(), ORACLE, call_updater).await.status());
     node.increase_time(601).await;
     node.mine().await;
     let data = refused(&node, call("WETH", "USDC", units(&token("WETH"), 1), U256::ZERO)).await;
-    assert!(Vault::StalePrice::abi_decode(&data).is_ok(), "{data}");
+    assert!(VaultErrors::StalePrice::abi_decode(&data).is_ok(), "{data}");
     node.end().await;
 }

@@ -4,11 +4,10 @@ use std::time::Duration;
 
 use alloy::{consensus::Transaction as _, sol_types::SolEvent};
 use serde_json::json;
-use tetrad::{block::Block, chain::Event};
+use tetrad::{block::Block, chain::Event, contracts::bindings::PriceOracle};
 
 use crate::support::{
     TestNode,
-    abi::Oracle,
     chain::{ORACLE, token},
     manual_clock, node_at, number, ticking_node,
 };
@@ -17,8 +16,8 @@ use crate::support::{
 fn pushed(block: &Block) -> Vec<(alloy::primitives::Address, u64)> {
     let mut pushed = Vec::new();
     for at in block.logs().filter(|at| at.log.address == ORACLE) {
-        assert!(Oracle::PriceRejected::decode_log_data(&at.log.data).is_err(), "a price was rejected");
-        if let Ok(event) = Oracle::PriceUpdated::decode_log_data(&at.log.data) {
+        assert!(PriceOracle::PriceRejected::decode_log_data(&at.log.data).is_err(), "a price was rejected");
+        if let Ok(event) = PriceOracle::PriceUpdated::decode_log_data(&at.log.data) {
             pushed.push((event.token, event.price.to()));
         }
     }

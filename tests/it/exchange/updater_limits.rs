@@ -5,9 +5,9 @@ use alloy::{
     sol_types::SolEvent,
 };
 use serde_json::json;
+use tetrad::contracts::bindings::PriceOracle;
 
 use crate::support::{
-    abi::Oracle,
     chain::{ORACLE, token},
     number, ticking_node,
 };
@@ -17,14 +17,14 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
     let (node, clock) = ticking_node().await;
     let (weth, wsteth) = (token("WETH"), token("wstETH"));
     let crashed = weth.reference_price / 2;
-    let call = Oracle::setPriceCall { token: weth.address, price: U256::from(crashed) };
+    let call = PriceOracle::setPriceCall { token: weth.address, price: U256::from(crashed) };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     let mut steps = Vec::new();
     for _ in 0..6 {
         clock.advance(2_000);
         node.wake().await;
         let block = node.chain().head().block.clone();
-        assert!(block.logs().all(|at| Oracle::PriceRejected::decode_log_data(&at.log.data).is_err()));
+        assert!(block.logs().all(|at| PriceOracle::PriceRejected::decode_log_data(&at.log.data).is_err()));
         steps.push(node.oracle_price(&wsteth).await.0);
     }
     let price = node.oracle_price(&weth).await.0;
@@ -39,12 +39,12 @@ async fn a_price_that_the_owner_sets_is_where_the_market_goes_on() {
 #[tokio::test]
 async fn moves_keep_within_what_the_owner_allows() {
     let (node, clock) = ticking_node().await;
-    assert!(node.send(&node.treasury(), ORACLE, Oracle::setMaxMoveBpsCall { newBps: 1 }).await.status());
+    assert!(node.send(&node.treasury(), ORACLE, PriceOracle::setMaxMoveBpsCall { newBps: 1 }).await.status());
     let before = node.oracle_price(&token("UNI")).await.0;
     clock.advance(86_400_000);
     node.wake().await;
     let block = node.chain().head().block.clone();
-    assert!(block.logs().all(|at| Oracle::PriceRejected::decode_log_data(&at.log.data).is_err()));
+    assert!(block.logs().all(|at| PriceOracle::PriceRejected::decode_log_data(&at.log.data).is_err()));
     let after = node.oracle_price(&token("UNI")).await.0;
     assert!(after != before && after.abs_diff(before) <= before / 10_000, "{before} to {after}");
     node.end().await;
@@ -53,7 +53,7 @@ async fn moves_keep_within_what_the_owner_allows() {
 #[tokio::test]
 async fn a_shorter_age_is_kept_as_well() {
     let (node, clock) = ticking_node().await;
-    let call = Oracle::setMaxAgeCall { newSeconds: Uint::from(10) };
+    let call = PriceOracle::setMaxAgeCall { newSeconds: Uint::from(10) };
     assert!(node.send(&node.treasury(), ORACLE, call).await.status());
     for seconds in [1, 9, 11, 1_000] {
         clock.advance(seconds * 1_000);
@@ -66,7 +66,9 @@ async fn a_shorter_age_is_kept_as_well() {
 #[tokio::test]
 async fn an_update_that_comes_to_nothing_is_not_tried_over_and_over() {
     let (node, clock) = ticking_node().await;
-    assert!(node.send(&node.treasury(), ORACLE, Oracle::setUpdaterCall { newUpdater: Address::ZERO }).await.status());
+    assert!(
+        node.send(&node.treasury(), ORACLE, PriceOracle::setUpdaterCall { newUpdater: Address::ZERO }).await.status()
+    );
     let number = node.block_number().await;
     clock.advance(2_000);
     for _ in 0..5 {

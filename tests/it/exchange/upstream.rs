@@ -13,6 +13,7 @@ use axum::{
 use parking_lot::Mutex;
 use tetrad::{
     chain::{Clock, ManualClock},
+    contracts::bindings::PriceOracle,
     exchange::{
         Feed,
         feed::{Health, Moment, Source, Upstream, UpstreamConfig},
@@ -250,7 +251,7 @@ async fn a_node_follows_another_node() {
     let leader = node().await;
     let weth = token("WETH");
     let price = alloy::primitives::U256::from(355_000_000_000u64);
-    let call = crate::support::abi::Oracle::setPriceCall { token: weth.address, price };
+    let call = PriceOracle::setPriceCall { token: weth.address, price };
     assert!(leader.send(&leader.treasury(), crate::support::chain::ORACLE, call).await.status());
     for source in [
         format!("{}/api/prices#data.{{address}}.price", leader.rest_url()),

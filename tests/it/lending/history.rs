@@ -1,15 +1,15 @@
 //! `GET /api/pools/<asset>/history`.
 
 use serde_json::Value;
-use tetrad::{decimal::with_point, lending::yearly_percent};
+use tetrad::{
+    contracts::bindings::{LendingLens, LendingPool},
+    decimal::with_point,
+    lending::yearly_percent,
+};
 
-use crate::{
-    contracts::abi_lending::{LendingLens, LendingPool},
-    support::{
-        abi::Pool,
-        chain::{token, units},
-        manual_clock, node, node_at,
-    },
+use crate::support::{
+    chain::{token, units},
+    manual_clock, node, node_at,
 };
 
 #[tokio::test]
@@ -21,7 +21,7 @@ async fn each_sample_is_the_view_of_its_block() {
     let usdc = token("USDC");
     for step in 1..=6 {
         node.increase_time(3_600).await;
-        let deposit = Pool::depositCall { asset: usdc.address, amount: units(&usdc, step * 10_000) };
+        let deposit = LendingPool::depositCall { asset: usdc.address, amount: units(&usdc, step * 10_000) };
         assert!(node.send(&user, contracts.lending_pool, deposit).await.status());
         node.mine().await;
     }
@@ -73,11 +73,11 @@ async fn samples_of_states_that_memory_no_longer_holds_are_those_that_were() {
     let (usdc, weth) = (token("USDC"), token("WETH"));
     for step in 1..=8u64 {
         node.increase_time(2_000 * step).await;
-        let deposit = Pool::depositCall { asset: usdc.address, amount: units(&usdc, step * 1_000) };
+        let deposit = LendingPool::depositCall { asset: usdc.address, amount: units(&usdc, step * 1_000) };
         assert!(node.send(&user, pool, deposit).await.status());
         node.increase_time(777).await;
         if step % 2 == 0 {
-            let deposit = Pool::depositCall { asset: weth.address, amount: units(&weth, 1) };
+            let deposit = LendingPool::depositCall { asset: weth.address, amount: units(&weth, 1) };
             assert!(node.send(&user, pool, deposit).await.status());
         }
         if step == 5 {

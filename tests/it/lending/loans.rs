@@ -2,10 +2,10 @@
 
 use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::Value;
+use tetrad::contracts::bindings::{LendingPool, Token};
 
 use crate::support::{
     TestNode,
-    abi::{Erc20, Pool},
     chain::{token, units},
     manual_clock, node, node_at,
 };
@@ -28,12 +28,12 @@ async fn a_loan_is_taken_and_repaid() {
     let pool = node.config().network.contracts.lending_pool;
     let (usdc, weth) = (token("USDC"), token("WETH"));
     for asset in [&usdc, &weth] {
-        let approve = Erc20::approveCall { spender: pool, value: U256::MAX };
+        let approve = Token::approveCall { spender: pool, value: U256::MAX };
         assert!(node.send(&signer, asset.address, approve).await.status());
     }
     let before = supplied(&node, "USDC").await;
 
-    let deposit = Pool::depositCall { asset: usdc.address, amount: units(&usdc, 10_000) };
+    let deposit = LendingPool::depositCall { asset: usdc.address, amount: units(&usdc, 10_000) };
     assert!(node.send(&signer, pool, deposit).await.status());
     let after = user(&node, &signer).await;
     assert_eq!(after["creditScore"], 350, "ample collateral without debt");
@@ -43,7 +43,7 @@ async fn a_loan_is_taken_and_repaid() {
     let whole = |text: &str| text.parse::<f64>().expect("a number");
     assert!((whole(&supplied(&node, "USDC").await) - whole(&before) - 10_000.0).abs() < 0.01);
 
-    let borrow = Pool::borrowCall { asset: weth.address, amount: units(&weth, 1) };
+    let borrow = LendingPool::borrowCall { asset: weth.address, amount: units(&weth, 1) };
     assert!(node.send(&signer, pool, borrow).await.status());
     assert_eq!(node.balance(&weth, signer.address()).await, units(&weth, 101));
     let after = user(&node, &signer).await;
@@ -58,16 +58,16 @@ async fn a_loan_is_taken_and_repaid() {
     assert!(score["healthFactor"].is_string());
 
     // More than the rest is refused, and nothing changes.
-    let borrow = Pool::borrowCall { asset: weth.address, amount: units(&weth, 2) };
+    let borrow = LendingPool::borrowCall { asset: weth.address, amount: units(&weth, 2) };
     assert!(!node.send_anyway(&signer, pool, borrow).await.status());
     assert_eq!(user(&node, &signer).await["amountBorrowed"], after["amountBorrowed"]);
 
-    let repay = Pool::repayCall { asset: weth.address, amount: U256::MAX };
+    let repay = LendingPool::repayCall { asset: weth.address, amount: U256::MAX };
     assert!(node.send(&signer, pool, repay).await.status());
     let after = user(&node, &signer).await;
     assert_eq!(after["amountBorrowed"], "0.0");
 
-    let withdraw = Pool::withdrawCall { asset: usdc.address, amount: U256::MAX };
+    let withdraw = LendingPool::withdrawCall { asset: usdc.address, amount: U256::MAX };
     assert!(node.send(&signer, pool, withdraw).await.status());
     let after = user(&node, &signer).await;
     assert_eq!((&after["borrowingPower"], &after["creditScore"]), (&"0.0".into(), &300.into()));

@@ -2,10 +2,12 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
-use tetrad::decimal::with_point;
+use tetrad::{
+    contracts::bindings::{LendingPool, PToken, Token},
+    decimal::with_point,
+};
 
 use crate::support::{
-    abi::Erc20,
     chain::{token, units},
     manual_clock, node, node_at,
 };
@@ -48,24 +50,15 @@ async fn what_is_supplied_is_what_the_receipt_token_says() {
     let pool_address = node.config().network.contracts.lending_pool;
     let weth = token("WETH");
     let amount = units(&weth, 3) + U256::from(1);
-    node.send(&user, weth.address, Erc20::approveCall { spender: pool_address, value: amount }).await;
+    node.send(&user, weth.address, Token::approveCall { spender: pool_address, value: amount }).await;
     let before = node.get_json("/api/pools").await;
-    let deposit = crate::support::abi::Pool::depositCall { asset: weth.address, amount };
+    let deposit = LendingPool::depositCall { asset: weth.address, amount };
     assert!(node.send(&user, pool_address, deposit).await.status());
     let after = node.get_json("/api/pools").await;
     assert_ne!(pool(&before, "WETH")["totalSupplied"], pool(&after, "WETH")["totalSupplied"]);
-    let supplied = node.reader();
-    let total = alloy::sol_types::SolCall::abi_encode(&totalSupplyCall {});
-    let request = alloy::rpc::types::TransactionRequest::default();
-    let request = alloy::network::TransactionBuilder::with_input(request, total);
-    let request = alloy::network::TransactionBuilder::with_to(request, weth.receipt);
-    let total = alloy::providers::Provider::call(&supplied, request).await.expect("a number");
-    assert_eq!(pool(&after, "WETH")["totalSupplied"], with_point(U256::from_be_slice(&total), 18));
+    let total = node.view(weth.receipt, PToken::totalSupplyCall {}).await;
+    assert_eq!(pool(&after, "WETH")["totalSupplied"], with_point(total, 18));
     node.end().await;
-}
-
-alloy::sol! {
-    function totalSupply() external view returns (uint256);
 }
 
 #[tokio::test]

@@ -6,18 +6,15 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tetrad::{
+    contracts::bindings::{LendingLens, LendingPool, LiquidationSide, PoolView, PriceOracle},
     decimal::{hundredths, with_point},
     lending::yearly_percent,
 };
 
 use crate::{
-    contracts::{
-        abi_lending::{LendingLens, LiquidationSide, PoolView},
-        random::Random,
-    },
+    contracts::random::Random,
     support::{
         TestNode,
-        abi::{Oracle, Pool},
         chain::{ORACLE, token, units},
         node,
     },
@@ -188,14 +185,16 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let amount = units(token, token.development_balance) / U256::from(2 + random.below(50));
     let asset = token.address;
     match random.below(8) {
-        0 | 1 => drop(node.send_anyway(user, pool, Pool::depositCall { asset, amount }).await),
-        2 | 3 => drop(node.send_anyway(user, pool, Pool::borrowCall { asset, amount }).await),
-        4 => drop(node.send_anyway(user, pool, Pool::repayCall { asset, amount }).await),
-        5 => drop(node.send_anyway(user, pool, Pool::withdrawCall { asset, amount }).await),
+        0 | 1 => drop(node.send_anyway(user, pool, LendingPool::depositCall { asset, amount }).await),
+        2 | 3 => drop(node.send_anyway(user, pool, LendingPool::borrowCall { asset, amount }).await),
+        4 => drop(node.send_anyway(user, pool, LendingPool::repayCall { asset, amount }).await),
+        5 => drop(node.send_anyway(user, pool, LendingPool::withdrawCall { asset, amount }).await),
         6 => {
             let (price, _) = node.oracle_price(token).await;
             let price = U256::from(price * (70 + random.below(60)) / 100);
-            assert!(node.send(&node.treasury(), ORACLE, Oracle::setPriceCall { token: asset, price }).await.status());
+            assert!(
+                node.send(&node.treasury(), ORACLE, PriceOracle::setPriceCall { token: asset, price }).await.status()
+            );
         }
         _ => {
             node.increase_time(random.below(20 * 86_400)).await;
@@ -228,7 +227,7 @@ async fn a_reverted_loan_is_gone_from_rest() {
     let usdc = token("USDC");
     let snapshot = node.rpc("evm_snapshot", json!([])).await;
     let before = node.get_json("/api/pools/usdc").await;
-    let deposit = Pool::depositCall { asset: usdc.address, amount: units(&usdc, 1_000) };
+    let deposit = LendingPool::depositCall { asset: usdc.address, amount: units(&usdc, 1_000) };
     assert!(node.send(&user, pool, deposit).await.status());
     assert_rest_is_the_views(&node, user.address()).await;
     assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);

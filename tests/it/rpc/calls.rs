@@ -6,20 +6,11 @@ use alloy::{
     sol_types::{Revert, SolCall, SolError},
 };
 use serde_json::{Value, json};
+use tetrad::contracts::bindings::{Token, TokenErrors};
 
 use crate::support::{TestNode, node, number};
 
-sol! {
-    interface IBech32 {
-        function hexToBech32(address addr, string prefix) external returns (string bech32Address);
-        function bech32ToHex(string bech32Address) external returns (address addr);
-    }
-    interface IToken {
-        function balanceOf(address account) external view returns (uint256);
-        function transfer(address to, uint256 amount) external returns (bool);
-    }
-    error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed);
-}
+sol!("contracts/src/interfaces/IBech32.sol");
 
 const BECH32: Address = address!("0x0000000000000000000000000000000000000400");
 
@@ -174,7 +165,7 @@ async fn the_block_parameter_of_calls_may_be_left_out() {
 async fn an_estimate_is_enough_and_not_much_more() {
     let node = node().await;
     let token = node.config().network.tokens[0].address;
-    let data = Bytes::from(IToken::transferCall { to: Address::repeat_byte(3), amount: U256::from(5) }.abi_encode());
+    let data = Bytes::from(Token::transferCall { to: Address::repeat_byte(3), value: U256::from(5) }.abi_encode());
     let request = json!({"from": node.account(0), "to": token, "data": data});
     let estimate = number(&node.rpc("eth_estimateGas", json!([request])).await);
     let mut exact = request.clone();
@@ -187,8 +178,11 @@ async fn an_estimate_is_enough_and_not_much_more() {
 
     let broke = json!({"from": Address::repeat_byte(9), "to": token, "data": data});
     let error = node.rpc_error("eth_estimateGas", json!([broke])).await;
-    let expected =
-        ERC20InsufficientBalance { sender: Address::repeat_byte(9), balance: U256::ZERO, needed: U256::from(5) };
+    let expected = TokenErrors::ERC20InsufficientBalance {
+        sender: Address::repeat_byte(9),
+        balance: U256::ZERO,
+        needed: U256::from(5),
+    };
     assert_eq!(error, json!({"code": 3, "message": "execution reverted", "data": Bytes::from(expected.abi_encode())}));
 }
 

@@ -15,10 +15,11 @@ use tetrad::{
     account::Mnemonic,
     block::Block,
     chain::{Chain, ChangeError, Pace},
+    contracts::bindings::{self, PriceOracle},
     network::{Network, Token},
 };
 
-use super::{TestNode, abi};
+use super::TestNode;
 
 pub const VAULT: Address = address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff");
 pub const ORACLE: Address = address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352");
@@ -94,7 +95,7 @@ impl TestNode {
     /// Lets a contract take any amount of every token.
     pub async fn approve_all(&self, signer: &PrivateKeySigner, spender: Address) {
         for token in &self.config().network.tokens {
-            let approve = abi::Erc20::approveCall { spender, value: U256::MAX };
+            let approve = bindings::Token::approveCall { spender, value: U256::MAX };
             assert!(self.send(signer, token.address, approve).await.status(), "{}", token.symbol);
         }
     }
@@ -105,18 +106,18 @@ impl TestNode {
 
     /// A token balance.
     pub async fn balance(&self, token: &Token, account: Address) -> U256 {
-        abi::Erc20::new(token.address, self.reader()).balanceOf(account).call().await.expect("a balance")
+        self.view(token.address, bindings::Token::balanceOfCall { account }).await
     }
 
     /// The oracle's price of a token and when it was set.
     pub async fn oracle_price(&self, token: &Token) -> (u64, u64) {
-        let price = abi::Oracle::new(ORACLE, self.reader()).getPrice(token.address).call().await.expect("a price");
+        let price = self.view(ORACLE, PriceOracle::getPriceCall { token: token.address }).await;
         (price.price.to(), price.updatedAt.to())
     }
 
     /// Whether the oracle calls a token's price fresh at the newest block.
     pub async fn is_fresh(&self, token: &Token) -> bool {
-        abi::Oracle::new(ORACLE, self.reader()).readPrice(token.address).call().await.expect("a price").fresh
+        self.view(ORACLE, PriceOracle::readPriceCall { token: token.address }).await.fresh
     }
 
     /// Seals a block.

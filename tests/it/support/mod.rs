@@ -1,6 +1,5 @@
 //! A node and clients for it.
 
-pub mod abi;
 pub mod chain;
 pub mod process;
 pub mod sign;

@@ -17,7 +17,7 @@ use crate::{
     },
 };
 
-/// A block in the shape that geth gives it.
+/// A block in geth's format.
 #[derive(Clone, Debug)]
 pub struct RpcBlock {
     /// The block.

@@ -1,4 +1,4 @@
-//! Blocks, transactions, receipts and logs in the shapes that geth gives them.
+//! Blocks, transactions, receipts and logs in geth's format.
 
 mod block;
 mod receipt;

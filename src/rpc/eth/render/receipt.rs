@@ -14,7 +14,7 @@ use crate::{
     },
 };
 
-/// The receipt at an index of a block, in the shape that geth gives it.
+/// The receipt at an index of a block, in geth's format.
 #[derive(Clone, Debug)]
 pub struct RpcReceipt {
     /// The block.
@@ -65,7 +65,7 @@ impl Json for RpcReceipt {
     }
 }
 
-/// Writes a log of `block` in the shape that geth gives it; `removed` if the chain no longer has that block.
+/// Writes a log of `block` in geth's format; `removed` if the block is no longer in the chain.
 pub fn write_log(block: &Block, at: LogPosition<'_>, removed: bool, out: &mut Vec<u8>) {
     Object::begin(out)
         .member("address", &at.log.address)

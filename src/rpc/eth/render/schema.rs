@@ -1,4 +1,4 @@
-//! What blocks, transactions, receipts and logs look like, as JSON schemas.
+//! JSON schemas of blocks, transactions, receipts and logs.
 
 use serde_json::{Value, json};
 
@@ -26,7 +26,7 @@ fn members_of_header<const N: usize>(others: [(&str, Value); N]) -> Value {
     let mut schema = object(
         [
             ("number", quantity()),
-            // A block that is not sealed has neither.
+            // An unsealed block has neither.
             ("hash", or_null(data(Some(32)))),
             ("nonce", or_null(data(Some(8)))),
             ("parentHash", data(Some(32))),

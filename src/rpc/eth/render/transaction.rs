@@ -16,12 +16,12 @@ use crate::{
     },
 };
 
-/// A transaction in the shape that geth gives it.
+/// A transaction in geth's format.
 #[derive(Clone, Debug)]
 pub enum RpcTransaction {
     /// At an index of a sealed block.
     Mined(Arc<Block>, usize),
-    /// In no block; its price is its maximum.
+    /// In no block; its gas price is its maximum fee.
     Waiting(Arc<Transaction>),
     /// In the pending block with this base fee.
     Pending(Arc<Transaction>, Option<u64>),
@@ -41,8 +41,8 @@ impl Json for RpcTransaction {
     }
 }
 
-/// Where a transaction stands.
-struct Place {
+/// The position of a transaction.
+struct BlockPosition {
     block: B256,
     number: u64,
     timestamp: u64,
@@ -52,7 +52,7 @@ struct Place {
 /// Writes the transaction at `index` of a sealed block.
 pub(super) fn write_mined(block: &Block, index: usize, out: &mut Vec<u8>) {
     let (header, transaction) = (&block.header, &block.transactions[index]);
-    let place = Place { block: block.hash, number: header.number, timestamp: header.timestamp, index };
+    let place = BlockPosition { block: block.hash, number: header.number, timestamp: header.timestamp, index };
     write(transaction, Some(place), transaction.effective_gas_price(header.base_fee_per_gas), out);
 }
 
@@ -62,7 +62,7 @@ pub(super) fn write_waiting(transaction: &Transaction, base_fee: Option<u64>, ou
     write(transaction, None, base_fee.map_or(maximum, |_| transaction.effective_gas_price(base_fee)), out);
 }
 
-fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: &mut Vec<u8>) {
+fn write(transaction: &Transaction, place: Option<BlockPosition>, gas_price: u128, out: &mut Vec<u8>) {
     let tx = &transaction.envelope;
     let signature = tx.signature();
     let parity = u8::from(signature.v());
@@ -95,7 +95,7 @@ fn write(transaction: &Transaction, place: Option<Place>, gas_price: u128, out: 
     if let Some(authorizations) = tx.authorization_list() {
         array(object.name("authorizationList"), authorizations, write_authorization);
     }
-    // Nobody signed what a simulation made.
+    // A simulated transaction has no signature.
     let unsigned = signature.r().is_zero() && signature.s().is_zero();
     let v = match tx.chain_id() {
         _ if unsigned => U256::ZERO,

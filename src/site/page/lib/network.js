@@ -8,35 +8,41 @@ import { toUnits } from './format.js';
 /** Filled by `load`. Without the network's contracts `tokens` is empty and `addresses` null. */
 export const network = { chainId: 0, cosmosChainId: '', prefix: 'pax', coin: 'ETH', addresses: null, tokens: [], names: new Map(), client: '' };
 
-/** A function of a contract, read once from its signature. */
-const signatures = new Map();
-function parsed(text) {
-  if (!signatures.has(text)) signatures.set(text, fragment(text));
-  return signatures.get(text);
+/** The functions, events and errors of the network's contracts, by the contract's name. Filled by `load`. */
+const contracts = new Map();
+
+/** A function, event or error of a contract: `member('Token', 'event', 'Transfer')`. */
+export function member(contract, type, name) {
+  const found = contracts.get(contract)?.find((one) => one.type === type && one.name === name);
+  if (!found) throw new Error(`the contract ${contract} has no ${type} ${name}`);
+  return found;
 }
 
-/** Reads a contract: `read(vault, 'reserves(address) view returns (uint256)', token)`; a single value comes by itself. */
-export async function read(to, text, ...values) {
-  const called = parsed(text);
+/** Reads a contract: `read('Vault', vault, 'reserves', token)`; a single value comes by itself. */
+export async function read(contract, to, name, ...values) {
+  const called = member(contract, 'function', name);
   const output = await node.call('eth_call', { to, data: encodeCall(called, values) }, 'latest');
   if (output === '0x') throw new Error(`there is no contract at ${to}`);
   const decoded = decode(called.outputs, output);
   return called.outputs.length === 1 ? decoded[0] : decoded;
 }
 
-/** Call data for a signature. */
-export function callData(text, ...values) {
-  return encodeCall(parsed(text), values);
+/** Call data for a contract's function. */
+export function callData(contract, name, ...values) {
+  return encodeCall(member(contract, 'function', name), values);
 }
 
 async function describe(address, symbol, kind) {
-  const decimals = Number(await read(address, 'decimals() view returns (uint8)'));
+  const decimals = Number(await read('Token', address, 'decimals'));
   return { address, symbol, decimals, kind };
 }
 
 /** Asks the node what it is. */
 export async function load() {
-  const [chainId, client, response] = await Promise.all([node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network')]);
+  const requests = [node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network'), fetch('site/interfaces.json')];
+  const [chainId, client, response, abis] = await Promise.all(requests);
+  for (const [contract, lines] of Object.entries(await abis.json())) contracts.set(contract, lines.map(fragment));
+  registry = null;
   Object.assign(network, { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names: new Map() });
   if (!response.ok) return;
   const info = await response.json();
@@ -91,21 +97,17 @@ function remember(found, fragments) {
   }
 }
 
-async function loadRegistry() {
+function loadRegistry() {
   const found = { functions: new Map(), events: new Map(), errors: new Map() };
   remember(found, ['error Error(string reason)', 'error Panic(uint256 code)'].map(fragment));
-  const response = await fetch('site/interfaces.json');
-  if (response.ok) for (const lines of Object.values(await response.json())) remember(found, parseInterface(lines.join('\n')));
+  for (const members of contracts.values()) remember(found, members);
   for (const text of pastedInterfaces()) remember(found, parseInterface(text));
   return found;
 }
 
 /** Functions, events and errors that are known. */
 export function interfaces() {
-  registry ??= loadRegistry().catch((error) => {
-    registry = null;
-    throw error;
-  });
+  registry ??= loadRegistry();
   return registry;
 }
 
@@ -146,13 +148,13 @@ function attempt(known, run) {
 /** What call data say, or null. */
 export async function explainCall(data) {
   if (!data || data.length < 10) return null;
-  return attempt((await interfaces()).functions.get(data.slice(0, 10)), (known) => decodeCall(known, data));
+  return attempt(interfaces().functions.get(data.slice(0, 10)), (known) => decodeCall(known, data));
 }
 
 /** What a log says, or null. */
 export async function explainLog(log) {
   if (!log.topics.length) return null;
-  return attempt((await interfaces()).events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
+  return attempt(interfaces().events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
 }
 
 const PANICS = { 1: 'an assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'no such enum value', 49: 'pop of an empty array', 50: 'array index out of range', 65: 'out of memory', 81: 'call of an empty function' };
@@ -160,7 +162,7 @@ const PANICS = { 1: 'an assertion failed', 17: 'arithmetic overflow', 18: 'divis
 /** Revert data in a sentence; the beginning of the data themselves if nobody knows them. */
 export async function explainRevert(data) {
   if (!data || data === '0x') return 'reverted without a reason';
-  const found = attempt((await interfaces()).errors.get(data.slice(0, 10)), (known) => decodeCall(known, data));
+  const found = attempt(interfaces().errors.get(data.slice(0, 10)), (known) => decodeCall(known, data));
   if (!found) return `reverted with data that no known interface has: ${data.slice(0, 74)}`;
   const { fragment: error, values } = found;
   if (error.name === 'Error') return values[0];

@@ -25,7 +25,7 @@ function delegate(code) {
 
 async function holdings(address) {
   const all = [...network.tokens, ...(network.receipts ?? [])];
-  const balances = await Promise.all(all.map((token) => read(token.address, 'balanceOf(address) view returns (uint256)', address).catch(() => 0n)));
+  const balances = await Promise.all(all.map((token) => read('Token', token.address, 'balanceOf', address).catch(() => 0n)));
   return all.map((token, at) => ({ token, balance: balances[at] })).filter(({ balance }) => balance > 0n);
 }
 

@@ -59,7 +59,7 @@ export function actionsCard(signal, done) {
   async function refresh() {
     const who = wallets.current?.address;
     const symbol = state.symbol;
-    const balance = who ? await read(token().address, 'balanceOf(address) view returns (uint256)', who).catch(() => 0n) : 0n;
+    const balance = who ? await read('Token', token().address, 'balanceOf', who).catch(() => 0n) : 0n;
     if (signal.aborted || symbol !== state.symbol) return;
     state.balance = balance;
     draw();
@@ -83,7 +83,7 @@ export function actionsCard(signal, done) {
     const whole = state.all && ((state.action === 'withdraw' && !state.account.debtUsd) || (state.action === 'repay' && value >= (position?.debt ?? 0n)));
     if (state.action === 'deposit') await approve(token(), lendingPool, value);
     if (state.action === 'repay') await approve(token(), lendingPool, whole ? value + value / MARGIN + 1n : value);
-    const data = callData(`${state.action}(address,uint256)`, address, whole ? ENDLESS : value);
+    const data = callData('LendingPool', state.action, address, whole ? ENDLESS : value);
     return { value, receipt: await wallets.send({ to: lendingPool, data }) };
   }
 

@@ -31,9 +31,9 @@ function results(called, values) {
 
 /** A card with the functions that the code mentions: compilers compare selectors that they push onto the stack. */
 export async function contractCard(address) {
-  const [code, known] = await Promise.all([node.call('eth_getCode', address, 'latest'), interfaces()]);
+  const code = await node.call('eth_getCode', address, 'latest');
   const has = (one) => code.includes(`63${selector(one).slice(2).replace(/^(00)+/, '')}`) || code.includes(selector(one).slice(2));
-  const views = [...known.functions.values()].filter((one) => /view|pure/.test(one.stateMutability) && has(one));
+  const views = [...interfaces().functions.values()].filter((one) => /view|pure/.test(one.stateMutability) && has(one));
   if (!views.length) return card('Read', h('p.soft', 'No known interface fits this contract. ', h('a', { href: '#/interfaces' }, 'Paste one')));
   views.sort((a, b) => a.name.localeCompare(b.name));
   const choice = h('select', views.map((one, at) => h('option', { value: at }, `${one.name}(${one.inputs.map(typeName).join(', ')})`)));

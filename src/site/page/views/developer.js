@@ -97,7 +97,7 @@ async function faucetCard() {
     } else {
       const from = await richest(token, value, address);
       const transaction = token
-        ? { from, to: token.address, data: callData('transfer(address,uint256)', address, value) }
+        ? { from, to: token.address, data: callData('Token', 'transfer', address, value) }
         : { from, to: address, value: quantity(value) };
       await wallets.receipt(await node.call('eth_sendTransaction', transaction));
     }
@@ -110,7 +110,7 @@ async function faucetCard() {
 async function richest(token, value, except) {
   for (const from of wallets.held.filter((one) => one !== except)) {
     const balance = token
-      ? await read(token.address, 'balanceOf(address) view returns (uint256)', from)
+      ? await read('Token', token.address, 'balanceOf', from)
       : BigInt(await node.call('eth_getBalance', from, 'latest')) - 10n ** 16n;
     if (balance >= value) return from;
   }

@@ -101,7 +101,7 @@ function tokenTable(signal, choose) {
       const series = await prices.history(row.token.address, '24h', 48).catch(() => null);
       if (signal.aborted) return;
       if (series?.length) replace(row.line, sparkline(series.map((point) => point.price), `${row.token.symbol} in the last 24 hours`));
-      const reserve = await read(network.addresses.vault, 'reserves(address) view returns (uint256)', row.token.address).catch(() => null);
+      const reserve = await read('Vault', network.addresses.vault, 'reserves', row.token.address).catch(() => null);
       const price = prices.of(row.token.address)?.price;
       if (reserve !== null && price) setText(row.reserve, `$${compact((Number(reserve) / 10 ** row.token.decimals) * price)}`);
     }

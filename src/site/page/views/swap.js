@@ -22,16 +22,13 @@ const REFUSALS = [
   'The swap would take more than 10 % of the reserve. Swap less, or in parts.',
   'Swaps of the last hour have taken all that may be taken. Try later, or less.',
 ];
-const QUOTE = 'quoteSwap(address,address,uint256) view returns (uint256 amountOut, uint256 fee, uint256 impactBps, uint8 status)';
-const BALANCE = 'balanceOf(address) view returns (uint256)';
-const ALLOWANCE = 'allowance(address,address) view returns (uint256)';
 
 /** Lets a contract take an amount of a token, if it may not yet. */
 export async function approve(token, spender, value) {
-  const allowed = await read(token.address, ALLOWANCE, wallets.current.address, spender);
+  const allowed = await read('Token', token.address, 'allowance', wallets.current.address, spender);
   if (allowed >= value) return;
   toast(`Approving ${token.symbol}…`);
-  await wallets.send({ to: token.address, data: callData('approve(address,uint256)', spender, value) });
+  await wallets.send({ to: token.address, data: callData('Token', 'approve', spender, value) });
 }
 
 function side(name, input) {
@@ -77,10 +74,10 @@ export function swapCard(signal, from, to) {
     const { vault } = network.addresses;
     try {
       const [quote, balance, other, allowed] = await Promise.all([
-        typeof value === 'bigint' && value > 0n ? read(vault, QUOTE, tokenIn.address, tokenOut.address, value) : null,
-        who ? read(tokenIn.address, BALANCE, who) : null,
-        who ? read(tokenOut.address, BALANCE, who) : null,
-        who ? read(tokenIn.address, ALLOWANCE, who, vault) : null,
+        typeof value === 'bigint' && value > 0n ? read('Vault', vault, 'quoteSwap', tokenIn.address, tokenOut.address, value) : null,
+        who ? read('Token', tokenIn.address, 'balanceOf', who) : null,
+        who ? read('Token', tokenOut.address, 'balanceOf', who) : null,
+        who ? read('Token', tokenIn.address, 'allowance', who, vault) : null,
       ]);
       if (mine !== turnOf || signal.aborted || state.busy) return;
       show({ value, quote, balance, other, allowed });
@@ -135,7 +132,7 @@ export function swapCard(signal, from, to) {
     setText(submit, 'Swapping…');
     try {
       await approve(tokenIn, vault, value);
-      const data = callData('swapExactTokensForTokens(address,address,uint256,uint256)', tokenIn.address, tokenOut.address, value, minimum(quote.amountOut));
+      const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimum(quote.amountOut));
       const receipt = await wallets.send({ to: vault, data });
       toast(`Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${tokenOut.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'Look at the transaction' });
       input.value = '';

@@ -1,19 +1,20 @@
 // Tokens that an account sent and got.
 
-import { decodeLog, fragment, topic } from '../lib/abi.js';
+import { decodeLog, topic } from '../lib/abi.js';
 import { h, table } from '../lib/dom.js';
 import { amount, count } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
-import { tokenAt } from '../lib/network.js';
+import { member, tokenAt } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
-const TRANSFER = fragment('event Transfer(address indexed from, address indexed to, uint256 value)');
 /** Blocks that are looked through, and transfers that are shown. */
 const SEARCHED = 10_000;
 const SHOWN = 25;
 
+const transfer = () => member('Token', 'event', 'Transfer');
+
 function row(log, address) {
-  const { from, to, value } = decodeLog(TRANSFER, log);
+  const { from, to, value } = decodeLog(transfer(), log);
   const token = tokenAt(log.address);
   const out = from.toLowerCase() === address;
   return [
@@ -31,7 +32,7 @@ export async function transfers(account) {
   const address = account.toLowerCase();
   const padded = `0x${address.slice(2).padStart(64, '0')}`;
   const fromBlock = `0x${Math.max(0, Number(node.head?.number ?? 0) - SEARCHED).toString(16)}`;
-  const ask = (...topics) => node.call('eth_getLogs', { fromBlock, topics: [topic(TRANSFER), ...topics] });
+  const ask = (...topics) => node.call('eth_getLogs', { fromBlock, topics: [topic(transfer()), ...topics] });
   const found = (await Promise.all([ask(padded), ask(null, padded)])).flat();
   // A transfer to oneself is found twice; tokens with a third topic are not these.
   const own = new Map(found.filter((log) => log.topics.length === 3).map((log) => [`${log.blockHash}/${log.logIndex}`, log]));

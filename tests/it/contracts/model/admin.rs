@@ -2,15 +2,13 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolEvent;
+use tetrad::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors};
 
 use super::{
     n,
     pool::{Outcome, Pool, check_cash},
 };
-use crate::contracts::{
-    abi_lending::{AssetParameters, PoolErrors, PoolEvents},
-    bench::refusal,
-};
+use crate::contracts::bench::refusal;
 
 impl Pool {
     pub(crate) fn collect(&mut self, index: usize, amount: U256, receiver: Address) -> Outcome {
@@ -18,7 +16,7 @@ impl Pool {
         asset.accrue(self.now);
         let amount = amount.min(asset.state.treasury);
         if amount.is_zero() {
-            return Err(refusal(PoolErrors::ZeroAmount {}));
+            return Err(refusal(LendingPoolErrors::ZeroAmount {}));
         }
         check_cash(amount, asset.state.cash)?;
         asset.state.treasury -= amount;
@@ -26,8 +24,8 @@ impl Pool {
         let (address, state) = (asset.address, asset.state.clone());
         self.assets[index] = asset;
         Ok(vec![
-            PoolEvents::TreasuryCollected { asset: address, receiver, amount }.encode_log_data(),
-            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
+            LendingPool::TreasuryCollected { asset: address, receiver, amount }.encode_log_data(),
+            LendingPool::ReserveUpdated { asset: address, state }.encode_log_data(),
         ])
     }
 
@@ -37,8 +35,8 @@ impl Pool {
         asset.parameters = parameters.clone();
         let (address, state) = (asset.address, asset.state.clone());
         Ok(vec![
-            PoolEvents::ReserveUpdated { asset: address, state }.encode_log_data(),
-            PoolEvents::ParametersChanged { asset: address, parameters }.encode_log_data(),
+            LendingPool::ReserveUpdated { asset: address, state }.encode_log_data(),
+            LendingPool::ParametersChanged { asset: address, parameters }.encode_log_data(),
         ])
     }
 
@@ -46,12 +44,12 @@ impl Pool {
         let asset = &mut self.assets[index];
         (asset.supply_cap, asset.borrow_cap) = (n(supply_cap), n(borrow_cap));
         let (supplyCap, borrowCap) = (asset.supply_cap, asset.borrow_cap);
-        Ok(vec![PoolEvents::CapsChanged { asset: asset.address, supplyCap, borrowCap }.encode_log_data()])
+        Ok(vec![LendingPool::CapsChanged { asset: asset.address, supplyCap, borrowCap }.encode_log_data()])
     }
 
     pub(crate) fn set_paused(&mut self, index: usize, paused: bool) -> Outcome {
         let asset = &mut self.assets[index];
         asset.paused = paused;
-        Ok(vec![PoolEvents::PausedChanged { asset: asset.address, paused }.encode_log_data()])
+        Ok(vec![LendingPool::PausedChanged { asset: asset.address, paused }.encode_log_data()])
     }
 }

@@ -1,9 +1,9 @@
 //! One asset: what is owed and owned, and how it grows.
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{AssetParameters, ReserveState};
 
 use super::{ceil, floor, n, ray};
-use crate::contracts::abi_lending::{AssetParameters, ReserveState};
 
 const YEAR: u128 = 31_536_000;
 const MULTIPLIERS: [u128; 5] = [10_000, 9_500, 9_000, 8_250, 7_500];

@@ -1,8 +1,7 @@
 //! A user's credit history and what it is worth.
 
 use alloy_primitives::Uint;
-
-use crate::contracts::abi_lending::Credit;
+use tetrad::contracts::bindings::Credit;
 
 const DAY: u64 = 86_400;
 

@@ -1,6 +1,7 @@
 //! Liquidation.
 
 use alloy_primitives::{Address, Bytes, U256};
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::{
     ceil, floor, n,
@@ -8,10 +9,7 @@ use super::{
     ray,
     session::Session,
 };
-use crate::contracts::{
-    abi_lending::{PoolErrors, PoolEvents},
-    bench::refusal,
-};
+use crate::contracts::bench::refusal;
 
 /// Who liquidates whom, and for what.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +31,7 @@ impl Pool {
         let health = session.worth().health();
         if health.is_none_or(|health| health >= 10_000) {
             let healthFactorBps = health.map_or(U256::MAX, U256::from);
-            return Err(refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+            return Err(refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
         }
         let (debtAsset, collateralAsset) = (self.assets[terms.debt].address, self.assets[terms.collateral].address);
         let (repaid, seized, fee) = self.price(&mut session, terms, health.unwrap())?;
@@ -50,7 +48,7 @@ impl Pool {
         part.asset.state.cash -= if terms.in_kind { U256::ZERO } else { seized - fee };
         part.asset.earn(fee);
 
-        session.emit(&PoolEvents::Liquidation {
+        session.emit(&LendingPool::Liquidation {
             borrower: terms.borrower,
             debtAsset,
             collateralAsset,
@@ -77,10 +75,10 @@ impl Pool {
         let user = terms.borrower;
         let owed = session.part(terms.debt).filter(|part| !part.debt.is_zero()).cloned();
         let asset = self.assets[terms.debt].address;
-        let owed = owed.ok_or_else(|| refusal(PoolErrors::NothingOwed { asset, user }))?;
+        let owed = owed.ok_or_else(|| refusal(LendingPoolErrors::NothingOwed { asset, user }))?;
         let collateral = session.part(terms.collateral).filter(|part| !part.supply.is_zero()).cloned();
         let asset = self.assets[terms.collateral].address;
-        let collateral = collateral.ok_or_else(|| refusal(PoolErrors::NothingSupplied { asset, user }))?;
+        let collateral = collateral.ok_or_else(|| refusal(LendingPoolErrors::NothingSupplied { asset, user }))?;
 
         let small = n(2_000 * 100_000_000);
         let (debt, supplied) = (owed.owed(band), collateral.supplied());
@@ -96,7 +94,7 @@ impl Pool {
             repaid = repaid.min(ceil(supplied, paid_per_collateral, paid_per_debt));
         }
         if seized.is_zero() {
-            return Err(refusal(PoolErrors::AmountTooSmall {}));
+            return Err(refusal(LendingPoolErrors::AmountTooSmall {}));
         }
         let fee = floor(seized, bonus, n(10_000) + bonus).div_ceil(n(10));
         Ok((repaid, seized, fee))

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
 
 use super::{
     asset::Asset,
@@ -10,11 +11,7 @@ use super::{
     floor, n, ray,
     session::{Part, Session},
 };
-use crate::contracts::{
-    abi::Token,
-    abi_lending::{PoolErrors, PoolEvents},
-    bench::refusal,
-};
+use crate::contracts::bench::refusal;
 
 pub(crate) type Outcome = Result<Vec<LogData>, Bytes>;
 
@@ -41,7 +38,7 @@ impl Pool {
         let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
         let lost = amount - floor(scaled, part.asset.state.liquidityIndex, ray());
         if scaled.is_zero() || lost > n(100) && lost > amount / n(10_000) {
-            return Err(refusal(PoolErrors::AmountTooSmall {}));
+            return Err(refusal(LendingPoolErrors::AmountTooSmall {}));
         }
         part.supply += scaled;
         part.asset.state.scaledSupply += scaled;
@@ -49,9 +46,9 @@ impl Pool {
         part.changed = true;
         let supplied = part.asset.supplied();
         if !cap.is_zero() && supplied > cap {
-            return Err(refusal(PoolErrors::SupplyCapExceeded { supplied, cap }));
+            return Err(refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap }));
         }
-        session.emit(&PoolEvents::Deposit { asset: self.assets[index].address, user, amount });
+        session.emit(&LendingPool::Deposit { asset: self.assets[index].address, user, amount });
         Ok(self.close(session))
     }
 
@@ -62,7 +59,7 @@ impl Pool {
         let part = session.part(index).unwrap();
         let amount = amount.min(part.supplied());
         if amount.is_zero() {
-            return Err(refusal(PoolErrors::NothingSupplied { asset, user }));
+            return Err(refusal(LendingPoolErrors::NothingSupplied { asset, user }));
         }
         check_cash(amount, part.asset.state.cash)?;
         let scaled = part.take_supply(amount);
@@ -71,7 +68,7 @@ impl Pool {
         if session.owes() {
             session.check_covered(self.now)?;
         }
-        session.emit(&PoolEvents::Withdraw { asset, user, amount });
+        session.emit(&LendingPool::Withdraw { asset, user, amount });
         Ok(self.close(session))
     }
 
@@ -84,29 +81,29 @@ impl Pool {
         part.lend(band, amount);
         let borrowed = part.asset.debt();
         if !cap.is_zero() && borrowed > cap {
-            return Err(refusal(PoolErrors::BorrowCapExceeded { borrowed, cap }));
+            return Err(refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
         }
         session.check_covered(self.now)?;
         session.history.lend(self.now);
-        session.emit(&PoolEvents::Borrow { asset: self.assets[index].address, user, amount });
+        session.emit(&LendingPool::Borrow { asset: self.assets[index].address, user, amount });
         Ok(self.close(session))
     }
 
     pub(crate) fn repay(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
         if amount.is_zero() {
-            return Err(refusal(PoolErrors::ZeroAmount {}));
+            return Err(refusal(LendingPoolErrors::ZeroAmount {}));
         }
         let mut session = self.open(user, Some(index));
         let (band, debt, asset) = (session.history.band, session.worth().debt, self.assets[index].address);
         let part = session.part(index).unwrap();
         let amount = amount.min(part.owed(band));
         if amount.is_zero() {
-            return Err(refusal(PoolErrors::NothingOwed { asset, user }));
+            return Err(refusal(LendingPoolErrors::NothingOwed { asset, user }));
         }
         let paid = part.asset.usd_down(amount).to();
         part.pay(band, amount);
         session.history.pay(paid, debt, self.now);
-        session.emit(&PoolEvents::Repay { asset, user, amount });
+        session.emit(&LendingPool::Repay { asset, user, amount });
         Ok(self.close(session))
     }
 
@@ -124,14 +121,14 @@ impl Pool {
         let part = session.part(index).unwrap();
         let balance = part.supplied();
         if amount > balance {
-            return Err(refusal(Token::ERC20InsufficientBalance { sender: from, balance, needed: amount }));
+            return Err(refusal(TokenErrors::ERC20InsufficientBalance { sender: from, balance, needed: amount }));
         }
         let scaledAmount = part.take_supply(amount);
         if session.owes() {
             session.check_covered(self.now)?;
         }
         let asset = self.assets[index].address;
-        session.emit(&PoolEvents::SupplyTransferred { asset, from, to, amount, scaledAmount });
+        session.emit(&LendingPool::SupplyTransferred { asset, from, to, amount, scaledAmount });
         let mut events = self.close(session);
         events.extend(self.receive(to, index, scaledAmount));
         Ok(events)
@@ -143,7 +140,7 @@ impl Pool {
         let worth = session.worth();
         if worth.supplied != 0 || !session.owes() {
             let healthFactorBps = worth.health().map_or(U256::MAX, U256::from);
-            return Err(refusal(PoolErrors::NotLiquidatable { healthFactorBps }));
+            return Err(refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps }));
         }
         session.write_off();
         Ok(self.close(session))
@@ -174,10 +171,10 @@ impl Pool {
         for part in session.parts.clone().into_iter().filter(|part| part.changed) {
             let (asset, state) = (part.asset.address, part.asset.state.clone());
             self.assets[part.index] = part.asset;
-            session.emit(&PoolEvents::ReserveUpdated { asset, state });
+            session.emit(&LendingPool::ReserveUpdated { asset, state });
             let (scaledSupply, scaledDebt) = (part.supply, part.debt);
             let position =
-                PoolEvents::PositionUpdated { user, asset, scaledSupply, scaledDebt, band: U256::from(band) };
+                LendingPool::PositionUpdated { user, asset, scaledSupply, scaledDebt, band: U256::from(band) };
             session.emit(&position);
             if (scaledSupply, scaledDebt) == (U256::ZERO, U256::ZERO) {
                 stored.positions.remove(&part.index);
@@ -188,7 +185,7 @@ impl Pool {
         session.history.held = stored.positions.keys().map(|&index| 1 << self.assets[index].id).sum();
         stored.history = session.history.clone();
         let (score, credit) = (U256::from(score), session.history.stored());
-        session.emit(&PoolEvents::CreditUpdated { user, score, credit });
+        session.emit(&LendingPool::CreditUpdated { user, score, credit });
         session.events
     }
 
@@ -203,8 +200,8 @@ impl Pool {
     pub(super) fn check_usable(&self, index: usize, amount: U256) -> Result<(), Bytes> {
         let asset = &self.assets[index];
         match () {
-            () if amount.is_zero() => Err(refusal(PoolErrors::ZeroAmount {})),
-            () if asset.paused => Err(refusal(PoolErrors::AssetPaused { asset: asset.address })),
+            () if amount.is_zero() => Err(refusal(LendingPoolErrors::ZeroAmount {})),
+            () if asset.paused => Err(refusal(LendingPoolErrors::AssetPaused { asset: asset.address })),
             () => Ok(()),
         }
     }
@@ -212,7 +209,7 @@ impl Pool {
 
 pub(super) fn check_cash(needed: U256, available: U256) -> Result<(), Bytes> {
     if needed > available {
-        return Err(refusal(PoolErrors::InsufficientLiquidity { needed, available }));
+        return Err(refusal(LendingPoolErrors::InsufficientLiquidity { needed, available }));
     }
     Ok(())
 }

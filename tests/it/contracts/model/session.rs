@@ -2,6 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
 use alloy_sol_types::SolEvent;
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::{
     asset::Asset,
@@ -9,10 +10,7 @@ use super::{
     credit::{History, Worth, band_of},
     floor, n, ray,
 };
-use crate::contracts::{
-    abi_lending::{PoolErrors, PoolEvents},
-    bench::refusal,
-};
+use crate::contracts::bench::refusal;
 
 /// A user's part of an asset, and the asset as it is now. Only what an operation changed is kept afterwards.
 #[derive(Clone)]
@@ -118,7 +116,7 @@ impl Session {
 
     pub(crate) fn check_fresh(&self, now: u64) -> Result<(), Bytes> {
         match self.parts.iter().find(|part| now > part.asset.priced_at + 600) {
-            Some(part) => Err(refusal(PoolErrors::StalePrice { asset: part.asset.address })),
+            Some(part) => Err(refusal(LendingPoolErrors::StalePrice { asset: part.asset.address })),
             None => Ok(()),
         }
     }
@@ -127,7 +125,7 @@ impl Session {
         self.check_fresh(now)?;
         let (debtUsd, borrowingPowerUsd) = (U256::from(self.worth().debt), self.power());
         if debtUsd > borrowingPowerUsd {
-            return Err(refusal(PoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
+            return Err(refusal(LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));
         }
         Ok(())
     }
@@ -148,7 +146,7 @@ impl Session {
             part.debt = U256::ZERO;
             part.changed = true;
             let asset = part.asset.address;
-            self.emit(&PoolEvents::DebtWrittenOff { asset, user: self.user, amount, fromTreasury });
+            self.emit(&LendingPool::DebtWrittenOff { asset, user: self.user, amount, fromTreasury });
         }
     }
 

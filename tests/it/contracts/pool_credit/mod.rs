@@ -3,10 +3,9 @@
 mod terms;
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, ScoreView, Token};
 
 use super::{
-    abi::Token,
-    abi_lending::{LendingLens, LendingPool, PoolEvents, ScoreView},
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
     tokens::TokenInfo,
 };
@@ -106,7 +105,7 @@ fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
     network.wait(33 * DAY);
     let promised = score(&mut network, ALICE);
     let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
-    let event = receipt.event::<PoolEvents::CreditUpdated>();
+    let event = receipt.event::<LendingPool::CreditUpdated>();
     assert_eq!((event.user, event.score), (ALICE, promised.score));
     let before = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
     assert_eq!(event.credit, before.credit);
@@ -159,9 +158,8 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     let after = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     assert_eq!((before.score, before.band), (U256::from(350), U256::ZERO));
     assert_eq!((after.score, after.band), (U256::from(850), U256::from(4)));
-    let rate = |view: &super::abi_lending::AccountView| {
-        view.positions.iter().find(|position| position.asset == usdt.address).unwrap().borrowRate
-    };
+    let rate =
+        |view: &AccountView| view.positions.iter().find(|position| position.asset == usdt.address).unwrap().borrowRate;
     let pool = network.look(LENS, LendingLens::getPoolCall { asset: usdt.address });
     assert_eq!(rate(&after), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
@@ -177,7 +175,7 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     let debt = owed(&mut network);
     network.set_price(TokenInfo::of("USDC"), 15_000_000);
     let receipt = network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
-    let position = receipt.event::<PoolEvents::PositionUpdated>();
+    let position = receipt.event::<LendingPool::PositionUpdated>();
     assert_eq!((position.asset, position.band), (usdt.address, U256::from(3)));
     let rewritten = owed(&mut network);
     assert!(rewritten >= debt && rewritten <= debt + U256::from(1));

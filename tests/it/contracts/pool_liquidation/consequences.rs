@@ -2,10 +2,10 @@
 
 use alloy_primitives::U256;
 use alloy_sol_types::SolError;
+use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors};
 
 use super::{DAY, DOLLAR, in_debt, liquidate, terms};
 use crate::contracts::{
-    abi_lending::{LendingLens, LendingPool, PoolErrors},
     network::{ALICE, BOB, LENS, Network, OWNER, POOL},
     tokens::TokenInfo,
 };
@@ -101,5 +101,5 @@ fn a_borrower_may_liquidate_the_own_account_without_gain() {
         assert_eq!(owned(&mut network), before - fee, "the treasury's part is gone");
     }
     let refused = network.withdraw(ALICE, weth, U256::from(1)).unwrap_err();
-    assert_eq!(refused[..4], PoolErrors::BorrowingPowerExceeded::SELECTOR);
+    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
 }

@@ -4,10 +4,9 @@ mod amounts;
 mod consequences;
 
 use alloy_primitives::{Address, Bytes, U256};
+use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, Token};
 
 use super::{
-    abi::Token,
-    abi_lending::{LendingLens, LendingPool, PoolErrors, PoolEvents},
     bench::{Receipt, refusal},
     network::{ALICE, BOB, LENS, Network, POOL, WHALE},
     tokens::TokenInfo,
@@ -54,7 +53,7 @@ fn quote(network: &mut Network, debt: TokenInfo, collateral: TokenInfo, amount: 
 }
 
 fn terms(receipt: &Receipt) -> (U256, U256, U256) {
-    let event = receipt.event::<PoolEvents::Liquidation>();
+    let event = receipt.event::<LendingPool::Liquidation>();
     (event.repaid, event.seized, event.fee)
 }
 
@@ -79,7 +78,7 @@ fn a_covered_debt_is_left_alone() {
     network.set_price(weth, 141_176_470_589);
     assert_eq!(health(&mut network), U256::from(10_000));
     let refused = liquidate(&mut network, U256::from(1_000_000), false).unwrap_err();
-    assert_eq!(refused, refusal(PoolErrors::NotLiquidatable { healthFactorBps: U256::from(10_000) }));
+    assert_eq!(refused, refusal(LendingPoolErrors::NotLiquidatable { healthFactorBps: U256::from(10_000) }));
     network.set_price(weth, 141_176_470_580);
     assert_eq!(health(&mut network), U256::from(9_999));
     liquidate(&mut network, U256::from(1_000_000), false).unwrap();
@@ -111,7 +110,7 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
     let receipt = liquidate(&mut network, usdc.worth(1_400), false).unwrap();
     // One WETH for 1,400 dollars, five per cent on top, and of these a tenth for the treasury.
     let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
-    let event = PoolEvents::Liquidation {
+    let event = LendingPool::Liquidation {
         borrower: ALICE,
         debtAsset: usdc.address,
         collateralAsset: weth.address,
@@ -121,7 +120,7 @@ fn the_liquidator_is_paid_a_bonus_and_the_treasury_a_tenth_of_it() {
         fee,
         inKind: false,
     };
-    assert_eq!(receipt.event::<PoolEvents::Liquidation>(), event);
+    assert_eq!(receipt.event::<LendingPool::Liquidation>(), event);
     let after = [network.balance_of(usdc.address, BOB), network.balance_of(weth.address, BOB)];
     assert_eq!(after, [before[0] - usdc.worth(1_400), before[1] + seized - fee]);
     assert_eq!(treasury(&mut network, weth), fee);
@@ -142,7 +141,7 @@ fn the_claim_itself_can_be_taken_when_cash_is_short() {
     network.set_price(weth, 1_400 * DOLLAR);
     let (seized, fee) = (milli() * U256::from(1_050), milli() * U256::from(5));
     let refused = liquidate(&mut network, usdc.worth(1_400), false).unwrap_err();
-    let error = PoolErrors::InsufficientLiquidity { needed: seized - fee, available: U256::ZERO };
+    let error = LendingPoolErrors::InsufficientLiquidity { needed: seized - fee, available: U256::ZERO };
     assert_eq!(refused, refusal(error));
 
     let receipt = liquidate(&mut network, usdc.worth(1_400), true).unwrap();
@@ -170,15 +169,15 @@ fn there_must_be_that_debt_and_that_collateral() {
         inKind: false,
     };
     let mut refused = |debt, collateral, amount| network.send(BOB, POOL, call(debt, collateral, amount)).unwrap_err();
-    let owed = |asset| refusal(PoolErrors::NothingOwed { asset, user: ALICE });
-    let supplied = |asset| refusal(PoolErrors::NothingSupplied { asset, user: ALICE });
+    let owed = |asset| refusal(LendingPoolErrors::NothingOwed { asset, user: ALICE });
+    let supplied = |asset| refusal(LendingPoolErrors::NothingSupplied { asset, user: ALICE });
     assert_eq!(refused(wbtc, weth, 1), owed(wbtc));
     assert_eq!(refused(weth, weth, 1), owed(weth));
     assert_eq!(refused(usdc, wbtc, 1), supplied(wbtc));
     assert_eq!(refused(usdc, usdc, 1), supplied(usdc));
-    assert_eq!(refused(usdc, weth, 0), refusal(PoolErrors::ZeroAmount {}));
-    assert_eq!(refused(BOB, weth, 1), refusal(PoolErrors::UnsupportedAsset { asset: BOB }));
-    assert_eq!(refused(usdc, BOB, 1), refusal(PoolErrors::UnsupportedAsset { asset: BOB }));
+    assert_eq!(refused(usdc, weth, 0), refusal(LendingPoolErrors::ZeroAmount {}));
+    assert_eq!(refused(BOB, weth, 1), refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB }));
+    assert_eq!(refused(usdc, BOB, 1), refusal(LendingPoolErrors::UnsupportedAsset { asset: BOB }));
 }
 
 #[test]
@@ -196,5 +195,5 @@ fn paying_for_nothing_is_refused() {
         amount: U256::from(1),
         inKind: false,
     };
-    assert_eq!(network.send(BOB, POOL, call).unwrap_err(), refusal(PoolErrors::AmountTooSmall {}));
+    assert_eq!(network.send(BOB, POOL, call).unwrap_err(), refusal(LendingPoolErrors::AmountTooSmall {}));
 }

@@ -1,11 +1,10 @@
 //! What users and the owner do, each time to the contract and to the model.
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
+use tetrad::contracts::bindings::{LendingPool, Token};
 
 use super::{USERS, Walk};
 use crate::contracts::{
-    abi::Token,
-    abi_lending::LendingPool,
     bench::Receipt,
     model::{liquidation::Liquidation, pool::Outcome},
     network::{OWNER, POOL},

@@ -1,11 +1,10 @@
 //! What must hold after every step, and that the views say what the model says.
 
 use alloy_primitives::U256;
+use tetrad::contracts::bindings::{LendingLens, Token};
 
 use super::{USERS, Walk};
 use crate::contracts::{
-    abi::Token,
-    abi_lending::LendingLens,
     model::{pool::Pool, ray},
     network::{LENS, POOL},
 };

@@ -7,11 +7,10 @@ mod checks;
 mod seen;
 
 use alloy_primitives::{Address, U256};
+use tetrad::contracts::bindings::{PriceOracle, ReserveState};
 
 use self::seen::Seen;
 use super::{
-    abi::PriceOracle,
-    abi_lending::ReserveState,
     model::{
         asset::Asset,
         n,

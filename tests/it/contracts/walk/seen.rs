@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use alloy_primitives::keccak256;
 use alloy_sol_types::{SolError, SolEvent};
+use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors};
 
 use super::WALK;
-use crate::contracts::abi_lending::{PoolErrors, PoolEvents};
 
 /// The first four bytes of events and refusals, and the credit bands of those in debt.
 #[derive(Default)]
@@ -26,26 +26,26 @@ impl Seen {
 
 /// The events and refusals that every weather must have brought about.
 const EXPECTED: [&str; 22] = [
-    PoolEvents::Deposit::SIGNATURE,
-    PoolEvents::Withdraw::SIGNATURE,
-    PoolEvents::Borrow::SIGNATURE,
-    PoolEvents::Repay::SIGNATURE,
-    PoolEvents::SupplyTransferred::SIGNATURE,
-    PoolEvents::Liquidation::SIGNATURE,
-    PoolEvents::DebtWrittenOff::SIGNATURE,
-    PoolEvents::TreasuryCollected::SIGNATURE,
-    PoolEvents::ParametersChanged::SIGNATURE,
-    PoolEvents::CapsChanged::SIGNATURE,
-    PoolEvents::PausedChanged::SIGNATURE,
-    PoolErrors::ZeroAmount::SIGNATURE,
-    PoolErrors::AmountTooSmall::SIGNATURE,
-    PoolErrors::AssetPaused::SIGNATURE,
-    PoolErrors::StalePrice::SIGNATURE,
-    PoolErrors::InsufficientLiquidity::SIGNATURE,
-    PoolErrors::BorrowingPowerExceeded::SIGNATURE,
-    PoolErrors::SupplyCapExceeded::SIGNATURE,
-    PoolErrors::BorrowCapExceeded::SIGNATURE,
-    PoolErrors::NothingSupplied::SIGNATURE,
-    PoolErrors::NothingOwed::SIGNATURE,
-    PoolErrors::NotLiquidatable::SIGNATURE,
+    LendingPool::Deposit::SIGNATURE,
+    LendingPool::Withdraw::SIGNATURE,
+    LendingPool::Borrow::SIGNATURE,
+    LendingPool::Repay::SIGNATURE,
+    LendingPool::SupplyTransferred::SIGNATURE,
+    LendingPool::Liquidation::SIGNATURE,
+    LendingPool::DebtWrittenOff::SIGNATURE,
+    LendingPool::TreasuryCollected::SIGNATURE,
+    LendingPool::ParametersChanged::SIGNATURE,
+    LendingPool::CapsChanged::SIGNATURE,
+    LendingPool::PausedChanged::SIGNATURE,
+    LendingPoolErrors::ZeroAmount::SIGNATURE,
+    LendingPoolErrors::AmountTooSmall::SIGNATURE,
+    LendingPoolErrors::AssetPaused::SIGNATURE,
+    LendingPoolErrors::StalePrice::SIGNATURE,
+    LendingPoolErrors::InsufficientLiquidity::SIGNATURE,
+    LendingPoolErrors::BorrowingPowerExceeded::SIGNATURE,
+    LendingPoolErrors::SupplyCapExceeded::SIGNATURE,
+    LendingPoolErrors::BorrowCapExceeded::SIGNATURE,
+    LendingPoolErrors::NothingSupplied::SIGNATURE,
+    LendingPoolErrors::NothingOwed::SIGNATURE,
+    LendingPoolErrors::NotLiquidatable::SIGNATURE,
 ];

@@ -1,0 +1,15 @@
+//! Calls, events, errors and structs of the network's contracts.
+//!
+//! They are generated from `contracts/artifacts/interfaces.sol`, which `contracts/build.mjs` writes from the compiled
+//! contracts' ABIs. The JSON of the artifacts will not do: it has no variants of enumerations, gives each contract its own
+//! copy of a shared struct, and has the vault's error and event `Paused` in one scope. Errors are in interfaces of their
+//! own for that reason, such as `VaultErrors`.
+
+#![expect(missing_docs, clippy::too_many_arguments, reason = "generated")]
+
+use alloy_sol_types::sol;
+
+sol! {
+    #![sol(extra_derives(Debug, PartialEq, Eq))]
+    "contracts/artifacts/interfaces.sol"
+}
