@@ -89,7 +89,15 @@ pub enum SpawnError {
         flag: &'static str,
         /// The address.
         address: String,
-        /// What the system says.
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The Unix socket cannot be listened on.
+    #[error("--listen-unix: cannot listen on {path}: {source}")]
+    ListenUnix {
+        /// Its path.
+        path: String,
+        /// The system's error.
         source: io::Error,
     },
     /// The first block could not be made.
@@ -190,7 +198,7 @@ impl Node {
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Somebody will look for the names of requests if their log or traces are on.
-        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
+        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }

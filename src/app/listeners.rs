@@ -40,7 +40,7 @@ impl Listeners {
     /// Binds what the configuration names, unless the service manager has done so.
     pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
         let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
-        let tls = config.tls.clone().map(|(certificate, key)| Tls::load(certificate, key)).transpose()?;
+        let tls = config.tls.clone().map(|files| Tls::load(files.certificate, files.key)).transpose()?;
         // Another chain than the network's has no exchange to listen to.
         let prices = config.ws_listen.filter(|_| config.genesis.is_none());
         let metrics = match config.metrics {
@@ -115,6 +115,6 @@ fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Re
 
 #[cfg(unix)]
 fn bind_unix(path: &std::path::Path) -> Result<web::UnixSocket, SpawnError> {
-    let failed = |source| SpawnError::Listen { flag: "listen-unix", address: path.display().to_string(), source };
+    let failed = |source| SpawnError::ListenUnix { path: path.display().to_string(), source };
     web::UnixSocket::bind(path).map_err(failed)
 }

@@ -28,7 +28,7 @@ pub(super) fn warn(config: &Config) {
 fn files(config: &Config) -> Vec<PathBuf> {
     let named = [&config.treasury_file, &config.updater_file, &config.password_file];
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
-    files.extend(config.tls.as_ref().map(|(_, key)| key.clone()));
+    files.extend(config.tls.as_ref().map(|files| files.key.clone()));
     let is_key = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "key");
     files.extend(config.data_dir.iter().flat_map(|directory| within(directory)).filter(is_key));
     files.extend(config.keystore.iter().flat_map(|directory| within(directory)));

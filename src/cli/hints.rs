@@ -11,7 +11,7 @@ pub(super) fn hint(error: &Error) -> Option<&'static str> {
         Error::Config(_) | Error::Spawn(SpawnError::Config(_)) => {
             Some("`tetrad config check FILE` lists everything that is wrong with a file, `tetrad --help` all settings")
         }
-        Error::Spawn(SpawnError::Listen { flag: "listen-unix", source, .. }) => on_unix(source.kind()),
+        Error::Spawn(SpawnError::ListenUnix { source, .. }) => on_unix(source.kind()),
         Error::Spawn(SpawnError::Listen { source, .. }) => on_port(source.kind()),
         Error::Spawn(SpawnError::DataDir(error)) => on_directory(error),
         _ => None,
