@@ -1,4 +1,4 @@
-//! The composition root: the only file that knows every module.
+//! The composition root: puts the modules together into a node.
 
 mod directory;
 mod forks;
@@ -43,16 +43,16 @@ use crate::{
     web::{Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
-/// How long requests that are under way may take when the node ends. With what comes after, the end takes ten seconds.
+/// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten seconds.
 const PATIENCE: Duration = Duration::from_secs(8);
 
-/// Seconds that the newest block may be later than the clock before the log tells of it.
+/// Seconds by which the newest block may be ahead of the clock without a warning.
 const TOLERATED_AHEAD: u64 = 5;
 
 /// Entries of the cache of short hashes, 128 bytes each.
 const HASH_CACHE: usize = 1 << 15;
 
-/// A running node. Dropping it leaves it running; [`Node::shut_down`] ends it in good order.
+/// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it gracefully.
 ///
 /// ```no_run
 /// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
@@ -76,7 +76,7 @@ pub struct Node {
     config: Config,
 }
 
-/// A node could not start.
+/// The error of starting a node.
 #[derive(Debug, thiserror::Error)]
 pub enum SpawnError {
     /// The configuration is wrong.
@@ -89,7 +89,15 @@ pub enum SpawnError {
         flag: &'static str,
         /// The address.
         address: String,
-        /// What the system says.
+        /// The system's error.
+        source: io::Error,
+    },
+    /// The Unix socket cannot be listened on.
+    #[error("--listen-unix: cannot listen on {path}: {source}")]
+    ListenUnix {
+        /// Its path.
+        path: String,
+        /// The system's error.
         source: io::Error,
     },
     /// The first block could not be made.
@@ -104,10 +112,10 @@ pub enum SpawnError {
     /// The data directory cannot be used.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// The chain in it cannot be.
+    /// The chain in the data directory cannot be opened.
     #[error("--data-dir: {0}")]
     Open(#[from] OpenError),
-    /// The file of blocks cannot be imported.
+    /// A file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
     /// The certificate or its key cannot be used.
@@ -122,21 +130,21 @@ pub enum SpawnError {
     /// The ready file could not be written.
     #[error(transparent)]
     Ready(#[from] ReadyError),
-    /// The system refused something else.
+    /// Another system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
 impl Node {
-    /// Starts a node: makes the chain, listens, and serves until it is [shut down](Self::shut_down).
+    /// Starts a node: opens the chain, listens, and serves until it is [shut down](Self::shut_down).
     ///
     /// # Errors
-    /// See [`SpawnError`]. Nothing is left running then.
+    /// See [`SpawnError`]. On an error nothing is left running.
     pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
         Self::spawn_with_clock(config, Arc::new(SystemClock)).await
     }
 
-    /// The same on sockets that a service manager has bound.
+    /// Starts a node on sockets that a service manager has bound.
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
@@ -144,7 +152,7 @@ impl Node {
         Self::begin(config, Arc::new(SystemClock), inherited).await
     }
 
-    /// The same with another source of time for blocks, rate limits and caches.
+    /// Starts a node with another clock for blocks, rate limits and caches.
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
@@ -153,8 +161,7 @@ impl Node {
     }
 
     async fn begin(config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
-        // Hashes of addresses and slots that were asked for before are remembered, for all nodes of the process. The
-        // first node decides on the size.
+        // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
@@ -179,7 +186,7 @@ impl Node {
         let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
-        tell_of_clock(&chain);
+        warn_of_clock(&chain);
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keys = std::mem::take(&mut identity.development).into_iter().chain(stored);
@@ -189,8 +196,8 @@ impl Node {
         let exchange = sources.map(|sources| services.exchange(&config, sources, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
         let prices = exchange.as_ref().map(Exchange::socket_router);
-        // Somebody will look for the names of requests if their log or traces are on.
-        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.is_some());
+        // Request ids are needed only if slow requests are logged or traces are on.
+        let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }
@@ -203,57 +210,58 @@ impl Node {
         Ok(node)
     }
 
-    /// Where everything is served.
+    /// Returns the address of the main listener.
     pub fn address(&self) -> SocketAddr {
         self.addresses.main
     }
 
-    /// Reads the files of the certificate and its key again. Without TLS there is nothing to read.
+    /// Reloads the certificate and its key. Does nothing without TLS.
     ///
     /// # Errors
-    /// If they cannot be used. The node then goes on with what it had.
+    /// If the files cannot be used. The node then keeps the old certificate.
     pub fn reload(&self) -> Result<(), TlsError> {
         self.addresses.tls.as_ref().map_or(Ok(()), |tls| tls.reload())
     }
 
-    /// The chain, for programs that want it without JSON-RPC in between.
+    /// Returns the chain, for programs that use it without JSON-RPC.
     pub fn chain(&self) -> &Chain {
         &self.chain
     }
 
-    /// The development accounts with their private keys in hex, which are no secret. Those of a keystore are not among them.
+    /// Returns the development accounts with their private keys in hex, which are not secret. Accounts of a keystore are not
+    /// among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         let own = self.keyring.addresses().into_iter().take(self.config.accounts as usize);
         own.filter_map(key).collect()
     }
 
-    /// The account that updates prices, of which the chain sees most and people want to see least.
+    /// Returns the account that updates prices. The terminal hides its transactions.
     pub fn updater(&self) -> Address {
         self.updater
     }
 
-    /// The configuration that the node runs with.
+    /// Returns the configuration of the node.
     pub fn config(&self) -> &Config {
         &self.config
     }
 
-    /// URL of JSON-RPC over HTTP.
+    /// Returns the URL of JSON-RPC over HTTP.
     pub fn rpc_url(&self) -> String {
         format!("{}://{}/rpc", self.addresses.scheme("http"), self.addresses.main)
     }
 
-    /// URL of JSON-RPC over WebSocket.
+    /// Returns the URL of JSON-RPC over WebSocket.
     pub fn ws_url(&self) -> String {
         format!("{}://{}/rpc", self.addresses.scheme("ws"), self.addresses.main)
     }
 
-    /// Base URL of the REST interfaces.
+    /// Returns the base URL of the REST interfaces.
     pub fn rest_url(&self) -> String {
         format!("{}://{}", self.addresses.scheme("http"), self.addresses.main)
     }
 
-    /// URL of the price WebSocket.
+    /// Returns the URL of the price WebSocket.
     pub fn exchange_ws_url(&self) -> String {
         let scheme = self.addresses.scheme("ws");
         match self.addresses.prices {
@@ -262,23 +270,23 @@ impl Node {
         }
     }
 
-    /// Ends the node: stops accepting, finishes requests, closes WebSockets (code 1001), ends the chain.
+    /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001), stops the chain.
     pub async fn shut_down(self) {
         self.chain.wind_down();
         if !self.shutdown.shut_down(PATIENCE).await {
-            tracing::warn!("some requests did not end in time and were given up");
+            tracing::warn!("some requests did not finish in time and were aborted");
         }
         if let Some(market) = &self.market {
             market.keep().await;
         }
         self.chain.stop();
-        // Ending takes the writer no longer than a block.
+        // The writer ends within the time of a block.
         let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
     }
 }
 
-/// A chain that ends in the future was made under another clock, or moved ahead by hand and the shift is lost.
-fn tell_of_clock(chain: &Chain) {
+/// Warns of a chain that is ahead of the clock: it was made under another clock, or moved ahead by hand.
+fn warn_of_clock(chain: &Chain) {
     let (newest, now) = (chain.head().block.header.timestamp, chain.now());
     if newest > now + TOLERATED_AHEAD {
         tracing::warn!(
@@ -291,7 +299,7 @@ fn tell_of_clock(chain: &Chain) {
     }
 }
 
-/// Where prices come from; nowhere on another chain than the network's.
+/// Returns the price sources; none on another chain than the network's.
 fn sources(
     config: &Config,
     network: &Arc<Network>,
@@ -310,7 +318,7 @@ fn sources(
     SourceSet::new(sources, network, clock).map(Arc::new).map(Some)
 }
 
-/// What puts prices on the chain.
+/// Returns the updater that puts prices on the chain.
 fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, sources: &Arc<SourceSet>) -> Box<dyn Preamble> {
     let pace = config.exchange.price_tick.map(|tick| Pace { source: sources.clone(), tick });
     Box::new(Updater::new(network.clone(), key, pace))

@@ -16,7 +16,7 @@
 //!
 //! # Map
 //!
-//! Imports go from top to bottom only, which `tests/it/structure.rs` checks.
+//! Imports go from top to bottom only, which `tests/it/structure` checks.
 //!
 //! | Module | What it is | What it knows nothing of |
 //! |---|---|---|

@@ -1,4 +1,4 @@
-//! The program: parse, run, exit code.
+//! The program `tetrad`.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

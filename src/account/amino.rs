@@ -5,7 +5,7 @@
 
 use sha2::{Digest, Sha256};
 
-use super::{bech32_text::encode_bech32, public_key::PublicKeyError};
+use super::{bech32_text::encode_bech32, public_key_error::PublicKeyError};
 
 /// Registered name of plain Cosmos secp256k1 keys. Their addresses are derived differently, so they are refused.
 pub(super) const COSMOS_SECP256K1: &str = "tendermint/PubKeySecp256k1";

@@ -8,7 +8,8 @@ use super::{
     consensus_public_key::{self, ConsensusPublicKey},
     hrp::{Hrp, Kind},
     proto_json::{ED25519_PUBLIC_KEY_TYPE, ProtoPublicKey},
-    public_key::{self, PublicKey, PublicKeyError},
+    public_key::{self, PublicKey},
+    public_key_error::PublicKeyError,
 };
 
 /// A public key of either curve.

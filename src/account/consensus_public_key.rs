@@ -11,7 +11,7 @@ use super::{
     amino,
     hrp::{Hrp, Kind},
     proto_json::{ED25519_PUBLIC_KEY_TYPE, ProtoPublicKey},
-    public_key::PublicKeyError,
+    public_key_error::PublicKeyError,
 };
 
 /// The curve, as Cosmos calls it.

@@ -1,14 +1,14 @@
-//! What the data directory holds, as its files tell.
+//! Metrics of the data directory, from its files.
 
 use std::{collections::BTreeMap, fs, path::Path, time::UNIX_EPOCH};
 
 use crate::web::Exposition;
 
-/// Kinds of files, by what their names begin with; anything else is put down as `other`.
+/// Kinds of files, by the beginning of their names; the rest is `other`.
 const KINDS: [&str; 6] = ["log", "offsets", "index", "checkpoint", "pool", "torn"];
 
-/// Writes how much there is of each kind, and how old the checkpoint with this height is. A directory that cannot be read
-/// at this moment is left out.
+/// Writes number and size of the files of each kind, and the age of the checkpoint with this height. Writes nothing if the
+/// directory cannot be read at the moment.
 pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Option<u64>) {
     let Ok(entries) = fs::read_dir(directory) else { return };
     let mut kinds = BTreeMap::<&str, (u64, u64)>::new();
@@ -37,7 +37,7 @@ pub(super) fn describe(out: &mut Exposition, directory: &Path, checkpoint: Optio
     if let (Some(height), Some(written)) = (checkpoint, written) {
         out.gauge("tetrad_checkpoint_height", "Entries of the log that the newest checkpoint covers.")
             .sample(&[], height);
-        out.gauge("tetrad_checkpoint_timestamp_seconds", "When it was written, since the Unix epoch.")
+        out.gauge("tetrad_checkpoint_timestamp_seconds", "Time of the newest checkpoint, since the Unix epoch.")
             .sample(&[], written.as_secs_f64());
     }
 }

@@ -1,4 +1,4 @@
-//! Beginning on another node's chain.
+//! Forking another node's chain.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::{
     fork::Forks,
 };
 
-/// How to fork, at the start and whenever a development method wants to.
+/// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> Forks {
     let accounts = identity.development.iter().map(SecretKey::address).collect();
     let (own, cast, clock) = (config.clone(), identity.cast(config), clock.clone());
@@ -22,10 +22,10 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
     Forks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block))
 }
 
-/// The chain that begins where the configuration says. It lives in memory.
+/// Begins a chain in memory at the given block of the other node; at its newest without one.
 pub(super) async fn begin(forks: &Arc<Forks>, block: Option<u64>) -> Result<Recovered, SpawnError> {
     let own = forks.clone();
-    // Asking blocks.
+    // Requests to the other node block the thread.
     let begun = tokio::task::spawn_blocking(move || own.begin(None, block)).await;
     let (head, fork) = begun.map_err(std::io::Error::other)??;
     forks.set(Some(fork));

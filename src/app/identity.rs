@@ -1,4 +1,4 @@
-//! Whose keys the node has: the development accounts, and its own accounts that own and feed the contracts.
+//! The node's keys: those of the development accounts, and of its own accounts that own the contracts and update prices.
 
 use std::{
     fs::{File, OpenOptions, rename},
@@ -26,8 +26,9 @@ pub(super) struct Identity {
 }
 
 impl Identity {
-    /// Derives, reads or makes the keys. The node's own accounts are derived from the mnemonic, beside the development
-    /// accounts, or, in production, made anew: only a file keeps them, and the data directory, if there is one.
+    /// Derives, reads or generates the keys. The node's own keys are derived from the mnemonic, next to those of the
+    /// development accounts. In production they are read from the configured files, or else from the data directory, or
+    /// else generated at each start.
     pub(super) fn load(config: &Config) -> Result<Self, SpawnError> {
         let key_error = |error: &dyn std::fmt::Display| SpawnError::Key(error.to_string());
         let mnemonic = Mnemonic::from_phrase(&config.mnemonic).map_err(|error| key_error(&error))?;
@@ -39,7 +40,7 @@ impl Identity {
         let own = |file: &Option<PathBuf>, index: u32, name: &str| match (file, &config.data_dir) {
             (Some(file), _) => read_key(file),
             (None, _) if config.profile == Profile::Development => derive(&format!("m/44'/60'/1'/0/{index}")),
-            (None, Some(directory)) => kept_key(directory, name),
+            (None, Some(directory)) => stored_key(directory, name),
             (None, None) => new_key(),
         };
         Ok(Self {
@@ -52,7 +53,7 @@ impl Identity {
         })
     }
 
-    /// Whom the first block provides for.
+    /// Returns the accounts that the first block funds.
     pub(super) fn cast(&self, config: &Config) -> Cast {
         let development: Vec<Address> = self.development.iter().map(SecretKey::address).collect();
         Cast {
@@ -74,15 +75,15 @@ fn new_key() -> Result<SecretKey, SpawnError> {
     SecretKey::random(&mut k256::elliptic_curve::rand_core::OsRng).map_err(|error| SpawnError::Key(error.to_string()))
 }
 
-/// The key in a file of the data directory, made if it does not exist. Only its owner may read it.
-fn kept_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
+/// Returns the key in a file of the data directory, which is generated if it does not exist. Only its owner may read it.
+fn stored_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
     let file = directory.join(name);
     if file.exists() {
         return read_key(&file);
     }
     let key = new_key()?;
     let write = || -> std::io::Result<()> {
-        // A name that the next start removes if this one is killed here.
+        // The next start removes files of such a name, should this one be killed here.
         let draft = directory.join(format!("draft-{name}"));
         let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
         written.write_all(key.to_hex().as_bytes())?;

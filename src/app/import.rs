@@ -9,17 +9,16 @@ use crate::{
     log::AppendError,
 };
 
-/// A file of blocks cannot be imported. The blocks before the one that cannot are in the data directory, if there is
-/// one.
+/// The error of importing a file of blocks. The data directory, if there is one, keeps the blocks before the failure.
 #[derive(Debug, thiserror::Error)]
 pub enum ImportError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("--import {0}: {1}")]
     Read(String, io::Error),
-    /// It is not concatenated RLP of blocks.
+    /// The file is not concatenated RLP of blocks.
     #[error("--import {0}: not the RLP of a block after {1} blocks: {2}")]
     Format(String, usize, alloy_rlp::Error),
-    /// A block does not fit.
+    /// A block is invalid.
     #[error("--import {0}: {1}")]
     Block(String, ApplyError),
     /// A block cannot be recorded.
@@ -27,8 +26,8 @@ pub enum ImportError {
     Record(String, AppendError),
 }
 
-/// Applies all blocks of a file to the chain, but those that it has. With `go_on` a block that cannot follow is left out,
-/// and the chain stays as it was before it.
+/// Applies all blocks of a file that the chain does not have. With `go_on` an invalid block is skipped and leaves the
+/// chain unchanged.
 pub(super) fn import(
     recovered: &mut Recovered,
     path: &Path,
@@ -45,7 +44,7 @@ pub(super) fn import(
         };
         match outcome {
             Err(error @ (ImportError::Format(..) | ImportError::Block(..))) if go_on => {
-                tracing::warn!(%error, "left a block out");
+                tracing::warn!(%error, "skipped an invalid block");
                 left_out += 1;
             }
             outcome => outcome?,
@@ -64,8 +63,8 @@ pub(super) fn import(
     Ok(())
 }
 
-/// Takes one block off `bytes`. One that is malformed inside is taken off all the same; where not even its length can be
-/// read, nothing of the rest can.
+/// Takes one block off `bytes`. A malformed one is taken off as well; if not even its length can be read, so is all the
+/// rest.
 fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
     let whole = *bytes;
     *bytes = &[];
@@ -77,7 +76,7 @@ fn next(bytes: &mut &[u8]) -> Result<ForeignBlock, alloy_rlp::Error> {
     if block.is_empty() { Ok(decoded) } else { Err(alloy_rlp::Error::UnexpectedLength) }
 }
 
-/// Makes `block` the newest of the chain, unless the chain has it.
+/// Appends `block` to the chain, unless the chain has it.
 fn follow(
     recovered: &mut Recovered,
     block: ForeignBlock,

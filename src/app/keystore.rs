@@ -1,4 +1,4 @@
-//! Accounts that the node signs for, in a directory of keystore files.
+//! The keystore: a directory of files with accounts that the node signs for.
 
 use std::path::{Path, PathBuf};
 
@@ -10,8 +10,8 @@ use crate::{
     config::Config,
 };
 
-/// The keys in the directory that the configuration names, in the order of the files' names; none if it names none. A file
-/// that is no keystore, or has another password, is refused: a node that silently lacks an account is worse than none.
+/// Returns the keys of the configured directory in the order of file names; none without one. A file that is not a
+/// keystore or has another password is an error: a node that silently lacks an account is worse than none.
 pub(super) fn keys(config: &Config) -> Result<Vec<SecretKey>, SpawnError> {
     let Some(directory) = &config.keystore else { return Ok(Vec::new()) };
     let Some(password) = &config.password_file else {
@@ -29,7 +29,7 @@ fn open(file: &Path, password: &[u8]) -> Result<SecretKey, SpawnError> {
     keystore.decrypt(password).map_err(|error| failed(error.to_string()))
 }
 
-/// The visible files of the directory.
+/// Returns the visible files of a directory.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, SpawnError> {
     let failed = |error: std::io::Error| SpawnError::Key(format!("keys.keystore: {}: {error}", directory.display()));
     let mut files = Vec::new();

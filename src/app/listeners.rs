@@ -1,4 +1,4 @@
-//! Where a node listens. Everything is bound before the chain is made, so that a port that is taken is known at once.
+//! The listeners of a node. All are bound before the chain is opened, so that a port in use is reported at once.
 
 use std::{io, net::SocketAddr, sync::Arc};
 
@@ -12,7 +12,7 @@ use crate::{
     web::{self, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
 };
 
-/// Listeners that are bound and do not serve yet.
+/// Listeners that are bound but do not serve yet.
 pub(super) struct Listeners {
     main: TcpListener,
     prices: Option<TcpListener>,
@@ -22,7 +22,7 @@ pub(super) struct Listeners {
     tls: Option<Arc<Tls>>,
 }
 
-/// Where a node is to be found.
+/// The addresses of a node.
 pub(super) struct Addresses {
     pub(super) main: SocketAddr,
     pub(super) prices: Option<SocketAddr>,
@@ -30,18 +30,18 @@ pub(super) struct Addresses {
 }
 
 impl Addresses {
-    /// `http` or `ws`, with an `s` behind it where connections are encrypted.
+    /// Returns `http` or `ws`, with an `s` appended if connections are encrypted.
     pub(super) fn scheme(&self, plain: &str) -> String {
         format!("{plain}{}", if self.tls.is_some() { "s" } else { "" })
     }
 }
 
 impl Listeners {
-    /// Binds what the configuration names, unless the service manager has done so.
+    /// Binds the configured addresses, except for sockets that the service manager passed.
     pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
         let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
-        let tls = config.tls.clone().map(|(certificate, key)| Tls::load(certificate, key)).transpose()?;
-        // Another chain than the network's has no exchange to listen to.
+        let tls = config.tls.clone().map(|files| Tls::load(files.certificate, files.key)).transpose()?;
+        // A chain from a genesis file has no exchange.
         let prices = config.ws_listen.filter(|_| config.genesis.is_none());
         let metrics = match config.metrics {
             MetricsAt::Own(address) => Some(address),
@@ -71,7 +71,7 @@ impl Listeners {
         })
     }
 
-    /// Where they are, which the system has decided for port 0.
+    /// Returns the bound addresses; the system has picked a port in place of port 0.
     pub(super) fn addresses(&self) -> io::Result<Addresses> {
         Ok(Addresses {
             main: self.main.local_addr()?,
@@ -80,7 +80,7 @@ impl Listeners {
         })
     }
 
-    /// Serves until the end begins. Metrics on a listener of their own are for those inside, without TLS.
+    /// Serves until shutdown begins. A separate listener of metrics is for internal use and speaks no TLS.
     pub(super) fn serve(
         self,
         routers: Routers,
@@ -115,6 +115,6 @@ fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Re
 
 #[cfg(unix)]
 fn bind_unix(path: &std::path::Path) -> Result<web::UnixSocket, SpawnError> {
-    let failed = |source| SpawnError::Listen { flag: "listen-unix", address: path.display().to_string(), source };
+    let failed = |source| SpawnError::ListenUnix { path: path.display().to_string(), source };
     web::UnixSocket::bind(path).map_err(failed)
 }

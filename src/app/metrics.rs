@@ -1,4 +1,4 @@
-//! `GET /metrics`: what the node counts, for Prometheus.
+//! `GET /metrics`: the node's counters and gauges, for Prometheus.
 
 use std::{path::PathBuf, sync::Arc};
 
@@ -17,7 +17,7 @@ use crate::{
     web::{Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed},
 };
 
-/// Where the numbers come from.
+/// The sources of the metrics.
 pub(super) struct Sources {
     pub(super) chain: Chain,
     pub(super) rpc: Rpc,
@@ -59,12 +59,12 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     sources.sockets(&mut out);
     sources.http(&mut out);
     if let Some(exchange) = &sources.exchange {
-        let mut up = out.gauge("tetrad_price_source_up", "Whether a source of prices can be believed: 1 or 0.");
+        let mut up = out.gauge("tetrad_price_source_up", "Whether a price source is healthy: 1 or 0.");
         let conditions = exchange.sources();
         for condition in &conditions {
             up.sample(&[("source", &condition.name)], u8::from(condition.status == Health::Ok));
         }
-        let mut failures = out.gauge("tetrad_price_source_failures", "How often in a row a source has failed.");
+        let mut failures = out.gauge("tetrad_price_source_failures", "Consecutive failures of a price source.");
         for condition in &conditions {
             failures.sample(&[("source", &condition.name)], condition.failures);
         }
@@ -144,7 +144,7 @@ impl Sources {
         }
     }
 
-    /// Prices and how old they are. A chain whose contracts cannot be read has none.
+    /// Writes prices and their age; nothing if the contracts cannot be read.
     async fn prices(&self, market: &Market, out: &mut Exposition) {
         let Ok(snapshot) = market.current().await else { return };
         let now = self.clock.now_ms() as f64 / 1_000.0;

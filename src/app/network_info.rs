@@ -1,4 +1,4 @@
-//! `GET /api/network`: everything that a wallet or a script has to know about the network, in one answer.
+//! `GET /api/network`: the facts that wallets and scripts need about the network, in one response.
 
 use std::{borrow::Cow, sync::Arc};
 
@@ -36,7 +36,7 @@ struct NativeCoin<'a> {
     decimals: u8,
 }
 
-/// Addresses by the symbols of the assets.
+/// Addresses by token symbol.
 struct BySymbol<'a>(Vec<(&'a str, String)>);
 
 impl JsonSchema for BySymbol<'_> {
@@ -55,7 +55,7 @@ impl Serialize for BySymbol<'_> {
     }
 }
 
-/// The route. Of all that is told only the chain id can change while the node runs.
+/// Returns the route. Only the chain id can change while the node runs.
 pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operation>) {
     let rendered = ArcSwap::from_pointee((chain.params().chain_id, render(&network, chain.params().chain_id)));
     let answer = move || {
@@ -77,7 +77,7 @@ pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operat
 
 fn render(network: &Network, chain_id: u64) -> Bytes {
     let contracts = &network.contracts;
-    // Addresses carry the checksum of EIP-55, as wallets want them.
+    // Addresses carry the EIP-55 checksum, as wallets expect.
     let info = NetworkInfo {
         chain_id,
         cosmos_chain_id: &network.cosmos_chain_id,
@@ -90,7 +90,7 @@ fn render(network: &Network, chain_id: u64) -> Bytes {
         tokens: by_symbol(network, |token| token.address),
         p_tokens: by_symbol(network, |token| token.receipt),
     };
-    // Nothing in it can fail to become JSON.
+    // Serialising these types cannot fail.
     Bytes::from(serde_json::to_vec(&info).unwrap_or_default())
 }
 

@@ -1,4 +1,4 @@
-//! The chain that a node goes on from: a new one, or that of its data directory.
+//! Opening the chain: a new one, or that of the data directory.
 
 use std::sync::Arc;
 
@@ -15,7 +15,7 @@ use crate::{
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
 
-/// Opens the chain in `directory`, or begins one. Without a directory it lives in memory.
+/// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory.
 pub(super) fn chain(
     config: &Config,
     identity: &Identity,
@@ -36,11 +36,11 @@ pub(super) fn chain(
         checkpoint_bytes: config.checkpoint_bytes,
         index_bytes: PART_BYTES,
     };
-    // What a file says is the same every time. The network's own first block is of the time when it was made.
+    // A genesis file gives the same block every time. The network's own first block has the time of its creation.
     Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)
 }
 
-/// The first block, from a file or the network's own.
+/// Returns the first block, from the genesis file or the network's own.
 pub(super) fn first_block(
     config: &Config,
     cast: &Cast,
@@ -54,7 +54,7 @@ pub(super) fn first_block(
     Ok((genesis, params))
 }
 
-/// What holds for every block of the network's chain.
+/// Returns the parameters of the network's chain.
 pub(super) fn network_params(config: &Config) -> ChainParams {
     ChainParams {
         chain_id: config.chain_id,
@@ -66,11 +66,11 @@ pub(super) fn network_params(config: &Config) -> ChainParams {
     }
 }
 
-/// What a chain was begun with and cannot be changed any more.
+/// Returns the settings that are fixed when a chain is created.
 fn settings(config: &Config, identity: &Identity) -> Settings {
     let named = |name: &str, value: String| (name.to_owned(), value);
     if config.genesis.is_some() {
-        // The file's own content is compared besides.
+        // The content of the genesis file is compared separately.
         return vec![named("--genesis", "a file".to_owned())];
     }
     let mnemonic = keccak256(config.mnemonic.as_bytes());

@@ -1,4 +1,4 @@
-//! What orchestrators ask: is the node alive, and should it get traffic?
+//! `/health` and `/ready`, the probes of orchestrators.
 
 use std::time::Duration;
 
@@ -13,27 +13,27 @@ use crate::{
     web::{Api, Checked, NoStore, Operation, method_not_allowed},
 };
 
-/// How long the writer may take to answer before the chain counts as stuck: longer than any block.
+/// Time after which a writer that does not answer counts as stuck; longer than any block takes.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// Whether the process answers.
+/// Body of `/health`.
 #[derive(Serialize, JsonSchema)]
 struct Alive {
     status: &'static str,
 }
 
-/// Whether requests should be sent here.
+/// Body of `/ready`.
 #[derive(Serialize, JsonSchema)]
 struct Ready {
     status: &'static str,
     chain: &'static str,
     prices: &'static str,
-    /// The reason why the chain cannot go on.
+    /// The reason why no block can be sealed.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
 }
 
-/// `/health` and `/ready`, and what there is to say about them. Without a market only the chain counts.
+/// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.
 pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Operation>) {
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
@@ -42,12 +42,12 @@ pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Opera
         .with_state((chain, market))
 }
 
-/// Alive: the process answers.
+/// Succeeds whenever the process answers.
 async fn health() -> NoStore<Alive> {
     NoStore(Alive { status: "ok" })
 }
 
-/// Ready: the chain's writer answers and can seal blocks, and prices may be traded on.
+/// Succeeds if the chain's writer answers and can seal blocks, and prices are fresh enough to trade at.
 async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Checked<Ready> {
     let reason = match timeout(PATIENCE, chain.obstacle()).await {
         Ok(Ok(obstacle)) => obstacle,

@@ -1,18 +1,18 @@
-//! What the system says of the process, under the names that all programs use for it.
+//! Metrics of the process, under the names of Prometheus' client libraries.
 
 use std::fs;
 
 use crate::web::Exposition;
 
-/// Ticks of the processor clock in a second: what Linux tells user space on every architecture.
+/// Ticks per second in `/proc/self/stat`; the same on every Linux architecture.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// Writes what there is. Where there is no `/proc` that is the time of the start only.
+/// Writes the available metrics; without `/proc` only the start time.
 pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
-    out.gauge("process_start_time_seconds", "When the process started, since the Unix epoch.")
+    out.gauge("process_start_time_seconds", "Start time of the process since the Unix epoch.")
         .sample(&[], started_ms as f64 / 1_000.0);
     if let Some(seconds) = cpu_seconds() {
-        out.counter("process_cpu_seconds_total", "Processor time that the process took.").sample(&[], seconds);
+        out.counter("process_cpu_seconds_total", "User and system CPU time spent.").sample(&[], seconds);
     }
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let number = |name: &str| -> Option<u64> {
@@ -20,14 +20,14 @@ pub(super) fn describe(out: &mut Exposition, started_ms: u64) {
         line.split_whitespace().next()?.parse().ok()
     };
     if let Some(kilobytes) = number("VmRSS") {
-        out.gauge("process_resident_memory_bytes", "Memory that the process holds.").sample(&[], kilobytes * 1_024);
+        out.gauge("process_resident_memory_bytes", "Resident memory size.").sample(&[], kilobytes * 1_024);
     }
     if let Some(threads) = number("Threads") {
         out.gauge("process_threads", "Threads of the process.").sample(&[], threads);
     }
     if let Ok(files) = fs::read_dir("/proc/self/fd") {
-        // Looking opens one more.
-        out.gauge("process_open_fds", "Files and sockets that are open.").sample(&[], files.count().saturating_sub(1));
+        // Reading the directory opens one more.
+        out.gauge("process_open_fds", "Number of open file descriptors.").sample(&[], files.count().saturating_sub(1));
     }
 }
 

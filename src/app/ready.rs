@@ -1,4 +1,4 @@
-//! The ready file: where the node is to be found, for whoever started it on free ports.
+//! The ready file: the node's URLs and process id, for programs that start it on free ports.
 
 use std::{io::Write, path::Path};
 
@@ -6,7 +6,7 @@ use serde::Serialize;
 
 use super::Node;
 
-/// The ready file could not be written.
+/// The error of writing the ready file.
 #[derive(Debug, thiserror::Error)]
 #[error("--ready-file {0}: {1}")]
 pub struct ReadyError(String, std::io::Error);
@@ -20,7 +20,7 @@ struct Ready {
     pid: u32,
 }
 
-/// Writes the file, all of it or nothing: a reader never sees half.
+/// Writes the file atomically: a reader never sees half of it.
 pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
     let ready = Ready {
         rpc: node.rpc_url(),

@@ -1,4 +1,4 @@
-//! Whether anybody but the node can read its keys.
+//! Warnings about secrets that other users can read.
 
 use std::{
     fs, io,
@@ -8,14 +8,14 @@ use std::{
 
 use crate::config::Config;
 
-/// What a file's mode says if its group or everybody may read it.
+/// Mode bits that let the group or everyone read a file.
 const OTHERS_READ: u32 = 0o044;
 
-/// Warns of key and password files that others can read. It is no reason not to start: containers and service managers
-/// hand secrets over in files of many modes.
+/// Warns of key and password files that other users can read. This is not an error, because containers and service
+/// managers provide secrets in files of many modes.
 pub(super) fn warn(config: &Config) {
     for file in files(config) {
-        // A file that cannot be looked at is reported by whoever reads it.
+        // A missing file is reported where it is read.
         let Ok(about) = fs::metadata(&file) else { continue };
         let mode = about.permissions().mode() & 0o777;
         if mode & OTHERS_READ != 0 {
@@ -28,14 +28,14 @@ pub(super) fn warn(config: &Config) {
 fn files(config: &Config) -> Vec<PathBuf> {
     let named = [&config.treasury_file, &config.updater_file, &config.password_file];
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
-    files.extend(config.tls.as_ref().map(|(_, key)| key.clone()));
+    files.extend(config.tls.as_ref().map(|files| files.key.clone()));
     let is_key = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "key");
     files.extend(config.data_dir.iter().flat_map(|directory| within(directory)).filter(is_key));
     files.extend(config.keystore.iter().flat_map(|directory| within(directory)));
     files
 }
 
-/// The files of a directory; none if it cannot be read.
+/// Returns the files of a directory; none if it cannot be read.
 fn within(directory: &Path) -> Vec<PathBuf> {
     let paths = fs::read_dir(directory)
         .and_then(|entries| entries.map(|entry| entry.map(|entry| entry.path())).collect::<io::Result<Vec<_>>>());

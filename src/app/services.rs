@@ -1,4 +1,4 @@
-//! Which interfaces a node has, and what they are served from.
+//! The interfaces of a node and their routes.
 
 use std::sync::Arc;
 
@@ -21,19 +21,19 @@ use crate::{
     web::{self, ClientAddresses, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 
-/// What the listeners serve.
+/// The routes of the listeners.
 pub(super) struct Routers {
-    /// The main one.
+    /// Routes of the main listener.
     pub(super) main: Front,
-    /// The one for metrics, if they have their own.
+    /// Routes of the separate listener of metrics.
     pub(super) metrics: Router,
 }
 
-/// What the interfaces are made of.
+/// The parts that interfaces share.
 pub(super) struct Services {
     pub(super) chain: Chain,
     pub(super) network: Arc<Network>,
-    /// The chain's directory.
+    /// Files of the data directory.
     pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forks: Arc<Forks>,
@@ -41,7 +41,8 @@ pub(super) struct Services {
 }
 
 impl Services {
-    /// The exchange, with what keeps its prices moving. With the key of the contracts' owner prices may be set by hand.
+    /// Returns the exchange and starts the tasks that update its prices. With the key of the contracts' owner prices can be
+    /// set by hand.
     pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Exchange {
         let tick = config.exchange.price_tick;
         let kept = self.storage.clone();
@@ -58,7 +59,7 @@ impl Services {
         Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
-    /// All routes.
+    /// Returns all routes.
     pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());

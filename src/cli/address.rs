@@ -1,4 +1,4 @@
-//! `tetrad address`: one address, every form.
+//! `tetrad address`: converts an address between its forms.
 
 use std::io::{self, Write};
 
@@ -35,8 +35,8 @@ impl AddressArgs {
     /// Prints every form of the address.
     ///
     /// # Errors
-    /// [`Error::Address`] when the text is neither an address nor a public key, [`Error::PublicKey`] when it is meant for a
-    /// public key and is none, [`Error::Output`] when printing fails.
+    /// [`Error::Address`] when the text is neither an address nor a public key, [`Error::PublicKey`] when it looks like a
+    /// public key and is not valid, [`Error::Output`] when printing fails.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let hrp = &self.prefix.bech32_prefix;
         let address = match (parse_address(&self.text, hrp), AnyPublicKey::parse(&self.text, hrp)) {
@@ -59,10 +59,10 @@ fn print(out: &mut dyn Write, forms: &AddressForms, json: bool) -> Result<(), Er
     Ok(())
 }
 
-/// Why an address was not converted.
+/// The error of converting an address.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Neither an address nor a public key. What is said is what is wrong with it as an address.
+    /// Neither an address nor a public key. The message describes it as an address.
     #[error(transparent)]
     Address(#[from] AddressError),
     /// In the form of a public key, but not one.

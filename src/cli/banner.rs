@@ -1,4 +1,4 @@
-//! What a node says about itself when it starts: everything that one needs to use it.
+//! The banner that a node prints at its start: URLs, accounts and contracts.
 
 use std::io::{self, Write};
 
@@ -44,7 +44,7 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
             writeln!(out, "      {}", **key)?;
         }
         writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
-        writeln!(out, "  Everybody knows these keys. Never send anything of value to them on another network.")?;
+        writeln!(out, "  These keys are public. Never send anything of value to these accounts on another network.")?;
     }
     if config.genesis.is_none() && config.fork.url.is_none() {
         writeln!(out, "\nContracts")?;

@@ -17,7 +17,7 @@ use crate::{
     store::{ArchiveError, ChainStore, DataDir, DataDirError, backup, export, import, restore},
 };
 
-/// What the user typed after `chain`.
+/// Arguments of `tetrad chain`.
 #[derive(Debug, Args)]
 pub struct ChainArgs {
     /// The data directory.
@@ -37,57 +37,57 @@ enum ChainCommand {
         #[arg(long)]
         rlp: bool,
     },
-    /// Make an empty data directory that of the chain in a file (- for standard input).
+    /// Import a chain from a file of `chain export` (- for standard input) into an empty data directory.
     Import {
         /// The file.
         file: PathBuf,
     },
     /// Check every record, block, state root and checkpoint.
     Verify,
-    /// Cut the log off before its first entry that is damaged or cannot be followed, and put the rest aside.
+    /// Truncate the log before its first damaged or invalid entry, and move the rest aside.
     Repair,
-    /// Let go of old blocks.
+    /// Delete old blocks.
     Compact {
-        /// How many of the newest blocks to keep; at least 256.
+        /// Number of newest blocks to keep; at least 256.
         #[arg(long, value_name = "N", default_value_t = 10_000)]
         keep: u64,
     },
-    /// Copy the directory, also while a node runs on it.
+    /// Copy the data directory; a node may be running on it.
     Backup {
-        /// A directory that is empty or does not exist.
+        /// Target directory, empty or not existing.
         target: PathBuf,
     },
-    /// Make the directory that of a backup, which is verified first, and put aside what was in it.
+    /// Restore the data directory from a backup, which is verified first; what was in it is moved aside.
     Restore {
-        /// The directory of the backup.
+        /// Directory of the backup.
         backup: PathBuf,
     },
 }
 
-/// Why the command failed.
+/// The error of a command on a data directory.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// The directory cannot be used.
     #[error(transparent)]
     DataDir(#[from] DataDirError),
-    /// The chain in it is not in order.
+    /// The chain in the directory is damaged.
     #[error(transparent)]
     Maintain(#[from] MaintainError),
-    /// It could not be written to or read from a file.
+    /// The chain could not be written to or read from a file.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
-    /// The system refused.
+    /// A system call failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
 }
 
 impl ChainArgs {
-    /// Runs the command; `out` takes what it prints.
+    /// Runs the command and prints its result to `out`.
     ///
     /// # Errors
     /// See [`Error`].
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
-        let told = match &self.command {
+        let result = match &self.command {
             ChainCommand::Backup { target } => self.backup(target)?,
             ChainCommand::Restore { backup } => self.restore(backup)?,
             ChainCommand::Import { file } => self.import(file)?,
@@ -97,7 +97,7 @@ impl ChainArgs {
                 match other {
                     ChainCommand::Export { file, rlp } => self.export(&chain, file, *rlp)?,
                     ChainCommand::Compact { keep } => {
-                        // What blocks say of prices is kept in a file now and then.
+                        // Blocks whose prices are not yet in the prices' file have to stay.
                         let oldest = compact(&chain, *keep, exchange::prices_kept_until(&*chain.storage))?;
                         format!("the oldest block is now {oldest}")
                     }
@@ -106,15 +106,15 @@ impl ChainArgs {
                 }
             }
         };
-        if !told.is_empty() {
-            writeln!(out, "{told}").map_err(|error| Error::Io("standard output".to_owned(), error))?;
+        if !result.is_empty() {
+            writeln!(out, "{result}").map_err(|error| Error::Io("standard output".to_owned(), error))?;
         }
         Ok(())
     }
 
-    /// The directory, which this process has for itself.
+    /// Opens the existing directory, with its lock.
     fn existing(&self) -> Result<DataDir, Error> {
-        // Only what makes chains makes directories.
+        // Opening creates a missing directory.
         self.data_dir.metadata().map_err(|error| Error::Io(self.data_dir.display().to_string(), error))?;
         Ok(DataDir::open(&self.data_dir)?)
     }
@@ -165,8 +165,7 @@ impl ChainArgs {
         Ok(format!("{count} {what} in {}", file.display()))
     }
 
-    /// Writes a file under another name first: the beginning of an export, cut off between two entries, would be taken
-    /// for a shorter chain.
+    /// Writes a file under another name first: an export cut off between two entries would look like a shorter chain.
     fn write_whole<T>(file: &Path, write: impl FnOnce(&mut dyn Write) -> Result<T, Error>) -> Result<T, Error> {
         let failed = |error| Error::Io(file.display().to_string(), error);
         let mut draft = file.as_os_str().to_owned();
@@ -214,10 +213,10 @@ impl ChainArgs {
         backup.metadata().map_err(failed)?;
         let source = kept_in(Arc::new(Directory::new(backup).map_err(failed)?), Durability::Fsync);
         let open = || DataDir::open_to_fill(&self.data_dir);
-        // The backup may be what an interrupted restore was moving aside, which opening the directory finishes.
+        // The backup may be a directory that an interrupted restore was moving aside, which opening finishes.
         let existing = self.data_dir.is_dir().then(open).transpose()?;
         let found = verify(&source)?;
-        // A directory is made only for a backup that is in order.
+        // The directory is created only after the backup has been verified.
         let target = existing.map_or_else(open, Ok)?;
         if same_file(backup, &self.data_dir).map_err(failed)? {
             return Err(failed(io::Error::other("a directory cannot be restored from itself")));
@@ -228,13 +227,13 @@ impl ChainArgs {
     }
 }
 
-/// The chain in a directory, with its log in files.
+/// Returns the chain in a directory, with its log in files.
 fn kept_in(storage: Arc<dyn Storage>, durability: Durability) -> ChainStore {
     let log = Arc::new(LocalLogs::new(storage.clone()).with_durability(durability));
     ChainStore { storage, log }
 }
 
-/// Whether two paths lead to the same place.
+/// Returns whether two paths lead to the same directory.
 fn same_file(one: &Path, other: &Path) -> io::Result<bool> {
     Ok(one.canonicalize()? == other.canonicalize()?)
 }

@@ -1,7 +1,7 @@
 //! `tetrad keys`: keys in a directory of keystore files.
 //!
-//! A directory holds one Web3 V3 file a key, so that geth and every other tool can read it too. Files are written whole
-//! or not at all, readable by their owner only, and never over an existing file.
+//! A directory holds one Web3 V3 file per key, which geth and other tools can read too. Files are written atomically,
+//! readable by their owner only, and never over an existing file.
 
 mod console;
 mod error;
@@ -32,7 +32,7 @@ pub use self::{
 /// Arguments of `tetrad keys`.
 #[derive(Debug, Args)]
 pub struct KeysArgs {
-    /// What to do.
+    /// The command.
     #[command(subcommand)]
     pub command: KeysCommand,
 }
@@ -40,23 +40,23 @@ pub struct KeysArgs {
 /// The commands under `tetrad keys`.
 #[derive(Debug, Subcommand)]
 pub enum KeysCommand {
-    /// Make a mnemonic and keep its first key. The words are printed once and kept nowhere.
+    /// Generate a mnemonic and store its first key. The words are printed once and stored nowhere.
     New(NewArgs),
-    /// Keep a key from a mnemonic, a private key or a keystore file of another tool.
+    /// Import a key from a mnemonic, a private key or a keystore file of another tool.
     Import(ImportArgs),
     /// Show the addresses and public keys of an account, a validator operator or a consensus node.
     Show(ShowArgs),
     /// List the keys in the directory.
     List(ListArgs),
-    /// Write a key out, encrypted under a new password or as it is.
+    /// Export a key, encrypted under a new password or in plain text.
     Export(ExportArgs),
 }
 
 impl KeysArgs {
-    /// Runs the command; `console` answers questions for secrets, `out` takes what the command prints.
+    /// Runs the command; `console` is asked for secrets, `out` receives the output.
     ///
     /// # Errors
-    /// A variant of [`Error`] for what went wrong. Nothing is written to the directory then.
+    /// See [`Error`]. On an error nothing is written to the directory.
     pub fn run(&self, console: &mut dyn Console, out: &mut dyn Write) -> Result<(), Error> {
         match &self.command {
             KeysCommand::New(args) => args.run(console, out),

@@ -1,6 +1,6 @@
 //! The command line.
 //!
-//! `tetrad` without a subcommand serves. Every [setting](crate::config::SETTINGS) is a flag. Commands over accounts read
+//! `tetrad` without a subcommand runs a node. Every [setting](crate::config::settings) is a flag. Commands over accounts read
 //! what the user typed with `clap`, call [`crate::account`], and write what they print to a given writer. Secrets never
 //! come from arguments, where every other process can read them, but from a [`keys::Console`] or a file.
 
@@ -26,23 +26,23 @@ use clap::{FromArgMatches, Subcommand};
 
 use crate::config::{Config, ConfigError};
 
-/// The commands over accounts, for a parser to take in.
+/// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]
 #[expect(clippy::large_enum_variant, reason = "there is one value, made once at the start")]
 pub enum Command {
     /// Convert an address between hex, EIP-55, bech32 and raw bytes.
     Address(address::AddressArgs),
-    /// Look after the chain in a data directory.
+    /// Maintain the chain in a data directory.
     Chain(chain::ChainArgs),
-    /// Make, import, show, list and export keys.
+    /// Create, import, show, list and export keys.
     Keys(keys::KeysArgs),
 }
 
 impl Command {
-    /// Runs the command; `console` answers questions for secrets, `out` takes what the command prints.
+    /// Runs the command; `console` is asked for secrets, `out` receives the output.
     ///
     /// # Errors
-    /// That of the command.
+    /// The error of the command.
     pub fn run(&self, console: &mut dyn keys::Console, out: &mut dyn Write) -> Result<(), Error> {
         match self {
             Self::Address(args) => Ok(args.run(out)?),
@@ -52,7 +52,7 @@ impl Command {
     }
 }
 
-/// Why a command failed.
+/// The error of a command.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// `address` failed.
@@ -70,10 +70,10 @@ pub enum Error {
     /// The node could not start.
     #[error(transparent)]
     Spawn(#[from] crate::SpawnError),
-    /// The service manager passes something that there is no use for.
+    /// The service manager passes sockets that cannot be used.
     #[error(transparent)]
     Inherited(#[from] crate::web::InheritedError),
-    /// Traces cannot be sent.
+    /// Spans cannot be sent.
     #[error(transparent)]
     Traces(#[from] crate::telemetry::TracesError),
     /// An ABI cannot be read.
@@ -82,13 +82,13 @@ pub enum Error {
     /// A configuration file cannot be used.
     #[error("{0} cannot be used: see above")]
     File(String),
-    /// The system refused something.
+    /// A system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
 }
 
 impl Error {
-    /// What tells scripts why the program ended. The parser of the command line has 2 for itself.
+    /// Returns the exit code. The parser of the command line uses 2.
     fn exit_code(&self) -> ExitCode {
         match self {
             Self::Spawn(crate::SpawnError::Import(_)) => ExitCode::from(IMPORT_FAILED),
@@ -97,7 +97,7 @@ impl Error {
     }
 }
 
-/// The exit code when blocks cannot be imported.
+/// Exit code of a failed import of blocks.
 const IMPORT_FAILED: u8 = 3;
 
 /// Runs the program with these arguments, the first being its name.
@@ -105,14 +105,14 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     let matches = match parser().try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
-            // Help and version are no errors; clap knows which stream each goes to.
+            // Help and version arrive here as well; clap knows the stream of each.
             let _ = error.print();
             return ExitCode::from(error.exit_code() as u8);
         }
     };
     match dispatch(&matches) {
         Ok(()) => ExitCode::SUCCESS,
-        // Whoever reads the output has enough of it.
+        // The reader of the output has closed it, such as `head`.
         Err(Error::System(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             eprintln!("error: {error}");
@@ -124,21 +124,17 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
-/// The whole command line.
+/// Returns the parser of the whole command line.
 fn parser() -> clap::Command {
     let root = clap::Command::new("tetrad")
         .version(env!("CARGO_PKG_VERSION"))
         .args_conflicts_with_subcommands(true)
         .args(settings::arguments())
-        .subcommand(
-            clap::Command::new("serve")
-                .about("Run a node (what happens without a command)")
-                .args(settings::arguments()),
-        )
+        .subcommand(clap::Command::new("serve").about("Run a node (the default command)").args(settings::arguments()))
         .subcommand(configuration::command())
         .subcommand(
             clap::Command::new("probe")
-                .about("Ask the node that these settings describe whether it is ready")
+                .about("Check whether the node with these settings is ready")
                 .args(settings::arguments()),
         )
         .subcommand(
@@ -147,14 +143,14 @@ fn parser() -> clap::Command {
                 .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
         )
         .subcommand(clap::Command::new("man").about("Print the manual page"));
-    // Commands bring a description of their own along, which is for readers of the source.
+    // Deriving has replaced the description by the enum's documentation.
     Command::augment_subcommands(root)
         .about("A whole network on your desk: JSON-RPC, exchange, lending and accounts over one EVM state")
         .long_about(None::<&str>)
 }
 
 fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
-    // A node prints from several threads, so nobody may hold standard output while it runs.
+    // A node prints from several threads: standard output must not be locked while it runs.
     let out = &mut match matches.subcommand() {
         None => return serve::run(&settings::values(matches)?),
         Some(("serve", matches)) => return serve::run(&settings::values(matches)?),
@@ -164,7 +160,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("probe", matches)) => Ok(probe::run(&Config::from_values(&settings::values(matches)?)?, out)?),
         Some(("completions", matches)) => {
-            // The parser wants one.
+            // The parser requires one.
             let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut parser(), "tetrad", &mut script);
@@ -172,7 +168,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         }
         Some(("man", _)) => Ok(clap_mangen::Man::new(parser()).render(out)?),
         _ => {
-            // The parser knows these commands, or it would not have let them pass.
+            // The parser has accepted the command, so this succeeds.
             let command = Command::from_arg_matches(matches).map_err(|error| io::Error::other(error.to_string()))?;
             command.run(&mut keys::Terminal::new(), out)
         }

@@ -1,11 +1,11 @@
-//! Telling the service manager how things stand (sd_notify(3)). Without one there is nobody to tell.
+//! Notifications to the service manager (sd_notify(3)), if there is one.
 
-/// Everything listens.
+/// All listeners are bound.
 pub(super) const READY: &str = "READY=1";
-/// The end has begun.
+/// Shutdown has begun.
 pub(super) const STOPPING: &str = "STOPPING=1";
 
-/// Sends `state` to the socket that the service manager named.
+/// Sends `state` to the service manager's socket.
 #[cfg(unix)]
 pub(super) fn notify(state: &str) {
     use std::{env, os::unix::net::UnixDatagram};
@@ -20,7 +20,7 @@ pub(super) fn notify(state: &str) {
     }
 }
 
-/// On Linux a name that begins with `@` is in no file system.
+/// On Linux a name that begins with `@` is an abstract socket.
 #[cfg(target_os = "linux")]
 fn connect(datagram: &std::os::unix::net::UnixDatagram, socket: &std::ffi::OsStr) -> std::io::Result<()> {
     use std::os::{linux::net::SocketAddrExt, unix::ffi::OsStrExt, unix::net::SocketAddr};
@@ -36,6 +36,6 @@ fn connect(datagram: &std::os::unix::net::UnixDatagram, socket: &std::ffi::OsStr
     datagram.connect(socket)
 }
 
-/// Service managers of other systems are not told.
+/// Does nothing on systems without sd_notify.
 #[cfg(not(unix))]
 pub(super) fn notify(_state: &str) {}

@@ -1,4 +1,4 @@
-//! `tetrad probe`: whether a node is ready, for containers that have no other program to ask with.
+//! `tetrad probe`: checks whether a node is ready, for containers without an HTTP client.
 
 use std::{
     io::{self, Read, Write},
@@ -17,12 +17,12 @@ use rustls::{
 
 use crate::Config;
 
-/// How long the node may take, for each step.
+/// Time limit of each step.
 const PATIENCE: Duration = Duration::from_secs(3);
-/// Bytes of the answer that matter: its first line.
+/// Bytes of the response to read: its status line.
 const STATUS_LINE: u64 = 64;
 
-/// Asks the node that listens as `config` says whether it is ready: on its Unix socket, if it has one.
+/// Asks the node with this configuration whether it is ready; over its Unix socket, if it has one.
 pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
     let (place, asked) = match &config.listen_unix {
         Some(path) => (path.display().to_string(), ask_unix(path)),
@@ -42,7 +42,7 @@ pub(super) fn run(config: &Config, out: &mut dyn Write) -> io::Result<()> {
     writeln!(out, "ready")
 }
 
-/// Where a client on the same machine finds a listener.
+/// Returns the address at which a client on the same machine reaches a listener.
 fn reachable(mut address: SocketAddr) -> SocketAddr {
     if address.ip().is_unspecified() {
         let home: IpAddr = if address.is_ipv4() { Ipv4Addr::LOCALHOST.into() } else { Ipv6Addr::LOCALHOST.into() };
@@ -82,7 +82,7 @@ fn ask_unix(_: &Path) -> io::Result<Vec<u8>> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// The beginning of the answer.
+/// Sends the request and returns the beginning of the response.
 fn ask(mut stream: impl Read + Write) -> io::Result<Vec<u8>> {
     stream.write_all(b"GET /ready HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     stream.flush()?;
@@ -91,8 +91,8 @@ fn ask(mut stream: impl Read + Write) -> io::Result<Vec<u8>> {
     Ok(head)
 }
 
-/// Believes every certificate. The node's is made out to the name that its clients use and not to the address that the
-/// probe asks at, and nothing is told that anybody might not hear.
+/// Accepts every certificate. The node's is issued for the name that its clients use, not for the address of the probe,
+/// and the probe sends nothing secret.
 #[derive(Debug)]
 struct AnyCertificate(Arc<CryptoProvider>);
 

@@ -1,4 +1,4 @@
-//! `tetrad serve`: a node until somebody ends it.
+//! `tetrad serve`: runs a node until a signal ends it.
 
 use std::{
     io::{self, IsTerminal, Write},
@@ -8,13 +8,13 @@ use std::{
 use super::{Error, banner, notify};
 use crate::{Config, Node, config::Values, console::Console, telemetry, web::Inherited};
 
-/// How long abandoned threads may delay the end of the process.
+/// Time that aborted threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// Runs a node with these settings until SIGINT or SIGTERM.
 pub(super) fn run(values: &Values) -> Result<(), Error> {
     let config = Config::from_values(values)?;
-    // Before there are other threads: taking sockets over changes the environment.
+    // Before other threads start: taking sockets over changes the environment.
     let inherited = Inherited::take()?;
     let _telemetry = telemetry::install(&config)?;
     for warning in values.warnings() {
@@ -24,7 +24,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let served = runtime.block_on(async {
-        // From here on a signal waits for somebody to take it.
+        // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
         let node = Node::spawn_on(config, inherited).await?;
         if !node.config().quiet {
@@ -45,12 +45,12 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         node.shut_down().await;
         Ok(())
     });
-    // A call that was given up ends when it looks at the time, which may be a while.
+    // An aborted call ends at its next check of the time.
     runtime.shutdown_timeout(LEFTOVERS);
     served
 }
 
-/// What the system may ask of the process.
+/// The signals that the process handles.
 #[cfg(unix)]
 struct Signals {
     interrupt: tokio::signal::unix::Signal,
@@ -69,14 +69,14 @@ impl Signals {
         })
     }
 
-    /// Resolves when the process is asked to end, with the name of the signal. SIGHUP means to read the certificate again.
+    /// Waits for the signal to end, and returns its name. SIGHUP reloads the certificate.
     async fn end(&mut self, node: &Node) -> io::Result<&'static str> {
         loop {
             tokio::select! {
                 _ = self.interrupt.recv() => return Ok("SIGINT"),
                 _ = self.terminate.recv() => return Ok("SIGTERM"),
                 _ = self.hangup.recv() => match node.reload() {
-                    Ok(()) => tracing::info!("the certificate was read again"),
+                    Ok(()) => tracing::info!("reloaded the certificate"),
                     Err(error) => tracing::error!(%error, "the certificate stays as it was"),
                 },
             }
@@ -84,7 +84,7 @@ impl Signals {
     }
 }
 
-/// What the system may ask of the process.
+/// The signals that the process handles.
 #[cfg(not(unix))]
 struct Signals;
 
@@ -94,7 +94,7 @@ impl Signals {
         Ok(Self)
     }
 
-    /// Resolves when the process is asked to end.
+    /// Waits for Ctrl-C.
     async fn end(&mut self, _: &Node) -> io::Result<&'static str> {
         tokio::signal::ctrl_c().await.map(|()| "Ctrl-C")
     }

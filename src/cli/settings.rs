@@ -1,4 +1,4 @@
-//! Settings as flags.
+//! Settings as flags, and the configuration in effect.
 
 use std::{
     io::{self, Write},
@@ -7,18 +7,23 @@ use std::{
 
 use clap::{Arg, ArgAction, ArgMatches};
 
-use crate::config::{Config, ConfigError, Kind, Origin, SETTINGS, Setting, Values};
+use crate::config::{Config, ConfigError, Kind, Origin, Setting, Values, settings};
 
-/// A flag for each setting, and the one that names the file.
+/// Returns a flag for each setting, and the one that names the file.
 pub(super) fn arguments() -> Vec<Arg> {
     let file =
         Arg::new("config").long("config").value_name("FILE").help("Read settings from this file [env: TETRAD_CONFIG]");
-    let verbose = Arg::new("verbose")
-        .short('v')
-        .action(ArgAction::Count)
-        .help("Print more of transactions, up to -vvvv; see --verbosity")
-        .conflicts_with("verbosity");
-    [file, verbose].into_iter().chain(SETTINGS.iter().map(argument)).collect()
+    let counters = settings().filter_map(|setting| {
+        let (letter, help) = setting.counter?;
+        let counter = Arg::new(counter_id(setting)).short(letter).action(ArgAction::Count).help(help);
+        Some(counter.conflicts_with(setting.name))
+    });
+    [file].into_iter().chain(counters).chain(settings().map(argument)).collect()
+}
+
+/// The id of a setting's counter among clap's arguments.
+fn counter_id(setting: &Setting) -> String {
+    format!("{} counter", setting.name)
 }
 
 fn argument(setting: &Setting) -> Arg {
@@ -33,7 +38,7 @@ fn argument(setting: &Setting) -> Arg {
     }
 }
 
-/// What file, environment and flags say together.
+/// Collects the values of file, environment and flags.
 pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     let mut values = Values::default();
     let named = matches.get_one::<String>("config").cloned().or_else(|| std::env::var("TETRAD_CONFIG").ok());
@@ -41,32 +46,33 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         values.read_file(Path::new(&file))?;
     }
     values.read_environment(std::env::vars())?;
-    for setting in SETTINGS {
+    for setting in settings() {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             values.read(setting, text, Origin::Flag(setting.flag()))?;
         }
-    }
-    let verbose = matches.get_count("verbose");
-    if let Some(setting) = SETTINGS.iter().find(|setting| setting.name == "verbosity" && verbose > 0) {
-        values.read(setting, &verbose.to_string(), Origin::Flag("v".to_owned()))?;
+        let Some((letter, _)) = setting.counter else { continue };
+        match matches.get_count(&counter_id(setting)) {
+            0 => {}
+            count => values.read(setting, &count.to_string(), Origin::Flag(letter.to_string()))?,
+        }
     }
     Ok(values)
 }
 
-/// Prints the configuration in effect as a file that could be read again, with the origin of what is no default. Whoever
-/// sees it learns no secret of another service, for which the reader of the file has to put it in again.
+/// Prints the configuration in effect as a file that can be read again, with the origin of each value that is not a
+/// default. Secrets of other services are left out; their settings are comments.
 pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io::Result<()> {
     let mut table = "";
-    for setting in SETTINGS {
-        let (section, key) = setting.name.split_once('.').unwrap_or(("", setting.name));
+    for setting in settings() {
+        let (section, key) = (setting.section(), setting.key());
         if section != table {
             writeln!(out, "\n[{section}]")?;
             table = section;
         }
-        let origin = values.get(setting.name).map(|(_, origin)| format!("  # {origin}")).unwrap_or_default();
-        let value = config.redacted_value_of(setting.name);
+        let origin = values.given(setting).map(|given| format!("  # {}", given.origin)).unwrap_or_default();
+        let value = setting.redacted_value(config);
         match value {
-            Some(value) if Some(&value) != config.value_of(setting.name).as_ref() => {
+            Some(value) if Some(&value) != setting.value(config).as_ref() => {
                 writeln!(out, "# {key} = {value}{origin}, shown without what may be secret")?;
             }
             Some(value) => writeln!(out, "{key} = {value}{origin}")?,

@@ -1,36 +1,16 @@
-//! From file, environment and flags to one table of values, each with where it came from.
+//! The values of file, environment and flags in one table, each with its origin.
 
-use std::{collections::BTreeMap, fmt, path::Path};
+use std::{collections::BTreeMap, path::Path};
 
 use toml::{Table, Value};
 
 use super::{
-    ConfigError,
-    settings::{Kind, SETTINGS, Setting},
+    given::{ConfigError, Given, Origin},
+    setting::{Kind, Setting},
+    settings::settings,
 };
 
-/// Where a value came from.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
-    /// A key of a file.
-    File(String),
-    /// An environment variable.
-    Environment(String),
-    /// A flag.
-    Flag(String),
-}
-
-impl fmt::Display for Origin {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::File(file) => f.write_str(file),
-            Self::Environment(variable) => f.write_str(variable),
-            Self::Flag(flag) => write!(f, "--{flag}"),
-        }
-    }
-}
-
-/// Values by the names of their settings.
+/// The values that the user gave, by the names of their settings.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
     by_name: BTreeMap<&'static str, (Value, Origin)>,
@@ -38,7 +18,7 @@ pub struct Values {
 }
 
 impl Values {
-    /// Takes the values of a file, over those that are there.
+    /// Takes the values of a file; they win over those taken before.
     pub fn read_file(&mut self, path: &Path) -> Result<(), ConfigError> {
         let file = path.display().to_string();
         let text = std::fs::read_to_string(path)
@@ -48,25 +28,32 @@ impl Values {
 
     /// Takes the values of a file's text.
     pub fn read_text(&mut self, text: &str, file: &str) -> Result<(), ConfigError> {
-        let table: Table = text.parse().map_err(|error| ConfigError::new(format!("config {file}: {error}")))?;
+        self.take_text(text, file).into_iter().next().map_or(Ok(()), Err)
+    }
+
+    /// Takes those values of a file's text that can be used, and returns what is wrong with the others.
+    pub(super) fn take_text(&mut self, text: &str, file: &str) -> Vec<ConfigError> {
+        let table: Table = match text.parse() {
+            Err(error) => return vec![ConfigError::new(format!("config {file}: {error}"))],
+            Ok(table) => table,
+        };
+        let mut problems = Vec::new();
         for (key, value) in table {
             match value {
                 Value::Table(inner) => {
                     for (name, value) in inner {
-                        self.take_from_file(format!("{key}.{name}"), value, file)?;
+                        problems.extend(self.take_from_file(format!("{key}.{name}"), value, file).err());
                     }
                 }
-                value => self.take_from_file(key, value, file)?,
+                value => problems.extend(self.take_from_file(key, value, file).err()),
             }
         }
-        Ok(())
+        problems
     }
 
     fn take_from_file(&mut self, key: String, value: Value, file: &str) -> Result<(), ConfigError> {
-        let setting = SETTINGS
-            .iter()
-            .find(|setting| setting.name == key)
-            .ok_or_else(|| ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(&key))))?;
+        let unknown = || ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(&key)));
+        let setting = settings().find(|setting| setting.name == key).ok_or_else(unknown)?;
         let origin = Origin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
@@ -76,22 +63,22 @@ impl Values {
             Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_str)),
         };
         if !fits {
-            let expected = setting.kind.expected();
-            return Err(ConfigError::new(format!("{origin}: expected {expected}, got {}", value.type_str())));
+            let (expected, got) = (setting.kind.expected(), value.type_str());
+            return Err(ConfigError::of(setting.name, format!("{origin}: expected {expected}, got {got}")));
         }
         self.by_name.insert(setting.name, (value, origin));
         Ok(())
     }
 
-    /// Takes the values of the environment: of variables that begin with `TETRAD_`. Those that are no setting are no error:
-    /// other programs name variables as well, after a service or a container called tetrad.
+    /// Takes the values of environment variables that begin with `TETRAD_`. Unknown ones are warnings, not errors:
+    /// orchestrators set such variables for a service or container called tetrad.
     pub fn read_environment(&mut self, variables: impl Iterator<Item = (String, String)>) -> Result<(), ConfigError> {
         for (variable, text) in variables.filter(|(variable, _)| variable.starts_with("TETRAD_")) {
-            let Some(setting) = SETTINGS.iter().find(|setting| setting.variable() == variable) else {
-                // The first names the file and is read before the others, the second belongs to `tetrad keys`.
+            let Some(setting) = settings().find(|setting| setting.variable() == variable) else {
+                // The first names the configuration file, the second belongs to `tetrad keys`.
                 let elsewhere = matches!(variable.as_str(), "TETRAD_CONFIG" | "TETRAD_KEYSTORE");
                 if !elsewhere && !is_service_link(&variable) {
-                    let close = similar(&variable, SETTINGS.iter().map(Setting::variable));
+                    let close = similar(&variable, settings().map(Setting::variable));
                     self.warnings.push(format!("unknown environment variable {variable}{close}"));
                 }
                 continue;
@@ -101,7 +88,7 @@ impl Values {
         Ok(())
     }
 
-    /// Takes a value from text.
+    /// Takes the value of a setting from text.
     pub fn read(&mut self, setting: &Setting, text: &str, origin: Origin) -> Result<(), ConfigError> {
         let value = match setting.kind {
             Kind::Text => Some(Value::String(text.to_owned())),
@@ -118,20 +105,20 @@ impl Values {
             }
         };
         let expected = setting.kind.expected();
-        let value = value.ok_or_else(|| ConfigError::new(format!("{origin}: expected {expected}, got `{text}`")))?;
+        let wrong = || ConfigError::of(setting.name, format!("{origin}: expected {expected}, got `{text}`"));
+        let value = value.ok_or_else(wrong)?;
         self.by_name.insert(setting.name, (value, origin));
         Ok(())
     }
 
-    /// What was given and is not used.
+    /// Returns warnings about what was given and is not used.
     pub fn warnings(&self) -> &[String] {
         &self.warnings
     }
 
-    /// The value of a setting and where it came from.
-    pub fn get(&self, name: &str) -> Option<(&Value, &Origin)> {
-        debug_assert!(SETTINGS.iter().any(|setting| setting.name == name), "{name} is no setting");
-        self.by_name.get(name).map(|(value, origin)| (value, origin))
+    /// Returns the value that was given for a setting.
+    pub fn given(&self, setting: &Setting) -> Option<Given<'_>> {
+        self.by_name.get(setting.name).map(|(value, origin)| Given { value, origin })
     }
 }
 
@@ -147,8 +134,8 @@ impl Kind {
     }
 }
 
-/// Whether a variable is one of those with which Kubernetes and Docker tell a container where a service is, such as
-/// `TETRAD_PORT_8545_TCP_ADDR` for one called `tetrad` and `TETRAD_DEV_SERVICE_HOST` for `tetrad-dev`.
+/// Returns whether Kubernetes or Docker set such a variable for a service: `TETRAD_PORT_8545_TCP_ADDR` for one called
+/// `tetrad`, `TETRAD_DEV_SERVICE_HOST` for `tetrad-dev`.
 fn is_service_link(variable: &str) -> bool {
     let words: Vec<_> = variable.split('_').collect();
     let protocol = |word: &&str| matches!(*word, "TCP" | "UDP" | "SCTP");
@@ -161,12 +148,12 @@ fn is_service_link(variable: &str) -> bool {
     })
 }
 
-/// `; did you mean …` where a setting's name is close.
+/// Returns `; did you mean …` if a setting's name is close.
 fn suggestion(key: &str) -> String {
-    similar(key, SETTINGS.iter().map(|setting| setting.name.to_owned()))
+    similar(key, settings().map(|setting| setting.name.to_owned()))
 }
 
-/// `; did you mean …` where one of `known` is close.
+/// Returns `; did you mean …` if one of `known` is close.
 fn similar(name: &str, known: impl Iterator<Item = String>) -> String {
     let close = known.map(|known| (strsim::damerau_levenshtein(&known, name), known)).min();
     close

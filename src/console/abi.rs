@@ -13,8 +13,10 @@ use alloy_primitives::{Address, B256, LogData, Selector, hex};
 use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use serde::Deserialize;
 
-use super::log::clean;
 use crate::{artifacts, network::Network};
+
+/// Longer messages are cut.
+pub(super) const MAX_MESSAGE: usize = 4_096;
 
 /// Data beyond this is not looked into.
 const MAX_DATA: usize = 1 << 16;
@@ -206,6 +208,12 @@ impl Abis {
 /// Data that is short enough to be looked into.
 fn within(data: &[u8]) -> Option<&[u8]> {
     Some(data).filter(|data| data.len() <= MAX_DATA)
+}
+
+/// Replaces control characters, so that a contract cannot control the terminal, and cuts long text off.
+pub(super) fn clean(text: &str) -> String {
+    let letters = text.chars().take(MAX_MESSAGE);
+    letters.map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
 }
 
 /// A value as it is, without quotes.

@@ -5,13 +5,15 @@ use std::{collections::HashMap, sync::LazyLock};
 use alloy_dyn_abi::{DynSolType, DynSolValue};
 use alloy_primitives::{Address, Selector, address, keccak256};
 
-use super::{abi::plain, replay::Seen, style::Styles};
+use super::{
+    abi::{MAX_MESSAGE, clean, plain},
+    replay::Seen,
+    style::Styles,
+};
 
-/// Where messages are sent: `console.log` in ASCII.
+/// Address that messages are sent to: `console.log` in ASCII.
 const ADDRESS: Address = address!("0x000000000000000000636F6e736F6c652e6c6f67");
-/// Longer messages are cut.
-const MAX_MESSAGE: usize = 4_096;
-/// Messages of one transaction that are shown.
+/// Maximum number of messages shown per transaction.
 const MAX_MESSAGES: usize = 500;
 
 /// The parameters of every form of `log`, by selector.
@@ -24,7 +26,7 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
             forms.insert(Selector::from(*selector), types);
         }
     };
-    // `uint` is what old versions of Hardhat's library hashed instead of `uint256`.
+    // Old versions of Hardhat's library hashed `uint` instead of `uint256`.
     for number in ["uint256", "uint", "int256", "int"] {
         let kinds = ["string", "bool", "address", number];
         let mut lists: Vec<Vec<&str>> = vec![Vec::new()];
@@ -61,12 +63,12 @@ pub(super) fn lines(styles: &Styles, seen: &Seen, out: &mut String) {
     }
 }
 
-/// Whether this is where messages go.
+/// Returns whether messages are sent to this address.
 pub(super) fn is_console(address: Address) -> bool {
     address == ADDRESS
 }
 
-/// The text of a message.
+/// Returns the text of a message.
 pub(super) fn message(data: &[u8]) -> String {
     let decoded = data.split_first_chunk::<4>().and_then(|(selector, rest)| {
         let types = FORMS.get(&Selector::from(*selector))?;
@@ -78,7 +80,8 @@ pub(super) fn message(data: &[u8]) -> String {
     clean(&text)
 }
 
-/// A first text with `%s`, `%d` and the like takes the values that follow; the rest is appended.
+/// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are replaced by the values that
+/// follow, and the rest is appended.
 fn format(values: &[DynSolValue]) -> String {
     let Some((first, mut rest)) = values.split_first() else { return String::new() };
     let DynSolValue::String(pattern) = first else {
@@ -104,12 +107,6 @@ fn format(values: &[DynSolValue]) -> String {
         }
     }
     rest.iter().fold(text, |text, value| text + " " + &plain(value))
-}
-
-/// A contract must not be able to steer the terminal.
-pub(super) fn clean(text: &str) -> String {
-    let letters = text.chars().take(MAX_MESSAGE);
-    letters.map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
 }
 
 #[cfg(test)]

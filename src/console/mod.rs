@@ -1,7 +1,7 @@
-//! What a terminal shows of a running node: a line for each transaction, what contracts print with `console.log`, why
-//! transactions revert, and, the more is asked for, their arguments, events and calls. Nothing of reads.
+//! The terminal output of a running node: a line for each transaction, `console.log` messages, revert reasons, and,
+//! depending on the verbosity, arguments, events and calls. Reads are not shown.
 //!
-//! The chain does not wait for it: what comes faster than a terminal takes it is counted instead.
+//! The chain does not wait for the terminal: blocks that come faster than it can show them are counted instead.
 
 mod abi;
 mod log;
@@ -33,35 +33,35 @@ use crate::{
     network::Network,
 };
 
-/// Texts that wait to be written before further ones are dropped.
+/// Length of the queue of texts; further ones are dropped.
 const BACKLOG: usize = 1_024;
-/// Transactions of one block that are shown one by one.
+/// Number of transactions of one block that are shown individually.
 const MAX_LINES: usize = 200;
 
-/// How much is shown.
+/// Settings of the terminal output.
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleConfig {
-    /// 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the calls of those that failed; 4: with
-    /// the calls of all, and the node's own transactions.
+    /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the calls of failed ones; 4:
+    /// with the calls of all, and the node's own transactions.
     pub verbosity: u8,
-    /// Files and folders with ABIs besides those of the network's contracts.
+    /// Files and directories with ABIs, in addition to those of the network's contracts.
     pub abi: Vec<PathBuf>,
 }
 
-/// The terminal's view of a chain.
+/// The terminal output of a chain.
 pub struct Console {
     pub(self) abis: Abis,
     pub(self) styles: Styles,
     pub(self) verbosity: u8,
     pub(self) coin: String,
-    /// Accounts of the node itself.
+    /// The node's own accounts.
     own: BTreeSet<Address>,
     logging: Arc<AtomicBool>,
 }
 
 impl Console {
-    /// A view with the network's ABIs and those that `config` names. The transactions of the node's `own` accounts are
-    /// only shown when more is asked for; nothing is while `logging` is off.
+    /// Reads the ABIs that `config` names. Transactions of the node's `own` accounts are only shown at verbosity 4; nothing
+    /// is shown while `logging` is off.
     pub fn new(
         config: &ConsoleConfig,
         network: &Network,
@@ -76,8 +76,8 @@ impl Console {
         Ok(Self { abis, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, logging })
     }
 
-    /// Follows the chain until it ends and writes what happens to `out`, on a thread of its own: a terminal that takes
-    /// nothing holds up nobody.
+    /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked terminal does not block
+    /// the node.
     pub async fn follow(self, chain: Chain, out: impl Write + Send + 'static) {
         let mut events = chain.subscribe();
         let (lines, waiting) = sync_channel(BACKLOG);
@@ -102,12 +102,12 @@ impl Console {
         }
     }
 
-    /// What is shown of blocks that were added and removed.
+    /// Renders the blocks that were added and removed.
     pub fn render(&self, head: &Arc<Head>, added: &[Arc<Block>], removed: &[Arc<Block>]) -> String {
         let mut out = String::new();
         if let Some(first) = removed.first() {
             let to = first.number().saturating_sub(1);
-            out += &self.styles.faint(&format!("back to block {to}: {} blocks are gone", removed.len()));
+            out += &self.styles.faint(&format!("back to block {to}: {} blocks removed", removed.len()));
             out.push('\n');
         }
         for block in added {
@@ -144,13 +144,12 @@ impl Console {
     }
 }
 
-/// Hands a text on, or counts it if the terminal does not keep up.
+/// Queues a text, or counts it if the terminal does not keep up.
 fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
     if text.is_empty() {
         return;
     }
-    let note =
-        if *missed > 0 { format!("… {missed} blocks or more were too fast to be shown\n") } else { String::new() };
+    let note = if *missed > 0 { format!("… {missed} or more blocks are not shown\n") } else { String::new() };
     match lines.try_send(note + &text) {
         Ok(()) => *missed = 0,
         Err(_) => *missed += 1,
@@ -159,7 +158,7 @@ fn send(lines: &SyncSender<String>, text: String, missed: &mut u64) {
 
 fn write(lines: &Receiver<String>, mut out: impl Write) {
     while let Ok(text) = lines.recv() {
-        // Nobody is left who would read it.
+        // The terminal is closed.
         if out.write_all(text.as_bytes()).and_then(|()| out.flush()).is_err() {
             return;
         }

@@ -1,4 +1,4 @@
-//! Running a block again to see what happened inside of its transactions.
+//! Re-execution of a block, to see the calls and logs of its transactions.
 
 use std::{sync::Arc, time::Duration};
 
@@ -11,21 +11,21 @@ use crate::{
     evm::{BlockExecutor, Watch, halt_message},
 };
 
-/// How long one block may take; what did not run by then is shown without its inside.
+/// Time limit per block; transactions that did not run by then are shown without calls.
 const PATIENCE: Duration = Duration::from_secs(2);
-/// About how many bytes of calls and logs of a block are kept; what comes after is shown without its inside, too.
+/// Approximate limit of a block's calls and logs in bytes; transactions beyond it are shown without calls, too.
 const MAX_BYTES: usize = 64 << 20;
 
-/// What happened inside of one transaction.
+/// The calls and messages of one transaction.
 #[derive(Debug)]
 pub(super) struct Seen {
-    /// The calls, the transaction itself first.
+    /// The calls; the first is the transaction itself.
     pub(super) calls: Vec<CallTraceNode>,
-    /// Why it stopped, if it did not revert.
+    /// The reason of a failure other than a revert.
     pub(super) halt: Option<String>,
 }
 
-/// What the block's transactions did; fewer if the state is gone, the time was up or there was too much.
+/// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is reached.
 pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
     let mut seen = Vec::with_capacity(block.transactions.len());
     let Ok(state) = head.state_before(block.number()) else { return seen };

@@ -1,4 +1,4 @@
-//! Colours, for terminals that show them.
+//! Colours, for terminals that support them.
 
 use anstyle::{AnsiColor, Style};
 
@@ -9,7 +9,7 @@ pub(super) struct Styles {
 }
 
 impl Styles {
-    /// Styles for a terminal with colours, or for one without.
+    /// Returns styles for a terminal with or without colours.
     pub(super) fn new(colours: bool) -> Self {
         Self { colours }
     }

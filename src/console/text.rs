@@ -1,4 +1,4 @@
-//! The line that a transaction gets.
+//! The line of a transaction.
 
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
@@ -6,7 +6,7 @@ use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
 use super::{Console, abi::short, replay::Seen};
 use crate::block::Block;
 
-/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and why it failed if it did.
+/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure.
 pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Seen>, out: &mut String) {
     let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
     let tx = &transaction.envelope;
@@ -47,13 +47,13 @@ fn failure(console: &Console, seen: Option<&Seen>) -> String {
     }
 }
 
-/// `0x4f2c61…91aa`.
+/// Shortens a hash to `0x4f2c61…91aa`.
 fn short_hash(hash: B256) -> String {
     let text = hash.to_string();
     format!("{}…{}", &text[..8], &text[62..])
 }
 
-/// Without zeros behind the point.
+/// Removes zeros at the end of a decimal fraction.
 fn trimmed(number: &str) -> &str {
     number.trim_end_matches('0').trim_end_matches('.')
 }

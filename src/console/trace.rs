@@ -1,14 +1,14 @@
-//! The inside of a transaction: its events, or all its calls.
+//! The events or calls of a transaction.
 
 use alloy_primitives::utils::format_ether;
 use revm_inspectors::tracing::types::{CallTraceNode, TraceMemberOrder};
 
 use super::{Console, log, replay::Seen};
 
-/// Lines of one transaction that are shown.
+/// Maximum number of lines per transaction.
 const MAX_LINES: usize = 2_000;
 
-/// Appends a line for each event, in order, unless the transaction failed: then there are none.
+/// Appends a line for each event, in order. A failed transaction has none.
 pub(super) fn events(console: &Console, seen: &Seen, out: &mut String) {
     let Some(root) = seen.calls.first().filter(|root| root.trace.success) else { return };
     let mut lines = 0;

@@ -1,4 +1,4 @@
-//! The log, and traces.
+//! The log and the export of traces.
 
 mod traces;
 
@@ -9,14 +9,13 @@ use tracing_subscriber::{EnvFilter, fmt, prelude::*};
 pub use self::traces::TracesError;
 use crate::config::{Config, LogFormat};
 
-/// Held while the process lives. Dropping it sends what was not sent yet.
+/// A guard to hold while the process lives. Dropping it sends the remaining spans.
 pub(crate) struct Telemetry(#[expect(dead_code, reason = "held, not used")] Option<traces::Exporting>);
 
-/// Sends log lines to standard error in the form that the configuration asks for, and spans to the collector that it
-/// names. Once for a process.
+/// Sends log lines to standard error, and spans to the configured collector. Called once per process.
 ///
 /// # Errors
-/// If spans cannot be sent to such a collector. Whether it answers shows later, and in the log.
+/// If no spans can be sent to such an endpoint. A collector that does not answer is reported in the log later.
 pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let level = if config.quiet { "error" } else { &config.log_level };
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
@@ -25,8 +24,8 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
         LogFormat::Text => to_stderr.with_target(false).with_filter(filter).boxed(),
         LogFormat::Json => to_stderr.json().flatten_event(true).with_filter(filter).boxed(),
     };
-    let (spans, exporting) = config.traces.as_ref().map(traces::layer).transpose()?.unzip();
-    // A second installation, as in a program that embeds nodes, leaves the first one be.
+    let (spans, exporting) = traces::layer(&config.traces)?.unzip();
+    // Fails in a program that embeds nodes and has a subscriber already, which then stays.
     let _ = tracing_subscriber::registry().with(lines).with(spans).try_init();
     Ok(Telemetry(exporting))
 }

@@ -12,11 +12,11 @@ use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
 use crate::{config::Traces, redact};
 
-/// The target of every span that is for traces. Nobody else asks for it, so that without a collector a span costs what
-/// a disabled log line does.
+/// The target of every span that is for traces. Only the exporter enables it, so that without a collector a span costs
+/// what a disabled log line does.
 const TARGET: &str = "tetrad::span";
 
-/// Spans cannot be sent to such a collector.
+/// The error of an endpoint that spans cannot be sent to.
 #[derive(Debug, thiserror::Error)]
 #[error("traces.endpoint {endpoint}: {problem}")]
 pub struct TracesError {
@@ -24,29 +24,30 @@ pub struct TracesError {
     problem: String,
 }
 
-/// What sends spans in the background.
+/// A guard of the background exporter. Dropping it sends the remaining spans.
 pub(super) struct Exporting(SdkTracerProvider);
 
 impl Drop for Exporting {
     fn drop(&mut self) {
         if let Err(error) = self.0.shutdown() {
-            tracing::warn!(%error, "the last traces were not sent");
+            tracing::warn!(%error, "the last spans were not sent");
         }
     }
 }
 
-/// A layer that hands spans to the collector, and what to hold on to meanwhile. A request whose sender takes part in a
-/// trace (`traceparent`, W3C Trace Context) becomes part of it, and follows its decision whether to sample.
-pub(super) fn layer<S>(config: &Traces) -> Result<(impl Layer<S>, Exporting), TracesError>
+/// Returns a layer that sends spans to the collector, and the guard that sends the last ones; none without a collector.
+/// A request with a `traceparent` (W3C Trace Context) joins that trace and follows its sampling decision.
+pub(super) fn layer<S>(config: &Traces) -> Result<Option<(impl Layer<S>, Exporting)>, TracesError>
 where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
+    let Some(endpoint) = &config.endpoint else { return Ok(None) };
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)
-        .with_endpoint(&config.endpoint)
+        .with_endpoint(endpoint)
         .build()
-        .map_err(|error| TracesError { endpoint: redact::url(&config.endpoint), problem: error.to_string() })?;
+        .map_err(|error| TracesError { endpoint: redact::url(endpoint), problem: error.to_string() })?;
     let resource = Resource::builder()
         .with_service_name("tetrad")
         .with_attribute(opentelemetry::KeyValue::new("service.version", env!("CARGO_PKG_VERSION")))
@@ -60,5 +61,5 @@ where
     let spans = tracing_opentelemetry::layer()
         .with_tracer(provider.tracer("tetrad"))
         .with_filter(Targets::new().with_target(TARGET, LevelFilter::TRACE));
-    Ok((spans, Exporting(provider)))
+    Ok(Some((spans, Exporting(provider))))
 }

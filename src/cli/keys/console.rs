@@ -1,29 +1,29 @@
-//! Who answers when a command asks for a secret.
+//! Asking the user for secrets.
 
 use std::io::{self, Read};
 
 use zeroize::Zeroizing;
 
-/// The user at the other end: a terminal in a real command, prepared answers in a test.
+/// The user: a terminal in a real command, prepared answers in a test.
 pub trait Console {
-    /// Asks a question and reads one line without showing it.
+    /// Prompts for a line and reads it without echo.
     ///
     /// # Errors
-    /// When there is no terminal to ask on, or reading it fails.
+    /// When there is no terminal, or reading it fails.
     fn ask(&mut self, question: &str) -> io::Result<Zeroizing<String>>;
 
-    /// Standard input, for secrets that come from another command. Read at most once in the life of a process.
+    /// Returns standard input, for secrets from another command. Read at most once per process.
     fn standard_input(&mut self) -> &mut dyn Read;
 }
 
-/// The terminal that the process was started from. Questions go to the terminal itself, whatever standard output is.
+/// The controlling terminal of the process. Prompts go to the terminal even if standard output is redirected.
 #[derive(Debug)]
 pub struct Terminal {
     standard_input: io::Stdin,
 }
 
 impl Terminal {
-    /// The terminal of this process.
+    /// Returns the terminal of this process.
     #[must_use]
     pub fn new() -> Self {
         Self { standard_input: io::stdin() }

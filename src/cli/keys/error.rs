@@ -1,4 +1,4 @@
-//! Why a command over keys failed.
+//! Errors of commands on keys.
 
 use std::{io, path::PathBuf};
 
@@ -6,20 +6,20 @@ use alloy_primitives::Address;
 
 use crate::account::{AddressError, ConsensusKeyError, DeriveError, KeyError, KeystoreError, MnemonicError, PathError};
 
-/// Why a command over keys failed. No message repeats any part of a secret.
+/// The error of a command on keys. No message contains any part of a secret.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// A file or directory could not be used.
     #[error("cannot {action} {}: {source}", path.display())]
     File {
-        /// What was to be done with it.
+        /// The attempted operation.
         action: &'static str,
-        /// Which one.
+        /// The file or directory.
         path: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// A file that was to be written is already there.
+    /// A file to be written exists already.
     #[error("{} exists already and is not overwritten", .0.display())]
     Exists(PathBuf),
     /// A file with a secret is far longer than any secret.
@@ -34,24 +34,24 @@ pub enum Error {
     /// Two secrets were to be read from standard input.
     #[error("standard input can give one secret only; use a file for the other")]
     StandardInputTwice,
-    /// A secret was needed, but there is nobody to ask.
+    /// A secret was needed, but there is no terminal to ask on.
     #[error("cannot ask for the {what} without a terminal ({source}); give it in a file instead")]
     NoTerminal {
-        /// Which secret.
+        /// The secret.
         what: &'static str,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// The two times a new password was typed are not the same.
+    /// The two entries of a new password differ.
     #[error("the two {what}s are not the same")]
     Different {
-        /// Which secret.
+        /// The secret.
         what: &'static str,
     },
-    /// A key would be encrypted under no password at all.
+    /// The password of a new keystore is empty.
     #[error("the password is empty, and would protect nothing")]
     EmptyPassword,
-    /// No keystore directory was given, and there is no home directory to have one in.
+    /// No keystore directory was given, and there is no home directory for the default one.
     #[error("there is no home directory; say where the keys are with --keystore")]
     NoHome,
     /// No file of the directory holds this account.
@@ -77,7 +77,7 @@ pub enum Error {
     /// Not a derivation path.
     #[error(transparent)]
     Path(#[from] PathError),
-    /// A derivation path that leads to no key.
+    /// A derivation path without a valid key.
     #[error(transparent)]
     Derive(#[from] DeriveError),
     /// Not a private key.
@@ -91,7 +91,7 @@ pub enum Error {
     Keystore {
         /// The file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// The problem.
         source: KeystoreError,
     },
     /// A key could not be encrypted.
@@ -103,7 +103,7 @@ pub enum Error {
 }
 
 impl Error {
-    /// An error about a file, for `map_err`.
+    /// Returns a function for `map_err` that makes an error about a file.
     pub(super) fn file(action: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
         move |source| Self::File { action, path, source }

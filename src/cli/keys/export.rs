@@ -29,10 +29,10 @@ pub struct ExportArgs {
     /// Write the bare private key in hex instead of a keystore.
     #[arg(long, conflicts_with_all = ["new_password_file", "light_kdf"])]
     pub private_key: bool,
-    /// Where the key is kept.
+    /// Directory of the key.
     #[command(flatten)]
     pub directory: DirectoryArgs,
-    /// Read the password that the key is kept under from a file ("-": standard input).
+    /// Read the password of the key from a file ("-": standard input).
     #[arg(long, value_name = "FILE")]
     pub password_file: Option<PathBuf>,
     /// Read the password of the exported keystore from a file ("-": standard input).
@@ -41,7 +41,7 @@ pub struct ExportArgs {
     /// How to encrypt the exported keystore.
     #[command(flatten)]
     pub encryption: EncryptionArgs,
-    /// The prefix that ADDRESS may have.
+    /// The bech32 prefix of ADDRESS.
     #[command(flatten)]
     pub prefix: PrefixArgs,
 }
@@ -50,7 +50,7 @@ impl ExportArgs {
     /// Decrypts the key and writes it out.
     ///
     /// # Errors
-    /// A variant of [`Error`]; [`Error::Exists`] when the file is there already.
+    /// A variant of [`Error`]; [`Error::Exists`] when the file exists already.
     pub fn run(&self, console: &mut dyn Console, out: &mut dyn Write) -> Result<(), Error> {
         let mut secrets = Secrets::new(console);
         let address = parse_address(&self.address, &self.prefix.bech32_prefix)?.address;

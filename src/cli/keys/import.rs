@@ -16,10 +16,10 @@ use crate::{account::AddressForms, cli::address::PrefixArgs};
 /// Arguments of `tetrad keys import`. Without a source, the command asks for a mnemonic or a private key.
 #[derive(Debug, Args)]
 pub struct ImportArgs {
-    /// The key to keep.
+    /// The key to import.
     #[command(flatten)]
     pub source: SourceArgs,
-    /// Where to keep it.
+    /// Directory to store it in.
     #[command(flatten)]
     pub directory: DirectoryArgs,
     /// Read the password of the new keystore from a file ("-": standard input).
@@ -34,7 +34,7 @@ pub struct ImportArgs {
 }
 
 impl ImportArgs {
-    /// Keeps the key and prints its addresses.
+    /// Stores the key and prints its addresses.
     ///
     /// # Errors
     /// A variant of [`Error`]; [`Error::Exists`] when the account's key is in the directory already.

@@ -14,7 +14,7 @@ use crate::{
 /// Arguments of `tetrad keys list`.
 #[derive(Debug, Args)]
 pub struct ListArgs {
-    /// Which directory.
+    /// The directory.
     #[command(flatten)]
     pub directory: DirectoryArgs,
     /// The prefix of the addresses printed.
@@ -25,14 +25,14 @@ pub struct ListArgs {
     pub json: bool,
 }
 
-/// What is printed as JSON.
+/// The JSON output.
 #[derive(Default, Serialize)]
 struct Listing {
     keys: Vec<Listed>,
     skipped: Vec<Skipped>,
 }
 
-/// A keystore. Tools may leave the address out, and then nobody knows it without the password.
+/// A keystore. Tools may leave the address out, which is then unknown without the password.
 #[derive(Serialize)]
 struct Listed {
     address: Option<String>,
@@ -40,7 +40,7 @@ struct Listed {
     file: String,
 }
 
-/// A file that is no keystore, and why.
+/// A file that is not a keystore, and the reason.
 #[derive(Serialize)]
 struct Skipped {
     file: String,
@@ -48,10 +48,10 @@ struct Skipped {
 }
 
 impl ListArgs {
-    /// Prints every key of the directory, and names the files that are none.
+    /// Prints every key of the directory, and the files that are not keystores.
     ///
     /// # Errors
-    /// [`Error::File`] when the directory cannot be read; a single bad file is no error.
+    /// [`Error::File`] when the directory cannot be read; a single bad file is not an error.
     pub fn run(&self, out: &mut dyn Write) -> Result<(), Error> {
         let mut listing = Listing::default();
         for entry in Store::new(&self.directory.path()?).entries()? {

@@ -23,10 +23,10 @@ pub struct NewArgs {
     /// Number of words: 12, 15, 18, 21 or 24.
     #[arg(long, value_name = "COUNT", default_value = "24", value_parser = word_count)]
     pub words: WordCount,
-    /// Which key of the mnemonic to keep.
+    /// The key of the mnemonic to store.
     #[command(flatten)]
     pub derivation: DerivationArgs,
-    /// Where to keep it.
+    /// Directory to store it in.
     #[command(flatten)]
     pub directory: DirectoryArgs,
     /// Read the password of the new keystore from a file ("-": standard input).
@@ -41,7 +41,7 @@ pub struct NewArgs {
 }
 
 impl NewArgs {
-    /// Makes a mnemonic, keeps the key and prints the words.
+    /// Generates a mnemonic, stores its key and prints the words.
     ///
     /// # Errors
     /// A variant of [`Error`]; the words are printed only once the key is on disk.

@@ -1,4 +1,4 @@
-//! Options that several of the commands share.
+//! Options that several commands share.
 
 use std::{
     borrow::Cow,
@@ -17,7 +17,7 @@ use super::{
 };
 use crate::account::{DerivationPath, Kdf, Keystore, Mnemonic, PathError, SecretKey};
 
-/// Where keys are kept.
+/// The directory of keys.
 #[derive(Debug, Args)]
 pub struct DirectoryArgs {
     /// Directory of keystore files [default: .tetrad/keystore in the home directory].
@@ -34,10 +34,10 @@ impl DirectoryArgs {
     }
 }
 
-/// How a key is encrypted when it is kept or exported.
+/// The encryption of a stored or exported key.
 #[derive(Debug, Args)]
 pub struct EncryptionArgs {
-    /// Encrypt with 4 MiB of memory instead of 256 MiB: quick, and weaker against guessing. For throw-away keys.
+    /// Encrypt with 4 MiB of memory instead of 256 MiB: faster, and weaker against guessing. For throw-away keys.
     #[arg(long)]
     pub light_kdf: bool,
 }
@@ -49,19 +49,19 @@ impl EncryptionArgs {
     }
 }
 
-/// The options of [`DerivationArgs`], which mean nothing for a key that comes from no mnemonic.
+/// The options of [`DerivationArgs`], which apply to mnemonics only.
 pub(super) const DERIVATION: [&str; 4] = ["index", "hd_path", "passphrase", "passphrase_file"];
 
-/// Which key of a mnemonic is meant.
+/// The choice of a mnemonic's key.
 #[derive(Debug, Args)]
 pub struct DerivationArgs {
-    /// Number of the account under m/44'/60'/0'/0.
+    /// Index of the account under m/44'/60'/0'/0.
     #[arg(long, value_name = "N", default_value_t = 0, conflicts_with = "hd_path")]
     pub index: u32,
-    /// Whole derivation path, for other wallets' accounts.
+    /// Full derivation path, for accounts of other wallets.
     #[arg(long, value_name = "PATH")]
     pub hd_path: Option<DerivationPath>,
-    /// Ask for a BIP-39 passphrase. Without it, or with an empty one, there is none.
+    /// Ask for a BIP-39 passphrase; an empty one is none.
     #[arg(long, conflicts_with = "passphrase_file")]
     pub passphrase: bool,
     /// Read the BIP-39 passphrase from a file ("-": standard input).
@@ -74,7 +74,7 @@ impl DerivationArgs {
         self.hd_path.clone().map_or_else(|| DerivationPath::ethereum(self.index), Ok)
     }
 
-    /// The passphrase for a new mnemonic, empty when none was asked for.
+    /// Returns the passphrase of a new mnemonic; empty without the option.
     pub(super) fn new_passphrase(&self, secrets: &mut Secrets<'_>) -> Result<Zeroizing<String>, Error> {
         if !self.has_passphrase() {
             return Ok(Zeroizing::default());
@@ -82,7 +82,7 @@ impl DerivationArgs {
         secrets.chosen("passphrase", self.passphrase_file.as_deref())
     }
 
-    /// The key of a mnemonic that exists already.
+    /// Derives the key of an existing mnemonic.
     pub(super) fn derive(&self, mnemonic: &Mnemonic, secrets: &mut Secrets<'_>) -> Result<SecretKey, Error> {
         let path = self.path()?;
         let passphrase = if self.has_passphrase() {
@@ -98,7 +98,7 @@ impl DerivationArgs {
     }
 }
 
-/// Where a key that is not kept in the directory comes from.
+/// The source of a key that is not in the directory.
 #[derive(Debug, Args)]
 pub struct SourceArgs {
     /// Read a mnemonic from a file ("-": standard input).
@@ -119,13 +119,13 @@ pub struct SourceArgs {
         conflicts_with_all = ["mnemonic_file", "private_key_file"]
     )]
     pub source_password_file: Option<PathBuf>,
-    /// Which key of the mnemonic.
+    /// The key of the mnemonic.
     #[command(flatten)]
     pub derivation: DerivationArgs,
 }
 
 impl SourceArgs {
-    /// The key, asking for a mnemonic or a private key when no source was named.
+    /// Returns the key; asks for a mnemonic or a private key when no source was given.
     pub(super) fn key(&self, secrets: &mut Secrets<'_>) -> Result<SecretKey, Error> {
         if let Some(path) = &self.mnemonic_file {
             let mnemonic = Mnemonic::from_phrase(&secrets.read(path)?)?;

@@ -1,4 +1,4 @@
-//! Getting secrets from the console, from files and from standard input, and from nowhere else.
+//! Secrets from the console, from files and from standard input; never from arguments or the environment.
 
 use std::{fs::File, io::Read, path::Path};
 
@@ -9,7 +9,7 @@ use super::{console::Console, error::Error};
 /// Longest file with a secret, in bytes.
 const MAX_BYTES: usize = 64 << 10;
 
-/// What a command has for secrets: the console, and standard input while nothing was read from it yet.
+/// The sources of a command's secrets: the console, and standard input until it has been read.
 pub(super) struct Secrets<'a> {
     console: &'a mut dyn Console,
     standard_input_read: bool,
@@ -20,9 +20,9 @@ impl<'a> Secrets<'a> {
         Self { console, standard_input_read: false }
     }
 
-    /// The whole text of a file, or of standard input when the path is `-`.
+    /// Returns the text of a file, or of standard input when the path is `-`.
     pub(super) fn read(&mut self, path: &Path) -> Result<Zeroizing<String>, Error> {
-        // Reserved at once, so that no part of the secret stays behind in memory that was outgrown.
+        // Allocated at full size: growing would leave copies of the secret in freed memory.
         let mut bytes = Zeroizing::new(Vec::with_capacity(MAX_BYTES + 1));
         let limit = MAX_BYTES as u64 + 1;
         let read = if path == Path::new("-") {
@@ -41,7 +41,7 @@ impl<'a> Secrets<'a> {
         Ok(Zeroizing::new(text.to_owned()))
     }
 
-    /// A secret that exists already, from a file or typed.
+    /// Reads an existing secret from a file or the console.
     pub(super) fn existing(&mut self, what: &'static str, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
         match file {
             Some(path) => line_of(self.read(path)?, path),
@@ -49,7 +49,7 @@ impl<'a> Secrets<'a> {
         }
     }
 
-    /// A secret that is being chosen: from a file, or typed twice because nobody sees what is typed.
+    /// Reads a new secret from a file, or twice from the console, since typing is not echoed.
     pub(super) fn chosen(&mut self, what: &'static str, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
         let Some(path) = file else {
             let first = self.ask(what, &format!("New {what}: "))?;
@@ -59,7 +59,7 @@ impl<'a> Secrets<'a> {
         line_of(self.read(path)?, path)
     }
 
-    /// A password to encrypt under, which may not be empty.
+    /// Reads a new password, which may not be empty.
     pub(super) fn new_password(&mut self, file: Option<&Path>) -> Result<Zeroizing<String>, Error> {
         let password = self.chosen("password", file)?;
         if password.is_empty() { Err(Error::EmptyPassword) } else { Ok(password) }
@@ -70,7 +70,7 @@ impl<'a> Secrets<'a> {
     }
 }
 
-/// The only line of a file, without the line break that editors put at its end.
+/// Returns the only line of a file, without the line break at its end.
 fn line_of(text: Zeroizing<String>, path: &Path) -> Result<Zeroizing<String>, Error> {
     let line = text.strip_suffix('\n').unwrap_or(&text);
     let line = line.strip_suffix('\r').unwrap_or(line);

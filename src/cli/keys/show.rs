@@ -22,7 +22,7 @@ use crate::{
     cli::address::PrefixArgs,
 };
 
-/// Which of a network's kinds of keys to show, by the names that Cosmos tools have for them.
+/// The kind of key to show, by the names that Cosmos tools use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum Bech {
     /// An account.
@@ -39,7 +39,7 @@ pub struct ShowArgs {
     /// An account whose key is in the directory, in any form of its address.
     #[arg(value_name = "ADDRESS", group = "source", conflicts_with = "source_password_file", conflicts_with_all = DERIVATION)]
     pub address: Option<String>,
-    /// Which kind of key [default: acc, or cons with --consensus-key-file].
+    /// Kind of key [default: acc, or cons with --consensus-key-file].
     #[arg(long, value_enum)]
     pub bech: Option<Bech>,
     /// A key that is not in the directory.
@@ -48,7 +48,7 @@ pub struct ShowArgs {
     /// Read a consensus key: priv_validator_key.json, or an ed25519 seed in hex ("-": standard input).
     #[arg(long, value_name = "FILE", group = "source", conflicts_with = "source_password_file", conflicts_with_all = DERIVATION)]
     pub consensus_key_file: Option<PathBuf>,
-    /// Where the key of ADDRESS is kept.
+    /// Directory of the key of ADDRESS.
     #[command(flatten)]
     pub directory: DirectoryArgs,
     /// Read the password of ADDRESS from a file ("-": standard input).
@@ -59,7 +59,7 @@ pub struct ShowArgs {
         conflicts_with_all = ["mnemonic_file", "private_key_file", "keystore_file", "consensus_key_file"]
     )]
     pub password_file: Option<PathBuf>,
-    /// The prefix of what is printed.
+    /// The prefix of the addresses and keys printed.
     #[command(flatten)]
     pub prefix: PrefixArgs,
     /// The network's type of account keys.
@@ -70,7 +70,7 @@ pub struct ShowArgs {
     pub json: bool,
 }
 
-/// What is printed, and the members of the JSON object.
+/// The output; its fields are the members of the JSON object.
 #[derive(Serialize)]
 struct Shown {
     kind: Kind,

@@ -17,7 +17,7 @@ pub(super) struct Store<'a> {
     directory: &'a Path,
 }
 
-/// A file of the directory and what became of reading it.
+/// A file of the directory and the result of reading it.
 pub(super) struct Entry {
     pub(super) path: PathBuf,
     pub(super) keystore: Result<Keystore, Error>,
@@ -28,7 +28,7 @@ impl<'a> Store<'a> {
         Self { directory }
     }
 
-    /// Every visible file, in the order of names. A directory that is not there has none.
+    /// Returns every visible file, in the order of names; none if the directory does not exist.
     pub(super) fn entries(&self) -> Result<Vec<Entry>, Error> {
         let listing = match fs::read_dir(self.directory) {
             Ok(listing) => listing,
@@ -47,7 +47,7 @@ impl<'a> Store<'a> {
         Ok(paths.into_iter().map(|path| Entry { keystore: read_keystore(&path), path }).collect())
     }
 
-    /// The first file that says it holds the key of this account.
+    /// Returns the first file that claims to hold the key of this account.
     pub(super) fn find(&self, address: Address) -> Result<(PathBuf, Keystore), Error> {
         let found = self.entries()?.into_iter().find_map(|entry| {
             let keystore = entry.keystore.ok().filter(|keystore| keystore.address() == Some(address))?;
@@ -68,7 +68,7 @@ impl<'a> Store<'a> {
         keystore.decrypt(password.as_bytes()).map_err(keystore_error(&path))
     }
 
-    /// Fails when the account's key is kept already, before the user is asked for anything.
+    /// Fails if the account's key is stored already; called before the user is asked for anything.
     pub(super) fn check_absent(&self, address: Address) -> Result<(), Error> {
         match self.find(address) {
             Ok((path, _)) => Err(Error::Exists(path)),
@@ -77,7 +77,7 @@ impl<'a> Store<'a> {
         }
     }
 
-    /// Keeps an encrypted key in a file of its own and says where.
+    /// Stores an encrypted key in a file of its own and returns the path.
     pub(super) fn add(&self, address: Address, keystore: &Keystore) -> Result<PathBuf, Error> {
         create_private_directory(self.directory).map_err(Error::file("create", self.directory))?;
         let path = self.directory.join(format!("{}.json", hex::encode(address)));
@@ -86,7 +86,7 @@ impl<'a> Store<'a> {
     }
 }
 
-/// Reads a keystore file, no more of it than a keystore can have.
+/// Reads a keystore file, up to the size that a keystore can have.
 pub(super) fn read_keystore(path: &Path) -> Result<Keystore, Error> {
     let mut text = String::new();
     let limit = Keystore::MAX_JSON_BYTES as u64 + 1;
@@ -96,19 +96,19 @@ pub(super) fn read_keystore(path: &Path) -> Result<Keystore, Error> {
     Keystore::from_json(&text).map_err(keystore_error(path))
 }
 
-/// An error about a keystore file, for `map_err`.
+/// Returns a function for `map_err` that makes an error about a keystore file.
 pub(super) fn keystore_error(path: &Path) -> impl FnOnce(KeystoreError) -> Error {
     let path = path.to_owned();
     move |source| Error::Keystore { path, source }
 }
 
-/// Writes a file that only its owner may read: whole or not at all, on disk when this returns, and never over another.
+/// Writes a file that only its owner may read: atomically, synced to disk, and never over an existing one.
 pub(super) fn write_private(path: &Path, content: &[u8]) -> Result<(), Error> {
     let directory = match path.parent() {
         Some(parent) if parent != Path::new("") => parent,
         _ => Path::new("."),
     };
-    // A temporary file is made readable by its owner only, and keeps that under its final name.
+    // Temporary files are created readable by their owner only, which renaming keeps.
     let mut file = NamedTempFile::new_in(directory).map_err(Error::file("write in", directory))?;
     file.write_all(content).and_then(|()| file.as_file().sync_all()).map_err(Error::file("write", path))?;
     match file.persist_noclobber(path) {
@@ -130,7 +130,7 @@ fn create_private_directory(path: &Path) -> io::Result<()> {
     fs::create_dir_all(path)
 }
 
-/// A new name is on disk only once its directory is.
+/// Syncs the directory of a file, without which a new name may be lost.
 #[cfg(unix)]
 fn sync_directory(path: &Path) -> io::Result<()> {
     fs::File::open(path)?.sync_all()

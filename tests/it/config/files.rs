@@ -2,8 +2,9 @@
 
 use tetrad::{
     Config,
-    config::{Profile, SETTINGS, Values},
+    config::{Kind, Profile, SECTIONS, Setting, Values, settings},
 };
+use toml::Value;
 
 fn shipped() -> [(Profile, &'static str); 2] {
     [
@@ -20,27 +21,22 @@ fn they_show_every_setting_with_its_default() {
         let read = Config::from_values(&values).unwrap();
         let defaults = Config::of(profile);
         assert_eq!(read.profile, profile);
-        for setting in SETTINGS {
+        for setting in settings() {
             let key = setting.name.rsplit('.').next().unwrap();
             assert!(
                 text.lines().any(|line| line.trim_start_matches("# ").starts_with(&format!("{key} = "))),
                 "{} is not in the file",
                 setting.name
             );
-            assert_eq!(read.value_of(setting.name), defaults.value_of(setting.name), "{}", setting.name);
-            assert_eq!(
-                values.get(setting.name).is_some(),
-                defaults.value_of(setting.name).is_some(),
-                "{}",
-                setting.name
-            );
+            assert_eq!(setting.value(&read), setting.value(&defaults), "{}", setting.name);
+            assert_eq!(values.given(setting).is_some(), setting.value(&defaults).is_some(), "{}", setting.name);
         }
     }
 }
 
 #[test]
 fn every_setting_has_a_value_that_can_be_shown() {
-    // A setting that `value_of` does not know would silently miss from `tetrad config`.
+    // An entry without `show` would silently miss from `tetrad config`.
     let unset = [
         "block-time",
         "genesis",
@@ -59,8 +55,84 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "keys.password-file",
         "keys.updater-file",
     ];
-    for setting in SETTINGS {
-        let shown = Config::default().value_of(setting.name).is_some();
+    for setting in settings() {
+        let shown = setting.value(&Config::default()).is_some();
         assert_eq!(shown, !unset.contains(&setting.name), "{}", setting.name);
     }
+}
+
+/// A value other than the default, as TOML: a neighbour of the default, the last choice, or the example.
+fn another_value(setting: &Setting) -> String {
+    let number = |number: f64| if number == 0.0 { 1.0 } else { number / 2.0 };
+    match (setting.value(&Config::default()), setting.kind) {
+        (Some(Value::Integer(value)), _) => (value + 1).to_string(),
+        (Some(Value::Float(value)), _) => format!("{:?}", number(value)),
+        (Some(Value::Boolean(value)), _) => (!value).to_string(),
+        (Some(_), Kind::List) => match setting.name {
+            "allowed-hosts" | "import" | "abi" => "[\"one\", \"two\"]",
+            "cors-origins" => "[\"https://dapp.example\"]",
+            "exchange.price-sources" => "[\"replay:config/prices.csv\", \"simulation\"]",
+            "exchange.trusted-proxies" => "[\"10.0.0.0/8\"]",
+            _ => "[\"name: value\"]",
+        }
+        .to_owned(),
+        (Some(_), _) => match setting.name {
+            "listen" => "\"127.0.0.1:1\"".to_owned(),
+            "hardfork" => "\"prague\"".to_owned(),
+            "mnemonic" => {
+                format!("\"{}about\"", "abandon ".repeat(11))
+            }
+            "balance" => "\"1.5\"".to_owned(),
+            _ if setting.placeholder.contains('|') => {
+                format!("{:?}", setting.placeholder.rsplit('|').next().unwrap())
+            }
+            _ => "\"other\"".to_owned(),
+        },
+        (None, _) => setting.example.replace('_', ""),
+    }
+}
+
+#[test]
+fn every_setting_shows_the_value_that_was_read() {
+    for setting in settings() {
+        let value = another_value(setting);
+        let assignment = |name: &str, value: &str| match name.split_once('.') {
+            Some((section, key)) => format!("[{section}]\n{key} = {value}\n"),
+            None => format!("{name} = {value}\n"),
+        };
+        // Those without which others of their table mean nothing.
+        let company = match setting.name {
+            "fork.block" | "fork.headers" => "url = \"http://localhost/\"\n",
+            "tls.certificate-file" => "key-file = \"key.pem\"\n",
+            "tls.key-file" => "certificate-file = \"cert.pem\"\n",
+            _ => "",
+        };
+        let text = assignment(setting.name, &value) + company;
+        let mut values = Values::default();
+        values.read_text(&text, "x.toml").unwrap();
+        let config = Config::from_values(&values).unwrap_or_else(|error| panic!("{text}: {error}"));
+        let read = values.given(setting).unwrap().value;
+        let shown = setting.value(&config).unwrap();
+        assert_ne!(Some(&shown), setting.value(&Config::default()).as_ref(), "{text}");
+        match setting.name {
+            // Written with what they lack.
+            "fork.url" | "traces.endpoint" => {
+                assert!(shown.as_str().unwrap().starts_with(read.as_str().unwrap()), "{shown}");
+            }
+            _ => assert_eq!(&shown, read, "{text}"),
+        }
+    }
+}
+
+#[test]
+fn every_setting_is_documented_and_stands_in_its_section() {
+    for section in SECTIONS {
+        for setting in section.settings {
+            assert_eq!(setting.section(), section.name, "{}", setting.name);
+            assert!(!setting.help.is_empty() && !setting.help.ends_with('.'), "{}", setting.name);
+            assert_eq!(setting.placeholder.is_empty(), setting.kind == Kind::Switch, "{}", setting.name);
+        }
+    }
+    let names: std::collections::BTreeSet<_> = settings().map(|setting| setting.name).collect();
+    assert_eq!(names.len(), settings().count());
 }

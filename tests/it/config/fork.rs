@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{Origin, SETTINGS, Values},
+    config::{Origin, Values, settings},
 };
 
 fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
@@ -10,7 +10,7 @@ fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
     let mut read = || {
         values.read_text(text, "x.toml")?;
         for (name, value) in flags {
-            let setting = SETTINGS.iter().find(|setting| setting.name == *name).unwrap();
+            let setting = settings().find(|setting| setting.name == *name).unwrap();
             values.read(setting, value, Origin::Flag(setting.flag()))?;
         }
         Config::from_values(&values)
@@ -31,7 +31,7 @@ fn what_is_wrong_with_them_is_said() {
             &[("fork.url", "http://localhost"), ("fork.headers", "secret")],
             "--fork-headers: expected headers such as",
         ),
-        ("", &[("fork.url", "http://localhost"), ("fork.headers", "a b: c")], "`a b` is no name of a header"),
+        ("", &[("fork.url", "http://localhost"), ("fork.headers", "a b: c")], "`a b` is not a valid header name"),
         ("data-dir = \"d\"", &[("fork.url", "http://localhost")], "data-dir: does not go together with fork.url"),
         ("genesis = \"g\"", &[("fork.url", "http://localhost")], "genesis: does not go together with fork.url"),
     ] {

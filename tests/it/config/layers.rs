@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{Origin, SETTINGS, Values},
+    config::{Origin, Values, settings},
 };
 
 fn from_file(text: &str) -> Result<Config, String> {
@@ -17,7 +17,7 @@ fn from_variables(variables: &[(&str, &str)]) -> Result<Config, String> {
 }
 
 fn flag(values: &mut Values, name: &str, text: &str) -> Result<(), String> {
-    let setting = SETTINGS.iter().find(|setting| setting.name == name).unwrap();
+    let setting = settings().find(|setting| setting.name == name).unwrap();
     values.read(setting, text, Origin::Flag(setting.flag())).map_err(|error| error.to_string())
 }
 
@@ -144,8 +144,8 @@ fn values_mean_what_they_say() {
 
 #[test]
 fn each_setting_is_read_from_its_variable() {
-    for setting in SETTINGS {
-        let shown = Config::default().value_of(setting.name);
+    for setting in settings() {
+        let shown = setting.value(&Config::default());
         let Some(value) = shown else { continue };
         let text = match &value {
             toml::Value::String(text) => text.clone(),

@@ -15,9 +15,9 @@ use crate::support::{TestNode, chain::token, manual_clock, node_with};
 /// A node with a certificate for `localhost`, whose prices move.
 async fn leader(folder: &Path) -> TestNode {
     let CertifiedKey { cert, signing_key } = generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    let files = (folder.join("cert.pem"), folder.join("key.pem"));
-    std::fs::write(&files.0, cert.pem()).unwrap();
-    std::fs::write(&files.1, signing_key.serialize_pem()).unwrap();
+    let files = tetrad::config::TlsFiles { certificate: folder.join("cert.pem"), key: folder.join("key.pem") };
+    std::fs::write(&files.certificate, cert.pem()).unwrap();
+    std::fs::write(&files.key, signing_key.serialize_pem()).unwrap();
     let moving = |config: &mut Config| {
         config.tls = Some(files);
         config.exchange.price_tick = Some(Duration::from_secs(1));

@@ -38,10 +38,11 @@ async fn clients_that_know_it_beforehand_share_a_connection() {
 #[tokio::test]
 async fn tls_agrees_on_it_with_clients_that_want_it() {
     let folder = tempfile::tempdir().unwrap();
-    let files = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let files =
+        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    std::fs::write(&files.0, made.cert.pem()).unwrap();
-    std::fs::write(&files.1, made.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&files.certificate, made.cert.pem()).unwrap();
+    std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     let node = node_with(|config| config.tls = Some(files)).await;
     let url = format!("https://localhost:{}/health", node.address().port());
     for (http1_only, version) in [(false, Version::HTTP_2), (true, Version::HTTP_11)] {

@@ -66,10 +66,11 @@ async fn a_client_that_reads_nothing_is_cut_off() {
 #[tokio::test]
 async fn so_it_is_with_tls() {
     let folder = tempfile::tempdir().unwrap();
-    let files = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let files =
+        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
     let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()]).unwrap();
-    std::fs::write(&files.0, made.cert.pem()).unwrap();
-    std::fs::write(&files.1, made.signing_key.serialize_pem()).unwrap();
+    std::fs::write(&files.certificate, made.cert.pem()).unwrap();
+    std::fs::write(&files.key, made.signing_key.serialize_pem()).unwrap();
     let node = impatient(|config| config.tls = Some(files)).await;
     let certificate = reqwest::Certificate::from_pem(made.cert.pem().as_bytes()).unwrap();
     let client = reqwest::Client::builder().tls_certs_only([certificate]).http1_only().build().unwrap();

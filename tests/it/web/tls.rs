@@ -30,7 +30,8 @@ async fn ask(url: &str, trusted: reqwest::Certificate) -> Result<Value, reqwest:
 async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
     let folder = tempfile::tempdir().unwrap();
     let first = certificate(folder.path());
-    let files = (folder.path().join("cert.pem"), folder.path().join("key.pem"));
+    let files =
+        tetrad::config::TlsFiles { certificate: folder.path().join("cert.pem"), key: folder.path().join("key.pem") };
     let node = node_with(|config| config.tls = Some(files)).await;
     assert!(node.rpc_url().starts_with("https://") && node.exchange_ws_url().starts_with("wss://"));
     let url = format!("https://localhost:{}/rpc", node.address().port());
@@ -61,7 +62,8 @@ async fn listeners_speak_tls_and_take_another_certificate_while_they_run() {
 async fn a_certificate_that_cannot_be_used_is_an_error_at_the_start() {
     let folder = tempfile::tempdir().unwrap();
     certificate(folder.path());
-    let missing = (folder.path().join("nothing.pem"), folder.path().join("key.pem"));
+    let missing =
+        tetrad::config::TlsFiles { certificate: folder.path().join("nothing.pem"), key: folder.path().join("key.pem") };
     let mut config = tetrad::Config::test();
     config.tls = Some(missing);
     let error = tetrad::Node::spawn(config).await.err().expect("no node").to_string();

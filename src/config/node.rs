@@ -1,0 +1,231 @@
+//! The configuration of a node.
+
+use std::{net::SocketAddr, path::PathBuf, time::Duration};
+
+use alloy_primitives::U256;
+
+use crate::{
+    chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
+    evm::Fork,
+    exchange::ExchangeConfig,
+    fork::ForkConfig,
+    log::Durability,
+    network::Network,
+    rpc::RpcConfig,
+    web::{Hosts, ListenerLimits, Origins},
+};
+
+/// The mnemonic that every development tool starts with by default.
+pub const DEVELOPMENT_MNEMONIC: &str = "test test test test test test test test test test test junk";
+
+/// A set of defaults.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Profile {
+    /// Funded accounts with known keys, and development methods.
+    Development,
+    /// No funded accounts, no development methods, a block every second.
+    Production,
+}
+
+/// The listener that serves metrics.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum MetricsAt {
+    /// The main listener.
+    Beside,
+    /// A separate listener.
+    Own(SocketAddr),
+    /// Metrics are not served.
+    Off,
+}
+
+/// The format of log lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LogFormat {
+    /// Text for people.
+    Text,
+    /// One JSON object per line.
+    Json,
+}
+
+/// The export of traces.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Traces {
+    /// URL that spans are sent to, as OTLP in protobuf; none to export nothing.
+    pub endpoint: Option<String>,
+    /// Share of the traces started here that are recorded, from 0 to 1.
+    pub sample_ratio: f64,
+}
+
+impl Default for Traces {
+    fn default() -> Self {
+        Self { endpoint: None, sample_ratio: 1.0 }
+    }
+}
+
+/// The PEM files of a TLS listener.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TlsFiles {
+    /// Certificates, the server's own first.
+    pub certificate: PathBuf,
+    /// Private key of the server's certificate.
+    pub key: PathBuf,
+}
+
+/// The configuration of a node. [`Config::default`] is a development node.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The profile that the defaults came from.
+    pub profile: Profile,
+    /// Address of the main listener, which serves everything.
+    pub listen: SocketAddr,
+    /// Address of a second listener for the price WebSocket.
+    pub ws_listen: Option<SocketAddr>,
+    /// The listener that serves metrics.
+    pub metrics: MetricsAt,
+    /// Unix socket that also serves everything.
+    pub listen_unix: Option<PathBuf>,
+    /// Certificate and private key of the listeners; without them they speak plain HTTP.
+    pub tls: Option<TlsFiles>,
+    /// Origins of web pages that may use the interfaces.
+    pub origins: Origins,
+    /// Host names that requests may carry.
+    pub hosts: Hosts,
+    /// EVM chain id.
+    pub chain_id: u64,
+    /// Interval between blocks; without it a block is sealed as soon as there is a transaction to include.
+    pub block_time: Option<Duration>,
+    /// Seal blocks on demand only.
+    pub no_mining: bool,
+    /// Gas limit of new blocks.
+    pub gas_limit: u64,
+    /// The hardfork whose rules apply from the first block.
+    pub hardfork: Fork,
+    /// Mnemonic of the development accounts.
+    pub mnemonic: String,
+    /// Number of development accounts.
+    pub accounts: u32,
+    /// Balance of each development account in wei.
+    pub balance: U256,
+    /// A genesis file in geth's format, instead of the network's own first block.
+    pub genesis: Option<PathBuf>,
+    /// Files of blocks to import before serving, in this order.
+    pub import: Vec<PathBuf>,
+    /// Whether the import skips invalid blocks instead of failing.
+    pub import_continue: bool,
+    /// Directory of the chain; without it the chain is in memory.
+    pub data_dir: Option<PathBuf>,
+    /// How durable a block is before it is acknowledged.
+    pub durability: Durability,
+    /// Bytes of the log between two checkpoints of the state.
+    pub checkpoint_bytes: u64,
+    /// Seed of the price simulation.
+    pub seed: u64,
+    /// File to write the URLs and the process id to once every listener is bound.
+    pub ready_file: Option<PathBuf>,
+    /// Print nothing but errors.
+    pub quiet: bool,
+    /// How transactions are printed.
+    pub console: ConsoleConfig,
+    /// The format of log lines.
+    pub log_format: LogFormat,
+    /// Filter of the log, as in `tracing_subscriber::EnvFilter`.
+    pub log_level: String,
+    /// The export of traces.
+    pub traces: Traces,
+    /// The chain to fork, if any.
+    pub fork: ForkConfig,
+    /// The network that is mirrored.
+    pub network: Network,
+    /// JSON-RPC.
+    pub rpc: RpcConfig,
+    /// The exchange.
+    pub exchange: ExchangeConfig,
+    /// REST requests to lending per minute and client; 0 for no limit.
+    pub lending_rate_limit: u32,
+    /// Limits of each listener.
+    pub listener: ListenerLimits,
+    /// Limits of the transaction pool.
+    pub pool: PoolLimits,
+    /// Lowest tip that the pool accepts, in wei per gas.
+    pub min_tip: u64,
+    /// Limits of the history in memory.
+    pub history: HistoryLimits,
+    /// File with the private key of the account that owns the contracts.
+    pub treasury_file: Option<PathBuf>,
+    /// Directory of keystore files with the accounts that the node signs for.
+    pub keystore: Option<PathBuf>,
+    /// File with the password of these keystore files.
+    pub password_file: Option<PathBuf>,
+    /// File with the private key of the account that updates prices.
+    pub updater_file: Option<PathBuf>,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Self {
+            profile: Profile::Development,
+            listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
+            ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
+            metrics: MetricsAt::Beside,
+            listen_unix: None,
+            tls: None,
+            origins: Origins::Any,
+            hosts: Hosts::default(),
+            chain_id: 125,
+            block_time: None,
+            no_mining: false,
+            gas_limit: 60_000_000,
+            hardfork: Fork::LATEST,
+            mnemonic: DEVELOPMENT_MNEMONIC.to_owned(),
+            accounts: 10,
+            balance: U256::from(10_000) * crate::genesis::COIN,
+            genesis: None,
+            import: Vec::new(),
+            import_continue: false,
+            data_dir: None,
+            durability: Durability::Fsync,
+            checkpoint_bytes: 32 << 20,
+            seed: 1,
+            ready_file: None,
+            quiet: false,
+            console: ConsoleConfig::default(),
+            log_format: LogFormat::Text,
+            log_level: "info".to_owned(),
+            traces: Traces::default(),
+            fork: ForkConfig::default(),
+            network: Network::default(),
+            rpc: RpcConfig::default(),
+            exchange: ExchangeConfig::default(),
+            lending_rate_limit: 0,
+            listener: ListenerLimits::default(),
+            pool: PoolLimits::default(),
+            min_tip: 0,
+            history: HistoryLimits::default(),
+            treasury_file: None,
+            keystore: None,
+            password_file: None,
+            updater_file: None,
+        }
+    }
+}
+
+impl Config {
+    /// Returns the configuration of a development node on free ports that prints nothing, for tests.
+    pub fn test() -> Self {
+        let free = SocketAddr::from(([127, 0, 0, 1], 0));
+        Self { listen: free, ws_listen: Some(free), quiet: true, ..Self::default() }
+    }
+
+    /// Returns the defaults of a profile.
+    pub fn of(profile: Profile) -> Self {
+        let mut config = Self { profile, ..Self::default() };
+        if profile == Profile::Production {
+            config.accounts = 0;
+            config.min_tip = 1;
+            config.block_time = Some(Duration::from_secs(1));
+            config.rpc.development = false;
+        }
+        config
+    }
+}

@@ -1,0 +1,134 @@
+//! One setting: its names, its documentation, and how it gets into a configuration and out again.
+//!
+//! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the file, the variable
+//! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`.
+
+use toml::Value;
+
+use super::{
+    given::{ConfigError, Given},
+    node::Config,
+};
+
+/// The type of a setting's value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Text in the form that the placeholder shows.
+    Text,
+    /// A whole number.
+    Integer,
+    /// A number.
+    Number,
+    /// A switch.
+    Switch,
+    /// Several texts, separated by commas outside of the file.
+    List,
+}
+
+/// One setting.
+#[derive(Clone, Copy, Debug)]
+pub struct Setting {
+    /// The name, with the table in front.
+    pub name: &'static str,
+    /// The type of its value.
+    pub kind: Kind,
+    /// What stands for the value in the help; empty for a switch.
+    pub placeholder: &'static str,
+    /// The purpose in one line, without a full stop.
+    pub help: &'static str,
+    /// More about it, as sentences, for the book and the configuration files; a line each for what is not to be joined.
+    pub details: &'static str,
+    /// A value, as TOML, for the configuration files of profiles in which it has none.
+    pub example: &'static str,
+    /// A short flag that sets the number of times it is given, and its help.
+    pub counter: Option<(char, &'static str)>,
+    /// Whether it names files or directories that have to exist.
+    pub must_exist: bool,
+    /// Puts a given value into the configuration; the error says what was expected.
+    pub(super) read: fn(&mut Config, &Given<'_>) -> Result<(), String>,
+    /// Sets the default where no value is given and settings earlier in the table decide it.
+    pub(super) derive: fn(&mut Config),
+    /// The value in effect, as a file would have it; none if there is none.
+    pub(super) show: fn(&Config) -> Option<Value>,
+    /// The same without secrets of another service, if it may hold any.
+    pub(super) redact: Option<fn(&Config) -> Option<Value>>,
+    /// What is wrong with its value beside those of other settings.
+    pub(super) check: fn(&Config) -> Result<(), String>,
+}
+
+impl Setting {
+    /// A setting without any of what most settings do not need, for entries of the table to fill in.
+    pub(super) const BLANK: Self = Self {
+        name: "",
+        kind: Kind::Text,
+        placeholder: "",
+        help: "",
+        details: "",
+        example: "",
+        counter: None,
+        must_exist: false,
+        read: |_, _| Ok(()),
+        derive: |_| {},
+        show: |_| None,
+        redact: None,
+        check: |_| Ok(()),
+    };
+
+    /// Returns the table in the file; empty at the top.
+    pub fn section(&self) -> &'static str {
+        self.name.split_once('.').map_or("", |(section, _)| section)
+    }
+
+    /// Returns the key in that table.
+    pub fn key(&self) -> &'static str {
+        self.name.split_once('.').map_or(self.name, |(_, key)| key)
+    }
+
+    /// Returns the flag's name, without dashes in front.
+    pub fn flag(&self) -> String {
+        self.name.replace('.', "-")
+    }
+
+    /// Returns the name of the environment variable.
+    pub fn variable(&self) -> String {
+        format!("TETRAD_{}", self.flag().replace('-', "_").to_ascii_uppercase())
+    }
+
+    /// Returns the value in effect, as a file would have it; none if it is not set.
+    pub fn value(&self, config: &Config) -> Option<Value> {
+        (self.show)(config)
+    }
+
+    /// Returns the same with `…` in place of secrets of another service: passwords and keys in URLs and headers.
+    pub fn redacted_value(&self, config: &Config) -> Option<Value> {
+        self.redact.unwrap_or(self.show)(config)
+    }
+
+    /// Puts the given value into the configuration, or the default that depends on other settings.
+    pub(super) fn apply(&self, config: &mut Config, given: Option<Given<'_>>) -> Result<(), ConfigError> {
+        match given {
+            Some(given) => (self.read)(config, &given)
+                .map_err(|what| ConfigError::of(self.name, format!("{}: {what}", given.origin))),
+            None => {
+                (self.derive)(config);
+                Ok(())
+            }
+        }
+    }
+
+    /// Checks the value beside those of other settings.
+    pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
+        (self.check)(config).map_err(|what| ConfigError::of(self.name, format!("{}: {what}", self.name)))
+    }
+}
+
+/// A table of the file.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// Its name; empty for what stands at the top.
+    pub name: &'static str,
+    /// Its subject, as sentences; may be empty.
+    pub about: &'static str,
+    /// Its settings, in the order of the help.
+    pub settings: &'static [Setting],
+}

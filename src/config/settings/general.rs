@@ -1,0 +1,405 @@
+//! The settings at the top of the file.
+
+use alloy_primitives::utils::{format_ether, parse_ether};
+
+use crate::{
+    account::Mnemonic,
+    config::{
+        given::{Given, Origin},
+        node::{Config, LogFormat, MetricsAt, Profile},
+        setting::{Kind, Section, Setting},
+        show,
+    },
+    log::Durability,
+    web::{HostName, Hosts, Origin as WebOrigin, Origins},
+};
+
+const PROFILES: [(&str, Profile); 2] = [("development", Profile::Development), ("production", Profile::Production)];
+const DURABILITIES: [(&str, Durability); 2] = [("fsync", Durability::Fsync), ("os", Durability::Os)];
+const LOG_FORMATS: [(&str, LogFormat); 2] = [("text", LogFormat::Text), ("json", LogFormat::Json)];
+
+pub(super) const SECTION: Section = Section {
+    name: "",
+    about: "",
+    settings: &[
+        // The first, since reading it replaces all defaults.
+        Setting {
+            name: "profile",
+            placeholder: "development|production",
+            help: "Set of defaults: development (funded accounts, development methods) or production (neither)",
+            details: "development: funded accounts with well-known keys, methods that change the chain at will (evm_…), a \
+                      block for each transaction. production: none of these, and a block every second; for a staging \
+                      node that a team or the public shares, behind a reverse proxy.",
+            read: |config, given| {
+                let mut profile = config.profile;
+                given.choice(&PROFILES, &mut profile)?;
+                *config = Config::of(profile);
+                Ok(())
+            },
+            show: |config| show::choice(&PROFILES, &config.profile),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "listen",
+            placeholder: "ADDR:PORT",
+            help: "Address of the main listener: JSON-RPC, REST and WebSockets; port 0 picks a free one",
+            details: "JSON-RPC is at /rpc and /, REST under /api and /cosmos, the price WebSocket at /ws. ready-file \
+                      reports the port that was picked.",
+            read: |config, given| given.parsed("an address and port, such as 127.0.0.1:8545", &mut config.listen),
+            show: |config| show::text(config.listen),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "ws-listen",
+            placeholder: "ADDR:PORT|off",
+            help: "Address of a second listener for the price WebSocket, which is at any path there, as on the live \
+                   network",
+            read: |config, given| {
+                config.ws_listen = match given.text().as_str() {
+                    "off" => None,
+                    _ => {
+                        let mut listen = config.listen;
+                        given.parsed("an address and port, such as 127.0.0.1:3001, or off", &mut listen)?;
+                        Some(listen)
+                    }
+                };
+                Ok(())
+            },
+            show: |config| show::text(config.ws_listen.map_or("off".to_owned(), |address| address.to_string())),
+            check: |config| match config.ws_listen == Some(config.listen) && config.listen.port() != 0 {
+                true => Err("the same address as listen; choose another port, or off".to_owned()),
+                false => Ok(()),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "metrics-listen",
+            placeholder: "ADDR:PORT|beside|off",
+            help: "Listener of /metrics for Prometheus: an address of its own, beside everything else, or off",
+            read: |config, given| {
+                let parse = |text: &str| {
+                    match text {
+                    "beside" => Ok(MetricsAt::Beside),
+                    "off" => Ok(MetricsAt::Off),
+                    address => address.parse().map(MetricsAt::Own).map_err(|error| {
+                        format!(
+                            "expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})"
+                        )
+                    }),
+                }
+                };
+                given.checked(parse, &mut config.metrics)
+            },
+            show: |config| match &config.metrics {
+                MetricsAt::Beside => show::text("beside"),
+                MetricsAt::Own(address) => show::text(address),
+                MetricsAt::Off => show::text("off"),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "listen-unix",
+            placeholder: "FILE",
+            help: "Also serve everything on this Unix socket",
+            example: "\"/run/tetrad/tetrad.sock\"",
+            read: |config, given| given.path(&mut config.listen_unix),
+            show: |config| show::path(config.listen_unix.as_ref()),
+            check: |config| match cfg!(not(unix)) && config.listen_unix.is_some() {
+                true => Err("this system has no Unix sockets".to_owned()),
+                false => Ok(()),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "cors-origins",
+            kind: Kind::List,
+            placeholder: "ORIGIN,…|*",
+            help: "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page \
+                   only",
+            details: "For example [\"https://dapp.example\"]. Only browsers respect it.",
+            read: |config, given| {
+                let parse = |text: &str| text.parse::<WebOrigin>().map_err(|what| format!("{what}, got `{text}`"));
+                config.origins = match given.items().as_slice() {
+                    ["*"] => Origins::Any,
+                    _ => Origins::Listed(given.each(parse)?),
+                };
+                Ok(())
+            },
+            show: |config| match &config.origins {
+                Origins::Any => show::list(["*"]),
+                Origins::Listed(all) => show::list(all.iter().map(WebOrigin::as_str)),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "allowed-hosts",
+            kind: Kind::List,
+            placeholder: "NAME,…|*",
+            help: "Host names that requests may carry in addition to localhost and IP addresses; * for all",
+            details: "For example [\"testnet.example.org\"]. Requests with any other name in their Host header are rejected, \
+                      since a page could make its own name resolve to the node (DNS rebinding): list the names under \
+                      which a proxy or other containers reach the node.",
+            read: |config, given| {
+                let parse = |text: &str| text.parse::<HostName>().map_err(|what| format!("{what}, got `{text}`"));
+                config.hosts = match given.items().as_slice() {
+                    ["*"] => Hosts::Any,
+                    _ => Hosts::Listed(given.each(parse)?),
+                };
+                Ok(())
+            },
+            show: |config| match &config.hosts {
+                Hosts::Any => show::list(["*"]),
+                Hosts::Listed(all) => show::list(all.iter().map(HostName::as_str)),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "chain-id",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "EVM chain id; 125 on the live network",
+            read: |config, given| {
+                let default = config.chain_id;
+                given.integer(1..=i64::MAX, &mut config.chain_id)?;
+                config.fork.chain_id = chosen(given, default, config.chain_id);
+                Ok(())
+            },
+            show: |config| show::integer(config.chain_id),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "block-time",
+            kind: Kind::Number,
+            placeholder: "SECONDS",
+            help: "Interval between blocks; without it a block is sealed as soon as there is a transaction to include",
+            details: "Fractions are allowed. Blocks are sealed at this interval even if they are empty.",
+            example: "1.0",
+            read: |config, given| given.seconds_or_none(0.001..=86_400.0, &mut config.block_time),
+            show: |config| config.block_time.and_then(show::seconds),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "no-mining",
+            kind: Kind::Switch,
+            help: "Seal blocks on demand only (evm_mine)",
+            details: "Without development methods no client can demand it.",
+            read: |config, given| given.switch(&mut config.no_mining),
+            show: |config| show::switch(config.no_mining),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "gas-limit",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Gas limit of new blocks",
+            read: |config, given| {
+                let default = config.gas_limit;
+                given.integer(1_000_000..=1_000_000_000_000, &mut config.gas_limit)?;
+                config.fork.gas_limit = chosen(given, default, config.gas_limit);
+                Ok(())
+            },
+            show: |config| show::integer(config.gas_limit),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "hardfork",
+            placeholder: "NAME",
+            help: "Hardfork whose rules apply from the first block; by default the newest one live on mainnet",
+            details: "One of frontier, homestead, … london, paris, shanghai, cancun, prague, osaka, bpo1, bpo2.",
+            read: |config, given| given.parsed("the name of a hardfork", &mut config.hardfork),
+            show: |config| show::text(config.hardfork.name()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "mnemonic",
+            placeholder: "WORDS",
+            help: "Mnemonic of the development accounts",
+            read: |config, given| {
+                let parse = |words: &str| {
+                    Mnemonic::from_phrase(words).map(|_| words.to_owned()).map_err(|error| error.to_string())
+                };
+                given.checked(parse, &mut config.mnemonic)
+            },
+            show: |config| show::text(&config.mnemonic),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "accounts",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Number of development accounts",
+            details: "Each also gets some of every token. The production profile has none.",
+            read: |config, given| given.integer(0..=1_000, &mut config.accounts),
+            show: |config| show::integer(config.accounts),
+            check: |config| match config.profile == Profile::Production && config.accounts > 0 {
+                true => Err("the production profile holds no keys; leave it out".to_owned()),
+                false => Ok(()),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "balance",
+            placeholder: "N",
+            help: "Balance of each development account in whole coins",
+            read: |config, given| {
+                let parse =
+                    |text: &str| parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"));
+                given.checked(parse, &mut config.balance)
+            },
+            show: |config| {
+                let coins = format_ether(config.balance);
+                show::text(coins.trim_end_matches('0').trim_end_matches('.'))
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "genesis",
+            placeholder: "FILE",
+            help: "Start from a genesis file in geth's format, without the network's contracts",
+            details: "The node then serves a plain Ethereum chain without exchange and lending, and errors carry \
+                      go-ethereum's texts.",
+            example: "\"genesis.json\"",
+            must_exist: true,
+            read: |config, given| given.path(&mut config.genesis),
+            show: |config| show::path(config.genesis.as_ref()),
+            check: |config| not_on_a_fork(config, config.genesis.is_some(), "a fork has the other chain's first block"),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "import",
+            kind: Kind::List,
+            placeholder: "FILE,…",
+            help: "Import blocks (concatenated RLP) from these files, in order, before serving",
+            must_exist: true,
+            read: |config, given| given.paths(&mut config.import),
+            show: |config| show::paths(&config.import),
+            check: |config| not_on_a_fork(config, !config.import.is_empty(), "a fork has the other chain's blocks"),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "import-continue",
+            kind: Kind::Switch,
+            help: "Skip invalid blocks during the import instead of failing",
+            details: "The chain stays as it was before such a block.",
+            read: |config, given| given.switch(&mut config.import_continue),
+            show: |config| show::switch(config.import_continue),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "data-dir",
+            placeholder: "DIR",
+            help: "Directory of the chain; without it the chain is in memory and lost at exit",
+            example: "\"/var/lib/tetrad\"",
+            read: |config, given| given.path(&mut config.data_dir),
+            show: |config| show::path(config.data_dir.as_ref()),
+            check: |config| not_on_a_fork(config, config.data_dir.is_some(), "a fork lives in memory"),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "durability",
+            placeholder: "fsync|os",
+            help: "Promise of a data directory: acknowledged blocks survive a power failure (fsync), or only the end of \
+                   the process (os)",
+            details: "With fsync a block is on disk before it is acknowledged. With os the operating system has it, \
+                      however the process ends; a power failure or a crash of the system may lose the newest blocks.",
+            read: |config, given| given.choice(&DURABILITIES, &mut config.durability),
+            show: |config| show::choice(&DURABILITIES, &config.durability),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "seed",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Seed of the price simulation",
+            details: "The same seed gives the same prices.",
+            read: |config, given| given.integer(0..=i64::MAX, &mut config.seed),
+            show: |config| show::integer(config.seed),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "ready-file",
+            placeholder: "FILE",
+            help: "Write the URLs and the process id to this file, as JSON, once every listener is bound",
+            example: "\"/run/tetrad/ready.json\"",
+            read: |config, given| given.path(&mut config.ready_file),
+            show: |config| show::path(config.ready_file.as_ref()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "quiet",
+            kind: Kind::Switch,
+            help: "Print nothing but errors",
+            read: |config, given| given.switch(&mut config.quiet),
+            show: |config| show::switch(config.quiet),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "verbosity",
+            kind: Kind::Integer,
+            placeholder: "0-4",
+            help: "Detail in which transactions are printed: 1 adds arguments (-v), 2 events, 3 calls of failed ones, 4 \
+                   calls of all",
+            counter: Some(('v', "Print transactions in more detail, up to -vvvv; see --verbosity")),
+            read: |config, given| given.integer(0..=4, &mut config.console.verbosity),
+            show: |config| show::integer(config.console.verbosity),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "abi",
+            kind: Kind::List,
+            placeholder: "PATH,…",
+            help: "Files and directories with contract ABIs, to decode calls and events with",
+            details: "Artifacts of any tool work.",
+            read: |config, given| given.paths(&mut config.console.abi),
+            show: |config| show::paths(&config.console.abi),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "log-format",
+            placeholder: "text|json",
+            help: "Format of the log on standard error",
+            read: |config, given| given.choice(&LOG_FORMATS, &mut config.log_format),
+            show: |config| show::choice(&LOG_FORMATS, &config.log_format),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "log-level",
+            placeholder: "FILTER",
+            help: "Level of the log: error, warn, info, debug, trace, or levels by module",
+            details: "For example \"info,tetrad::rpc=debug\".",
+            read: |config, given| {
+                let parse = |text: &str| {
+                    let filter = tracing_subscriber::EnvFilter::try_new(text);
+                    filter.map(|_| text.to_owned()).map_err(|error| error.to_string())
+                };
+                given.checked(parse, &mut config.log_level)
+            },
+            show: |config| show::text(&config.log_level),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "slow-request",
+            kind: Kind::Number,
+            placeholder: "SECONDS",
+            help: "Log requests that take longer than this; 0 for none",
+            read: |config, given| given.seconds_or_none(0.0..=3_600.0, &mut config.rpc.slow),
+            show: |config| show::seconds(config.rpc.slow.unwrap_or_default()),
+            ..Setting::BLANK
+        },
+    ],
+};
+
+/// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork the other chain's
+/// values are used instead of those.
+fn chosen(given: &Given<'_>, default: u64, value: u64) -> Option<u64> {
+    let listed = matches!(given.origin, Origin::File(_)) && value == default;
+    (!listed).then_some(value)
+}
+
+/// Rejects a setting that cannot be combined with a fork.
+fn not_on_a_fork(config: &Config, set: bool, why: &str) -> Result<(), String> {
+    match set && config.fork.url.is_some() {
+        true => Err(format!("does not go together with fork.url: {why}")),
+        false => Ok(()),
+    }
+}

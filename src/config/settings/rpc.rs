@@ -1,0 +1,132 @@
+//! The settings of `[rpc]`.
+
+use std::time::Duration;
+
+use crate::{
+    config::{
+        setting::{Kind, Section, Setting},
+        show,
+    },
+    rpc::Dialect,
+};
+
+const DIALECTS: [(&str, Dialect); 2] = [("network", Dialect::Network), ("ethereum", Dialect::Ethereum)];
+
+/// The shortest default of `rpc.execution-timeout` on a fork, where calls wait for the other node.
+const FORK_EXECUTION: Duration = Duration::from_secs(60);
+
+pub(super) const SECTION: Section = Section {
+    name: "rpc",
+    about: "",
+    settings: &[
+        Setting {
+            name: "rpc.errors",
+            placeholder: "network|ethereum",
+            help: "Error texts: the network's, or go-ethereum's; by default the latter with a genesis file or a fork",
+            read: |config, given| given.choice(&DIALECTS, &mut config.rpc.dialect),
+            derive: |config| {
+                // Clients of another chain expect go-ethereum.
+                if config.genesis.is_some() || config.fork.url.is_some() {
+                    config.rpc.dialect = Dialect::Ethereum;
+                }
+            },
+            show: |config| show::choice(&DIALECTS, &config.rpc.dialect),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-body",
+            kind: Kind::Integer,
+            placeholder: "BYTES",
+            help: "Largest request body",
+            read: |config, given| given.integer(1_024..=1 << 30, &mut config.rpc.max_body),
+            show: |config| show::integer(config.rpc.max_body),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-batch",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of requests in a batch",
+            read: |config, given| given.integer(1..=1_000_000, &mut config.rpc.max_batch),
+            show: |config| show::integer(config.rpc.max_batch),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.gas-cap",
+            kind: Kind::Integer,
+            placeholder: "GAS",
+            help: "Maximum gas of a call or estimate",
+            read: |config, given| given.integer(21_000..=i64::MAX, &mut config.rpc.gas_cap),
+            show: |config| show::integer(config.rpc.gas_cap),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.execution-timeout",
+            kind: Kind::Number,
+            placeholder: "SECONDS",
+            help: "Time limit of a call, simulation or trace; by default a minute on a fork",
+            read: |config, given| given.seconds(0.001..=3_600.0, &mut config.rpc.execution_timeout),
+            derive: |config| {
+                if config.fork.url.is_some() {
+                    config.rpc.execution_timeout = config.fork.timeout.max(FORK_EXECUTION);
+                }
+            },
+            show: |config| show::seconds(config.rpc.execution_timeout),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-trace-megabytes",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Largest response with traces",
+            read: |config, given| given.megabytes(1..=100_000, &mut config.rpc.max_trace_bytes),
+            show: |config| show::megabytes(config.rpc.max_trace_bytes),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-dump-megabytes",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Approximate memory limit of dumping or loading the chain",
+            read: |config, given| given.megabytes(1..=100_000, &mut config.rpc.max_dump_bytes),
+            show: |config| show::megabytes(config.rpc.max_dump_bytes),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-logs",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of logs that a query returns",
+            read: |config, given| given.integer(1..=10_000_000, &mut config.rpc.max_logs),
+            show: |config| show::integer(config.rpc.max_logs),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-filters",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of filters at a time",
+            read: |config, given| given.integer(0..=10_000_000, &mut config.rpc.max_filters),
+            show: |config| show::integer(config.rpc.max_filters),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-filters-per-client",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of filters of one client address at a time",
+            read: |config, given| given.integer(0..=10_000_000, &mut config.rpc.max_filters_per_client),
+            show: |config| show::integer(config.rpc.max_filters_per_client),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "rpc.max-subscriptions",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Maximum number of subscriptions of one connection",
+            read: |config, given| given.integer(0..=1_000_000, &mut config.rpc.max_subscriptions),
+            show: |config| show::integer(config.rpc.max_subscriptions),
+            ..Setting::BLANK
+        },
+    ],
+};
