@@ -8,9 +8,10 @@ use alloy_sol_types::SolEvent;
 use super::record::{Action, Record};
 use crate::{
     block::Block,
-    chain::{Chain, Head, LogKey},
+    chain::{Chain, Head},
     contracts::bindings::{LendingPool, Vault},
     network::Network,
+    store::LogKey,
 };
 
 /// The position of a record. A page continues before one of these, so blocks sealed in the meantime do not shift it.

@@ -53,5 +53,3 @@ pub use writer::{
     produced::Produced,
     thread::WriterThread,
 };
-
-pub use crate::store::LogKey;

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use super::Shared;
 use crate::{
     block::Block,
-    chain::{Head, LogKey},
+    chain::Head,
     exchange::history::{History, KeptHistory},
+    store::LogKey,
 };
 
 /// The time for which trades are kept, and prices by the minute.

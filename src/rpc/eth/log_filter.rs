@@ -6,11 +6,12 @@ use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     block::{Block, LogPosition},
-    chain::{BlockId, Chain, LogKey},
+    chain::{BlockId, Chain},
     rpc::{
         params::{self, Param, Reach, Reference},
         schema,
     },
+    store::LogKey,
 };
 
 /// The maximum number of addresses in one filter, as in geth.

@@ -7,9 +7,10 @@ use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use proptest::prelude::*;
 use tetrad::{
     block::{Block, Receipt, Status},
-    chain::{Genesis, Head, HistoryLimits, LogKey},
+    chain::{Genesis, Head, HistoryLimits},
     evm::{ChainParams, Fork, Forks},
     state::{AccountChange, AccountFields, Changes},
+    store::LogKey,
 };
 
 /// A first block without accounts.
