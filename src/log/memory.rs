@@ -1,4 +1,4 @@
-//! The log in memory, for tests: it fails on demand, and its clones are writers of one log.
+//! A log in memory for tests, which fails on demand. Its clones are writers of the same log.
 
 use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 
@@ -10,11 +10,11 @@ use crate::{codec::Writer, storage::Storage};
 /// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It succeeds.
+    /// The append succeeds.
     None,
-    /// There is no room.
+    /// The append fails for lack of space.
     Full,
-    /// The entry may be there or not.
+    /// The append fails, and whether the entry was appended is unknown.
     Unknown,
 }
 
@@ -23,23 +23,23 @@ pub type Faults = Arc<Mutex<VecDeque<Fault>>>;
 
 type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A log in memory that begins at height 0 and is never compacted. Entries are encoded all the same. Clones share them:
-/// each is another writer.
+/// A log of encoded entries in memory that begins at height 0 and is never compacted. Clones share the entries: each is
+/// another writer.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     entries: Entries,
     faults: Faults,
-    /// Size of the largest entry that there was no room for, until one as large is appended.
+    /// Size of the largest refused entry, until one as large is appended.
     refused: usize,
 }
 
 impl MemoryLog {
-    /// The outcomes of the next appends.
+    /// Returns the queue of outcomes of the next appends.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }
 
-    /// The next fault, for an entry of this size.
+    /// Applies the next fault to an entry of this size.
     fn fail(&mut self, size: usize) -> Result<(), AppendError> {
         let file = || "memory".to_owned();
         match self.faults.lock().pop_front() {

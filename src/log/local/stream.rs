@@ -1,4 +1,4 @@
-//! The entries of a log in order.
+//! Streaming the entries of a log.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -8,7 +8,7 @@ use crate::{
     storage::Storage,
 };
 
-/// The entries of a log, one segment in memory at a time.
+/// A stream of a log's entries, with one segment in memory at a time.
 pub(super) struct LocalStream {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
@@ -19,7 +19,7 @@ pub(super) struct LocalStream {
 }
 
 impl LocalStream {
-    /// The entries from height `next` up to `end`, which are in the segments that begin at `firsts`.
+    /// Returns the entries from height `next` up to `end`, in the segments that begin at `firsts`.
     pub(super) fn new(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -45,7 +45,7 @@ impl LocalStream {
             if !self.firsts.is_empty() {
                 segment.expect_clean()?;
             }
-            // After an interrupted compaction, two segments may hold the same entries.
+            // After an interrupted compaction, two segments may have the same entries.
             if segment.end() > self.next {
                 self.segment = Some(segment);
             }
@@ -60,7 +60,7 @@ impl Iterator for LocalStream {
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.advance().transpose();
         if matches!(item, Some(Err(_))) {
-            // Nothing after a gap is of use.
+            // Ends the stream: entries after a gap are useless.
             self.end = self.next;
         }
         item
