@@ -16,11 +16,11 @@ mod view;
 mod writer;
 
 pub use block::{
-    apply::{Applied, ApplyError, apply, recover},
-    build::{BuildError, BuildPlan, Built, build},
+    apply::{AppliedBlock, ApplyError, apply, recover},
+    build::{BuildError, BuildPlan, BuiltBlock, build},
     edit::{Edit, RawSignature},
     fees,
-    foreign::{ForeignBlock, Refusal},
+    foreign::{ForeignBlock, InvalidBlock},
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     simulate::{
@@ -43,8 +43,8 @@ pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},
     head::{Head, HistoryLimits, Pruned},
-    news::{Missed, News, Seen},
-    trail::Trail,
+    held_blocks::HeldBlocks,
+    updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
     SnapshotInfo,

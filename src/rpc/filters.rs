@@ -15,7 +15,7 @@ use parking_lot::Mutex;
 
 use super::{RpcConfig, RpcError, eth::LogFilter};
 use crate::{
-    chain::{Chain, News, Seen},
+    chain::{Chain, ChainPosition, ChainUpdate},
     web::ClientKey,
 };
 
@@ -26,9 +26,9 @@ const ALTERNATIVES: usize = 100;
 #[derive(Clone, Debug)]
 pub(super) enum Kind {
     /// Hashes of new blocks.
-    Blocks(Seen),
+    Blocks(ChainPosition),
     /// New logs.
-    Logs(Arc<LogFilter>, Seen),
+    Logs(Arc<LogFilter>, ChainPosition),
     /// Hashes of transactions that the pool accepted; the number that had been accepted when the client last asked.
     Pending(u64),
 }
@@ -65,7 +65,7 @@ pub(super) enum FilterNews {
     /// Hashes of blocks or transactions.
     Hashes(Vec<B256>),
     /// Blocks that are gone and blocks that are new, whose logs the filter selects.
-    Logs(Arc<LogFilter>, News),
+    Logs(Arc<LogFilter>, ChainUpdate),
 }
 
 impl Kind {
@@ -128,10 +128,10 @@ impl Filters {
                     FilterNews::Hashes(hashes)
                 }
                 Kind::Blocks(seen) => {
-                    let added = chain.news(seen)?.added;
+                    let added = chain.update_since(seen)?.added;
                     FilterNews::Hashes(added.iter().map(|block| block.hash).collect())
                 }
-                Kind::Logs(filter, seen) => FilterNews::Logs(filter.clone(), chain.news(seen)?),
+                Kind::Logs(filter, seen) => FilterNews::Logs(filter.clone(), chain.update_since(seen)?),
             })
         })?
     }

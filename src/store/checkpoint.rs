@@ -1,7 +1,7 @@
-//! Checkpoints: the whole state at some height of the log, so that a start need not read the log from its beginning.
+//! Checkpoints: the whole state at a height of the log, so that a start need not read the log from its beginning.
 //!
-//! A file of [records](crate::storage::Record): a head, pieces of the state by the megabyte, and an end without which it is not
-//! complete. It gets its name when all of it is on disk.
+//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in records of a megabyte, and
+//! an empty record that marks the end. The file is renamed to its final name once all of it is on disk.
 
 use std::{io, sync::Arc};
 
@@ -16,53 +16,53 @@ use crate::{
 };
 
 const MAGIC: &[u8] = b"tetrad checkpoint";
-/// What this program writes, and the newest that it reads.
+/// The format that is written, and the newest one that is read.
 const VERSION: u64 = 1;
-/// A record of pieces ends when it has grown to this size.
+/// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
 
-/// The chain at some height of the log.
+/// The chain at a height of the log.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// Entries of the log that it includes.
+    /// Number of log entries that it includes.
     pub height: u64,
-    /// How the chain's time differs from the clock's.
+    /// Shift of the chain's time against the clock.
     pub shift: Shift,
-    /// The first block.
+    /// The genesis block.
     pub genesis: Arc<Block>,
     /// The newest block.
     pub block: Arc<Block>,
-    /// The state after it, and after what development methods changed since.
+    /// The state after it, with later edits by development methods.
     pub state: State,
-    /// What otherwise holds for every block.
+    /// The chain parameters that development methods can change.
     pub parameters: Parameters,
 }
 
-/// A checkpoint cannot be read.
+/// The error of reading a checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct CheckpointError {
     /// The file.
     pub file: String,
-    /// What is wrong.
+    /// The reason.
     pub what: String,
 }
 
 impl CheckpointError {
-    /// There is none that the log can be followed from.
+    /// Returns the error for a chain without a checkpoint from which it can be replayed.
     pub fn none(file: String) -> Self {
-        let what = "there is no checkpoint, or only of what was taken back later; restore a backup, or see what `tetrad \
-                    chain repair` can go on from";
+        let what = "there is no checkpoint, or only of entries that were reverted later; restore a backup, or try `tetrad \
+                    chain repair`";
         Self { file, what: what.to_owned() }
     }
 }
 
-/// The name of the checkpoint at a height.
+/// Returns the file name of the checkpoint at a height.
 pub(super) fn name(height: u64) -> String {
     format!("checkpoint-{height:020}")
 }
 
-/// Heights of the checkpoints that there are, in order.
+/// Returns the heights of all checkpoints, in ascending order.
 pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     let names = storage.names()?;
     let mut heights: Vec<u64> =
@@ -71,12 +71,12 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     Ok(heights)
 }
 
-/// The file of a checkpoint.
+/// Reads the file of a checkpoint.
 pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
     read_file(storage, &name(height))?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Writes records to a file.
+/// A writer of records to a file.
 struct Output {
     file: Arc<dyn StoredFile>,
     written: u64,
@@ -97,7 +97,7 @@ impl Output {
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint and returns its size. The log must be on disk as far as the checkpoint goes.
+    /// Writes the checkpoint and returns its size in bytes. The log must be synced up to the checkpoint's height.
     pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
         let written = with_draft(storage, &name(self.height), |file| self.write_to(file, identity))?;
         storage.sync_names()?;
@@ -135,18 +135,18 @@ impl Checkpoint {
         Ok(out.written)
     }
 
-    /// Whether the state is the one after the block, and not what development methods made of it since.
+    /// Returns whether the state is the one after the block, without later edits by development methods.
     pub fn is_after_block(&self) -> bool {
         self.state.root() == self.block.header.state_root
     }
 
-    /// Reads the checkpoint at this height, and holds it against the state root that it says it has.
+    /// Reads the checkpoint at this height and checks its state root.
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
         let name = name(height);
         let failed = |what: String| CheckpointError { file: storage.describe(&name), what };
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         let mut records = Records::new(&bytes);
-        let head = records.next().ok_or_else(|| failed("no checkpoint".to_owned()))?;
+        let head = records.next().ok_or_else(|| failed("not a checkpoint".to_owned()))?;
         let head = Head::read(head.payload, height, identity).map_err(failed)?;
         let mut builder = StateBuilder::default();
         let mut complete = false;
@@ -167,7 +167,7 @@ impl Checkpoint {
     }
 }
 
-/// Everything but the state.
+/// The head of a checkpoint: everything except the state.
 struct Head {
     shift: Shift,
     parameters: Parameters,
@@ -180,9 +180,9 @@ struct Head {
 impl Head {
     fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
         let from = &mut Reader::new(payload);
-        let wrong = |error: Malformed| format!("no checkpoint: {error}");
+        let wrong = |error: Malformed| format!("not a checkpoint: {error}");
         if from.string().map_err(wrong)? != MAGIC {
-            return Err("no checkpoint".to_owned());
+            return Err("not a checkpoint".to_owned());
         }
         let version = from.number().map_err(wrong)?;
         if version > VERSION {

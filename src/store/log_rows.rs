@@ -1,14 +1,14 @@
-//! Which blocks have logs under which key, of a segment that still grows: sorted runs, and a short rest.
+//! The log index of the growing part: sorted runs of keys and blocks, and a short unsorted rest.
 
 use super::key::LogKey;
 
-/// Rows that are searched one by one at most.
+/// Most rows in the unsorted rest, which is searched linearly.
 const REST: usize = 8_192;
 
-/// A key that a block's logs have, and the block.
+/// A key of a block's logs, and the block's number.
 type Row = (LogKey, u64);
 
-/// The rows of a segment, each once.
+/// The rows of a part of the index, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct LogRows {
     runs: Vec<Vec<Row>>,
@@ -16,7 +16,7 @@ pub(super) struct LogRows {
 }
 
 impl LogRows {
-    /// Adds a block with all keys that its logs have, in any order and any number of times.
+    /// Adds a block with all keys of its logs, in any order and with duplicates.
     pub(super) fn insert(&mut self, number: u64, mut keys: Vec<LogKey>) {
         keys.sort_unstable();
         keys.dedup();
@@ -27,7 +27,7 @@ impl LogRows {
         }
     }
 
-    /// The blocks from `from` to `to` with logs under `key`, in no order.
+    /// Returns the blocks from `from` to `to` with logs under `key`, in no particular order.
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
         let mut found = Vec::new();
         for run in &self.runs {
@@ -40,7 +40,7 @@ impl LogRows {
         found
     }
 
-    /// Key and block of each row, in order.
+    /// Returns key and block of each row, in ascending order.
     pub(super) fn rows(&self) -> Vec<[u64; 2]> {
         let all = self.runs.iter().flatten().chain(&self.rest);
         let mut rows: Vec<_> = all.map(|(key, number)| [key.0, *number]).collect();

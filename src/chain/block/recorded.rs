@@ -1,4 +1,4 @@
-//! Applying recorded entries: nothing is executed, and each outcome is compared with what the entry says.
+//! Replaying log entries: nothing is executed, and each resulting state root is compared with the recorded one.
 
 use std::sync::Arc;
 
@@ -10,20 +10,20 @@ use crate::{
     store::Checkpoint,
 };
 
-/// A head, the time's shift, and the blocks that the history let go of on the way there.
-pub(in crate::chain) struct Followed {
+/// The result of a replay so far: the head, the time shift, and the blocks that were pruned from memory.
+pub(in crate::chain) struct Replayed {
     pub(in crate::chain) head: Head,
     pub(in crate::chain) shift: Shift,
     pub(in crate::chain) dropped: Vec<Arc<Block>>,
 }
 
-impl Followed {
-    /// Begins with a head.
+impl Replayed {
+    /// Begins a replay at a head.
     pub(in crate::chain) fn from(head: Head, shift: Shift) -> Self {
         Self { head, shift, dropped: Vec::new() }
     }
 
-    /// Applies the next entry that counts. Says what is wrong if its outcome is not the recorded one.
+    /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one.
     pub(in crate::chain) fn apply(&mut self, entry: Entry, limits: HistoryLimits) -> Result<(), String> {
         let state = state_after(&self.head.block, &self.head.state, &entry)?;
         match entry {
@@ -44,7 +44,7 @@ impl Followed {
     }
 }
 
-/// Applies the next entry that counts to a checkpoint. Says what is wrong if its outcome is not the recorded one.
+/// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded one.
 pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: Entry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {
@@ -56,7 +56,7 @@ pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: Entry) -> Result<(),
     Ok(())
 }
 
-/// The state after an entry, if its root is the recorded one.
+/// Returns the state after an entry, if its root is the recorded one.
 fn state_after(parent: &Block, before: &State, entry: &Entry) -> Result<State, String> {
     let mut state = before.clone();
     let (changes, expected) = match entry {

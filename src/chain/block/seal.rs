@@ -1,4 +1,4 @@
-//! From what a block did to its header: the one place where headers are made.
+//! Sealing: computes a block's header from its content. The only place that creates headers.
 
 use std::sync::Arc;
 
@@ -12,7 +12,7 @@ use crate::{
     state::Changes,
 };
 
-/// Everything that a block consists of besides its [`Environment`].
+/// The content of a block: everything except its [`Environment`].
 #[derive(Debug, Default)]
 pub(in crate::chain) struct Content {
     pub(in crate::chain) transactions: Vec<Arc<Transaction>>,
@@ -26,14 +26,14 @@ pub(in crate::chain) struct Content {
 }
 
 impl Content {
-    /// The content of an executed block, apart from the changes that it makes.
+    /// Splits the outcome of an execution into the block's content and its state changes.
     pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: Outcome) -> (Self, Changes) {
         let Outcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
         (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
     }
 }
 
-/// Makes the block. Fields that the fork does not know stay out of the header.
+/// Seals a block. Fields that the fork does not have stay out of the header.
 pub(in crate::chain) fn seal(environment: &Environment, content: Content, state_root: B256) -> Block {
     let rules = environment.rules;
     let since = |fork| rules.has(fork);

@@ -7,7 +7,7 @@ use alloy_primitives::{B256, U256};
 use super::{MarketError, Shared, TICK_BACKLOG};
 use crate::{
     block::Block,
-    chain::{Head, Trail, View},
+    chain::{Head, HeldBlocks, View},
     contracts::{ReadContractError, read, unit},
     exchange::{
         contract::Vault,
@@ -23,7 +23,7 @@ use crate::{
 
 /// How far the market has followed the chain.
 pub(super) struct Progress {
-    trail: Trail,
+    trail: HeldBlocks,
     newest: B256,
     history: Arc<History>,
     /// What listeners know.
@@ -46,14 +46,14 @@ impl Shared {
                 progress
             }
             None => Progress {
-                trail: head.trail().clone(),
+                trail: head.held_blocks().clone(),
                 newest: head.block.hash,
                 history: Arc::new(self.history_of(&head)?),
                 told: oracle.feeds.clone(),
                 sequence: 0,
             },
         };
-        (progress.trail, progress.newest) = (head.trail().clone(), head.block.hash);
+        (progress.trail, progress.newest) = (head.held_blocks().clone(), head.block.hash);
         self.tell_differences(&mut progress, &oracle, head.block.header.timestamp);
         let progress = known.insert(progress);
 
@@ -66,7 +66,7 @@ impl Shared {
 
     /// Takes in what the blocks since are. False if the history has to be made anew.
     fn catch_up(&self, progress: &mut Progress, head: &Arc<Head>) -> bool {
-        let (removed, added) = progress.trail.difference(head.trail());
+        let (removed, added) = progress.trail.difference(head.held_blocks());
         if added.first().is_some_and(|first| first.number() == head.genesis.number()) {
             return false;
         }
