@@ -19,7 +19,7 @@ pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 pub type UnsignedTransaction = EthereumTypedTransaction<TxEip4844>;
 
 /// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or EIP-7594 cell proofs.
-type Pooled = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
+type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
 
 /// A compressed secp256k1 public key.
 pub type CompressedKey = FixedBytes<33>;
@@ -127,17 +127,17 @@ impl Submission {
     /// the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state and belongs on
     /// the caller's thread.
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
-        let pooled = Pooled::decode_2718_exact(raw).map_err(|error| {
+        let pooled = NetworkEnvelope::decode_2718_exact(raw).map_err(|error| {
             let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
             if bare_blob { DecodeError::MissingSidecar } else { malformed(raw, &error) }
         })?;
         let mut sidecar = None;
         let envelope = match pooled {
-            Pooled::Legacy(tx) => Envelope::Legacy(tx),
-            Pooled::Eip2930(tx) => Envelope::Eip2930(tx),
-            Pooled::Eip1559(tx) => Envelope::Eip1559(tx),
-            Pooled::Eip7702(tx) => Envelope::Eip7702(tx),
-            Pooled::Eip4844(signed) => {
+            NetworkEnvelope::Legacy(tx) => Envelope::Legacy(tx),
+            NetworkEnvelope::Eip2930(tx) => Envelope::Eip2930(tx),
+            NetworkEnvelope::Eip1559(tx) => Envelope::Eip1559(tx),
+            NetworkEnvelope::Eip7702(tx) => Envelope::Eip7702(tx),
+            NetworkEnvelope::Eip4844(signed) => {
                 let settings = alloy_eips::eip4844::env_settings::EnvKzgSettings::Default;
                 let (tx, signature, hash) = signed.into_parts();
                 tx.validate_blob(settings.get()).map_err(|error| DecodeError::Sidecar(error.to_string()))?;

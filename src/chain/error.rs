@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, B256, U256};
 
-use super::{DumpError, Outcome, Pruned};
+use super::{ChangeOutcome, DumpError, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The reason why the pool or the writer rejected a transaction.
@@ -171,10 +171,10 @@ pub enum ChangeError {
     #[error(transparent)]
     Pruned(#[from] Pruned),
     /// A transaction cannot be executed in the block for which it is meant.
-    #[error("transaction {0} cannot be executed in the block it is meant for")]
+    #[error("transaction {0} cannot be executed in its block")]
     Transaction(B256),
     /// The requested timestamp is before that of the newest block, which this is.
-    #[error("the newest block is later: of second {0}")]
+    #[error("the timestamp is not after that of the newest block, {0}")]
     Timestamp(u64),
     /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
@@ -187,7 +187,7 @@ pub enum ChangeError {
     Stopped(#[from] Stopped),
     /// The writer answered with the outcome of another kind of change.
     #[error("the chain's writer answered {0:?}")]
-    Outcome(Outcome),
+    Outcome(ChangeOutcome),
 }
 
 /// The reason why the writer refused a request.

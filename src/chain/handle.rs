@@ -15,13 +15,13 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, Clock, Head, HistoryLimits, Mining, Outcome, Pace, Pool,
-    PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
-    shared::{Sealing, Shared},
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Head, HistoryLimits, Mining, Pace,
+    Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
+    shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
-        Ledger, Recorder, Schedule, Writer, arrivals::Arrivals, journal::Journal, phases::Phases, seal_lock::SealLock,
-        thread::Command, timing::Timing,
+        ChainWriter, ChangeRecorder, Ledger, WriterSchedule, arrivals::Arrivals, journal::Journal, phases::Phases,
+        seal_lock::SealLock, thread::WriterCommand, timing::Timing,
     },
 };
 use crate::{
@@ -72,9 +72,9 @@ pub enum Event {
 /// A handle to the chain. Clones share it.
 #[derive(Clone)]
 pub struct Chain {
-    pub(super) shared: Arc<Shared>,
-    pub(super) writer: Arc<Mutex<Writer>>,
-    pub(super) commands: mpsc::Sender<Command>,
+    pub(super) shared: Arc<SharedChain>,
+    pub(super) writer: Arc<Mutex<ChainWriter>>,
+    pub(super) commands: mpsc::Sender<WriterCommand>,
 }
 
 impl Chain {
@@ -110,7 +110,7 @@ impl Chain {
         timing.restore(shift);
         timing.start_at(&head);
         let origin_height = journal.as_ref().map_or(0, Journal::height);
-        let shared = Arc::new(Shared {
+        let shared = Arc::new(SharedChain {
             pool,
             arrivals: Arrivals::default(),
             seal_lock: SealLock::default(),
@@ -125,18 +125,18 @@ impl Chain {
             preamble,
             history_limits: config.history,
             history: journal.as_ref().and_then(Journal::history),
-            keeps_pool: journal.as_ref().is_some_and(Journal::keeps_pool),
+            stores_pool: journal.as_ref().is_some_and(Journal::stores_pool),
             pending: Mutex::default(),
             phases: Phases::default(),
             produced: Produced::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
-        let writer = Arc::new(Mutex::new(Writer {
+        let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
             ledger: Ledger::new(head, sealing, origin_height),
-            schedule: Schedule::default(),
-            recorder: Recorder::new(journal, shift),
+            schedule: WriterSchedule::default(),
+            recorder: ChangeRecorder::new(journal, shift),
             ended: false,
         }));
         let thread = WriterThread::start(writer.clone(), receiver)?;
@@ -223,13 +223,13 @@ impl Chain {
     pub fn wake(&self) {
         if !self.shared.woken.swap(true, Ordering::AcqRel) {
             // Sending fails once the chain has stopped, of which the submitter learns through its own channel.
-            let _ = self.commands.send(Command::Wake);
+            let _ = self.commands.send(WriterCommand::Wake);
         }
     }
 
     /// Sends a change to the writer and waits for the outcome.
-    pub async fn change(&self, change: Change) -> Result<Outcome, ChangeError> {
-        self.ask(|reply| Command::Change(change, reply)).await?
+    pub async fn change(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
+        self.ask(|reply| WriterCommand::Change(change, reply)).await?
     }
 
     /// Seals blocks with the transactions that are ready, even empty ones, and waits for them. Many blocks are mined in
@@ -265,22 +265,22 @@ impl Chain {
 
     /// Returns the snapshots, oldest first.
     pub async fn snapshots(&self) -> Result<Vec<SnapshotInfo>, Stopped> {
-        self.ask(Command::Snapshots).await
+        self.ask(WriterCommand::Snapshots).await
     }
 
     /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does.
     pub async fn obstacle(&self) -> Result<Option<String>, Stopped> {
-        self.ask(Command::Obstacle).await
+        self.ask(WriterCommand::Obstacle).await
     }
 
     /// Returns the head after all earlier requests to the writer, and the number of seconds by which the chain's time is
     /// then ahead of the clock.
     pub async fn present(&self) -> Result<(Arc<Head>, i64), Stopped> {
-        self.ask(Command::Present).await
+        self.ask(WriterCommand::Present).await
     }
 
     /// Sends a command to the writer and waits for the reply.
-    async fn ask<R>(&self, command: impl FnOnce(oneshot::Sender<R>) -> Command) -> Result<R, Stopped> {
+    async fn ask<R>(&self, command: impl FnOnce(oneshot::Sender<R>) -> WriterCommand) -> Result<R, Stopped> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).map_err(|_| Stopped::Ended)?;
         answer.await.map_err(|_| Stopped::Ended)
@@ -294,7 +294,7 @@ impl Chain {
     /// Stops the writer after its current command.
     pub fn stop(&self) {
         self.wind_down();
-        let _ = self.commands.send(Command::Stop);
+        let _ = self.commands.send(WriterCommand::Stop);
     }
 
     /// Returns the durations of the phases of sealing since the start, by name.

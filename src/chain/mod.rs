@@ -48,7 +48,7 @@ pub use view::{
 };
 pub use writer::{
     SnapshotInfo,
-    change::{Change, Outcome, Pace},
+    change::{Change, ChangeOutcome, Pace},
     journal::Journal,
     produced::Produced,
     thread::WriterThread,

@@ -46,7 +46,7 @@ pub trait Preamble: Send + Sync {
 }
 
 /// The state that readers, submitters and the writer share.
-pub(super) struct Shared {
+pub(super) struct SharedChain {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
     pub(super) arrivals: Arrivals,
@@ -66,7 +66,7 @@ pub(super) struct Shared {
     /// The history on disk, with blocks that memory no longer holds.
     pub(super) history: Option<Arc<History>>,
     /// Whether pending transactions are stored on disk.
-    pub(super) keeps_pool: bool,
+    pub(super) stores_pool: bool,
     pub(super) pending: Mutex<Option<PendingBlock>>,
     pub(super) phases: Phases,
     pub(super) produced: Produced,
@@ -82,7 +82,7 @@ pub(super) struct PendingBlock {
 
 impl PendingBlock {
     /// Returns whether the same block would be built now.
-    pub(super) fn is_current(&self, shared: &Shared, head: &Arc<Head>) -> bool {
+    pub(super) fn is_current(&self, shared: &SharedChain, head: &Arc<Head>) -> bool {
         Arc::ptr_eq(&self.view.head, head)
             && self.pool_version == shared.pool.version()
             && self.view.environment == shared.next_environment(head, 0)
@@ -112,7 +112,7 @@ impl Sealing {
     }
 }
 
-impl Shared {
+impl SharedChain {
     /// Returns the environment of the block after `head`, at least `at_least` seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;

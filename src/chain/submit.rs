@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Mining, SubmitError,
-    writer::thread::{Command, StoreRequest},
+    writer::thread::{StoreRequest, WriterCommand},
 };
 use crate::block::Submission;
 
@@ -44,7 +44,7 @@ impl Chain {
         if count > 0 {
             tracing::debug!(count, "transactions expired");
             // Sending fails once the chain has stopped.
-            let _ = self.commands.send(Command::TidyPool);
+            let _ = self.commands.send(WriterCommand::TidyPool);
         }
     }
 
@@ -66,10 +66,10 @@ impl Chain {
                 }
             }
         }
-        if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
+        if self.shared.stores_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
             let waiting = StoreRequest { pooled: accepted.pooled, kept };
-            self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
+            self.commands.send(WriterCommand::Store(waiting)).map_err(|_| SubmitError::Stopped)?;
             outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
         Ok(hash)
@@ -89,7 +89,7 @@ impl Chain {
             }
         }
         tracing::info!(all, restored, "restored pending transactions");
-        let _ = self.commands.send(Command::TidyPool);
+        let _ = self.commands.send(WriterCommand::TidyPool);
         self.wake();
     }
 
@@ -98,7 +98,7 @@ impl Chain {
         if !self.shared.seal_lock.take() {
             return;
         }
-        let _held = Held(self);
+        let _held = SealGuard(self);
         for round in 0u64.. {
             let seal = || self.writer.try_lock().is_some_and(|mut writer| writer.seal_few());
             let sealed = round < MAX_ROUNDS && seal();
@@ -113,9 +113,9 @@ impl Chain {
 }
 
 /// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's state is then unknown.
-struct Held<'a>(&'a Chain);
+struct SealGuard<'a>(&'a Chain);
 
-impl Drop for Held<'_> {
+impl Drop for SealGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();

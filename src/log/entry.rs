@@ -12,7 +12,7 @@ use crate::{
 
 /// The shift of the chain's time against the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shift {
+pub struct TimeShift {
     /// Number of seconds by which the chain's time is ahead.
     pub ahead: i64,
     /// The timestamp that was set for the next block.
@@ -23,7 +23,7 @@ pub struct Shift {
 
 /// The chain parameters that development methods can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parameters {
+pub struct EditableParams {
     /// The chain id for which transactions are signed.
     pub chain_id: u64,
     /// Signatures that `ecrecover` attributes to an account, whatever the message.
@@ -33,7 +33,7 @@ pub struct Parameters {
 /// One change to the chain, recorded with its outcome: replaying an entry executes nothing, and compares the resulting
 /// state root with the recorded one.
 #[derive(Clone, Debug)]
-pub enum Entry {
+pub enum LogEntry {
     /// A block.
     Block {
         /// The block.
@@ -41,7 +41,7 @@ pub enum Entry {
         /// Its state changes.
         changes: Arc<Changes>,
         /// The time shift after it.
-        shift: Shift,
+        shift: TimeShift,
     },
     /// An edit by a development method between two blocks.
     Edit {
@@ -50,16 +50,16 @@ pub enum Entry {
         /// The state root after it.
         root: B256,
         /// The chain parameters after it, if they changed.
-        parameters: Option<Parameters>,
+        parameters: Option<EditableParams>,
     },
     /// A change of the time by a development method.
-    Time(Shift),
+    Time(TimeShift),
     /// A revert to the chain as it was when the log had `to` entries. Those in between are no longer in effect.
     Revert {
         /// The log height to which the chain reverts.
         to: u64,
         /// The time shift after it.
-        shift: Shift,
+        shift: TimeShift,
     },
 }
 
@@ -68,7 +68,7 @@ const EDIT: u8 = 2;
 const TIME: u8 = 3;
 const REVERT: u8 = 4;
 
-impl Entry {
+impl LogEntry {
     /// Encodes the entry.
     pub fn write(&self, out: &mut Writer) {
         match self {
@@ -101,17 +101,17 @@ impl Entry {
         let from = &mut Reader::new(bytes);
         let entry = match from.byte()? {
             BLOCK => {
-                let shift = Shift::read(from)?;
+                let shift = TimeShift::read(from)?;
                 let block = Arc::new(Block::read(from)?);
                 Self::Block { block, changes: Arc::new(Changes::read(from)?), shift }
             }
             EDIT => {
                 let root = B256::from(from.array()?);
-                let parameters = from.option(Parameters::read)?;
+                let parameters = from.option(EditableParams::read)?;
                 Self::Edit { changes: Arc::new(Changes::read(from)?), root, parameters }
             }
-            TIME => Self::Time(Shift::read(from)?),
-            REVERT => Self::Revert { to: from.number()?, shift: Shift::read(from)? },
+            TIME => Self::Time(TimeShift::read(from)?),
+            REVERT => Self::Revert { to: from.number()?, shift: TimeShift::read(from)? },
             _ => return Err(Malformed("kind of entry")),
         };
         from.end("entry: trailing bytes")?;
@@ -125,7 +125,7 @@ impl Entry {
     }
 }
 
-impl Shift {
+impl TimeShift {
     /// Encodes the shift.
     pub fn write(&self, out: &mut Writer) {
         out.signed(self.ahead);
@@ -143,7 +143,7 @@ impl Shift {
     }
 }
 
-impl Parameters {
+impl EditableParams {
     /// Encodes the parameters.
     pub fn write(&self, out: &mut Writer) {
         out.number(self.chain_id);

@@ -14,7 +14,7 @@ use std::{ops::Range, sync::Arc};
 use alloy_primitives::B256;
 
 pub use self::{
-    entry::{Entry, Parameters, Shift},
+    entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
     local::{LocalLogs, is_log_file},
     memory::{Fault, Faults, MemoryLog},
@@ -43,22 +43,23 @@ pub struct ChainIdentity {
 
 /// An encoded entry.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredEntry {
     /// Its height: the number of entries before it.
     pub height: u64,
     /// Its encoding.
     pub bytes: Vec<u8>,
 }
 
-impl Stored {
+impl StoredEntry {
     /// Decodes the entry.
-    pub fn entry(&self) -> Result<Entry, LogError> {
-        Entry::decode(&self.bytes).map_err(|error| LogError::Malformed { height: self.height, what: error.to_string() })
+    pub fn entry(&self) -> Result<LogEntry, LogError> {
+        LogEntry::decode(&self.bytes)
+            .map_err(|error| LogError::Malformed { height: self.height, what: error.to_string() })
     }
 }
 
 /// A stream of entries, oldest first.
-pub type Stream = Box<dyn Iterator<Item = Result<Stored, LogError>> + Send>;
+pub type EntryStream = Box<dyn Iterator<Item = Result<StoredEntry, LogError>> + Send>;
 
 /// An append-only sequence of entries, as its writer sees it. An entry's height is the number of entries before it.
 pub trait BlockLog: Send {
@@ -68,7 +69,7 @@ pub trait BlockLog: Send {
     /// Appends an entry at height `expected`, and returns once it is as durable as configured. After an error the log is
     /// unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another writer was
     /// first: its entries can be [streamed](ReadLog::stream) from `expected` on.
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError>;
+    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError>;
 
     /// Returns whether an entry was refused, and since then neither one as large was appended nor a [probe](Self::probe)
     /// succeeded.
@@ -96,10 +97,10 @@ pub trait ReadLog: Send + Sync {
     fn heights(&self) -> Range<u64>;
 
     /// Reads the entry at a height.
-    fn read(&self, height: u64) -> Result<Stored, LogError>;
+    fn read(&self, height: u64) -> Result<StoredEntry, LogError>;
 
     /// Streams the present entries from height `from` on.
-    fn stream(&self, from: u64) -> Result<Stream, LogError>;
+    fn stream(&self, from: u64) -> Result<EntryStream, LogError>;
 
     /// Makes the present entries durable.
     fn sync(&self) -> Result<(), LogError>;

@@ -27,7 +27,7 @@ pub use trie::{Iter, Trie, Value};
 use crate::block::CompressedKey;
 
 /// Checks the size of a node, see [`node::Node`].
-const _: () = assert!(size_of::<node::Node<Account>>() <= 176);
+const _: () = assert!(size_of::<node::TrieNode<Account>>() <= 176);
 
 /// The state of all accounts at one point of the chain.
 ///

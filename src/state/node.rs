@@ -25,7 +25,7 @@ pub(super) enum Cached {
 
 /// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an allocation is 192.
 #[derive(Clone, Debug)]
-pub(super) enum Node<V> {
+pub(super) enum TrieNode<V> {
     Leaf { key: B256, value: V, cached: Cached },
     Branch { prefix: Prefix, children: [Link<V>; 16], cached: Cached },
 }
@@ -37,7 +37,7 @@ pub(super) struct Scratch {
     value: Vec<u8>,
 }
 
-impl<V: Value> Node<V> {
+impl<V: Value> TrieNode<V> {
     /// Invalidates the cached reference before the node, its depth or a descendant changes.
     pub(super) fn touch(&mut self) {
         match self {

@@ -5,7 +5,7 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 
 use super::{
     State, Trie, Value,
-    node::{Node, nibble},
+    node::{TrieNode, nibble},
     slot_key,
 };
 
@@ -71,7 +71,7 @@ impl<V: Value> Trie<V> {
         let mut link = &self.root;
         let mut depth = 0;
         while let Some(node) = link.as_deref() {
-            let Node::Branch { prefix, children, .. } = node else {
+            let TrieNode::Branch { prefix, children, .. } = node else {
                 node.proof(depth, true, &mut nodes);
                 break;
             };

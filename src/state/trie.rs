@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::node::{Cached, Node, Prefix, Scratch, nibble};
+use super::node::{Cached, Prefix, Scratch, TrieNode, nibble};
 
 /// A value of a trie, with its encoding.
 pub trait Value: Clone {
@@ -22,7 +22,7 @@ pub trait Value: Clone {
     fn encode(&self, out: &mut Vec<u8>);
 }
 
-pub(super) type Link<V> = Option<Arc<Node<V>>>;
+pub(super) type Link<V> = Option<Arc<TrieNode<V>>>;
 
 /// A persistent map from 32-byte keys to `V` with a Merkle root.
 #[derive(Clone, Debug)]
@@ -54,8 +54,8 @@ impl<V: Value> Trie<V> {
         let mut depth = 0;
         loop {
             match &**link.as_ref()? {
-                Node::Leaf { key: stored, value, .. } => return (stored == key).then_some(value),
-                Node::Branch { prefix, children, .. } => {
+                TrieNode::Leaf { key: stored, value, .. } => return (stored == key).then_some(value),
+                TrieNode::Branch { prefix, children, .. } => {
                     if prefix.common(key, depth) < prefix.len() {
                         return None;
                     }
@@ -87,7 +87,7 @@ impl<V: Value> Trie<V> {
             None => alloy_consensus::constants::EMPTY_ROOT_HASH,
             Some(node) => {
                 let scratch = &mut Scratch::default();
-                Node::settle(node, 0, scratch);
+                TrieNode::settle(node, 0, scratch);
                 node.hash(0, scratch)
             }
         }
@@ -101,18 +101,18 @@ impl<V: Value> Trie<V> {
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
     let Some(arc) = link else {
-        *link = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
+        *link = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
         return None;
     };
     let node = Arc::make_mut(arc);
     node.touch();
     let split = match node {
-        Node::Leaf { key: stored, value: old, .. } if *stored == key => return Some(std::mem::replace(old, value)),
-        Node::Leaf { key: stored, .. } => {
+        TrieNode::Leaf { key: stored, value: old, .. } if *stored == key => return Some(std::mem::replace(old, value)),
+        TrieNode::Leaf { key: stored, .. } => {
             let at = (depth..64).find(|&i| nibble(stored, i) != nibble(&key, i)).expect("the keys differ");
             (at, nibble(stored, at))
         }
-        Node::Branch { prefix, children, .. } => {
+        TrieNode::Branch { prefix, children, .. } => {
             let common = prefix.common(&key, depth);
             let at = depth + common;
             if common == prefix.len() {
@@ -127,8 +127,8 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
     children[own] = link.take();
-    children[nibble(&key, at)] = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
-    *link = Some(Arc::new(Node::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
+    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
+    *link = Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
     None
 }
 
@@ -136,9 +136,9 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
 fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let node = Arc::make_mut(link.as_mut()?);
     node.touch();
-    let Node::Branch { prefix, children, .. } = node else {
+    let TrieNode::Branch { prefix, children, .. } = node else {
         return match Arc::try_unwrap(link.take()?) {
-            Ok(Node::Leaf { value, .. }) => Some(value),
+            Ok(TrieNode::Leaf { value, .. }) => Some(value),
             _ => None,
         };
     };
@@ -152,7 +152,7 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     if let Some(arc) = &mut child {
         let only = Arc::make_mut(arc);
         only.touch();
-        if let Node::Branch { prefix: below, .. } = only {
+        if let TrieNode::Branch { prefix: below, .. } = only {
             below.push_front(prefix, index);
         }
     }
@@ -164,7 +164,7 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
 #[derive(Debug)]
 pub struct Iter<'a, V> {
     /// The path to the current node, each with the next child to visit.
-    stack: Vec<(&'a Node<V>, usize)>,
+    stack: Vec<(&'a TrieNode<V>, usize)>,
 }
 
 impl<'a, V> Iterator for Iter<'a, V> {
@@ -174,11 +174,11 @@ impl<'a, V> Iterator for Iter<'a, V> {
         loop {
             let (node, next) = self.stack.last_mut()?;
             match node {
-                Node::Leaf { key, value, .. } => {
+                TrieNode::Leaf { key, value, .. } => {
                     self.stack.pop();
                     return Some((key, value));
                 }
-                Node::Branch { children, .. } => match children[*next..].iter().position(Option::is_some) {
+                TrieNode::Branch { children, .. } => match children[*next..].iter().position(Option::is_some) {
                     None => {
                         self.stack.pop();
                     }

@@ -5,12 +5,12 @@ use std::{collections::HashMap, ops::Range};
 use alloy_primitives::{B256, map::DefaultHashBuilder};
 
 use super::{
-    history::Place,
+    history::BlockPlace,
     key::{LogKey, StateKey, hash_key},
     log_rows::LogRows,
     versions::Versions,
 };
-use crate::log::Entry;
+use crate::log::LogEntry;
 
 /// The transaction index that stands for the block itself.
 pub(super) const BLOCK: u32 = u32::MAX;
@@ -25,7 +25,7 @@ pub struct ActiveIndex {
     /// Heights of blocks by number, in ascending order.
     pub(super) blocks: HashMap<u64, Vec<u64>, DefaultHashBuilder>,
     /// Blocks and transactions by the first eight bytes of their hashes.
-    pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
+    pub(super) hashes: HashMap<u64, Vec<BlockPlace>, DefaultHashBuilder>,
     pub(super) logs: LogRows,
     /// Heights of reverts, and the heights to which they revert.
     pub(super) reverts: Vec<(u64, u64)>,
@@ -39,28 +39,28 @@ impl ActiveIndex {
     }
 
     /// Adds the next entry, whose encoding has `bytes` bytes.
-    pub fn insert(&mut self, entry: &Entry, bytes: u64) {
+    pub fn insert(&mut self, entry: &LogEntry, bytes: u64) {
         let height = self.heights.end;
         (self.heights.end, self.bytes) = (height + 1, self.bytes + bytes);
         match entry {
-            Entry::Block { block, changes, .. } => {
+            LogEntry::Block { block, changes, .. } => {
                 self.versions.insert(height, changes);
                 let number = block.number();
                 self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(height);
-                self.place(&block.hash, Place { number, index: BLOCK });
+                self.place(&block.hash, BlockPlace { number, index: BLOCK });
                 for (index, transaction) in block.transactions.iter().enumerate() {
-                    self.place(&transaction.hash(), Place { number, index: index as u32 });
+                    self.place(&transaction.hash(), BlockPlace { number, index: index as u32 });
                 }
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
                 self.logs.insert(number, logs.flat_map(LogKey::all).collect());
             }
-            Entry::Revert { to, .. } => self.reverts.push((height, *to)),
-            Entry::Edit { changes, .. } => self.versions.insert(height, changes),
-            Entry::Time(_) => {}
+            LogEntry::Revert { to, .. } => self.reverts.push((height, *to)),
+            LogEntry::Edit { changes, .. } => self.versions.insert(height, changes),
+            LogEntry::Time(_) => {}
         }
     }
 
-    fn place(&mut self, hash: &B256, place: Place) {
+    fn place(&mut self, hash: &B256, place: BlockPlace) {
         // A key nearly always has a single place, so the vector is created with exactly that capacity.
         self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
     }
@@ -75,7 +75,7 @@ impl ActiveIndex {
         self.versions.before(key, below, is_in_effect)
     }
 
-    pub(super) fn places(&self, key: u64) -> Vec<Place> {
+    pub(super) fn places(&self, key: u64) -> Vec<BlockPlace> {
         self.hashes.get(&key).cloned().unwrap_or_default()
     }
 

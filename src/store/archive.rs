@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     codec::{Reader, Writer},
-    log::{Entry, LogError},
+    log::{LogEntry, LogError},
     storage::{read_file, read_record, replace_file, write_record},
 };
 
@@ -109,7 +109,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let state = next(1)?.ok_or_else(|| wrong("it ends before the checkpoint".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
-    unfinished::begin(storage, unfinished::Command::Import)?;
+    unfinished::begin(storage, unfinished::CopyCommand::Import)?;
     replace_file(storage, &checkpoint::name(oldest), reader.rest())?;
     let first = if version >= 2 { 3 } else { 2 };
     if version >= 2 {
@@ -122,7 +122,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
     while let Some(bytes) = next(first + count)? {
-        let entry = Entry::decode(&bytes).map_err(malformed)?;
+        let entry = LogEntry::decode(&bytes).map_err(malformed)?;
         log.append(oldest + count, &entry).map_err(io::Error::other)?;
         count += 1;
     }

@@ -64,7 +64,7 @@ pub enum ChainFileError {
     #[error("{0}: {1}")]
     Unfinished(String, String),
     /// A setting differs from the recorded one.
-    #[error("{file}: the chain was begun with {setting} {old}, not {new}")]
+    #[error("{file}: the chain was created with {setting} {old}, not {new}")]
     Setting {
         /// The file.
         file: String,

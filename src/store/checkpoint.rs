@@ -10,7 +10,7 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Parameters, Shift},
+    log::{ChainIdentity, EditableParams, TimeShift},
     state::{State, StateBuilder, StateError},
     storage::{Records, Storage, StoredFile, Tail, read_file, with_draft, write_record},
 };
@@ -27,7 +27,7 @@ pub struct Checkpoint {
     /// Number of log entries that it includes.
     pub height: u64,
     /// Shift of the chain's time against the clock.
-    pub shift: Shift,
+    pub shift: TimeShift,
     /// The genesis block.
     pub genesis: Arc<Block>,
     /// The newest block.
@@ -35,7 +35,7 @@ pub struct Checkpoint {
     /// The state after it, with later edits by development methods.
     pub state: State,
     /// The chain parameters that development methods can change.
-    pub parameters: Parameters,
+    pub parameters: EditableParams,
 }
 
 /// The error of reading a checkpoint.
@@ -77,7 +77,7 @@ pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
 }
 
 /// A writer of records to a file.
-struct Output {
+struct RecordWriter {
     file: Arc<dyn StoredFile>,
     written: u64,
     records: u64,
@@ -85,7 +85,7 @@ struct Output {
     scratch: Writer,
 }
 
-impl Output {
+impl RecordWriter {
     fn record(&mut self, write: impl FnOnce(&mut Writer)) -> io::Result<()> {
         self.record.clear();
         write_record(&mut self.record, &mut self.scratch, self.records, write);
@@ -106,7 +106,7 @@ impl Checkpoint {
 
     fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
         let file = file.clone();
-        let mut out = Output { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
+        let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
             out.string(MAGIC);
             out.number(VERSION);
@@ -147,7 +147,7 @@ impl Checkpoint {
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| failed("not a checkpoint".to_owned()))?;
-        let head = Head::read(head.payload, height, identity).map_err(failed)?;
+        let head = CheckpointHead::read(head.payload, height, identity).map_err(failed)?;
         let mut builder = StateBuilder::default();
         let mut complete = false;
         for record in records.by_ref() {
@@ -162,22 +162,22 @@ impl Checkpoint {
         }
         let state =
             builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
-        let Head { shift, parameters, genesis, block, .. } = head;
+        let CheckpointHead { shift, parameters, genesis, block, .. } = head;
         Ok(Self { height, shift, genesis, block, state, parameters })
     }
 }
 
 /// The head of a checkpoint: everything except the state.
-struct Head {
-    shift: Shift,
-    parameters: Parameters,
+struct CheckpointHead {
+    shift: TimeShift,
+    parameters: EditableParams,
     genesis: Arc<Block>,
     block: Arc<Block>,
     next_number: u32,
     root: B256,
 }
 
-impl Head {
+impl CheckpointHead {
     fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
         let from = &mut Reader::new(payload);
         let wrong = |error: Malformed| format!("not a checkpoint: {error}");
@@ -197,7 +197,7 @@ impl Head {
     }
 
     fn rest(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let (shift, parameters) = (Shift::read(from)?, Parameters::read(from)?);
+        let (shift, parameters) = (TimeShift::read(from)?, EditableParams::read(from)?);
         let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         Ok(Self { shift, parameters, genesis, block, next_number, root: from.array()?.into() })

@@ -23,13 +23,13 @@ use super::{
 };
 use crate::{
     block::Block,
-    log::{ChainIdentity, Entry, LogError, ReadLog},
+    log::{ChainIdentity, LogEntry, LogError, ReadLog},
     storage::Storage,
 };
 
 /// The position of a block or of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BlockPlace {
     pub(super) number: u64,
     /// The transaction's index, or [`BLOCK`].
     pub(super) index: u32,
@@ -140,7 +140,7 @@ impl History {
     }
 
     /// Adds the next entry of the log, whose encoding has `bytes` bytes.
-    pub fn insert(self: &Arc<Self>, entry: &Entry, bytes: u64) {
+    pub fn insert(self: &Arc<Self>, entry: &LogEntry, bytes: u64) {
         let mut tables = self.tables.write();
         let height = tables.active.heights.end;
         if tables.active.bytes >= self.part_bytes {
@@ -150,7 +150,7 @@ impl History {
             self.seal(full);
         }
         tables.active.insert(entry, bytes);
-        if let Entry::Revert { to, .. } = entry {
+        if let LogEntry::Revert { to, .. } = entry {
             tables.reverts.insert(height, *to);
         }
     }
@@ -240,7 +240,7 @@ impl History {
             return Some(block);
         }
         match self.entry(height) {
-            Ok(Entry::Block { block, .. }) => {
+            Ok(LogEntry::Block { block, .. }) => {
                 self.recent.lock().insert(height, &block);
                 Some(block)
             }
@@ -311,7 +311,7 @@ impl History {
     }
 
     /// Returns the entry at a height.
-    pub(super) fn entry(&self, height: u64) -> Result<Entry, LogError> {
+    pub(super) fn entry(&self, height: u64) -> Result<LogEntry, LogError> {
         self.log.read(height)?.entry()
     }
 

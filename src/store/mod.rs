@@ -36,7 +36,7 @@ pub use data_dir::{DataDir, DataDirError};
 pub use history::{Found, History};
 pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
-pub use pool_file::{KeptTransaction, PoolFile};
+pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair};
 
 /// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a chain include it.

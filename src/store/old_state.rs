@@ -8,7 +8,7 @@ use revm::bytecode::Bytecode;
 
 use super::{Checkpoint, CheckpointError, History, key::StateKey};
 use crate::{
-    log::{Entry, LogError},
+    log::{LogEntry, LogError},
     state::{Account, AccountChange, Base, Contract, ReadError},
 };
 
@@ -130,7 +130,7 @@ impl OldState {
             if below < self.beginning.height {
                 break;
             }
-            let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(height)? else {
+            let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) = self.history.entry(height)? else {
                 continue;
             };
             let change = changes.0.iter().find(|change| change.address == *address);

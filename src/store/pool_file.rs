@@ -16,7 +16,7 @@ const MAGIC: &[u8] = b"tetrad pool";
 
 /// A pending transaction and its blobs.
 #[derive(Clone, Debug)]
-pub struct KeptTransaction {
+pub struct PendingTransaction {
     /// The transaction.
     pub transaction: Arc<Transaction>,
     /// Its blobs.
@@ -37,7 +37,7 @@ pub struct PoolFile {
     scratch: Writer,
 }
 
-impl KeptTransaction {
+impl PendingTransaction {
     fn write(&self, out: &mut Writer) {
         self.transaction.write(out);
         out.option(self.sidecar.as_ref(), |out, sidecar| {
@@ -59,7 +59,7 @@ impl KeptTransaction {
 
 impl PoolFile {
     /// Loads the transactions that were pending at the last shutdown.
-    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<KeptTransaction>> {
+    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<PendingTransaction>> {
         let Some(bytes) = read_file(storage, NAME)? else { return Ok(Vec::new()) };
         let damaged = |what: &str| {
             io::Error::other(format!(
@@ -73,7 +73,7 @@ impl PoolFile {
         if head.payload != head_payload(identity).bytes() {
             return Err(damaged("belongs to another chain, or another version of this program"));
         }
-        let read = |record: crate::storage::Record<'_>| KeptTransaction::read(record.payload);
+        let read = |record: crate::storage::Record<'_>| PendingTransaction::read(record.payload);
         let kept = records.by_ref().map(read).collect::<Result<_, _>>().map_err(|error| damaged(&error.to_string()))?;
         match records.tail() {
             // A torn record was never acknowledged.
@@ -83,7 +83,7 @@ impl PoolFile {
     }
 
     /// Creates a file with these transactions, synced to disk.
-    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[KeptTransaction]) -> io::Result<Self> {
+    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[PendingTransaction]) -> io::Result<Self> {
         let mut own = Self {
             file: storage.create(&format!("draft-{NAME}"))?,
             storage,
@@ -100,7 +100,7 @@ impl PoolFile {
     }
 
     /// Replaces the file atomically with one of these transactions.
-    pub fn rewrite(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    pub fn rewrite(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.file = self.storage.create(&format!("draft-{NAME}"))?;
         (self.length, self.records) = (0, 0);
         let filled = self.fill(kept);
@@ -109,7 +109,7 @@ impl PoolFile {
         filled
     }
 
-    fn fill(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    fn fill(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.bytes.clear();
         let head = head_payload(self.identity);
         write_record(&mut self.bytes, &mut self.scratch, 0, |out| out.raw(head.bytes()));
@@ -125,7 +125,7 @@ impl PoolFile {
     }
 
     /// Appends transactions and syncs the file.
-    pub fn append(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    pub fn append(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
         }
@@ -153,7 +153,7 @@ impl PoolFile {
         self.records > 1
     }
 
-    fn push(&mut self, kept: &[KeptTransaction]) {
+    fn push(&mut self, kept: &[PendingTransaction]) {
         for each in kept {
             write_record(&mut self.bytes, &mut self.scratch, self.records, |out| each.write(out));
             self.records += 1;

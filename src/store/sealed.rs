@@ -4,7 +4,7 @@ use std::{io, ops::Range, sync::Arc};
 
 use super::{
     active::{ActiveIndex, BLOCK},
-    history::Place,
+    history::BlockPlace,
     key::{LogKey, StateKey},
 };
 use crate::storage::{Storage, StoredFile, with_draft};
@@ -26,16 +26,16 @@ pub struct SealedIndex {
     pub(super) check: u32,
     /// The lowest and the highest block number, or `None` if there are no blocks.
     pub(super) numbers: Option<(u64, u64)>,
-    blocks: Table,
-    hashes: Table,
-    logs: Table,
-    versions: Table,
+    blocks: IndexTable,
+    hashes: IndexTable,
+    logs: IndexTable,
+    versions: IndexTable,
     pub(super) reverts: Vec<(u64, u64)>,
 }
 
 /// A table of sorted rows of words.
 #[derive(Debug)]
-struct Table {
+struct IndexTable {
     offset: u64,
     rows: u64,
     width: usize,
@@ -109,7 +109,7 @@ impl SealedIndex {
                 words_of(&bytes[start..start + 2 * WORD])
             };
             let fences = (0..rows).step_by(FENCED as usize).map(row).map(|words| [words[0], words[1]]).collect();
-            let table = Table { offset, rows, width, fences };
+            let table = IndexTable { offset, rows, width, fences };
             offset += rows * size as u64;
             table
         };
@@ -141,12 +141,12 @@ impl SealedIndex {
         Ok(found)
     }
 
-    pub(super) fn places(&self, key: u64) -> io::Result<Vec<Place>> {
+    pub(super) fn places(&self, key: u64) -> io::Result<Vec<BlockPlace>> {
         let mut found = Vec::new();
         self.rows_from(&self.hashes, [key, 0], |row| {
             let is_wanted = row[0] == key;
             if is_wanted {
-                found.push(Place { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) });
+                found.push(BlockPlace { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) });
             }
             is_wanted
         })?;
@@ -198,7 +198,7 @@ impl SealedIndex {
     }
 
     /// Returns the position of the first row that is not less than `least`.
-    fn position(&self, table: &Table, least: [u64; 2]) -> io::Result<u64> {
+    fn position(&self, table: &IndexTable, least: [u64; 2]) -> io::Result<u64> {
         let Some(fence) = table.fences.partition_point(|fence| *fence < least).checked_sub(1) else { return Ok(0) };
         let start = fence as u64 * FENCED;
         let rows = self.read(table, start, FENCED.min(table.rows - start))?;
@@ -207,7 +207,7 @@ impl SealedIndex {
     }
 
     /// Passes the rows from the first that is not less than `least` on to `wanted`, until that returns false.
-    fn rows_from(&self, table: &Table, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
+    fn rows_from(&self, table: &IndexTable, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
         let mut at = self.position(table, least)?;
         // The number of rows to read at once, which grows because most searches find few.
         let mut some = 16;
@@ -224,7 +224,7 @@ impl SealedIndex {
         Ok(())
     }
 
-    fn read(&self, table: &Table, at: u64, rows: u64) -> io::Result<Vec<u64>> {
+    fn read(&self, table: &IndexTable, at: u64, rows: u64) -> io::Result<Vec<u64>> {
         let size = table.width * WORD;
         let mut bytes = vec![0; rows as usize * size];
         self.file.read_at(&mut bytes, table.offset + at * size as u64)?;

@@ -18,7 +18,7 @@ const NAME: &str = "unfinished.json";
 /// A command that fills a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Command {
+pub(super) enum CopyCommand {
     Backup,
     Import,
     Restore,
@@ -27,8 +27,8 @@ pub(super) enum Command {
 /// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Progress {
-    command: Command,
+struct CopyProgress {
+    command: CopyCommand,
     /// The folder into which the previous content is moved.
     aside: Option<String>,
     /// Whether all of the previous content is in that folder, so that other files in the directory belong to the copy.
@@ -39,7 +39,7 @@ struct Progress {
 /// changed nothing yet.
 enum Mark {
     Unreadable,
-    Progress(Progress),
+    Progress(CopyProgress),
 }
 
 impl Mark {
@@ -54,13 +54,13 @@ impl Mark {
                 "a copy into this directory was interrupted before it changed anything: repeat it, or remove {NAME} to \
                  leave everything as it was"
             ),
-            Self::Progress(Progress { command, aside, .. }) => {
+            Self::Progress(CopyProgress { command, aside, .. }) => {
                 let aside = aside.as_ref().map(|folder| {
                     let place = storage.describe(folder);
                     format!(". What was here before is put aside in {place}, which can be restored instead")
                 });
                 let other = match command {
-                    Command::Restore => "",
+                    CopyCommand::Restore => "",
                     _ => ", or remove the directory",
                 };
                 format!(
@@ -76,7 +76,7 @@ impl Mark {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for CopyCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Backup => "backup",
@@ -92,13 +92,13 @@ pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
 }
 
 /// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is cleared.
-pub(super) fn begin(storage: &dyn Storage, command: Command) -> Result<(), ArchiveError> {
+pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), ArchiveError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             expect_empty(storage)?;
-            create(storage, &Progress { command, aside: None, moved: true }, mark.is_some())?;
+            create(storage, &CopyProgress { command, aside: None, moved: true }, mark.is_some())?;
         }
     }
     expect_empty(storage)
@@ -108,11 +108,11 @@ pub(super) fn begin(storage: &dyn Storage, command: Command) -> Result<(), Archi
 /// restore. Returns the folder, or `None` if there were no files.
 pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, ArchiveError> {
     let progress = match Mark::load(storage)? {
-        Some(Mark::Progress(progress)) if progress.command == Command::Restore => progress,
+        Some(Mark::Progress(progress)) if progress.command == CopyCommand::Restore => progress,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             let aside = if names(storage)?.is_empty() { None } else { Some(free_folder(storage)?) };
-            let progress = Progress { command: Command::Restore, moved: aside.is_none(), aside };
+            let progress = CopyProgress { command: CopyCommand::Restore, moved: aside.is_none(), aside };
             create(storage, &progress, mark.is_some())?;
             progress
         }
@@ -131,7 +131,7 @@ pub(super) fn finish_moving(storage: &dyn Storage) -> io::Result<()> {
     Ok(())
 }
 
-fn put_aside(storage: &dyn Storage, progress: Progress) -> io::Result<Progress> {
+fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyProgress> {
     let Some(folder) = progress.aside.as_deref().filter(|_| !progress.moved) else { return Ok(progress) };
     let target = storage.folder(folder)?;
     let mut names = names(storage)?;
@@ -142,7 +142,7 @@ fn put_aside(storage: &dyn Storage, progress: Progress) -> io::Result<Progress> 
     }
     target.sync_names()?;
     storage.sync_names()?;
-    let progress = Progress { moved: true, ..progress };
+    let progress = CopyProgress { moved: true, ..progress };
     replace_file(storage, NAME, &text(&progress)?)?;
     Ok(progress)
 }
@@ -155,7 +155,7 @@ pub(super) fn finish(storage: &dyn Storage) -> io::Result<()> {
 }
 
 /// Writes the first version of the file in place. With a draft, the directory would look empty until the rename.
-fn create(storage: &dyn Storage, progress: &Progress, known: bool) -> io::Result<()> {
+fn create(storage: &dyn Storage, progress: &CopyProgress, known: bool) -> io::Result<()> {
     let text = text(progress)?;
     let write = || -> io::Result<()> {
         let file = storage.create(NAME)?;
@@ -171,7 +171,7 @@ fn create(storage: &dyn Storage, progress: &Progress, known: bool) -> io::Result
     })
 }
 
-fn text(progress: &Progress) -> io::Result<Vec<u8>> {
+fn text(progress: &CopyProgress) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(progress)?;
     text.push(b'\n');
     Ok(text)

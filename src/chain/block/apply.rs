@@ -11,7 +11,7 @@ use alloy_rlp::Encodable;
 use super::{
     foreign::{ForeignBlock, InvalidBlock, check, field},
     header, ommers,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
@@ -75,8 +75,8 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
     }
     let withdrawals = foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner());
     let outcome = executor.finish(&foreign.body.ommers, withdrawals.as_deref())?;
-    let (content, changes) = Content::of(transactions, outcome);
-    let content = Content { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
+    let (content, changes) = BlockContent::of(transactions, outcome);
+    let content = BlockContent { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
     let mut state = head.state.clone();
     let root = state.apply(&changes);
     let block = seal(&environment, content, root);

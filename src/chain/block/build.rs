@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use super::{
     fees, header,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, MAX_BLOCK_SIZE, Transaction},
@@ -97,8 +97,8 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
     });
     let value = tips.sum();
     let requests = outcome.requests.clone();
-    let (content, changes) = Content::of(transactions, outcome);
-    let content = Content { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
+    let (content, changes) = BlockContent::of(transactions, outcome);
+    let content = BlockContent { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
     let root = view.state.clone().apply(&changes);
     let block = seal(&environment, content, root);
     if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {

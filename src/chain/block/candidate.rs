@@ -6,7 +6,7 @@ use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
 
-use super::seal::Content;
+use super::seal::BlockContent;
 use crate::{
     block::{MAX_BLOCK_SIZE, Transaction},
     chain::{Head, Pooled, SubmitError},
@@ -23,7 +23,7 @@ const MIN_TX_GAS: u64 = 21_000;
 /// An executed block without a header.
 #[derive(Debug)]
 pub(in crate::chain) struct Candidate {
-    pub(in crate::chain) content: Content,
+    pub(in crate::chain) content: BlockContent,
     pub(in crate::chain) changes: Changes,
     /// Transactions that cannot be executed, now or later, each with the reason.
     pub(in crate::chain) rejected: Vec<(B256, SubmitError)>,
@@ -77,7 +77,7 @@ impl Candidate {
                 }
             }
         }
-        let (content, changes) = Content::of(transactions, executor.finish(&[], None)?);
+        let (content, changes) = BlockContent::of(transactions, executor.finish(&[], None)?);
         Ok(Self { content, changes, rejected })
     }
 }

@@ -11,7 +11,7 @@ use revm::{
     context_interface::{ContextTr, result::ExecutionResult},
 };
 
-use super::seal::{Content, seal};
+use super::seal::{BlockContent, seal};
 use crate::{
     block::Block,
     chain::Head,
@@ -156,7 +156,7 @@ impl Genesis {
         }
         let changes = run(&self.steps, &params, &environment, overlay)?.into_changes();
         let root = state.apply(&changes);
-        let content = Content { nonce: self.nonce, ..Content::default() };
+        let content = BlockContent { nonce: self.nonce, ..BlockContent::default() };
         let block: Block = seal(&environment, content, root);
         Ok(Head::genesis(params, Arc::new(block), state))
     }

@@ -65,7 +65,7 @@ fn verify_gas(parent: &Header, header: &Header, rules: Rules) -> Result<(), Inva
     })?;
     let from = gas_limit_before(parent, rules);
     let bound = from / GAS_LIMIT_BOUND;
-    check("gasLimit", limit.abs_diff(from) < bound, limit, || format!("{from}, give or take less than {bound}"))?;
+    check("gasLimit", limit.abs_diff(from) < bound, limit, || format!("{from} ± less than {bound}"))?;
     check("gasUsed", header.gas_used <= limit, header.gas_used, || format!("at most the gas limit, {limit}"))
 }
 

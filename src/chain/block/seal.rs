@@ -14,7 +14,7 @@ use crate::{
 
 /// The content of a block: everything except its [`Environment`].
 #[derive(Debug, Default)]
-pub(in crate::chain) struct Content {
+pub(in crate::chain) struct BlockContent {
     pub(in crate::chain) transactions: Vec<Arc<Transaction>>,
     pub(in crate::chain) receipts: Vec<Receipt>,
     pub(in crate::chain) gas_used: u64,
@@ -25,7 +25,7 @@ pub(in crate::chain) struct Content {
     pub(in crate::chain) nonce: B64,
 }
 
-impl Content {
+impl BlockContent {
     /// Splits the outcome of an execution into the block's content and its state changes.
     pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: Outcome) -> (Self, Changes) {
         let Outcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
@@ -34,7 +34,7 @@ impl Content {
 }
 
 /// Seals a block. Fields that the fork does not have stay out of the header.
-pub(in crate::chain) fn seal(environment: &Environment, content: Content, state_root: B256) -> Block {
+pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
     let rules = environment.rules;
     let since = |fork| rules.has(fork);
     let withdrawals = content.withdrawals.or_else(|| since(Fork::Shanghai).then(Vec::new));

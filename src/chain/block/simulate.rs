@@ -13,7 +13,7 @@ use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
 
 use super::{
     fees,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, Envelope, Transaction},
@@ -253,9 +253,9 @@ impl Simulation<'_> {
             transactions.push(Arc::new(transaction));
         }
         let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
-        let (content, changes) = Content::of(transactions, outcome);
+        let (content, changes) = BlockContent::of(transactions, outcome);
         let withdrawals = environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals);
-        let content = Content { withdrawals, ..content };
+        let content = BlockContent { withdrawals, ..content };
         let root = self.state.apply(&changes);
         let mut block = seal(&environment, content, root);
         block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {

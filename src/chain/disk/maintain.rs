@@ -10,7 +10,7 @@ use super::recover::{OpenError, newest_checkpoint};
 use crate::{
     block::Block,
     chain::block::recorded::advance,
-    log::{AppendError, BlockLog, ChainIdentity, Entry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, LogEntry, LogError, ReadLog},
     store::{self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired, checkpoints},
 };
 
@@ -121,7 +121,7 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         let wrong = |what| OpenError::Entry { height, what };
         let entry = stored.entry()?;
         let in_effect = !chain.history.is_void(height);
-        if let Entry::Block { block, .. } = &entry {
+        if let LogEntry::Block { block, .. } = &entry {
             block
                 .verify()
                 .map_err(|field| wrong(format!("block {}: {field} does not match the content", block.number())))?;

@@ -6,11 +6,11 @@ use crate::{
     block::{Block, Submission},
     chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed, writer::journal::JournalParts},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift},
+    log::{BlockLog, ChainIdentity, EditableParams, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
-        KeptTransaction, PoolFile, Settings, checkpoints,
+        PendingTransaction, PoolFile, Settings, checkpoints,
     },
 };
 
@@ -45,7 +45,7 @@ pub struct Recovered {
     /// The newest head.
     pub head: Head,
     /// Shift of its time against the clock.
-    pub(in crate::chain) shift: Shift,
+    pub(in crate::chain) shift: TimeShift,
     /// The journal for further changes.
     pub(in crate::chain) journal: Option<Journal>,
     /// Pending transactions.
@@ -83,7 +83,7 @@ pub enum OpenError {
 impl Recovered {
     /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
-        Self { head, shift: Shift::default(), journal: None, waiting: Vec::new() }
+        Self { head, shift: TimeShift::default(), journal: None, waiting: Vec::new() }
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.
@@ -106,7 +106,7 @@ impl Recovered {
         let crate::chain::AppliedBlock { block, changes, state } = applied;
         let changes = Arc::new(changes);
         if let Some(journal) = &mut self.journal {
-            journal.record(&Entry::Block { block: block.clone(), changes: changes.clone(), shift: self.shift })?;
+            journal.record(&LogEntry::Block { block: block.clone(), changes: changes.clone(), shift: self.shift })?;
         }
         (self.head, _) = self.head.extended(block, changes, state, limits);
         Ok(())
@@ -143,7 +143,7 @@ pub fn open(
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let waiting = PoolFile::load(storage, identity).map_err(failed)?;
-    let waiting = waiting.into_iter().map(|KeptTransaction { transaction, sidecar }| Submission {
+    let waiting = waiting.into_iter().map(|PendingTransaction { transaction, sidecar }| Submission {
         transaction: Arc::unwrap_or_clone(transaction),
         sidecar,
     });
@@ -174,11 +174,11 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     let identity = ChainIdentity { chain_id: head.params.chain_id, genesis: head.genesis.hash };
     let first = Checkpoint {
         height: 0,
-        shift: Shift::default(),
+        shift: TimeShift::default(),
         genesis: head.genesis.clone(),
         block: head.block.clone(),
         state: head.state.clone(),
-        parameters: Parameters::of(head),
+        parameters: EditableParams::of(head),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     // The chain file comes last: without it the directory is still an empty one.

@@ -29,9 +29,9 @@ use tokio::sync::oneshot;
 use self::{
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
-    ready::Ready,
+    ready::ReadyIndex,
     room::Incoming,
-    sender::{Sender, Slot, Usage},
+    sender::{PoolSlot, PoolUsage, Sender},
 };
 use super::{Clock, Head, SubmitError};
 use crate::{
@@ -102,15 +102,15 @@ pub struct Accepted {
 /// The transaction pool.
 pub struct Pool {
     clock: Arc<dyn Clock>,
-    inner: Mutex<Inner>,
+    inner: Mutex<PoolState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct PoolState {
     limits: PoolLimits,
     senders: HashMap<Address, Sender, DefaultHashBuilder>,
     /// The index of ready senders and waiting submitters.
-    ready: Ready,
+    ready: ReadyIndex,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     /// Size of all transactions, in bytes.
     bytes: usize,
@@ -127,10 +127,10 @@ struct Inner {
 impl Pool {
     /// Returns an empty pool.
     pub fn new(limits: PoolLimits, clock: Arc<dyn Clock>) -> Self {
-        let inner = Inner {
+        let inner = PoolState {
             limits,
             senders: HashMap::default(),
-            ready: Ready::default(),
+            ready: ReadyIndex::default(),
             by_hash: HashMap::default(),
             bytes: 0,
             ranking: None,
@@ -196,7 +196,7 @@ impl Pool {
         // Submitters wait only for transactions that the very next block can include.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
-        let slot = Slot { pooled: pooled.clone(), waiter };
+        let slot = PoolSlot { pooled: pooled.clone(), waiter };
         let replaced = inner.change(address, |sender| sender.insert(slot)).flatten();
         inner.rank(&pooled);
         inner.tidy(address);
@@ -345,12 +345,12 @@ impl Pool {
     }
 }
 
-impl Inner {
-    fn usage(&self) -> Usage {
-        Usage { count: self.by_hash.len(), bytes: self.bytes }
+impl PoolState {
+    fn usage(&self) -> PoolUsage {
+        PoolUsage { count: self.by_hash.len(), bytes: self.bytes }
     }
 
-    fn take(&mut self, hash: B256) -> Option<Slot> {
+    fn take(&mut self, hash: B256) -> Option<PoolSlot> {
         let (address, nonce) = *self.by_hash.get(&hash)?;
         let slot = self.change(address, |sender| sender.remove(nonce))??;
         self.forget(&slot.pooled);

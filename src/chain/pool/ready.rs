@@ -10,7 +10,7 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 
 use super::{
-    Inner, Pool, Pooled, order,
+    Pool, PoolState, Pooled, order,
     sender::{ReadyEntry, Sender},
 };
 use crate::chain::SubmitError;
@@ -20,7 +20,7 @@ const FEW: usize = 64;
 
 /// The index of ready senders.
 #[derive(Debug, Default)]
-pub(super) struct Ready {
+pub(super) struct ReadyIndex {
     /// Fee cap of each sender's next transaction, in wei per gas, and the sender.
     by_cap: BTreeSet<(u128, Address)>,
     /// Number of executable transactions of all senders.
@@ -29,7 +29,7 @@ pub(super) struct Ready {
     awaited: BTreeSet<(Address, u64)>,
 }
 
-impl Ready {
+impl ReadyIndex {
     /// Returns the number of executable transactions of all senders, whatever they pay.
     pub(super) fn transactions(&self) -> usize {
         self.transactions
@@ -57,7 +57,7 @@ impl Ready {
     }
 }
 
-impl Inner {
+impl PoolState {
     /// Updates the index after an account's transactions changed, and removes the account if none are left.
     pub(super) fn tidy(&mut self, address: Address) {
         let Some(sender) = self.senders.get_mut(&address) else { return };
@@ -105,7 +105,7 @@ impl Pool {
     /// their fee cap or that of an earlier one, or because an earlier one was removed. The transactions stay in the pool.
     pub fn release_unaffordable(&self, base_fee: u64) {
         let mut guard = self.inner.lock();
-        let Inner { senders, ready, .. } = &mut *guard;
+        let PoolState { senders, ready, .. } = &mut *guard;
         ready.awaited.retain(|(address, nonce)| {
             let Some(sender) = senders.get_mut(address) else { return false };
             let stays = sender.can_include(*nonce, base_fee);

@@ -3,9 +3,9 @@
 use alloy_primitives::Address;
 
 use super::{
-    Inner, Pooled,
+    PoolState, Pooled,
     ranking::{Ranking, Worth},
-    sender::{Sender, Slot, Usage},
+    sender::{PoolSlot, PoolUsage, Sender},
 };
 use crate::chain::SubmitError;
 
@@ -17,7 +17,7 @@ pub(super) struct Incoming<'a> {
     pub(super) replaces: Option<usize>,
 }
 
-impl Usage {
+impl PoolUsage {
     fn with(self, new: &Incoming<'_>) -> Self {
         let count = self.count + usize::from(new.replaces.is_none());
         Self { count, bytes: self.bytes + new.pooled.bytes - new.replaces.unwrap_or(0) }
@@ -33,7 +33,7 @@ impl Usage {
     }
 }
 
-impl Inner {
+impl PoolState {
     /// Evicts the transactions that `new` displaces, so that all limits hold once it is added. Evicts none if `new` is
     /// rejected. An evicted transaction is always the last one of its account, so that no other loses its predecessor.
     pub(super) fn make_room(&mut self, new: &Incoming<'_>, base_fee: u64) -> Result<(), SubmitError> {
@@ -53,7 +53,7 @@ impl Inner {
         made
     }
 
-    fn displace(&mut self, new: &Incoming<'_>, base_fee: u64, evicted: &mut Vec<Slot>) -> Result<(), SubmitError> {
+    fn displace(&mut self, new: &Incoming<'_>, base_fee: u64, evicted: &mut Vec<PoolSlot>) -> Result<(), SubmitError> {
         let (limits, address) = (self.limits, new.pooled.transaction.sender);
         let before = self.senders.get(&address).map(Sender::usage).unwrap_or_default();
         let (mut own, mut all) = (before.with(new), self.usage().with(new));
@@ -94,7 +94,7 @@ impl Inner {
     }
 
     /// Removes an account's last transaction provisionally.
-    fn take_last(&mut self, address: Address) -> Option<Slot> {
+    fn take_last(&mut self, address: Address) -> Option<PoolSlot> {
         let slot = self.change(address, |sender| sender.last().and_then(|(nonce, _)| sender.remove(nonce)))??;
         if let Some(ranking) = &mut self.ranking {
             ranking.remove(&slot.pooled);
@@ -103,7 +103,7 @@ impl Inner {
     }
 
     /// Puts back a transaction that was removed provisionally.
-    fn put(&mut self, slot: Slot) {
+    fn put(&mut self, slot: PoolSlot) {
         let pooled = slot.pooled.clone();
         let address = pooled.transaction.sender;
         self.change(address, |sender| sender.insert(slot));

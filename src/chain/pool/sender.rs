@@ -7,7 +7,7 @@ use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
 use super::Pooled;
-use crate::{chain::SubmitError, store::KeptTransaction};
+use crate::{chain::SubmitError, store::PendingTransaction};
 
 /// The channel on which a submitter waits until the transaction is in a block or is rejected.
 pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;
@@ -23,14 +23,14 @@ pub(super) struct ReadyEntry {
 
 /// Usage of a limit: transactions and bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(super) struct PoolUsage {
     pub(super) count: usize,
     pub(super) bytes: usize,
 }
 
 /// A transaction and its waiting submitter.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct PoolSlot {
     pub(super) pooled: Arc<Pooled>,
     pub(super) waiter: Option<Waiter>,
 }
@@ -50,10 +50,10 @@ pub(super) struct Sender {
     active: u64,
     /// The sender's current entry in the index of ready senders.
     ready_entry: ReadyEntry,
-    slots: BTreeMap<u64, Slot>,
+    slots: BTreeMap<u64, PoolSlot>,
 }
 
-impl Slot {
+impl PoolSlot {
     /// Sends the outcome to the submitter, if it waits.
     pub(super) fn answer(self, outcome: impl FnOnce() -> Result<(), SubmitError>) {
         if let Some(waiter) = self.waiter {
@@ -94,8 +94,8 @@ impl Sender {
         self.slots.get(&nonce).map(|slot| &slot.pooled)
     }
 
-    pub(super) fn usage(&self) -> Usage {
-        Usage { count: self.slots.len(), bytes: self.bytes }
+    pub(super) fn usage(&self) -> PoolUsage {
+        PoolUsage { count: self.slots.len(), bytes: self.bytes }
     }
 
     /// Returns the highest nonce, and whether its transaction is executable without waiting for another one.
@@ -147,7 +147,7 @@ impl Sender {
     }
 
     /// Adds a transaction and returns the one that it replaces.
-    pub(super) fn insert(&mut self, slot: Slot) -> Option<Slot> {
+    pub(super) fn insert(&mut self, slot: PoolSlot) -> Option<PoolSlot> {
         let nonce = slot.pooled.nonce();
         self.cost += slot.pooled.cost;
         self.bytes += slot.pooled.bytes;
@@ -160,7 +160,7 @@ impl Sender {
     }
 
     /// Removes a transaction. Later ones are queued until its nonce is filled again.
-    pub(super) fn remove(&mut self, nonce: u64) -> Option<Slot> {
+    pub(super) fn remove(&mut self, nonce: u64) -> Option<PoolSlot> {
         let slot = self.slots.remove(&nonce)?;
         self.subtract(&slot);
         if nonce >= self.nonce {
@@ -170,7 +170,7 @@ impl Sender {
     }
 
     /// Sets the account's nonce as of a new head. Returns the transactions whose nonce is used up.
-    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<Slot> {
+    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<PoolSlot> {
         let rest = self.slots.split_off(&nonce);
         let used = std::mem::replace(&mut self.slots, rest);
         used.values().for_each(|slot| self.subtract(slot));
@@ -201,7 +201,7 @@ impl Sender {
 
     /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a lower
     /// base fee.
-    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<Slot> {
+    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<PoolSlot> {
         let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
         let stuck = self.slots.split_off(&self.end);
@@ -210,7 +210,7 @@ impl Sender {
     }
 
     /// Subtracts a removed transaction from the totals.
-    fn subtract(&mut self, slot: &Slot) {
+    fn subtract(&mut self, slot: &PoolSlot) {
         self.cost -= slot.pooled.cost;
         self.bytes -= slot.pooled.bytes;
     }
@@ -229,7 +229,7 @@ impl Pooled {
     }
 
     /// Returns the transaction as it is stored on disk.
-    pub(in crate::chain) fn kept(&self) -> KeptTransaction {
-        KeptTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
+    pub(in crate::chain) fn kept(&self) -> PendingTransaction {
+        PendingTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
     }
 }

@@ -290,7 +290,7 @@ impl Head {
         match find(archive) {
             Ok(old) => old.map(|old| State::forked(Arc::new(old))).ok_or(pruned),
             Err(error) => {
-                tracing::error!(%error, block = pruned.0, "could not read an old state");
+                tracing::error!(%error, block = pruned.0, "failed to read a historical state");
                 Err(pruned)
             }
         }

@@ -21,9 +21,9 @@ pub enum Change {
     },
     /// Edit accounts or the chain's identity between blocks. All edits are applied, or none if one fails.
     Edit(Vec<Edit>),
-    /// Take a snapshot of the chain. Answered with [`Outcome::Snapshot`].
+    /// Take a snapshot of the chain. Answered with [`ChangeOutcome::Snapshot`].
     Snapshot,
-    /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered with [`Outcome::Found`].
+    /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered with [`ChangeOutcome::Found`].
     Revert(u64),
     /// Remove the newest blocks. The chain's time is unchanged.
     Rollback {
@@ -63,12 +63,12 @@ pub enum Change {
     /// Set the timestamp of the next block, in seconds since the Unix epoch. It must not be before the newest block's, and
     /// on a chain that follows Ethereum's rules it must be after it.
     SetNextTimestamp(u64),
-    /// Move the chain's time by this number of seconds. Answered with the [`Outcome::Seconds`] by which it is ahead of the
+    /// Move the chain's time by this number of seconds. Answered with the [`ChangeOutcome::Seconds`] by which it is ahead of the
     /// clock.
     IncreaseTime(i64),
-    /// Set the chain's time, in seconds since the Unix epoch. Answered with the [`Outcome::Seconds`] by which it moved.
+    /// Set the chain's time, in seconds since the Unix epoch. Answered with the [`ChangeOutcome::Seconds`] by which it moved.
     SetTime(u64),
-    /// Set the seconds between blocks, or follow the clock again. Answered with [`Outcome::Found`]: whether they were set
+    /// Set the seconds between blocks, or follow the clock again. Answered with [`ChangeOutcome::Found`]: whether they were set
     /// before.
     SetBlockInterval(Option<u64>),
 }
@@ -86,7 +86,7 @@ pub struct Pace {
 
 /// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
+pub enum ChangeOutcome {
     /// The change was made.
     Done,
     /// The id of the new snapshot.
@@ -98,9 +98,9 @@ pub enum Outcome {
 }
 
 /// The channel for the outcome of a change.
-pub(super) type Reply = oneshot::Sender<Result<Outcome, ChangeError>>;
+pub(super) type Reply = oneshot::Sender<Result<ChangeOutcome, ChangeError>>;
 
-impl Outcome {
+impl ChangeOutcome {
     pub(in crate::chain) fn snapshot(self) -> Result<u64, ChangeError> {
         match self {
             Self::Snapshot(id) => Ok(id),

@@ -3,10 +3,10 @@
 //! A change that conflicts with an entry of another writer is not recorded. The writer then replays the other's entries
 //! and retries the change on top of them. Transactions stay in the pool meanwhile.
 
-use super::Writer;
+use super::ChainWriter;
 use crate::{
     chain::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay},
-    log::{AppendError, Entry},
+    log::{AppendError, LogEntry},
     store::Checkpoint,
 };
 
@@ -20,7 +20,7 @@ struct CaughtUp {
     lowest: u64,
 }
 
-impl Writer {
+impl ChainWriter {
     /// Makes a change, and retries it while other writers extend the log first.
     pub(super) fn retry<T>(
         &mut self,
@@ -55,7 +55,7 @@ impl Writer {
                 let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
                 tracing::error!("{reason}");
                 if let Some(journal) = &mut self.recorder.journal {
-                    journal.give_up(reason.clone());
+                    journal.refuse_further(reason.clone());
                 }
                 Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
             }
@@ -74,7 +74,7 @@ impl Writer {
         for stored in entries {
             let stored = stored.map_err(reason)?;
             let entry = stored.entry().map_err(reason)?;
-            if let Entry::Revert { to, .. } = entry {
+            if let LogEntry::Revert { to, .. } = entry {
                 replayed = self.reverted(replayed, to)?;
                 lowest = lowest.min(to);
             }

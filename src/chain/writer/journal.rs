@@ -5,9 +5,9 @@ use std::{io, sync::Arc};
 use crate::{
     block::Submission,
     chain::Head,
-    log::{AppendError, BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift, Stream},
+    log::{AppendError, BlockLog, ChainIdentity, EditableParams, EntryStream, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
-    store::{Checkpoint, CheckpointWriter, DataDir, History, KeptTransaction, PoolFile},
+    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile},
 };
 
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
@@ -19,15 +19,15 @@ pub struct Journal {
     /// Number of entries that the published head includes. Less than `height` only after a change of several entries was
     /// interrupted.
     published: u64,
-    files: Option<Files>,
+    files: Option<JournalFiles>,
     /// The reason why nothing more can be recorded.
-    given_up: Option<String>,
+    refusal: Option<String>,
     /// The lock of the directory, held as long as anything is written.
     _directory: Option<DataDir>,
 }
 
 /// The files beside the log of a chain with a data directory.
-struct Files {
+struct JournalFiles {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
     history: Arc<History>,
@@ -53,7 +53,7 @@ impl Journal {
     /// Returns a journal with a log and no other files.
     pub fn new(log: Box<dyn BlockLog>) -> Self {
         let (reader, height) = (log.reader(), log.end());
-        Self { log, reader, height, published: height, files: None, given_up: None, _directory: None }
+        Self { log, reader, height, published: height, files: None, refusal: None, _directory: None }
     }
 
     pub(in crate::chain) fn with_parts(
@@ -61,7 +61,7 @@ impl Journal {
         parts: JournalParts,
         waiting: &[Submission],
     ) -> io::Result<Self> {
-        let stored = |waiting: &Submission| KeptTransaction {
+        let stored = |waiting: &Submission| PendingTransaction {
             transaction: Arc::new(waiting.transaction.clone()),
             sidecar: waiting.sidecar.clone(),
         };
@@ -69,7 +69,7 @@ impl Journal {
         let JournalParts { storage, identity, history, checkpoint_writer, base, directory } = parts;
         let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
         let counted = log.written();
-        let files = Files { storage, identity, history, checkpoint_writer, pool, base, counted };
+        let files = JournalFiles { storage, identity, history, checkpoint_writer, pool, base, counted };
         Ok(Self { files: Some(files), _directory: directory, ..Self::new(log) })
     }
 
@@ -79,7 +79,7 @@ impl Journal {
     }
 
     /// Returns whether pending transactions are stored on disk.
-    pub(in crate::chain) fn keeps_pool(&self) -> bool {
+    pub(in crate::chain) fn stores_pool(&self) -> bool {
         self.files.is_some()
     }
 
@@ -90,8 +90,8 @@ impl Journal {
 
     /// Appends an entry to the log. When this returns, the entry is as durable as configured. A conflict means that the log
     /// has [unseen](Self::unseen) entries of another writer.
-    pub fn record(&mut self, entry: &Entry) -> Result<(), AppendError> {
-        if let Some(reason) = self.given_up.clone() {
+    pub fn record(&mut self, entry: &LogEntry) -> Result<(), AppendError> {
+        if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
         }
         let before = self.log.written();
@@ -101,7 +101,7 @@ impl Journal {
     }
 
     /// Indexes an entry that was appended or read, unless it is already indexed. `bytes` is the length of its encoding.
-    pub(super) fn include(&mut self, height: u64, entry: &Entry, bytes: u64) {
+    pub(super) fn include(&mut self, height: u64, entry: &LogEntry, bytes: u64) {
         if height == self.height {
             if let Some(files) = &self.files {
                 files.history.insert(entry, bytes);
@@ -112,17 +112,17 @@ impl Journal {
     }
 
     /// Sets the number of entries that the published head includes, after a change was interrupted.
-    pub(super) fn withhold(&mut self, published: u64) {
+    pub(super) fn set_published(&mut self, published: u64) {
         self.published = published;
     }
 
     /// Streams the entries that the published head does not include.
-    pub(super) fn unseen(&self) -> Result<Stream, LogError> {
+    pub(super) fn unseen(&self) -> Result<EntryStream, LogError> {
         self.reader.stream(self.published)
     }
 
     /// Streams the entries from height `from` up to, but not including, `to`.
-    pub(super) fn between(&self, from: u64, to: u64) -> Result<Stream, LogError> {
+    pub(super) fn between(&self, from: u64, to: u64) -> Result<EntryStream, LogError> {
         Ok(Box::new(self.reader.stream(from)?.take(to.saturating_sub(from) as usize)))
     }
 
@@ -138,27 +138,27 @@ impl Journal {
 
     /// Returns whether the last append failed for lack of space and no probe has succeeded since.
     pub(super) fn is_obstructed(&self) -> bool {
-        self.given_up.is_some() || self.log.is_obstructed()
+        self.refusal.is_some() || self.log.is_obstructed()
     }
 
     /// Checks whether an entry as large as the refused one could be recorded now.
     pub(super) fn probe(&mut self) -> Result<(), AppendError> {
-        match self.given_up.clone() {
+        match self.refusal.clone() {
             Some(reason) => Err(AppendError::Unknown { file: "log".to_owned(), reason }),
             None => self.log.probe(),
         }
     }
 
     /// Refuses all further entries.
-    pub(super) fn give_up(&mut self, reason: String) {
-        self.given_up = Some(reason);
+    pub(super) fn refuse_further(&mut self, reason: String) {
+        self.refusal = Some(reason);
     }
 
     /// Returns the log height at which the block with this number became the newest, or `None` if it is unknown. It is never
     /// below that of the checkpoint from which the chain was opened: memory holds no other state of the checkpoint's block,
     /// and a revert must not go beyond the oldest checkpoint.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let Files { history, base, .. } = self.files.as_ref()?;
+        let JournalFiles { history, base, .. } = self.files.as_ref()?;
         if base.0 == number {
             return Some(base.1);
         }
@@ -166,7 +166,7 @@ impl Journal {
     }
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
-    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: Shift) {
+    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift) {
         let (height, written) = (self.height, self.log.written());
         let Some(files) = &mut self.files else { return };
         files.checkpoint_writer.appended(written - files.counted);
@@ -177,17 +177,17 @@ impl Journal {
             genesis: head.genesis.clone(),
             block: head.block.clone(),
             state: head.state.clone(),
-            parameters: Parameters::of(head),
+            parameters: EditableParams::of(head),
         });
     }
 
     /// Stores pending transactions on disk.
-    pub(in crate::chain) fn keep(&mut self, transactions: &[KeptTransaction]) -> io::Result<()> {
+    pub(in crate::chain) fn store_pending(&mut self, transactions: &[PendingTransaction]) -> io::Result<()> {
         self.files.as_mut().map_or(Ok(()), |files| files.pool.append(transactions))
     }
 
     /// Rewrites the file of pending transactions, if it has grown or `anyway`, with the `waiting` ones.
-    pub(super) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<KeptTransaction>) {
+    pub(super) fn tidy_pool(&mut self, anyway: bool, waiting: impl FnOnce() -> Vec<PendingTransaction>) {
         let Some(files) = self.files.as_mut() else { return };
         if !(files.pool.has_grown() || (anyway && files.pool.has_any())) {
             return;

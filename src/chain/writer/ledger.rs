@@ -4,14 +4,14 @@ use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::B256;
 
-use super::{Writer, sealing::Sealed, timing::Timing};
+use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
     block::{Block, Transaction},
     chain::{
         ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError, block::candidate::Candidate,
         shared::Sealing,
     },
-    log::Entry,
+    log::LogEntry,
 };
 
 /// Most snapshots that are kept; older ones are discarded.
@@ -19,13 +19,13 @@ const MAX_SNAPSHOTS: usize = 4_096;
 
 /// The snapshots, and the chain with which the node started.
 pub(in crate::chain) struct Ledger {
-    snapshots: BTreeMap<u64, Snapshot>,
+    snapshots: BTreeMap<u64, ChainSnapshot>,
     snapshots_taken: u64,
-    origin: Origin,
+    origin: InitialChain,
 }
 
 /// The chain with which the node started.
-struct Origin {
+struct InitialChain {
     head: Arc<Head>,
     sealing: Sealing,
     /// Log height at that time.
@@ -33,7 +33,7 @@ struct Origin {
 }
 
 /// The chain at the time of a snapshot.
-struct Snapshot {
+struct ChainSnapshot {
     head: Arc<Head>,
     timing: Timing,
     /// Log height at that time.
@@ -54,12 +54,12 @@ pub struct SnapshotInfo {
 impl Ledger {
     /// Returns the ledger of a chain that starts at `head`, with the log at `height`.
     pub(in crate::chain) fn new(head: Arc<Head>, sealing: Sealing, height: u64) -> Self {
-        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: Origin { head, sealing, height } }
+        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: InitialChain { head, sealing, height } }
     }
 
     /// Returns the snapshots, oldest first.
     pub(in crate::chain) fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let info = |(id, taken): (&u64, &Snapshot)| SnapshotInfo {
+        let info = |(id, taken): (&u64, &ChainSnapshot)| SnapshotInfo {
             id: *id,
             number: taken.head.number(),
             hash: taken.head.block.hash,
@@ -73,7 +73,7 @@ impl Ledger {
     }
 
     /// Adds a snapshot and returns its id.
-    fn keep(&mut self, snapshot: Snapshot) -> u64 {
+    fn keep(&mut self, snapshot: ChainSnapshot) -> u64 {
         let id = self.snapshots_taken;
         self.snapshots_taken += 1;
         self.snapshots.insert(id, snapshot);
@@ -84,20 +84,20 @@ impl Ledger {
     }
 }
 
-impl Writer {
+impl ChainWriter {
     /// Takes a snapshot and returns its id.
     pub(in crate::chain) fn snapshot(&mut self) -> u64 {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        self.ledger.keep(Snapshot { head, timing, height })
+        self.ledger.keep(ChainSnapshot { head, timing, height })
     }
 
     /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns whether it existed.
     pub(in crate::chain) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
         let Some(snapshot) = self.ledger.snapshots.get(&id) else { return Ok(false) };
         let (to, shift) = (snapshot.height, snapshot.timing.shift());
-        self.record(|| Entry::Revert { to, shift })?;
-        let Some(Snapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
+        self.record(|| LogEntry::Revert { to, shift })?;
+        let Some(ChainSnapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
             return Ok(false);
         };
         *self.shared.timing.lock() = timing;
@@ -171,7 +171,7 @@ impl Writer {
         timing.reset();
         timing.start_at(&self.ledger.origin.head);
         let (to, shift) = (self.ledger.origin.height, timing.shift());
-        self.record(|| Entry::Revert { to, shift })?;
+        self.record(|| LogEntry::Revert { to, shift })?;
         self.ledger.snapshots.clear();
         *self.shared.timing.lock() = timing;
         *self.shared.sealing.lock() = self.ledger.origin.sealing;

@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Writer,
-    change::{Outcome, Pace, Reply},
+    ChainWriter,
+    change::{ChangeOutcome, Pace, Reply},
     schedule::MiningOrder,
     sealing::{Sealed, block_span},
 };
@@ -24,7 +24,7 @@ const REPORT_EVERY: Duration = Duration::from_secs(3);
 /// those with transactions do: the prices in the rest would be superseded before anyone can read them.
 const LAST_WITH_PREAMBLE: u64 = 16;
 
-impl Writer {
+impl ChainWriter {
     /// Queues an order of blocks and mines the first piece, unless another order is under way. Other commands have their
     /// turn between two pieces.
     pub(in crate::chain) fn order(&mut self, count: u64, pace: Pace, reply: Reply) {
@@ -65,7 +65,7 @@ impl Writer {
             }
             outcome => {
                 // The caller may have disconnected.
-                let _ = order.reply.send(outcome.map(|()| Outcome::Done));
+                let _ = order.reply.send(outcome.map(|()| ChangeOutcome::Done));
             }
         }
     }

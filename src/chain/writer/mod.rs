@@ -21,30 +21,30 @@ use alloy_primitives::Address;
 
 pub use self::ledger::SnapshotInfo;
 use self::{
-    change::{Change, Outcome, Reply},
+    change::{Change, ChangeOutcome, Reply},
     phases::Phase,
     schedule::SealReason,
 };
-pub(super) use self::{ledger::Ledger, recorder::Recorder, schedule::Schedule};
+pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{
     block::Block,
     chain::{
         ChangeError, Edit, Event, Head, Mining, Stopped, SubmitError,
-        shared::{Sealing, Shared},
+        shared::{Sealing, SharedChain},
     },
 };
 
 /// The writer's side of the chain.
-pub(super) struct Writer {
-    pub(super) shared: Arc<Shared>,
+pub(super) struct ChainWriter {
+    pub(super) shared: Arc<SharedChain>,
     pub(super) ledger: Ledger,
-    pub(super) schedule: Schedule,
-    pub(super) recorder: Recorder,
+    pub(super) schedule: WriterSchedule,
+    pub(super) recorder: ChangeRecorder,
     /// Whether the writer was stopped.
     pub(super) ended: bool,
 }
 
-impl Writer {
+impl ChainWriter {
     /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards.
     fn change(&mut self, change: Change, reply: Reply) {
         let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
@@ -59,18 +59,20 @@ impl Writer {
     }
 
     /// Makes a change. Returns its outcome and the reply channel, unless it is answered later.
-    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<Outcome, ChangeError>, Reply)> {
-        let done = |()| Outcome::Done;
+    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<ChangeOutcome, ChangeError>, Reply)> {
+        let done = |()| ChangeOutcome::Done;
         let outcome = match change {
             Change::Mine { count, pace } => {
                 self.order(count, pace, reply);
                 return None;
             }
-            Change::Snapshot => Ok(Outcome::Snapshot(self.snapshot())),
-            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(Outcome::Found),
-            Change::IncreaseTime(seconds) => Ok(Outcome::Seconds(self.shared.timing.lock().increase(seconds))),
-            Change::SetTime(now) => Ok(Outcome::Seconds(self.shared.timing.lock().jump(now))),
-            Change::SetBlockInterval(seconds) => Ok(Outcome::Found(self.shared.timing.lock().fix_interval(seconds))),
+            Change::Snapshot => Ok(ChangeOutcome::Snapshot(self.snapshot())),
+            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
+            Change::IncreaseTime(seconds) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().increase(seconds))),
+            Change::SetTime(now) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().jump(now))),
+            Change::SetBlockInterval(seconds) => {
+                Ok(ChangeOutcome::Found(self.shared.timing.lock().fix_interval(seconds)))
+            }
             Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
             Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
             Change::Reorg { blocks } => self.retry(|writer| writer.reorg(&blocks)).map(done),
@@ -80,7 +82,7 @@ impl Writer {
             Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
             Change::SetMining(mining) => {
                 self.set_mining(mining);
-                Ok(Outcome::Done)
+                Ok(ChangeOutcome::Done)
             }
             Change::SetNextBaseFee(base_fee) => self.decide(|sealing| sealing.next_base_fee = Some(base_fee)),
             Change::SetNextRandomness(value) => self.decide(|sealing| sealing.next_randomness = Some(value)),
@@ -93,9 +95,9 @@ impl Writer {
         Some((outcome, reply))
     }
 
-    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<Outcome, ChangeError> {
+    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<ChangeOutcome, ChangeError> {
         decide(&mut self.shared.sealing.lock());
-        Ok(Outcome::Done)
+        Ok(ChangeOutcome::Done)
     }
 
     /// Sets when blocks are sealed.

@@ -2,66 +2,66 @@
 
 use std::sync::Arc;
 
-use super::{Writer, phases::Phase, sealing::Sealed, thread::StoreRequest};
+use super::{ChainWriter, phases::Phase, sealing::Sealed, thread::StoreRequest};
 use crate::{
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
     evm::BlockError,
-    log::{AppendError, Entry, Parameters, Shift},
+    log::{AppendError, EditableParams, LogEntry, TimeShift},
 };
 
 /// The journal, and the failure of the last change if it failed.
-pub(in crate::chain) struct Recorder {
+pub(in crate::chain) struct ChangeRecorder {
     /// The journal; `None` on a chain that lives in memory only.
     pub(in crate::chain) journal: Option<Journal>,
     /// The recorded time shift.
-    shift: Shift,
+    shift: TimeShift,
     /// The reason why the last change failed, until one succeeds.
-    failure: Option<Failure>,
+    failure: Option<ChangeFailure>,
 }
 
-impl Recorder {
+impl ChangeRecorder {
     /// Returns a recorder for `journal`, whose last recorded time shift is `shift`.
-    pub(in crate::chain) fn new(journal: Option<Journal>, shift: Shift) -> Self {
+    pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift) -> Self {
         Self { journal, shift, failure: None }
     }
 
     /// Returns the recorded time shift.
-    pub(super) fn shift(&self) -> Shift {
+    pub(super) fn shift(&self) -> TimeShift {
         self.shift
     }
 
     /// Adopts the time shift that another writer recorded.
-    pub(super) fn adopt(&mut self, shift: Shift) {
+    pub(super) fn adopt(&mut self, shift: TimeShift) {
         self.shift = shift;
     }
 }
 
 /// The reason why the last change failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Failure {
+enum ChangeFailure {
     /// The entry could not be appended to the log.
     Append(String),
     /// No block can be built, not even an empty one.
     Block(String),
 }
 
-impl Writer {
+impl ChainWriter {
     /// Notes whether an entry was recorded. A small entry that still fits on a full disk does not end a failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
-            Ok(()) => self.clear_failure(|failure| matches!(failure, Failure::Append(_))),
+            Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
             // Not a failure: the change is retried.
             Err(AppendError::Conflict { .. }) => {}
-            Err(error) => self.fail(Failure::Append(format!("the chain cannot be written: {error}"))),
+            Err(error) => self.fail(ChangeFailure::Append(format!("the chain cannot be written: {error}"))),
         }
     }
 
     /// Notes whether a block was built.
     pub(super) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
         match outcome {
-            Ok(_) => self.clear_failure(|failure| matches!(failure, Failure::Block(_))),
-            Err(error) => self.fail(Failure::Block(format!("no block can be sealed: {error}"))),
+            Ok(_) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Block(_))),
+            Err(error) => self.fail(ChangeFailure::Block(format!("no block can be sealed: {error}"))),
         }
     }
 
@@ -69,43 +69,43 @@ impl Writer {
     /// new attempt, a node that receives no requests because of a failure would never notice its end.
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
-            Failure::Append(_) => {
+            ChangeFailure::Append(_) => {
                 let probed = self.recorder.journal.as_mut().map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
             }
-            Failure::Block(_) => {
+            ChangeFailure::Block(_) => {
                 let head = self.head();
                 let environment = self.shared.next_environment(&head, 0);
                 self.note_block(&Candidate::build(&head, &environment, Vec::new(), &[], None));
             }
         }
-        let (Failure::Append(reason) | Failure::Block(reason)) = self.recorder.failure.as_ref()?;
+        let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = self.recorder.failure.as_ref()?;
         Some(reason.clone())
     }
 
     /// Logs a failure, unless it is already known.
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: ChangeFailure) {
         if self.recorder.failure.as_ref() != Some(&failure) {
-            let (Failure::Append(reason) | Failure::Block(reason)) = &failure;
+            let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = &failure;
             tracing::error!("{reason}");
             self.recorder.failure = Some(failure);
         }
     }
 
-    fn clear_failure(&mut self, is_over: impl FnOnce(&Failure) -> bool) {
+    fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
         if self.recorder.failure.take_if(|failure| is_over(failure)).is_some() {
             tracing::info!("the chain can be written again");
         }
     }
 
     /// Records a change. Must be called before the change is published.
-    pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
+    pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> LogEntry) -> Result<(), AppendError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(()) };
         let entry = entry();
         let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry));
         self.note_append(&recorded);
         recorded?;
-        if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
+        if let LogEntry::Block { shift, .. } | LogEntry::Time(shift) | LogEntry::Revert { shift, .. } = entry {
             self.recorder.shift = shift;
         }
         Ok(())
@@ -121,10 +121,10 @@ impl Writer {
 
     /// Records the edits that lead from `before` to `after` as one entry.
     pub(super) fn record_edits(&mut self, before: &Head, after: &Head) -> Result<(), AppendError> {
-        self.record(|| Entry::Edit {
+        self.record(|| LogEntry::Edit {
             changes: Arc::new(after.edits_since(before)),
             root: after.state.root(),
-            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| Parameters::of(after)),
+            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| EditableParams::of(after)),
         })
     }
 
@@ -135,13 +135,13 @@ impl Writer {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
-        self.record(|| Entry::Revert { to, shift })?;
+        self.record(|| LogEntry::Revert { to, shift })?;
         for sealed in blocks {
             let recorded = self.record(|| sealed.entry());
             if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
                 match error {
-                    AppendError::Conflict { .. } => journal.withhold(published),
-                    _ => journal.give_up(error.to_string()),
+                    AppendError::Conflict { .. } => journal.set_published(published),
+                    _ => journal.refuse_further(error.to_string()),
                 }
             }
             recorded?;
@@ -162,7 +162,7 @@ impl Writer {
         let recorded = self.retry(|writer| {
             writer.shared.timing.lock().restore(shift);
             let is_known = writer.recorder.journal.is_none() || shift == writer.recorder.shift;
-            if is_known { Ok(()) } else { Ok(writer.record(|| Entry::Time(shift))?) }
+            if is_known { Ok(()) } else { Ok(writer.record(|| LogEntry::Time(shift))?) }
         });
         recorded.inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift)).is_ok()
     }
@@ -182,9 +182,9 @@ impl Writer {
     }
 
     /// Stores pending transactions on disk, and answers their submitters.
-    pub(in crate::chain) fn keep(&mut self, all: Vec<StoreRequest>) {
+    pub(in crate::chain) fn store_pending(&mut self, all: Vec<StoreRequest>) {
         let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
-        let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
+        let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.store_pending(&kept));
         for StoreRequest { pooled, kept } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
@@ -210,7 +210,7 @@ impl Writer {
     }
 }
 
-impl Parameters {
+impl EditableParams {
     /// Returns the parameters of a head.
     pub(in crate::chain) fn of(head: &Head) -> Self {
         let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
@@ -226,7 +226,7 @@ impl Parameters {
 }
 
 impl Sealed {
-    fn entry(&self) -> Entry {
-        Entry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
+    fn entry(&self) -> LogEntry {
+        LogEntry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
     }
 }

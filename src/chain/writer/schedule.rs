@@ -6,7 +6,7 @@ use std::{
 };
 
 use super::{
-    Writer,
+    ChainWriter,
     change::{Pace, Reply},
 };
 use crate::chain::Mining;
@@ -15,7 +15,7 @@ use crate::chain::Mining;
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
 /// The writer's scheduled work.
-pub(in crate::chain) struct Schedule {
+pub(in crate::chain) struct WriterSchedule {
     /// Time at which the next block is due, with interval mining.
     pub(in crate::chain) due: Option<Instant>,
     /// The pending reason to seal a block.
@@ -26,7 +26,7 @@ pub(in crate::chain) struct Schedule {
     pub(in crate::chain) mined: Instant,
 }
 
-impl Default for Schedule {
+impl Default for WriterSchedule {
     fn default() -> Self {
         Self { due: None, seal_reason: SealReason::Nothing, orders: VecDeque::new(), mined: Instant::now() }
     }
@@ -53,14 +53,14 @@ pub(super) enum SealReason {
     Preamble,
 }
 
-impl Schedule {
+impl WriterSchedule {
     /// Schedules a look for a block to seal.
     pub(super) fn look_for(&mut self, seal_reason: SealReason) {
         self.seal_reason = self.seal_reason.max(seal_reason);
     }
 }
 
-impl Writer {
+impl ChainWriter {
     /// Sets the time of the next block, with interval mining.
     pub(in crate::chain) fn schedule(&mut self) {
         self.schedule.due = self.interval().map(|interval| Instant::now() + interval);

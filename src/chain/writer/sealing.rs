@@ -8,7 +8,7 @@ use std::{
 use alloy_primitives::B256;
 use tracing::span::EnteredSpan;
 
-use super::{Writer, phases::Phase, schedule::SealReason, timing::Timing};
+use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
 use crate::{
     block::{Block, Transaction},
     chain::{
@@ -17,7 +17,7 @@ use crate::{
         shared::Sealing,
     },
     evm::{BlockError, Environment},
-    log::{AppendError, Shift},
+    log::{AppendError, TimeShift},
     state::Changes,
 };
 
@@ -40,7 +40,7 @@ pub(super) struct Sealed {
     /// The block's state changes.
     pub(in crate::chain) changes: Arc<Changes>,
     /// The time shift after the block.
-    pub(in crate::chain) shift: Shift,
+    pub(in crate::chain) shift: TimeShift,
     /// The timing before the block.
     pub(super) timing_before: Timing,
     /// The sealing settings before the block.
@@ -52,7 +52,7 @@ pub(super) fn block_span(parent: &Head) -> EnteredSpan {
     tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1).entered()
 }
 
-impl Writer {
+impl ChainWriter {
     /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed the time limit, follow
     /// later.
     pub(super) fn seal_ready(&mut self) {

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{
-    SnapshotInfo, Writer,
+    ChainWriter, SnapshotInfo,
     change::{Change, Reply},
     schedule::SealReason,
 };
@@ -26,11 +26,11 @@ use crate::chain::{Head, Pooled, SubmitError};
 const MAX_KEPT: usize = 1_024;
 
 /// A command to the writer.
-pub(in crate::chain) enum Command {
+pub(in crate::chain) enum WriterCommand {
     /// Look for transactions to put into a block.
     Wake,
     /// Store a pending transaction on disk.
-    Keep(StoreRequest),
+    Store(StoreRequest),
     /// Rewrite the file of pending transactions.
     TidyPool,
     /// Change the chain.
@@ -57,14 +57,17 @@ pub struct WriterThread(thread::JoinHandle<()>);
 
 /// The queue of commands, in order of arrival.
 struct Inbox {
-    commands: Receiver<Command>,
+    commands: Receiver<WriterCommand>,
     /// Commands that were received ahead of their turn.
-    deferred: VecDeque<Command>,
+    deferred: VecDeque<WriterCommand>,
 }
 
 impl WriterThread {
-    /// Starts the thread. It runs until it receives [`Command::Stop`] or all senders are dropped.
-    pub(in crate::chain) fn start(writer: Arc<Mutex<Writer>>, commands: Receiver<Command>) -> io::Result<Self> {
+    /// Starts the thread. It runs until it receives [`WriterCommand::Stop`] or all senders are dropped.
+    pub(in crate::chain) fn start(
+        writer: Arc<Mutex<ChainWriter>>,
+        commands: Receiver<WriterCommand>,
+    ) -> io::Result<Self> {
         let inbox = Inbox { commands, deferred: VecDeque::new() };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || run(&writer, inbox))?;
         Ok(Self(thread))
@@ -73,12 +76,12 @@ impl WriterThread {
     /// Waits until the writer has ended.
     pub fn join(self) {
         if self.0.join().is_err() {
-            tracing::error!("the chain's writer ended with a panic");
+            tracing::error!("the chain's writer panicked");
         }
     }
 }
 
-fn run(writer: &Mutex<Writer>, mut inbox: Inbox) {
+fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
         // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
@@ -86,29 +89,29 @@ fn run(writer: &Mutex<Writer>, mut inbox: Inbox) {
         let command = inbox.next(patience);
         let mut writer = writer.lock();
         match command {
-            Ok(Command::Wake) => {
+            Ok(WriterCommand::Wake) => {
                 writer.shared.woken.store(false, Ordering::Release);
                 writer.schedule.look_for(SealReason::Preamble);
             }
-            Ok(Command::Keep(waiting)) => writer.keep(inbox.all_to_keep(waiting)),
-            Ok(Command::TidyPool) => writer.tidy_pool(true),
-            Ok(Command::Change(change, reply)) => writer.change(change, reply),
+            Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
+            Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
+            Ok(WriterCommand::Change(change, reply)) => writer.change(change, reply),
             // The callers may have disconnected.
-            Ok(Command::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
-            Ok(Command::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
-            Ok(Command::Present(reply)) => {
+            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
+            Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
+            Ok(WriterCommand::Present(reply)) => {
                 let ahead = writer.shared.timing.lock().ahead();
                 drop(reply.send((writer.head(), ahead)));
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
+            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
         }
     }
 }
 
 impl Inbox {
     /// Waits for the next command, for `patience` at the longest if it is given.
-    fn next(&mut self, patience: Option<Duration>) -> Result<Command, RecvTimeoutError> {
+    fn next(&mut self, patience: Option<Duration>) -> Result<WriterCommand, RecvTimeoutError> {
         match (self.deferred.pop_front(), patience) {
             (Some(command), _) => Ok(command),
             (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -123,13 +126,13 @@ impl Inbox {
     }
 
     /// Returns this transaction and those of the commands that follow, so that they share one write.
-    fn all_to_keep(&mut self, first: StoreRequest) -> Vec<StoreRequest> {
+    fn all_to_store(&mut self, first: StoreRequest) -> Vec<StoreRequest> {
         let mut all = vec![first];
         while all.len() < MAX_KEPT
             && let Some(command) = self.deferred.pop_front().or_else(|| self.commands.try_recv().ok())
         {
             match command {
-                Command::Keep(waiting) => all.push(waiting),
+                WriterCommand::Store(waiting) => all.push(waiting),
                 other => {
                     self.deferred.push_front(other);
                     break;

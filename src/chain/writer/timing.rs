@@ -4,7 +4,7 @@ use std::{sync::Arc, time::Duration};
 
 use crate::{
     chain::{Clock, Head},
-    log::Shift,
+    log::TimeShift,
 };
 
 /// The chain's time.
@@ -30,17 +30,17 @@ impl Timing {
     }
 
     /// Returns the shift of the chain's time against the clock.
-    pub(in crate::chain) fn shift(&self) -> Shift {
-        Shift { ahead: self.offset, promised: self.next, interval: self.interval }
+    pub(in crate::chain) fn shift(&self) -> TimeShift {
+        TimeShift { ahead: self.offset, promised: self.next, interval: self.interval }
     }
 
     /// Sets the shift of the chain's time against the clock.
-    pub(in crate::chain) fn restore(&mut self, shift: Shift) {
+    pub(in crate::chain) fn restore(&mut self, shift: TimeShift) {
         (self.offset, self.next, self.interval) = (shift.ahead, shift.promised, shift.interval);
     }
 
     /// Adopts the time shift that another writer recorded with the newest block.
-    pub(super) fn adopt(&mut self, shift: Shift) {
+    pub(super) fn adopt(&mut self, shift: TimeShift) {
         self.restore(shift);
         self.sealed_ms = self.clock.now_ms();
     }

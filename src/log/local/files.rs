@@ -9,7 +9,7 @@ use super::{
     stream::LocalStream,
 };
 use crate::{
-    log::{ChainIdentity, LogError, ReadLog, Stored, Stream},
+    log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
     storage::{Storage, read_record_at, remove_file, with_draft},
 };
 
@@ -19,7 +19,7 @@ pub(super) const MAX_ENTRY: usize = 1 << 30;
 const WORD: usize = 8;
 
 /// The files of an open log.
-pub(super) struct Files {
+pub(super) struct LogFiles {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) identity: ChainIdentity,
     pub(super) positions: RwLock<Positions>,
@@ -61,14 +61,14 @@ pub(super) fn remove_segment(storage: &dyn Storage, first: u64) -> io::Result<()
     remove_file(storage, &offsets_name(first))
 }
 
-impl Files {
+impl LogFiles {
     /// Reads the entry at an offset of a segment.
-    fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<Stored, LogError> {
+    fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
         let name = segment_name(first);
         let place = || self.storage.describe(&name);
         let read = || read_record_at(&*self.storage.open(&name)?, offset, height, MAX_ENTRY);
         match read().map_err(|source| LogError::Io { file: place(), source })? {
-            Ok(bytes) => Ok(Stored { height, bytes }),
+            Ok(bytes) => Ok(StoredEntry { height, bytes }),
             Err(what) => Err(LogError::Damaged { file: place(), offset, height, what }),
         }
     }
@@ -114,12 +114,12 @@ impl Files {
     }
 }
 
-impl ReadLog for Files {
+impl ReadLog for LogFiles {
     fn heights(&self) -> Range<u64> {
         self.positions.read().heights()
     }
 
-    fn read(&self, height: u64) -> Result<Stored, LogError> {
+    fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
         let (first, offset) = {
             let positions = self.positions.read();
             let heights = positions.heights();
@@ -142,7 +142,7 @@ impl ReadLog for Files {
         }
     }
 
-    fn stream(&self, from: u64) -> Result<Stream, LogError> {
+    fn stream(&self, from: u64) -> Result<EntryStream, LogError> {
         let positions = self.positions.read();
         let end = positions.heights().end;
         let Some(at) = positions.firsts.partition_point(|first| *first <= from).checked_sub(1) else {

@@ -19,7 +19,7 @@ use self::{
     segment::{Segment, segment_name, segments},
     writer::LocalLog,
 };
-use super::{BlockLog, ChainIdentity, Durability, Entry, Extent, LogError, LogStore};
+use super::{BlockLog, ChainIdentity, Durability, Extent, LogEntry, LogError, LogStore};
 use crate::{
     codec::Malformed,
     storage::{Storage, Tail, copy_file},
@@ -83,7 +83,7 @@ impl LogStore for LocalLogs {
             for stored in segment.entries() {
                 let malformed =
                     |error: Malformed| LogError::Malformed { height: stored.height, what: error.to_string() };
-                if let Some(to) = Entry::reverts_to(&stored.bytes).map_err(malformed)? {
+                if let Some(to) = LogEntry::reverts_to(&stored.bytes).map_err(malformed)? {
                     extent.reverts.push((stored.height, to));
                 }
             }

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use crate::{
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, LogError, Stored},
+    log::{ChainIdentity, LogError, StoredEntry},
     storage::{HEADER, Records, Storage, StoredFile, Tail, write_record},
 };
 
@@ -112,16 +112,16 @@ impl Segment {
     }
 
     /// Returns the entry at this height.
-    pub(super) fn get(&self, height: u64) -> Option<Stored> {
+    pub(super) fn get(&self, height: u64) -> Option<StoredEntry> {
         let index = height.checked_sub(self.first)? as usize;
         let offset = *self.offsets.get(index)?;
         let end = self.offsets.get(index + 1).copied().unwrap_or(self.length);
         let bytes = self.bytes[offset as usize + HEADER..end as usize - 1].to_vec();
-        Some(Stored { height, bytes })
+        Some(StoredEntry { height, bytes })
     }
 
     /// Iterates over the entries, oldest first.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Stored> {
+    pub(super) fn entries(&self) -> impl Iterator<Item = StoredEntry> {
         (self.first..self.end()).filter_map(|height| self.get(height))
     }
 

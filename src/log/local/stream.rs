@@ -4,7 +4,7 @@ use std::{collections::VecDeque, sync::Arc};
 
 use super::segment::Segment;
 use crate::{
-    log::{ChainIdentity, LogError, Stored},
+    log::{ChainIdentity, LogError, StoredEntry},
     storage::Storage,
 };
 
@@ -30,7 +30,7 @@ impl LocalStream {
         Self { storage, identity, firsts, segment: None, next, end }
     }
 
-    fn advance(&mut self) -> Result<Option<Stored>, LogError> {
+    fn advance(&mut self) -> Result<Option<StoredEntry>, LogError> {
         while self.next < self.end {
             if let Some(stored) = self.segment.as_ref().and_then(|segment| segment.get(self.next)) {
                 self.next += 1;
@@ -55,7 +55,7 @@ impl LocalStream {
 }
 
 impl Iterator for LocalStream {
-    type Item = Result<Stored, LogError>;
+    type Item = Result<StoredEntry, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.advance().transpose();

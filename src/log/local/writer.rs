@@ -5,12 +5,12 @@ use std::{io, sync::Arc};
 use parking_lot::RwLock;
 
 use super::{
-    files::{Files, MAX_ENTRY, Positions, remove_segment, write_offsets},
+    files::{LogFiles, MAX_ENTRY, Positions, remove_segment, write_offsets},
     segment::{Segment, draft, establish, rewrite, segment_name, segments},
 };
 use crate::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, LogEntry, LogError, ReadLog},
     storage::{Storage, StoredFile, Tail, write_record},
 };
 
@@ -26,7 +26,7 @@ const CHUNK: usize = 1 << 20;
 
 /// The writer of a log in files.
 pub(super) struct LocalLog {
-    files: Arc<Files>,
+    files: Arc<LogFiles>,
     durability: Durability,
     segment_bytes: u64,
     newest: Newest,
@@ -88,7 +88,7 @@ impl LocalLog {
         }
         let (newest, positions) = open_newest(&*storage, identity, firsts)?;
         let (allocated, end) = (newest.length, newest.first + positions.offsets.len() as u64);
-        let files = Arc::new(Files { storage, identity, positions: RwLock::new(positions) });
+        let files = Arc::new(LogFiles { storage, identity, positions: RwLock::new(positions) });
         files.expect_complete()?;
         Ok(Self {
             files,
@@ -190,7 +190,7 @@ impl BlockLog for LocalLog {
         self.end
     }
 
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError> {
+    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError> {
         if let Some(reason) = self.failed.clone() {
             return Err(AppendError::Unknown { file: self.name(), reason });
         }

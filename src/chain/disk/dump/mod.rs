@@ -66,7 +66,7 @@ pub enum DumpError {
         found: alloy_primitives::B256,
     },
     /// The numbers of blocks and of their changes differ.
-    #[error("{0} blocks, but the changes of {1}")]
+    #[error("{0} blocks, but changes of {1}")]
     Changes(usize, usize),
     /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; load the dump into a node without --data-dir")]

@@ -25,9 +25,9 @@ pub(super) struct WholeChain<'a> {
 }
 
 /// A list of the items of an iterator.
-struct List<F>(F);
+struct StreamedList<F>(F);
 
-impl<F, I> Serialize for List<F>
+impl<F, I> Serialize for StreamedList<F>
 where
     F: Fn() -> I,
     I: IntoIterator<Item: Serialize>,
@@ -38,9 +38,9 @@ where
 }
 
 /// An object with the members of an iterator.
-struct Members<F>(F);
+struct StreamedMembers<F>(F);
 
-impl<F, I, K, V> Serialize for Members<F>
+impl<F, I, K, V> Serialize for StreamedMembers<F>
 where
     F: Fn() -> I,
     I: IntoIterator<Item = (K, V)>,
@@ -58,10 +58,11 @@ impl Serialize for WholeChain<'_> {
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("block", &environment(head))?;
         let accounts = || head.state.accounts().map(|account| (account.address, AnvilAccount(account)));
-        whole.serialize_entry("accounts", &Members(accounts))?;
+        whole.serialize_entry("accounts", &StreamedMembers(accounts))?;
         whole.serialize_entry("best_block_number", &head.number())?;
-        whole.serialize_entry("blocks", &List(|| head.blocks_from(0).map(DumpedBlock::of)))?;
-        whole.serialize_entry("transactions", &List(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
+        whole.serialize_entry("blocks", &StreamedList(|| head.blocks_from(0).map(DumpedBlock::of)))?;
+        whole
+            .serialize_entry("transactions", &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
         whole.serialize_entry("historical_states", &())?;
         // The states are left out if the oldest one is pruned, or on a fork, where they depend on the other node.
         let oldest = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none());
@@ -106,7 +107,7 @@ impl Serialize for AnvilAccount<'_> {
         written.serialize_field("balance", &account.balance)?;
         written.serialize_field("code", &account.code().original_bytes())?;
         let storage = || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
-        written.serialize_field("storage", &Members(storage))?;
+        written.serialize_field("storage", &StreamedMembers(storage))?;
         written.end()
     }
 }
@@ -127,10 +128,11 @@ impl Serialize for WrittenHistory<'_> {
         let mut own = serializer.serialize_struct("WrittenHistory", 5)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
-        own.serialize_field("base", &List(|| accounts.iter().copied().map(of_account)))?;
-        let blocks = || head.changes_from(head.oldest() + 1).map(|all| List(move || all.iter().map(|each| of(each))));
-        own.serialize_field("blocks", &List(blocks))?;
-        own.serialize_field("edits", &List(|| head.edits().iter().map(|each| of(each))))?;
+        own.serialize_field("base", &StreamedList(|| accounts.iter().copied().map(of_account)))?;
+        let blocks =
+            || head.changes_from(head.oldest() + 1).map(|all| StreamedList(move || all.iter().map(|each| of(each))));
+        own.serialize_field("blocks", &StreamedList(blocks))?;
+        own.serialize_field("edits", &StreamedList(|| head.edits().iter().map(|each| of(each))))?;
         own.end()
     }
 }
@@ -150,7 +152,7 @@ struct WrittenChange<T> {
 }
 
 fn of(changes: &Changes) -> impl Serialize + '_ {
-    List(|| changes.0.iter().map(of_change))
+    StreamedList(|| changes.0.iter().map(of_change))
 }
 
 fn of_change(change: &AccountChange) -> WrittenChange<&[(U256, U256)]> {
@@ -171,7 +173,7 @@ fn of_change(change: &AccountChange) -> WrittenChange<&[(U256, U256)]> {
 /// Returns the change that creates an account.
 fn of_account(account: &Account) -> WrittenChange<impl Serialize + '_> {
     let code = account.contract.as_ref().filter(|contract| contract.code_hash != KECCAK_EMPTY);
-    let storage = slots(account).next().map(|_| List(|| slots(account).map(|slot| (slot.index, slot.value))));
+    let storage = slots(account).next().map(|_| StreamedList(|| slots(account).map(|slot| (slot.index, slot.value))));
     WrittenChange {
         address: account.address,
         after: Some(DumpedFields {
