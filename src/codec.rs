@@ -1,7 +1,7 @@
 //! The binary encoding of data on disk: a sequence of numbers, byte strings and lists.
 //!
-//! The encoding is not self-describing: a reader knows what follows. It trusts nothing: every length is checked against the
-//! remaining bytes before memory is allocated for it, and trailing bytes are an error.
+//! The encoding is not self-describing: a reader knows what follows. It trusts nothing: every length is checked against
+//! the remaining bytes before memory is allocated for it, and trailing bytes are an error.
 
 use alloy_primitives::U256;
 
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_round_trip() {
         let mut writer = Writer::default();
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
         let signed = [0, -1, 1, i64::MIN, i64::MAX];
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn malformed_values_are_rejected() {
         assert!(Reader::new(&[0xff; 10]).number().is_err(), "more than 64 bits");
         assert!(Reader::new(&[0x80]).number().is_err(), "ends too soon");
         assert!(Reader::new(&[33; 40]).wide().is_err(), "more than 256 bits");

@@ -87,8 +87,8 @@ impl Transaction {
         Ok(Self { envelope, sender, public_key: Some(key) })
     }
 
-    /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature has
-    /// an `s` of zero, and transactions of different senders get different hashes.
+    /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature
+    /// has an `s` of zero, and transactions of different senders get different hashes.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
         let signature = Signature::new(sender.into_word().into(), U256::ZERO, false);
         Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
@@ -123,9 +123,9 @@ impl Transaction {
 }
 
 impl Submission {
-    /// Decodes the parameter of `eth_sendRawTransaction` (EIP-2718; EIP-4844 in its network form with the sidecar), recovers
-    /// the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state and belongs on
-    /// the caller's thread.
+    /// Decodes the parameter of `eth_sendRawTransaction` (EIP-2718; EIP-4844 in its network form with the sidecar),
+    /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state
+    /// and belongs on the caller's thread.
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
         let pooled = NetworkEnvelope::decode_2718_exact(raw).map_err(|error| {
             let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
@@ -149,8 +149,8 @@ impl Submission {
     }
 }
 
-/// Recovers the address and the compressed public key of a signature over `hash`. Uses libsecp256k1, which takes a sixth of
-/// the time of a portable implementation, as recovery is most of the cost of accepting a transaction.
+/// Recovers the address and the compressed public key of a signature over `hash`. Uses libsecp256k1, which takes a
+/// sixth of the time of a portable implementation, as recovery is most of the cost of accepting a transaction.
 pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, CompressedKey)> {
     let mut compact = [0u8; 64];
     compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());

@@ -194,7 +194,8 @@ impl Chain {
         self.shared.sealing.lock().mining
     }
 
-    /// Returns the chain's time, in seconds since the Unix epoch: the timestamp of the next block, unless its parent is later.
+    /// Returns the chain's time, in seconds since the Unix epoch: the timestamp of the next block, unless its parent is
+    /// later.
     pub fn now(&self) -> u64 {
         self.shared.timing.lock().now()
     }
@@ -273,8 +274,8 @@ impl Chain {
         self.ask(WriterCommand::Obstacle).await
     }
 
-    /// Returns the head after all earlier requests to the writer, and the number of seconds by which the chain's time is
-    /// then ahead of the clock.
+    /// Returns the head after all earlier requests to the writer, and the number of seconds by which the chain's time
+    /// is then ahead of the clock.
     pub async fn present(&self) -> Result<(Arc<Head>, i64), Stopped> {
         self.ask(WriterCommand::Present).await
     }
@@ -302,8 +303,8 @@ impl Chain {
         self.shared.phases.distributions()
     }
 
-    /// Returns the counts of blocks sealed since the start, and of their transactions and gas. Blocks that were removed later
-    /// stay counted.
+    /// Returns the counts of blocks sealed since the start, and of their transactions and gas. Blocks that were removed
+    /// later stay counted.
     pub fn produced(&self) -> &Produced {
         &self.shared.produced
     }

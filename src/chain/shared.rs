@@ -31,14 +31,14 @@ pub enum Mining {
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
-/// An implementation depends on its arguments only: it is called for the pending block, which is never sealed, as well as
-/// for sealed ones.
+/// An implementation depends on its arguments only: it is called for the pending block, which is never sealed, as well
+/// as for sealed ones.
 pub trait Preamble: Send + Sync {
     /// Returns whether a block with this environment should begin with a preamble. Called often; must be quick.
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
 
-    /// Returns the least time on the clock between blocks that contain nothing but a preamble; `None` if there are no such
-    /// blocks.
+    /// Returns the least time on the clock between blocks that contain nothing but a preamble; `None` if there are no
+    /// such blocks.
     fn alone_every(&self) -> Option<Duration>;
 
     /// Returns the transactions.
@@ -143,9 +143,9 @@ impl SharedChain {
         self.preamble.as_deref().filter(|_| head.state.base().is_none())
     }
 
-    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the chain's time, which blocks
-    /// may advance, so the clock's time must have passed as well, lest each block cause the next. Settings that a
-    /// development method made for the next block are left to the block that its caller is about to cause.
+    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the chain's time, which
+    /// blocks may advance, so the clock's time must have passed as well, lest each block cause the next. Settings that
+    /// a development method made for the next block are left to the block that its caller is about to cause.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
         let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);

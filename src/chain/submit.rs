@@ -13,8 +13,8 @@ use crate::block::Submission;
 const MAX_ROUNDS: u64 = 16;
 
 impl Chain {
-    /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is checked on the caller's
-    /// thread. With instant mining it is sealed once the caller awaits [`settled`](Self::settled).
+    /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is checked on the
+    /// caller's thread. With instant mining it is sealed once the caller awaits [`settled`](Self::settled).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
         let _arrival = self.shared.arrivals.begin();
         self.accept(Submission::decode(raw)?)
@@ -36,8 +36,8 @@ impl Chain {
         Ok(accepted)
     }
 
-    /// Removes expired transactions from the pool: those that have waited for another one or for a lower base fee for longer
-    /// than the pool's limits allow.
+    /// Removes expired transactions from the pool: those that have waited for another one or for a lower base fee for
+    /// longer than the pool's limits allow.
     pub fn expire_waiting(&self) {
         let base_fee = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
         let count = self.shared.pool.expire(base_fee);
@@ -48,9 +48,9 @@ impl Chain {
         }
     }
 
-    /// Waits, with instant mining, until the block of an accepted transaction is published. A transaction that waits for a
-    /// missing nonce, a lower base fee or a block that is due later is instead acknowledged at once, or as soon as it is
-    /// stored if the chain has a data directory.
+    /// Waits, with instant mining, until the block of an accepted transaction is published. A transaction that waits
+    /// for a missing nonce, a lower base fee or a block that is due later is instead acknowledged at once, or as soon
+    /// as it is stored if the chain has a data directory.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
         if self.mining() == Mining::Instant {
@@ -112,7 +112,8 @@ impl Chain {
     }
 }
 
-/// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's state is then unknown.
+/// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's state is then
+/// unknown.
 struct SealGuard<'a>(&'a Chain);
 
 impl Drop for SealGuard<'_> {

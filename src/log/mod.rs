@@ -1,8 +1,8 @@
 //! Order and durability: the chain is a log of [entries](Entry), from which everything else is derived.
 //!
-//! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height with
-//! a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in files;
-//! [`MemoryLog`] keeps one in memory and fails on demand. Knows nothing of execution.
+//! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height
+//! with a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in
+//! files; [`MemoryLog`] keeps one in memory and fails on demand. Knows nothing of execution.
 
 mod entry;
 mod error;
@@ -27,8 +27,8 @@ pub enum Durability {
     /// The entry is synced to the device: a power failure loses nothing that was acknowledged.
     #[default]
     Fsync,
-    /// The entry is handed to the operating system, which writes it later: the end of the process loses nothing, but a power
-    /// failure or a crash of the system may lose the newest blocks.
+    /// The entry is handed to the operating system, which writes it later: the end of the process loses nothing, but a
+    /// power failure or a crash of the system may lose the newest blocks.
     Os,
 }
 
@@ -66,13 +66,13 @@ pub trait BlockLog: Send {
     /// Returns the height of the next entry.
     fn end(&self) -> u64;
 
-    /// Appends an entry at height `expected`, and returns once it is as durable as configured. After an error the log is
-    /// unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another writer was
-    /// first: its entries can be [streamed](ReadLog::stream) from `expected` on.
+    /// Appends an entry at height `expected`, and returns once it is as durable as configured. After an error the log
+    /// is unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another writer
+    /// was first: its entries can be [streamed](ReadLog::stream) from `expected` on.
     fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError>;
 
-    /// Returns whether an entry was refused, and since then neither one as large was appended nor a [probe](Self::probe)
-    /// succeeded.
+    /// Returns whether an entry was refused, and since then neither one as large was appended nor a
+    /// [probe](Self::probe) succeeded.
     fn is_obstructed(&self) -> bool;
 
     /// Checks whether there is space for an entry as large as the largest refused one, without appending anything.
@@ -119,8 +119,8 @@ pub trait LogStore: Send + Sync {
     /// after an interruption.
     fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError>;
 
-    /// Copies the log to `to` while a node may be writing to it. Returns the height at which the copy ends, which is not
-    /// below that of the log when the call began.
+    /// Copies the log to `to` while a node may be writing to it. Returns the height at which the copy ends, which is
+    /// not below that of the log when the call began.
     fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError>;
 }
 

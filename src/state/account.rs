@@ -15,8 +15,9 @@ use crate::block::CompressedKey;
 pub struct Account {
     /// The address, whose hash is the trie's key.
     pub address: Address,
-    /// Cosmos account number, in the order of first appearance. It never changes, not even when the account is destroyed
-    /// and created again. [`UNNUMBERED`](Self::UNNUMBERED) if the account was only read from the base of a fork.
+    /// Cosmos account number, in the order of first appearance. It never changes, not even when the account is
+    /// destroyed and created again. [`UNNUMBERED`](Self::UNNUMBERED) if the account was only read from the base of a
+    /// fork.
     pub number: u32,
     /// Number of transactions sent or, for a contract, of contracts created.
     pub nonce: u64,
@@ -39,8 +40,8 @@ pub struct Contract {
     pub storage: Trie<Slot>,
     /// The root of `storage`.
     pub storage_root: B256,
-    /// On a fork: whether the storage is complete because it was wiped since the fork, instead of being the difference to
-    /// the base.
+    /// On a fork: whether the storage is complete because it was wiped since the fork, instead of being the difference
+    /// to the base.
     pub owns_storage: bool,
 }
 

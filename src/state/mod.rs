@@ -69,7 +69,8 @@ pub trait ReadState: Send + Sync {
         false
     }
 
-    /// Returns the root that the state would have with these changes. Only a state that holds all accounts can compute it.
+    /// Returns the root that the state would have with these changes. Only a state that holds all accounts can compute
+    /// it.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
         Err(ReadError("intermediate roots need the whole state".to_owned()))
     }
@@ -254,8 +255,8 @@ impl State {
     }
 }
 
-/// Returns the contract after a change of code or storage, or `None` if neither is left. On a fork, zero slots are held, as
-/// otherwise the base's value would reappear.
+/// Returns the contract after a change of code or storage, or `None` if neither is left. On a fork, zero slots are
+/// held, as otherwise the base's value would reappear.
 fn changed_contract(
     before: Option<Arc<Contract>>,
     change: &AccountChange,

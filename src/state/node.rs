@@ -98,8 +98,8 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf, if the key goes `through`
-    /// it. Encodings shorter than a hash are embedded in the parent instead.
+    /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf, if the key goes
+    /// `through` it. Encodings shorter than a hash are embedded in the parent instead.
     pub(super) fn proof(&self, depth: usize, through: bool, proof: &mut Vec<Vec<u8>>) {
         let scratch = &mut Scratch::default();
         let mut push = |encoded: Vec<u8>| {

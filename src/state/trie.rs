@@ -6,9 +6,9 @@
 //!
 //! Compute the root *before* cloning: nodes whose hash is not cached yet would have to be copied to store it.
 //!
-//! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An extension is not a node of
-//! its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie), but only their
-//! length matters.
+//! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An extension is not a node
+//! of its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie), but only
+//! their length matters.
 
 use std::sync::Arc;
 

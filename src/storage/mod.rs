@@ -1,5 +1,5 @@
-//! An abstraction of files that tests can make fail: [`Storage`] is a flat directory, [`Directory`] one of the file system,
-//! and [records](write_record) frame the content so that a reader detects damage.
+//! An abstraction of files that tests can make fail: [`Storage`] is a flat directory, [`Directory`] one of the file
+//! system, and [records](write_record) frame the content so that a reader detects damage.
 
 mod directory;
 mod record;
@@ -119,8 +119,8 @@ pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result
     target.sync()
 }
 
-/// Writes a draft and renames it, so that readers find the whole file or none. The draft of a failed write is removed, as it
-/// would take up the space that is left on a full disk.
+/// Writes a draft and renames it, so that readers find the whole file or none. The draft of a failed write is removed,
+/// as it would take up the space that is left on a full disk.
 pub fn with_draft<T>(
     storage: &dyn Storage,
     name: &str,

@@ -11,8 +11,8 @@ use crate::storage::{Storage, copy_file};
 /// Most attempts at copying the checkpoints, which the node may remove when it has written a newer one.
 const ATTEMPTS: u32 = 5;
 
-/// Copies a chain to `to`, which must be empty or contain an interrupted backup. Returns the height at which the copy's log
-/// ends.
+/// Copies a chain to `to`, which must be empty or contain an interrupted backup. Returns the height at which the copy's
+/// log ends.
 pub fn backup(from: &ChainStore, to: &dyn Storage) -> Result<u64, ArchiveError> {
     let file = chain_in(&*from.storage)?;
     unfinished::begin(to, unfinished::CopyCommand::Backup)?;
@@ -48,7 +48,8 @@ fn copy_chain(from: &ChainStore, to: &dyn Storage, file: &ChainFile) -> Result<u
     Ok(end)
 }
 
-/// Copies all checkpoints. They are few, and telling those of reverted entries apart would require reading the whole log.
+/// Copies all checkpoints. They are few, and telling those of reverted entries apart would require reading the whole
+/// log.
 fn copy_checkpoints(from: &dyn Storage, to: &dyn Storage) -> io::Result<()> {
     for attempt in 1.. {
         let copied =

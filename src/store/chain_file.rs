@@ -154,7 +154,8 @@ impl ChainFile {
         write().map_err(|error| ChainFileError::Io(storage.describe(NAME), error))
     }
 
-    /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if that is known beforehand.
+    /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if that is known
+    /// beforehand.
     pub fn check(
         &self,
         storage: &dyn Storage,

@@ -1,7 +1,7 @@
 //! Checkpoints: the whole state at a height of the log, so that a start need not read the log from its beginning.
 //!
-//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in records of a megabyte, and
-//! an empty record that marks the end. The file is renamed to its final name once all of it is on disk.
+//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in records of a megabyte,
+//! and an empty record that marks the end. The file is renamed to its final name once all of it is on disk.
 
 use std::{io, sync::Arc};
 

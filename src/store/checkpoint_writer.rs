@@ -29,8 +29,8 @@ pub struct CheckpointWriter {
 }
 
 impl CheckpointWriter {
-    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is the approximate
-    /// size of the log after the newest checkpoint, in bytes.
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is the
+    /// approximate size of the log after the newest checkpoint, in bytes.
     pub fn start(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,

@@ -15,8 +15,8 @@ use crate::storage::{Directory, Storage};
 /// The lock file.
 pub(super) const LOCK: &str = "lock";
 
-/// The number of retries of the lock, and the pause between them: the previous holder may be exiting, and a child process
-/// that it is just starting holds the lock until it executes its program.
+/// The number of retries of the lock, and the pause between them: the previous holder may be exiting, and a child
+/// process that it is just starting holds the lock until it executes its program.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 

@@ -44,8 +44,8 @@ pub enum Found {
     Transaction(Arc<Block>, usize),
 }
 
-/// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock only to list the parts
-/// to search.
+/// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock only to list the
+/// parts to search.
 pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
@@ -86,8 +86,8 @@ impl Tables {
 }
 
 impl History {
-    /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match the log. A part grows until
-    /// its entries have `part_bytes` bytes.
+    /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match the log. A part grows
+    /// until its entries have `part_bytes` bytes.
     pub fn open(
         storage: Arc<dyn Storage>,
         log: Arc<dyn ReadLog>,
@@ -208,8 +208,8 @@ impl History {
         self.tables.read().reverts.is_void(height, end)
     }
 
-    /// Returns the height of the newest checkpoint from which the chain can be replayed as it was when the log had `end`
-    /// entries.
+    /// Returns the height of the newest checkpoint from which the chain can be replayed as it was when the log had
+    /// `end` entries.
     pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
         let heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -218,8 +218,8 @@ impl History {
         Ok(heights.into_iter().rev().find(leads))
     }
 
-    /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest first. Checkpoints of
-    /// reverted entries, or from before the log, are excluded.
+    /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest first. Checkpoints
+    /// of reverted entries, or from before the log, are excluded.
     pub fn bases(&self) -> io::Result<Vec<u64>> {
         let mut heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -329,8 +329,8 @@ impl History {
         Ok(checkpoint)
     }
 
-    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
-    /// oldest first; all numbers if `wanted` is empty.
+    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of
+    /// `wanted`, oldest first; all numbers if `wanted` is empty.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         if wanted.is_empty() {
             return (from..=to).collect();

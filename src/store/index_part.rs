@@ -28,8 +28,8 @@ impl IndexPart {
         }
     }
 
-    /// Returns windows of its blocks up to `last`, newest first: the first and the last block of each. The windows grow, so
-    /// that a search that ends early reads little and one that finds nothing takes few steps.
+    /// Returns windows of its blocks up to `last`, newest first: the first and the last block of each. The windows
+    /// grow, so that a search that ends early reads little and one that finds nothing takes few steps.
     pub(super) fn windows(&self, last: u64) -> Vec<(u64, u64)> {
         const FIRST: u64 = 512;
         let Some((first, newest)) = self.numbers() else { return Vec::new() };
@@ -52,8 +52,8 @@ impl IndexPart {
     }
 }
 
-/// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending order.
-/// The result may include some that lack one.
+/// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending
+/// order. The result may include some that lack one.
 pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
     /// With so few candidates left, reading the blocks is cheaper than looking up further keys.
     const FEW: usize = 16;

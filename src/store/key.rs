@@ -2,8 +2,8 @@
 
 use alloy_primitives::{Address, B256, Log, U256};
 
-/// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so callers check the logs
-/// that they find.
+/// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so callers check the
+/// logs that they find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogKey(pub u64);
 

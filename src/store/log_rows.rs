@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_a_plain_list_would() {
+    fn finds_the_same_rows_as_a_plain_list() {
         let (mut rows, mut all) = (LogRows::default(), Vec::new());
         let mut mixed = 7u64;
         for number in 0..6_000u64 {

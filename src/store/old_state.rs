@@ -1,5 +1,5 @@
-//! Historical states, read from disk on demand: each account or slot comes from the newest entry that changed it, or else
-//! from the oldest checkpoint. States before that checkpoint are not available.
+//! Historical states, read from disk on demand: each account or slot comes from the newest entry that changed it, or
+//! else from the oldest checkpoint. States before that checkpoint are not available.
 
 use std::{fmt, sync::Arc};
 
@@ -116,8 +116,8 @@ impl OldState {
         self.history.block_below(number, self.below).map(|block| block.hash)
     }
 
-    /// Returns the value that `says` extracts from the newest change under a key, and its height. Changes of colliding keys
-    /// are skipped.
+    /// Returns the value that `says` extracts from the newest change under a key, and its height. Changes of colliding
+    /// keys are skipped.
     fn newest<T>(
         &self,
         key: StateKey,

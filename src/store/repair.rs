@@ -16,9 +16,9 @@ pub struct Repaired {
     pub aside: Vec<String>,
 }
 
-/// Truncates the log before the first entry that is damaged or missing, or that reverts to a state of which no checkpoint
-/// is left, and puts everything after it aside. Returns `None` if there is no such entry. Changes nothing if no usable
-/// checkpoint would be left. Can be repeated after an interruption.
+/// Truncates the log before the first entry that is damaged or missing, or that reverts to a state of which no
+/// checkpoint is left, and puts everything after it aside. Returns `None` if there is no such entry. Changes nothing if
+/// no usable checkpoint would be left. Can be repeated after an interruption.
 pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
     let ChainStore { storage, log } = chain;
     let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };

@@ -1,9 +1,10 @@
 //! The reverts of a log, which determine the entries in effect.
 //!
-//! A revert at height `at` to height `to` restores the chain as it was when the log had `to` entries. It undoes every entry
-//! from `to` up to itself, including earlier reverts, so that entries below `to` which those had undone are in effect again.
-//! The reverts in effect after it are therefore itself and those that were in effect at height `to`, the last of which is
-//! the last revert below `to`. Reverts thus form a tree, in which those in effect at any height are one path.
+//! A revert at height `at` to height `to` restores the chain as it was when the log had `to` entries. It undoes every
+//! entry from `to` up to itself, including earlier reverts, so that entries below `to` which those had undone are in
+//! effect again. The reverts in effect after it are therefore itself and those that were in effect at height `to`, the
+//! last of which is the last revert below `to`. Reverts thus form a tree, in which those in effect at any height are
+//! one path.
 
 /// The reverts of a log, in order.
 #[derive(Debug, Default)]
@@ -54,7 +55,8 @@ impl Reverts {
         }
     }
 
-    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at `height`.
+    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at
+    /// `height`.
     pub(super) fn leads(&self, height: u64, end: u64) -> bool {
         height <= end && height.checked_sub(1).is_none_or(|last| !self.is_void(last, end))
     }
@@ -94,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_counts_at_any_height_is_what_the_log_says_entry_by_entry(
+        fn entries_in_effect_at_any_height_match_the_model(
             raw in prop::collection::vec(prop::option::weighted(0.4, 0..1_000_u64), 0..120),
         ) {
             let entries: Vec<Option<u64>> =
@@ -123,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn many_reverts_are_taken_in_and_asked_about_in_no_time() {
+    fn many_reverts_are_inserted_and_queried_quickly() {
         const COUNT: u64 = 200_000;
         let (mut reverts, start) = (Reverts::default(), Instant::now());
         for pair in 0..COUNT {

@@ -10,8 +10,8 @@ use super::{
 use crate::storage::{Storage, StoredFile, with_draft};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"tetridx3");
-/// Number of words in the head: magic, heights of the first entry and after the last, checksum of the last entry, lengths
-/// of the five tables, checksum of the tables, checksum of the head.
+/// Number of words in the head: magic, heights of the first entry and after the last, checksum of the last entry,
+/// lengths of the five tables, checksum of the tables, checksum of the head.
 const HEAD: usize = 11;
 const WORD: usize = 8;
 /// Number of rows between two fences. Fences are held in memory, so that a search reads from disk once.

@@ -1,5 +1,5 @@
-//! The mark of a directory into which a chain is being copied. It distinguishes a copy that was interrupted early from an
-//! empty directory, in which a start would create a new chain.
+//! The mark of a directory into which a chain is being copied. It distinguishes a copy that was interrupted early from
+//! an empty directory, in which a start would create a new chain.
 //!
 //! The file is synced before anything else in the directory changes, and removed after everything else is synced.
 
@@ -91,7 +91,8 @@ pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
     Ok(Mark::load(storage)?.map(|mark| mark.describe(storage)))
 }
 
-/// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is cleared.
+/// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is
+/// cleared.
 pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), ArchiveError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,

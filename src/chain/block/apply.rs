@@ -47,8 +47,8 @@ pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, ApplyEr
     execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
 }
 
-/// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious Dragon, when a chain id in
-/// `v` is just an invalid `v`.
+/// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious Dragon, when a chain id
+/// in `v` is just an invalid `v`.
 pub(in crate::chain) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
     matches!(envelope, Envelope::Legacy(_)) && envelope.chain_id().is_some() && !rules.has(Fork::SpuriousDragon)
 }

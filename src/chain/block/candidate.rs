@@ -30,7 +30,8 @@ pub(in crate::chain) struct Candidate {
 }
 
 impl Candidate {
-    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with `until`, into the time.
+    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with `until`, into the
+    /// time.
     pub(in crate::chain) fn build(
         head: &Head,
         environment: &Environment,

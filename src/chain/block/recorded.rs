@@ -44,7 +44,8 @@ impl Replayed {
     }
 }
 
-/// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded one.
+/// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded
+/// one.
 pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {

@@ -113,8 +113,8 @@ impl Recovered {
     }
 }
 
-/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With `expected`, builds the
-/// genesis block in any case and rejects a directory with a different one.
+/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With `expected`, builds
+/// the genesis block in any case and rejects a directory with a different one.
 pub fn open(
     opening: Opening,
     expected: bool,
@@ -187,7 +187,8 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     Ok(file)
 }
 
-/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too close to the log's end.
+/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too close to the log's
+/// end.
 pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -196,7 +197,8 @@ pub(super) fn newest_checkpoint(
 ) -> Result<Checkpoint, OpenError> {
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let heights = checkpoints(storage).map_err(failed)?;
-    // Compaction removes entries together with the checkpoints before them, so an older checkpoint means a missing part.
+    // Compaction removes entries together with the checkpoints before them, so an older checkpoint means a missing
+    // part.
     if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
         return Err(LogError::Missing { from: oldest, to: history.start(), place: storage.describe("") }.into());
     }
@@ -223,8 +225,8 @@ pub(super) fn newest_checkpoint(
     Err(failure.unwrap_or_else(|| CheckpointError::none(storage.describe(""))).into())
 }
 
-/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end` entries, with the size of the
-/// replayed entries in bytes.
+/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end` entries, with the size of
+/// the replayed entries in bytes.
 pub(in crate::chain) fn replay(
     params: Arc<ChainParams>,
     limits: HistoryLimits,

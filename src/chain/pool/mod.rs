@@ -1,7 +1,7 @@
 //! The pool of pending transactions.
 //!
-//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is held for bookkeeping
-//! only: senders are recovered and stateless checks are done before it is taken.
+//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is held for
+//! bookkeeping only: senders are recovered and stateless checks are done before it is taken.
 
 mod order;
 mod price;
@@ -94,8 +94,8 @@ pub struct Pooled {
 pub struct Accepted {
     /// The pooled transaction.
     pub pooled: Arc<Pooled>,
-    /// Resolves when the transaction is in a published block or is rejected. `None` if the next block cannot include it: a
-    /// nonce before it is missing, or the base fee is above its fee cap.
+    /// Resolves when the transaction is in a published block or is rejected. `None` if the next block cannot include
+    /// it: a nonce before it is missing, or the base fee is above its fee cap.
     pub included: Option<oneshot::Receiver<Result<(), SubmitError>>>,
 }
 
@@ -114,8 +114,8 @@ struct PoolState {
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     /// Size of all transactions, in bytes.
     bytes: usize,
-    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty, so that a pool with room
-    /// pays nothing for it.
+    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty, so that a pool with
+    /// room pays nothing for it.
     ranking: Option<Ranking>,
     arrivals: u64,
     /// Hashes of the newest arrivals, oldest first.
@@ -141,9 +141,9 @@ impl Pool {
         Self { clock, inner: Mutex::new(inner) }
     }
 
-    /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is read
-    /// from a head at least as new as the last one that the pool has [settled](Self::settle). `fee_floor` is the next block's
-    /// base fee.
+    /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is
+    /// read from a head at least as new as the last one that the pool has [settled](Self::settle). `fee_floor` is the
+    /// next block's base fee.
     pub fn insert(
         &self,
         submission: Submission,

@@ -199,8 +199,8 @@ impl Sender {
         }
     }
 
-    /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a lower
-    /// base fee.
+    /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a
+    /// lower base fee.
     pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<PoolSlot> {
         let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);

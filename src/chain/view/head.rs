@@ -142,8 +142,8 @@ impl Head {
         head
     }
 
-    /// Marks the state as edited since the newest block by changes that are not known, so that it is never taken for the
-    /// state after that block.
+    /// Marks the state as edited since the newest block by changes that are not known, so that it is never taken for
+    /// the state after that block.
     pub(in crate::chain) fn with_unknown_edits(mut self) -> Self {
         let number = self.number();
         if let Some(record) = self.records.get(number).cloned() {
@@ -220,8 +220,8 @@ impl Head {
         self.blocks.candidates(from, to, wanted)
     }
 
-    /// Returns the state after the block with this number. A state that is not held is rebuilt, at the cost of applying a
-    /// few thousand changes. A state older than the history in memory is read from disk on demand and has no roots.
+    /// Returns the state after the block with this number. A state that is not held is rebuilt, at the cost of applying
+    /// a few thousand changes. A state older than the history in memory is read from disk on demand and has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
         let edited = number < self.number() && self.records.get(number).is_some_and(|record| record.edited);
         let held = if edited { Err(Pruned(number)) } else { self.held_after(number) };
@@ -342,8 +342,8 @@ impl Head {
         }
     }
 
-    /// Returns the head with `block` appended, and the blocks that were pruned. `changes` lead from this head's state to
-    /// `state`.
+    /// Returns the head with `block` appended, and the blocks that were pruned. `changes` lead from this head's state
+    /// to `state`.
     pub fn extended(
         &self,
         block: Arc<Block>,

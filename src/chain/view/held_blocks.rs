@@ -18,8 +18,8 @@ impl HeldBlocks {
         Self { blocks: PersistentList::starting_at(number), logs: LogWindows::starting_at(number) }
     }
 
-    /// Returns the difference between these blocks and those of `newer`: the removed ones and the added ones, each oldest
-    /// first.
+    /// Returns the difference between these blocks and those of `newer`: the removed ones and the added ones, each
+    /// oldest first.
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
         let shared = |at: &u64| self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash);
         let (first, next) = (newer.first(), self.blocks.next().min(newer.blocks.next()));
@@ -42,8 +42,8 @@ impl HeldBlocks {
         self.blocks.iter_from(number)
     }
 
-    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest
-    /// first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
+    /// oldest first.
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
         let (first, last) = (from.max(self.first()), to.min(self.blocks.next().saturating_sub(1)));
         let numbers = if first <= last { self.logs.candidates(first, last, wanted) } else { Vec::new() };

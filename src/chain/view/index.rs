@@ -1,7 +1,7 @@
 //! The index of blocks and transactions by hash.
 //!
-//! All heads share the maps, which may contain entries that a given head does not hold, or not yet, or no longer. A reader
-//! therefore checks each entry against its own head, so that lookups take no lock and see one consistent chain.
+//! All heads share the maps, which may contain entries that a given head does not hold, or not yet, or no longer. A
+//! reader therefore checks each entry against its own head, so that lookups take no lock and see one consistent chain.
 
 use std::sync::Arc;
 

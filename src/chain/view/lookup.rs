@@ -23,8 +23,8 @@ use crate::{
 /// Most pooled transactions with which the pending block is quick to build.
 const FEW: usize = 16;
 
-/// The longest time that transactions are executed for a pending block. Longer than any block takes, unless a development
-/// method has raised the gas limit out of proportion.
+/// The longest time that transactions are executed for a pending block. Longer than any block takes, unless a
+/// development method has raised the gas limit out of proportion.
 const PENDING_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Chain {
@@ -101,8 +101,8 @@ impl Chain {
     }
 
     /// Returns the block that would be sealed on top of `head` now. It is built on request and kept until the head, the
-    /// pool, or the settings of the next block change. One caller builds it; callers that arrive meanwhile share the next
-    /// one.
+    /// pool, or the settings of the next block change. One caller builds it; callers that arrive meanwhile share the
+    /// next one.
     fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
         if let Some(view) = self.built_pending(head) {
             return Ok(view);

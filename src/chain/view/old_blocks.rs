@@ -24,16 +24,16 @@ impl Chain {
         kept.map_or(head.oldest(), |oldest| oldest.min(head.oldest()))
     }
 
-    /// Returns the numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under at
-    /// least one key of each of `wanted`, oldest first.
+    /// Returns the numbers of the blocks from `from` to `to` that memory no longer holds and that may have logs under
+    /// at least one key of each of `wanted`, oldest first.
     pub fn old_candidates(&self, head: &Head, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let Some(last) = head.oldest().checked_sub(1) else { return Vec::new() };
         let history = self.shared.history.as_ref();
         history.map(|history| history.candidates(from, to.min(last), wanted)).unwrap_or_default()
     }
 
-    /// Iterates over the blocks before `before` that memory no longer holds and that may have logs under at least one key
-    /// of each of `wanted`, newest first. Each is read from disk when the iterator reaches it.
+    /// Iterates over the blocks before `before` that memory no longer holds and that may have logs under at least one
+    /// key of each of `wanted`, newest first. Each is read from disk when the iterator reaches it.
     pub fn old_blocks_before<'a>(
         &'a self,
         head: &Head,

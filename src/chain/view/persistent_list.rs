@@ -1,7 +1,7 @@
 //! A persistent list: cheap to clone, to append to, and to truncate at either end.
 //!
-//! Holds the recent blocks of every published head. A clone copies one pointer; an append copies one path of a radix tree
-//! with 32 children per node, whatever the length.
+//! Holds the recent blocks of every published head. A clone copies one pointer; an append copies one path of a radix
+//! tree with 32 children per node, whatever the length.
 
 use std::sync::Arc;
 
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn survives_losing_all_items() {
+    fn stays_usable_after_all_items_are_removed() {
         let mut list = PersistentList::starting_at(0);
         (0..100).for_each(|n| list.push(n));
         list.drop_before(100);

@@ -1,10 +1,10 @@
 //! The count of transactions on their way to the pool, by which transactions that arrive together share a block.
 //!
 //! A block has a fixed cost, whether it carries one transaction or sixteen: the fork's system calls, hashing the trie,
-//! publishing, and on disk an fsync. Under load the writer would seal the first transaction that is ready while the next
-//! ones are still being checked on their callers' threads, so it waits for these for a moment. Sequential submitters
-//! never wait: no other transaction is under way then, and after a few blocks their transactions are not even handed to
-//! the writer's thread (see [`SealLock`](super::seal_lock::SealLock)).
+//! publishing, and on disk an fsync. Under load the writer would seal the first transaction that is ready while the
+//! next ones are still being checked on their callers' threads, so it waits for these for a moment. Sequential
+//! submitters never wait: no other transaction is under way then, and after a few blocks their transactions are not
+//! even handed to the writer's thread (see [`SealLock`](super::seal_lock::SealLock)).
 
 use std::{
     sync::atomic::{AtomicUsize, Ordering},

@@ -35,8 +35,8 @@ impl ChainWriter {
         attempt(self)
     }
 
-    /// Replays the entries that other writers appended to the log, and publishes the resulting head. If that fails, nothing
-    /// more can be recorded until a restart, which reads the whole log.
+    /// Replays the entries that other writers appended to the log, and publishes the resulting head. If that fails,
+    /// nothing more can be recorded until a restart, which reads the whole log.
     pub(super) fn follow(&mut self) -> Result<(), ChangeError> {
         match self.catch_up() {
             Ok(None) => Ok(()),

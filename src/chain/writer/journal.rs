@@ -16,8 +16,8 @@ pub struct Journal {
     reader: Arc<dyn ReadLog>,
     /// Number of entries that this writer has appended or read.
     height: u64,
-    /// Number of entries that the published head includes. Less than `height` only after a change of several entries was
-    /// interrupted.
+    /// Number of entries that the published head includes. Less than `height` only after a change of several entries
+    /// was interrupted.
     published: u64,
     files: Option<JournalFiles>,
     /// The reason why nothing more can be recorded.
@@ -88,8 +88,8 @@ impl Journal {
         self.height
     }
 
-    /// Appends an entry to the log. When this returns, the entry is as durable as configured. A conflict means that the log
-    /// has [unseen](Self::unseen) entries of another writer.
+    /// Appends an entry to the log. When this returns, the entry is as durable as configured. A conflict means that the
+    /// log has [unseen](Self::unseen) entries of another writer.
     pub fn record(&mut self, entry: &LogEntry) -> Result<(), AppendError> {
         if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
@@ -154,9 +154,9 @@ impl Journal {
         self.refusal = Some(reason);
     }
 
-    /// Returns the log height at which the block with this number became the newest, or `None` if it is unknown. It is never
-    /// below that of the checkpoint from which the chain was opened: memory holds no other state of the checkpoint's block,
-    /// and a revert must not go beyond the oldest checkpoint.
+    /// Returns the log height at which the block with this number became the newest, or `None` if it is unknown. It is
+    /// never below that of the checkpoint from which the chain was opened: memory holds no other state of the
+    /// checkpoint's block, and a revert must not go beyond the oldest checkpoint.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let JournalFiles { history, base, .. } = self.files.as_ref()?;
         if base.0 == number {

@@ -119,8 +119,8 @@ impl ChainWriter {
         Ok(())
     }
 
-    /// Replaces the newest blocks with the same number of others, which contain exactly these transactions. Nothing changes
-    /// if one of the transactions cannot be executed.
+    /// Replaces the newest blocks with the same number of others, which contain exactly these transactions. Nothing
+    /// changes if one of the transactions cannot be executed.
     pub(super) fn reorg(&mut self, blocks: &[Vec<Transaction>]) -> Result<(), ChangeError> {
         if blocks.is_empty() {
             return Ok(());
@@ -164,8 +164,8 @@ impl ChainWriter {
         }
     }
 
-    /// Returns to the chain with which the node started, discards all settings of development methods, and clears the pool
-    /// and the snapshots.
+    /// Returns to the chain with which the node started, discards all settings of development methods, and clears the
+    /// pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();

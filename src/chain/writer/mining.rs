@@ -25,8 +25,8 @@ const REPORT_EVERY: Duration = Duration::from_secs(3);
 const LAST_WITH_PREAMBLE: u64 = 16;
 
 impl ChainWriter {
-    /// Queues an order of blocks and mines the first piece, unless another order is under way. Other commands have their
-    /// turn between two pieces.
+    /// Queues an order of blocks and mines the first piece, unless another order is under way. Other commands have
+    /// their turn between two pieces.
     pub(in crate::chain) fn order(&mut self, count: u64, pace: Pace, reply: Reply) {
         self.schedule.orders.push_back(MiningOrder { count, left: count, pace, reported: Instant::now(), reply });
         if self.schedule.orders.len() == 1 {

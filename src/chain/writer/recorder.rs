@@ -65,8 +65,8 @@ impl ChainWriter {
         }
     }
 
-    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does. Without the
-    /// new attempt, a node that receives no requests because of a failure would never notice its end.
+    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does.
+    /// Without the new attempt, a node that receives no requests because of a failure would never notice its end.
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
             ChangeFailure::Append(_) => {
@@ -128,9 +128,9 @@ impl ChainWriter {
         })
     }
 
-    /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded, the
-    /// log leads to a head that was never published. Nothing more can be recorded then, unless another writer has extended
-    /// the log, which this writer then follows.
+    /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded,
+    /// the log leads to a head that was never published. Nothing more can be recorded then, unless another writer has
+    /// extended the log, which this writer then follows.
     pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());

@@ -73,8 +73,8 @@ impl ChainWriter {
         }
     }
 
-    /// Does scheduled work: seals the block that is due, and mines a piece of an order. `is_awaited` returns whether commands
-    /// wait. Returns the time until there is more to do.
+    /// Does scheduled work: seals the block that is due, and mines a piece of an order. `is_awaited` returns whether
+    /// commands wait. Returns the time until there is more to do.
     pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
         if self.schedule.due.is_some_and(|due| due <= Instant::now()) {
             self.seal_due();
@@ -93,8 +93,8 @@ impl ChainWriter {
         }
     }
 
-    /// Seals the block that is due. The next one is due an interval after this one was, however long sealing took; blocks
-    /// that are overdue by then are skipped.
+    /// Seals the block that is due. The next one is due an interval after this one was, however long sealing took;
+    /// blocks that are overdue by then are skipped.
     fn seal_due(&mut self) {
         // The recorder notes a failure, and the next interval retries.
         let _ = self.seal_block(0);

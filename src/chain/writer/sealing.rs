@@ -24,7 +24,8 @@ use crate::{
 /// Most transactions that one block is offered.
 pub(in crate::chain) const MAX_OFFERED: usize = 50_000;
 
-/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions, and consecutive blocks.
+/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions, and consecutive
+/// blocks.
 const MAX_INLINE_SENDERS: usize = 64;
 const MAX_INLINE_GAS: u64 = 2_000_000;
 const MAX_INLINE_BLOCKS: usize = 4;
@@ -66,8 +67,8 @@ impl ChainWriter {
         self.shared.ending.load(Ordering::Acquire)
     }
 
-    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few and sealing waits for
-    /// neither a disk nor another node. Returns whether all were handled.
+    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few and sealing waits
+    /// for neither a disk nor another node. Returns whether all were handled.
     pub(in crate::chain) fn seal_few(&mut self) -> bool {
         if self.ended
             || !self.schedule.orders.is_empty()
@@ -90,8 +91,9 @@ impl ChainWriter {
         false
     }
 
-    /// With instant mining: seals a block if transactions are ready, and returns whether there may be more. With `alone`, a
-    /// due preamble is reason enough. With `gather`, waits a moment for transactions that are about to arrive.
+    /// With instant mining: seals a block if transactions are ready, and returns whether there may be more. With
+    /// `alone`, a due preamble is reason enough. With `gather`, waits a moment for transactions that are about to
+    /// arrive.
     pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
         if self.mining() != Mining::Instant {
             return false;
@@ -173,8 +175,8 @@ impl ChainWriter {
         first
     }
 
-    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that cannot be executed once
-    /// the block is recorded: on top of another writer's block they may be executable.
+    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that cannot be executed
+    /// once the block is recorded: on top of another writer's block they may be executable.
     pub(super) fn candidate(
         &mut self,
         head: &Head,

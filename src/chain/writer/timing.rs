@@ -63,15 +63,15 @@ impl Timing {
     }
 
     /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's. Blocks sealed for
-    /// transactions may share a second, as on the live network with its three blocks a second, so that a chain under load
-    /// stays in step with the clock.
+    /// transactions may share a second, as on the live network with its three blocks a second, so that a chain under
+    /// load stays in step with the clock.
     pub(in crate::chain) fn of_next_block(&self, parent: u64, at_least: u64) -> u64 {
         let fixed = self.next.or_else(|| Some(parent.saturating_add(self.interval?)));
         fixed.unwrap_or_else(|| self.now()).max(parent.saturating_add(at_least))
     }
 
-    /// Notes that a block was sealed at `timestamp`, after a parent at `parent`. A timestamp that was set by a development
-    /// method, or that is later than both the clock and the parent, becomes the chain's time.
+    /// Notes that a block was sealed at `timestamp`, after a parent at `parent`. A timestamp that was set by a
+    /// development method, or that is later than both the clock and the parent, becomes the chain's time.
     pub(in crate::chain) fn sealed(&mut self, parent: u64, timestamp: u64) {
         self.sealed_ms = self.clock.now_ms();
         if self.next.take().is_some() || timestamp > self.now().max(parent) {

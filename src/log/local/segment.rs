@@ -135,7 +135,8 @@ impl Segment {
         self
     }
 
-    /// Copies the rest after the intact part to a file of its own and truncates the segment. Returns the path of that file.
+    /// Copies the rest after the intact part to a file of its own and truncates the segment. Returns the path of that
+    /// file.
     pub(super) fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
         let cut = || -> io::Result<()> {

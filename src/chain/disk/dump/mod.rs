@@ -77,7 +77,8 @@ pub enum DumpError {
 }
 
 impl Dump {
-    /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's time is ahead of the clock.
+    /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's time is ahead of the
+    /// clock.
     pub fn write(head: &Head, ahead: i64, out: impl Write) -> io::Result<()> {
         streamed::WholeChain { head, ahead }.serialize(&mut serde_json::Serializer::new(out)).map_err(io::Error::from)
     }
@@ -99,8 +100,8 @@ impl Dump {
 }
 
 impl PreparedDump {
-    /// Returns the restored chain, based on `head`, and the number of seconds by which its time is ahead of the clock, if
-    /// the dump has it.
+    /// Returns the restored chain, based on `head`, and the number of seconds by which its time is ahead of the clock,
+    /// if the dump has it.
     pub(in crate::chain) fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {
         match self.0 {
             Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),
