@@ -10,7 +10,7 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 use tetrad::{
     chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open},
     evm::{ChainParams, Fork, Forks},
-    log::{ChainIdentity, Durability, Entry, LocalLogs, LogStore},
+    log::{ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
     state::{AccountChange, AccountFields, Changes},
     storage::{Directory, Storage},
     store::{ChainStore, Checkpoint, PART_BYTES, checkpoints},
@@ -20,7 +20,7 @@ use tetrad::{
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 /// An entry about as large as a block of so many transfers.
-fn entry(transfers: u64) -> Entry {
+fn entry(transfers: u64) -> LogEntry {
     let change = |n: u64| {
         let address = Address::from_word(B256::from(U256::from(n + 1)));
         let after = AccountFields { nonce: n, balance: U256::from(u128::MAX - u128::from(n)), code: None };
@@ -34,7 +34,11 @@ fn entry(transfers: u64) -> Entry {
             public_key: None,
         }
     };
-    Entry::Edit { changes: Arc::new(Changes((0..transfers).map(change).collect())), root: B256::ZERO, parameters: None }
+    LogEntry::Edit {
+        changes: Arc::new(Changes((0..transfers).map(change).collect())),
+        root: B256::ZERO,
+        parameters: None,
+    }
 }
 
 fn median(mut times: Vec<f64>) -> f64 {

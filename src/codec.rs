@@ -1,53 +1,53 @@
-//! Bytes of what is kept on disk: numbers, byte strings and lists, one after another.
+//! The binary encoding of data on disk: a sequence of numbers, byte strings and lists.
 //!
-//! The bytes do not describe themselves: whoever reads knows what comes. A reader trusts nothing: every length is held
-//! against what is left before memory is taken for it, and what is left over at the end is an error.
+//! The encoding is not self-describing: a reader knows what follows. It trusts nothing: every length is checked against
+//! the remaining bytes before memory is allocated for it, and trailing bytes are an error.
 
 use alloy_primitives::U256;
 
-/// The bytes are not what they should be.
+/// The error for malformed bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("malformed {0}")]
 pub struct Malformed(pub &'static str);
 
-/// Writes values into a buffer.
+/// A writer of values to a buffer.
 #[derive(Debug, Default)]
 pub struct Writer {
     bytes: Vec<u8>,
 }
 
 impl Writer {
-    /// What has been written.
+    /// Returns the bytes written so far.
     pub fn bytes(&self) -> &[u8] {
         &self.bytes
     }
 
-    /// What has been written, to keep.
+    /// Returns the bytes written so far as a vector.
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
 
-    /// Bytes written so far.
+    /// Returns the number of bytes written so far.
     pub fn len(&self) -> usize {
         self.bytes.len()
     }
 
-    /// Whether nothing has been written.
+    /// Returns whether nothing has been written.
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }
 
-    /// Forgets what has been written, but not the memory that it took.
+    /// Clears the buffer and keeps its memory.
     pub fn clear(&mut self) {
         self.bytes.clear();
     }
 
-    /// One byte.
+    /// Writes a byte.
     pub fn byte(&mut self, byte: u8) {
         self.bytes.push(byte);
     }
 
-    /// A number, seven bits a byte, the lowest first.
+    /// Writes a number, seven bits a byte, the lowest first.
     pub fn number(&mut self, mut number: u64) {
         while number >= 0x80 {
             self.bytes.push(number as u8 | 0x80);
@@ -56,12 +56,12 @@ impl Writer {
         self.bytes.push(number as u8);
     }
 
-    /// A number of either sign; small ones of both take little room.
+    /// Writes a signed number in zigzag encoding, so that small absolute values are short.
     pub fn signed(&mut self, number: i64) {
         self.number(((number << 1) ^ (number >> 63)) as u64);
     }
 
-    /// A number of 256 bits without its leading zeros.
+    /// Writes a number of 256 bits without its leading zeros.
     pub fn wide(&mut self, number: U256) {
         let bytes = number.to_be_bytes::<32>();
         let zeros = number.leading_zeros() / 8;
@@ -69,24 +69,24 @@ impl Writer {
         self.raw(&bytes[zeros..]);
     }
 
-    /// Bytes of a length that the reader knows.
+    /// Writes bytes of a length that the reader knows.
     pub fn raw(&mut self, bytes: &[u8]) {
         self.bytes.extend_from_slice(bytes);
     }
 
-    /// Bytes behind their length.
+    /// Writes bytes after their length.
     pub fn string(&mut self, bytes: &[u8]) {
         self.number(bytes.len() as u64);
         self.raw(bytes);
     }
 
-    /// What `write` appends to the buffer, behind its length.
+    /// Writes the `length` bytes that `write` appends to the buffer, after their length.
     pub fn string_with(&mut self, length: usize, write: impl FnOnce(&mut Vec<u8>)) {
         self.number(length as u64);
         write(&mut self.bytes);
     }
 
-    /// Whether there is a value, and the value.
+    /// Writes whether there is a value, and the value.
     pub fn option<T>(&mut self, value: Option<T>, write: impl FnOnce(&mut Self, T)) {
         self.byte(u8::from(value.is_some()));
         if let Some(value) = value {
@@ -95,49 +95,49 @@ impl Writer {
     }
 }
 
-/// Reads values from a buffer.
+/// A reader of values from a buffer.
 #[derive(Clone, Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
 impl<'a> Reader<'a> {
-    /// A reader of these bytes.
+    /// Returns a reader of these bytes.
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// Whether everything has been read.
+    /// Returns whether everything has been read.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Fails if something has not been read.
+    /// Fails if there are trailing bytes.
     pub fn end(&self, what: &'static str) -> Result<(), Malformed> {
         if self.is_empty() { Ok(()) } else { Err(Malformed(what)) }
     }
 
-    /// Everything that is left.
+    /// Reads all remaining bytes.
     pub fn rest(&mut self) -> &'a [u8] {
         std::mem::take(&mut self.0)
     }
 
-    /// So many bytes.
+    /// Reads this many bytes.
     pub fn raw(&mut self, length: usize) -> Result<&'a [u8], Malformed> {
         let (taken, rest) = self.0.split_at_checked(length).ok_or(Malformed("bytes: too few"))?;
         self.0 = rest;
         Ok(taken)
     }
 
-    /// An array.
+    /// Reads an array.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Malformed> {
         self.raw(N)?.try_into().map_err(|_| Malformed("array"))
     }
 
-    /// One byte.
+    /// Reads a byte.
     pub fn byte(&mut self) -> Result<u8, Malformed> {
         Ok(self.raw(1)?[0])
     }
 
-    /// See [`Writer::number`].
+    /// Reads a [number](Writer::number).
     pub fn number(&mut self) -> Result<u64, Malformed> {
         let mut number = 0u64;
         for shift in (0..64).step_by(7) {
@@ -154,25 +154,25 @@ impl<'a> Reader<'a> {
         Err(Malformed("number"))
     }
 
-    /// See [`Writer::signed`].
+    /// Reads a [signed number](Writer::signed).
     pub fn signed(&mut self) -> Result<i64, Malformed> {
         let folded = self.number()?;
         Ok((folded >> 1) as i64 ^ -((folded & 1) as i64))
     }
 
-    /// See [`Writer::wide`].
+    /// Reads a [number of 256 bits](Writer::wide).
     pub fn wide(&mut self) -> Result<U256, Malformed> {
         let length = usize::from(self.byte()?);
         U256::try_from_be_slice(self.raw(length)?).ok_or(Malformed("wide number"))
     }
 
-    /// See [`Writer::string`].
+    /// Reads a [byte string](Writer::string).
     pub fn string(&mut self) -> Result<&'a [u8], Malformed> {
         let length = self.number()?;
         self.raw(usize::try_from(length).map_err(|_| Malformed("length"))?)
     }
 
-    /// How many items follow, each of which takes at least so many bytes.
+    /// Reads the number of the items that follow, each of which takes no less than `least` bytes.
     pub fn count(&mut self, least: usize) -> Result<usize, Malformed> {
         let count = usize::try_from(self.number()?).map_err(|_| Malformed("count"))?;
         if count.saturating_mul(least.max(1)) > self.0.len() {
@@ -181,7 +181,7 @@ impl<'a> Reader<'a> {
         Ok(count)
     }
 
-    /// See [`Writer::option`].
+    /// Reads an [optional value](Writer::option).
     pub fn option<T>(&mut self, read: impl FnOnce(&mut Self) -> Result<T, Malformed>) -> Result<Option<T>, Malformed> {
         match self.byte()? {
             0 => Ok(None),
@@ -196,7 +196,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn numbers_come_back() {
+    fn numbers_round_trip() {
         let mut writer = Writer::default();
         let numbers = [0, 1, 127, 128, 300, u64::from(u32::MAX), u64::MAX - 1, u64::MAX];
         let signed = [0, -1, 1, i64::MIN, i64::MAX];
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn malformed_values_are_rejected() {
         assert!(Reader::new(&[0xff; 10]).number().is_err(), "more than 64 bits");
         assert!(Reader::new(&[0x80]).number().is_err(), "ends too soon");
         assert!(Reader::new(&[33; 40]).wide().is_err(), "more than 256 bits");

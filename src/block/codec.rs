@@ -1,4 +1,5 @@
-//! Blocks as they are kept: with senders and receipts, so that nobody has to recover or execute anything to read one.
+//! The encoding of blocks on disk: with senders and receipts, so that reading one requires no recovery and no
+//! execution.
 
 use std::sync::Arc;
 
@@ -14,7 +15,7 @@ use super::{Block, CompressedKey, Envelope, Receipt, Status, Transaction, bloom}
 use crate::codec::{Malformed, Reader, Writer};
 
 impl Block {
-    /// Appends the block with its receipts.
+    /// Encodes the block with its receipts.
     pub fn write(&self, out: &mut Writer) {
         write_rlp(&self.header, out);
         out.number(self.ommers.len() as u64);
@@ -27,7 +28,7 @@ impl Block {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote. Nothing is held against the header: see [`Block::verify`].
+    /// Decodes a block, without checking it against its header: see [`Block::verify`].
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let header: Header = read_rlp(from, "header")?;
         let count = from.count(1)?;
@@ -51,14 +52,14 @@ impl Block {
 }
 
 impl Transaction {
-    /// Appends the transaction with its sender.
+    /// Encodes the transaction with its sender.
     pub fn write(&self, out: &mut Writer) {
         out.string_with(self.envelope.encode_2718_len(), |bytes| self.envelope.encode_2718(bytes));
         out.raw(self.sender.as_slice());
         out.option(self.public_key, |out, key| out.raw(key.as_slice()));
     }
 
-    /// Reads what [`write`](Self::write) wrote. The signature is not looked at again.
+    /// Decodes a transaction. The signature is not checked again.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let envelope = Envelope::decode_2718_exact(from.string()?).map_err(|_| Malformed("transaction"))?;
         let sender = Address::from(from.array()?);
@@ -68,7 +69,7 @@ impl Transaction {
 }
 
 impl Receipt {
-    /// Appends what cannot be derived from the transaction and the receipts before.
+    /// Encodes the fields that cannot be derived from the transaction and the receipts before.
     fn write(&self, out: &mut Writer) {
         match self.status {
             Status::Failure => out.byte(0),
@@ -88,7 +89,7 @@ impl Receipt {
         }
     }
 
-    /// The rest is for the block to fill in.
+    /// Decodes a receipt. The block fills in the derived fields.
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let status = match from.byte()? {
             0 => Status::Failure,

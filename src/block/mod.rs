@@ -21,7 +21,7 @@ pub use transaction::{
 /// The largest RLP encoding of a block, in bytes (EIP-7934, since Osaka).
 pub const MAX_BLOCK_SIZE: usize = 8 << 20;
 
-/// A sealed block with its receipts. Immutable: whoever holds one may render it as often as needed.
+/// A sealed block with its receipts.
 #[derive(Debug)]
 pub struct Block {
     /// The header.
@@ -34,11 +34,11 @@ pub struct Block {
     pub receipts: Vec<Receipt>,
     /// Uncle headers; always empty since the merge.
     pub ommers: Vec<Header>,
-    /// Withdrawals from the consensus layer; none before Shanghai.
+    /// Withdrawals from the consensus layer; `None` before Shanghai.
     pub withdrawals: Option<Vec<Withdrawal>>,
 }
 
-/// One log and where it stands.
+/// A log and its position in the block.
 #[derive(Clone, Copy, Debug)]
 pub struct LogPosition<'a> {
     /// The log.
@@ -52,17 +52,17 @@ pub struct LogPosition<'a> {
 }
 
 impl Block {
-    /// The block's height.
+    /// Returns the block's number.
     pub fn number(&self) -> u64 {
         self.header.number
     }
 
-    /// The size in bytes of the block's RLP encoding.
+    /// Returns the size of the block's RLP encoding in bytes.
     pub fn size(&self) -> usize {
         self.rlp_header().0.length_with_payload()
     }
 
-    /// Names the field of the header that does not fit the block's content, if there is one.
+    /// Checks the header against the block's content. The error is the name of the first field that does not match.
     pub fn verify(&self) -> Result<(), &'static str> {
         let logs_bloom = self.receipts.iter().fold(Bloom::ZERO, |all, receipt| all | receipt.bloom());
         let withdrawals = self.withdrawals.as_deref().map(proofs::calculate_withdrawals_root);
@@ -79,12 +79,12 @@ impl Block {
         fields.into_iter().find(|(_, fits)| !fits).map_or(Ok(()), |(field, _)| Err(field))
     }
 
-    /// Where the transaction with this hash stands in the block.
+    /// Returns the index of the transaction with this hash.
     pub fn position(&self, hash: B256) -> Option<usize> {
         self.transactions.iter().position(|tx| tx.hash() == hash)
     }
 
-    /// All logs in order.
+    /// Iterates over all logs in order.
     pub fn logs(&self) -> impl Iterator<Item = LogPosition<'_>> {
         self.transactions.iter().zip(&self.receipts).enumerate().flat_map(|(index, (transaction, receipt))| {
             receipt.logs.iter().zip(receipt.first_log_index..).map(move |(log, log_index)| LogPosition {
@@ -96,7 +96,7 @@ impl Block {
         })
     }
 
-    /// The RLP encoding, as peers exchange it.
+    /// Returns the RLP encoding of the network protocol.
     pub fn encode(&self) -> Bytes {
         let (header, transactions) = self.rlp_header();
         let mut out = Vec::with_capacity(header.length_with_payload());
@@ -111,7 +111,7 @@ impl Block {
         out.into()
     }
 
-    /// The headers of the block's list and of its list of transactions.
+    /// Returns the RLP headers of the block and of its list of transactions.
     fn rlp_header(&self) -> (ListHeader, ListHeader) {
         let transactions = ListHeader(self.transactions.iter().map(|tx| tx.envelope.network_len()).sum::<usize>());
         let payload = self.header.length()
@@ -122,7 +122,7 @@ impl Block {
     }
 }
 
-/// The RLP header of a list with a payload of so many bytes.
+/// The RLP header of a list with a payload of this many bytes.
 #[derive(Clone, Copy)]
 struct ListHeader(usize);
 
@@ -140,17 +140,17 @@ impl ListHeader {
     }
 }
 
-/// The root of the trie of a block's transactions.
+/// Returns the root of the trie of a block's transactions.
 pub fn transactions_root(transactions: &[Arc<Transaction>]) -> B256 {
     proofs::ordered_trie_root_with_encoder(transactions, |tx, out| tx.envelope.encode_2718(out))
 }
 
-/// The root of the trie of a block's receipts.
+/// Returns the root of the trie of a block's receipts.
 pub fn receipts_root(receipts: &[Receipt]) -> B256 {
     proofs::ordered_trie_root_with_encoder(receipts, |receipt, out| receipt.encode_2718(out))
 }
 
-/// The hash of a block's uncles.
+/// Returns the hash of a block's uncles.
 pub fn ommers_hash(ommers: &[Header]) -> B256 {
     if ommers.is_empty() { EMPTY_OMMER_ROOT_HASH } else { proofs::calculate_ommers_root(ommers) }
 }

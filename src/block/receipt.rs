@@ -1,21 +1,21 @@
-//! What a transaction did.
+//! Receipts of transactions.
 
 use alloy_consensus::TxType;
 use alloy_primitives::{B256, Bloom, Log};
 use alloy_rlp::{BufMut, Encodable, Header};
 
-/// How a receipt tells the outcome of its transaction.
+/// The outcome of a transaction in its receipt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The transaction's changes and logs stand.
+    /// The transaction succeeded.
     Success,
-    /// The transaction reverted or halted; it paid for its gas all the same.
+    /// The transaction reverted or halted. It still paid for its gas.
     Failure,
-    /// Before Byzantium receipts carry the state root after the transaction instead (EIP-658).
+    /// The state root after the transaction, which receipts have instead of a status before Byzantium (EIP-658).
     Root(B256),
 }
 
-/// The receipt of one transaction, and what follows from it only together with the block's other receipts.
+/// The receipt of a transaction, with the fields that are derived from the block's other receipts.
 #[derive(Clone, Debug)]
 pub struct Receipt {
     /// The transaction's type.
@@ -26,21 +26,21 @@ pub struct Receipt {
     pub cumulative_gas_used: u64,
     /// Gas used by this transaction.
     pub gas_used: u64,
-    /// The events it left, in order.
+    /// The logs, in order.
     pub logs: Vec<Log>,
-    /// The bloom filter of `logs`; none where there are no logs, which is common and saves 256 bytes.
+    /// The bloom filter of `logs`; `None` if there are no logs, which is common and saves 256 bytes.
     pub bloom: Option<Box<Bloom>>,
-    /// How many of the block's logs come before this receipt's.
+    /// Index in the block of this receipt's first log.
     pub first_log_index: u64,
 }
 
 impl Receipt {
-    /// Whether the transaction's changes stand. Before Byzantium that is not recorded, and this answers `true`.
+    /// Returns whether the transaction succeeded. Returns `true` before Byzantium, when receipts do not record it.
     pub fn succeeded(&self) -> bool {
         !matches!(self.status, Status::Failure)
     }
 
-    /// The bloom filter of the logs.
+    /// Returns the bloom filter of the logs.
     pub fn bloom(&self) -> Bloom {
         self.bloom.as_deref().copied().unwrap_or_default()
     }
@@ -65,7 +65,7 @@ impl Receipt {
     }
 }
 
-/// The bloom filter of some logs (Yellow Paper, 4.3.1), or none if there are none.
+/// Returns the bloom filter of logs (Yellow Paper, 4.3.1), or `None` if there are none.
 pub fn bloom(logs: &[Log]) -> Option<Box<Bloom>> {
     (!logs.is_empty()).then(|| {
         let mut bloom = Box::<Bloom>::default();

@@ -1,4 +1,4 @@
-//! Transactions whose sender is known.
+//! Transactions with their senders.
 
 use alloy_consensus::{
     EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, Transaction as _, TxEip4844,
@@ -12,26 +12,26 @@ use alloy_eips::{
 use alloy_primitives::{Address, B256, FixedBytes, Signature, U256, keccak256};
 use secp256k1::{Message, SECP256K1, ecdsa};
 
-/// A signed transaction of any type that a block can hold: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
+/// A signed transaction of any type that a block can contain: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
 pub type Envelope = EthereumTxEnvelope<TxEip4844>;
 
 /// A transaction of any type without its signature.
 pub type UnsignedTransaction = EthereumTypedTransaction<TxEip4844>;
 
-/// The same as clients submit it: with the sidecar, in either of its forms (EIP-4844 blob proofs, EIP-7594 cell proofs).
-type Pooled = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
+/// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or EIP-7594 cell proofs.
+type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
 
 /// A compressed secp256k1 public key.
 pub type CompressedKey = FixedBytes<33>;
 
-/// A transaction and who sent it.
+/// A transaction and its sender.
 #[derive(Clone, Debug)]
 pub struct Transaction {
     /// The signed transaction.
     pub envelope: Envelope,
-    /// The account that pays and whose nonce counts.
+    /// The sender's address.
     pub sender: Address,
-    /// The key that the signature was made with; none where a development method let an account be impersonated.
+    /// The public key of the signature; `None` for an impersonated account.
     pub public_key: Option<CompressedKey>,
 }
 
@@ -44,30 +44,30 @@ pub struct Submission {
     pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
 }
 
-/// Why raw bytes are not a transaction.
+/// The reason why raw bytes are not a valid transaction.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum DecodeError {
-    /// Not the RLP of a transaction.
+    /// The bytes are not the encoding of a transaction.
     #[error("{0}")]
     Malformed(String),
-    /// The signature belongs to no key, or is not the lower of its two forms (EIP-2).
+    /// The signature is invalid, or has a high `s` value (EIP-2).
     #[error("invalid transaction v, r, s values")]
     Signature,
-    /// A blob transaction was submitted without its blobs.
+    /// A blob transaction has no sidecar.
     #[error("missing sidecar in blob transaction")]
     MissingSidecar,
-    /// The blobs do not prove the versioned hashes.
+    /// The sidecar does not match the versioned hashes.
     #[error("invalid blob sidecar: {0}")]
     Sidecar(String),
 }
 
-/// What is wrong with bytes that could not be decoded.
+/// Returns the error for bytes that could not be decoded.
 fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
     let rlp = |error: &alloy_rlp::Error| DecodeError::Malformed(format!("rlp: {error}"));
     match (raw.first(), error) {
         (Some(0x00 | 0x05..=0x7f), _) => DecodeError::Malformed("transaction type not supported".to_owned()),
         (_, Eip2718Error::RlpError(error)) => rlp(error),
-        // The envelope's decoder only knows that this is none of its types; the one for the oldest knows why.
+        // The envelope's decoder reports an unexpected type only; the one for legacy transactions gives the reason.
         (_, Eip2718Error::UnexpectedType(_)) => match TxLegacy::rlp_decode_signed(&mut { raw }) {
             Err(error) => rlp(&error),
             Ok(_) => rlp(&alloy_rlp::Error::UnexpectedLength),
@@ -77,8 +77,7 @@ fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
 }
 
 impl Transaction {
-    /// Recovers the sender. `strict` refuses the higher of the two forms a signature can have (EIP-2), as every
-    /// rule set since Homestead does.
+    /// Recovers the sender. `strict` rejects signatures with a high `s` value (EIP-2), as all rules since Homestead do.
     pub fn recover(envelope: Envelope, strict: bool) -> Result<Self, DecodeError> {
         let signature = envelope.signature();
         if strict && signature.s() > SECP256K1N_HALF {
@@ -88,57 +87,57 @@ impl Transaction {
         Ok(Self { envelope, sender, public_key: Some(key) })
     }
 
-    /// A transaction of an account that a development method lets be impersonated. In place of a signature stands the
-    /// sender: nobody's signature has an `s` of zero, and two senders' transactions differ in their hashes.
+    /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature
+    /// has an `s` of zero, and transactions of different senders get different hashes.
     pub fn impersonated(unsigned: UnsignedTransaction, sender: Address) -> Self {
         let signature = Signature::new(sender.into_word().into(), U256::ZERO, false);
         Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
     }
 
-    /// The sender that stands in place of a signature, see [`impersonated`](Self::impersonated).
+    /// Returns the sender that is encoded in an [`impersonated`](Self::impersonated) transaction.
     pub fn impersonated_sender(envelope: &Envelope) -> Option<Address> {
         let signature = envelope.signature();
         let word = B256::from(signature.r());
         (signature.s().is_zero() && word[..12] == [0; 12]).then(|| Address::from_word(word))
     }
 
-    /// Whether the sender did not sign.
+    /// Returns whether the sender is impersonated.
     pub fn is_impersonated(&self) -> bool {
         self.public_key.is_none()
     }
 
-    /// The transaction's hash.
+    /// Returns the transaction's hash.
     pub fn hash(&self) -> B256 {
         *self.envelope.tx_hash()
     }
 
-    /// The contract that this transaction creates if it succeeds.
+    /// Returns the address of the contract that this transaction creates if it succeeds.
     pub fn creates(&self) -> Option<Address> {
         self.envelope.kind().is_create().then(|| self.sender.create(self.envelope.nonce()))
     }
 
-    /// What one unit of gas costs in a block with this base fee, in wei (EIP-1559).
+    /// Returns the gas price in a block with this base fee, in wei (EIP-1559).
     pub fn effective_gas_price(&self, base_fee: Option<u64>) -> u128 {
         self.envelope.effective_gas_price(base_fee)
     }
 }
 
 impl Submission {
-    /// Decodes what `eth_sendRawTransaction` takes (EIP-2718; EIP-4844 in its network form with the sidecar),
-    /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction; it needs no
-    /// state and belongs on the caller's thread.
+    /// Decodes the parameter of `eth_sendRawTransaction` (EIP-2718; EIP-4844 in its network form with the sidecar),
+    /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state
+    /// and belongs on the caller's thread.
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
-        let pooled = Pooled::decode_2718_exact(raw).map_err(|error| {
+        let pooled = NetworkEnvelope::decode_2718_exact(raw).map_err(|error| {
             let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
             if bare_blob { DecodeError::MissingSidecar } else { malformed(raw, &error) }
         })?;
         let mut sidecar = None;
         let envelope = match pooled {
-            Pooled::Legacy(tx) => Envelope::Legacy(tx),
-            Pooled::Eip2930(tx) => Envelope::Eip2930(tx),
-            Pooled::Eip1559(tx) => Envelope::Eip1559(tx),
-            Pooled::Eip7702(tx) => Envelope::Eip7702(tx),
-            Pooled::Eip4844(signed) => {
+            NetworkEnvelope::Legacy(tx) => Envelope::Legacy(tx),
+            NetworkEnvelope::Eip2930(tx) => Envelope::Eip2930(tx),
+            NetworkEnvelope::Eip1559(tx) => Envelope::Eip1559(tx),
+            NetworkEnvelope::Eip7702(tx) => Envelope::Eip7702(tx),
+            NetworkEnvelope::Eip4844(signed) => {
                 let settings = alloy_eips::eip4844::env_settings::EnvKzgSettings::Default;
                 let (tx, signature, hash) = signed.into_parts();
                 tx.validate_blob(settings.get()).map_err(|error| DecodeError::Sidecar(error.to_string()))?;
@@ -150,8 +149,8 @@ impl Submission {
     }
 }
 
-/// The address and compressed key behind a signature over `hash`, by libsecp256k1: a sixth of the time that a
-/// portable implementation takes, and recovery is most of what accepting a transaction costs.
+/// Recovers the address and the compressed public key of a signature over `hash`. Uses libsecp256k1, which takes a
+/// sixth of the time of a portable implementation, as recovery is most of the cost of accepting a transaction.
 pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, CompressedKey)> {
     let mut compact = [0u8; 64];
     compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());
@@ -163,7 +162,7 @@ pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, Compressed
     Some((address, CompressedKey::new(key.serialize())))
 }
 
-/// The account that signed an EIP-7702 authorization, or the reason there is none.
+/// Recovers the authority of an EIP-7702 authorization, or marks it invalid.
 pub fn recover_authority(authorization: &SignedAuthorization) -> RecoveredAuthorization {
     let authority = match authorization.signature() {
         Ok(signature) if signature.s() <= SECP256K1N_HALF => {

@@ -1,17 +1,17 @@
-//! Where the chain gets the time from.
+//! The source of the chain's time.
 
 use std::{
     sync::atomic::{AtomicU64, Ordering},
     time::{SystemTime, UNIX_EPOCH},
 };
 
-/// A source of time. Injected, so that tests decide what time it is.
+/// A source of time, injected so that tests can set it.
 pub trait Clock: Send + Sync {
-    /// Milliseconds since the Unix epoch.
+    /// Returns the time in milliseconds since the Unix epoch.
     fn now_ms(&self) -> u64;
 }
 
-/// The machine's clock.
+/// The system's clock.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct SystemClock;
 
@@ -21,17 +21,17 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands still until it is told otherwise.
+/// A clock that stands still until it is advanced.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicU64);
 
 impl ManualClock {
-    /// A clock that shows this many milliseconds since the Unix epoch.
+    /// Returns a clock at this time, in milliseconds since the Unix epoch.
     pub fn at(now_ms: u64) -> Self {
         Self(AtomicU64::new(now_ms))
     }
 
-    /// Lets time pass.
+    /// Advances the clock.
     pub fn advance(&self, ms: u64) {
         self.0.fetch_add(ms, Ordering::Relaxed);
     }

@@ -1,53 +1,53 @@
-//! Why a transaction is not accepted, in the words that clients of geth match on, and why a change is not made.
+//! Errors of submitting a transaction, in geth's words, on which clients match, and of changing the chain.
 
 use alloy_primitives::{Address, B256, U256};
 
-use super::{DumpError, Outcome, Pruned};
+use super::{ChangeOutcome, DumpError, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
-/// The pool or the writer turned a transaction down.
+/// The reason why the pool or the writer rejected a transaction.
 #[derive(Clone, Debug, thiserror::Error)]
 pub enum SubmitError {
-    /// The bytes are no transaction.
+    /// The bytes are not a valid transaction.
     #[error(transparent)]
     Decode(#[from] DecodeError),
-    /// The pool has it already.
+    /// The transaction is already in the pool.
     #[error("already known")]
     AlreadyKnown,
-    /// Signed for another chain (EIP-155).
+    /// The transaction is signed for another chain (EIP-155).
     #[error("invalid sender: invalid chain id for signer: have {have} want {want}")]
     WrongChain {
         /// The transaction's chain id.
         have: u64,
-        /// This chain's.
+        /// The chain's id.
         want: u64,
     },
-    /// The chain's fork does not know the type.
+    /// The chain's fork does not support the transaction type.
     #[error("transaction type not supported: type {0} rejected, pool not yet in its fork")]
     TypeNotSupported(u8),
-    /// Longer than the pool takes.
+    /// The encoded transaction is too large.
     #[error("oversized data: transaction size {size}, limit {limit}")]
     Oversized {
-        /// Bytes of the transaction.
+        /// Size of the transaction in bytes.
         size: usize,
-        /// Bytes that the pool takes.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// Creation code over the limit of EIP-3860.
+    /// The init code exceeds the limit of EIP-3860.
     #[error("max initcode size exceeded: code size {size}, limit {limit}")]
     InitCodeSize {
-        /// Bytes of the code.
+        /// Size of the code in bytes.
         size: usize,
-        /// Bytes that are allowed.
+        /// The limit in bytes.
         limit: usize,
     },
-    /// No block has room for it.
+    /// The gas limit exceeds that of a block.
     #[error("exceeds block gas limit")]
     BlockGasLimit,
-    /// Over the limit of EIP-7825.
+    /// The gas limit exceeds the cap of EIP-7825.
     #[error("transaction gas limit too high (cap: {cap}, tx: {gas})")]
     TransactionGasCap {
-        /// The limit.
+        /// The cap.
         cap: u64,
         /// The transaction's gas limit.
         gas: u64,
@@ -60,91 +60,91 @@ pub enum SubmitError {
         /// The maximum in wei per gas.
         max: u128,
     },
-    /// The tip is lower than the node accepts.
+    /// The tip is below the node's minimum.
     #[error("transaction underpriced: gas tip cap {tip}, minimum needed {minimum}")]
     Underpriced {
         /// The tip in wei per gas.
         tip: u128,
-        /// What the node asks for.
+        /// The node's minimum in wei per gas.
         minimum: u128,
     },
-    /// Less gas than the transaction costs before it begins.
+    /// The gas limit is below the intrinsic gas.
     #[error("intrinsic gas too low: gas {gas}, minimum needed {needed}")]
     IntrinsicGas {
         /// The transaction's gas limit.
         gas: u64,
-        /// What is needed.
+        /// The intrinsic gas.
         needed: u64,
     },
-    /// Less gas than its data costs at least (EIP-7623).
+    /// The gas limit is below the floor cost of the transaction's data (EIP-7623).
     #[error("insufficient gas for floor data gas cost: gas {gas}, minimum needed {needed}")]
     FloorDataGas {
         /// The transaction's gas limit.
         gas: u64,
-        /// What is needed.
+        /// The floor cost in gas.
         needed: u64,
     },
-    /// The nonce was used already.
+    /// The nonce is already used.
     #[error("nonce too low: next nonce {next}, tx nonce {nonce}")]
     NonceTooLow {
         /// The sender's next nonce.
         next: u64,
-        /// The transaction's.
+        /// The transaction's nonce.
         nonce: u64,
     },
-    /// No nonce follows it (EIP-2681).
+    /// The nonce has the maximum value (EIP-2681).
     #[error("nonce has max value: address {0}, nonce: 18446744073709551615")]
     NonceMax(Address),
     /// The sender is a contract (EIP-3607).
     #[error("sender not an eoa: address {0}")]
     SenderHasCode(Address),
-    /// The sender cannot pay for it, or not for it and its pooled transactions.
+    /// The sender's balance does not cover the maximum cost of the transaction, or of all its pooled transactions.
     #[error("insufficient funds for gas * price + value: balance {balance}, tx cost {cost}, overshot {}", .cost.saturating_sub(*.balance))]
     InsufficientFunds {
         /// The sender's balance in wei.
         balance: U256,
-        /// What this and the sender's other pooled transactions may cost.
+        /// The maximum cost of this and, if needed, of the sender's other pooled transactions, in wei.
         cost: U256,
     },
-    /// A pooled transaction has this nonce and pays nearly as much or more.
+    /// A pooled transaction has the same nonce, and this one does not pay enough to replace it.
     #[error("replacement transaction underpriced")]
     ReplacementUnderpriced,
-    /// A blob transaction without blobs, or with too many.
+    /// A blob transaction has no blobs, too many, or no sidecar.
     #[error("{0}")]
     Blobs(String),
-    /// A set-code transaction that sets nothing.
+    /// A set-code transaction has no authorizations.
     #[error("set code transaction must have at least one authorization tuple")]
     EmptyAuthorizationList,
-    /// The pool is at its limit, and no room can be made.
+    /// The pool is full, and nothing can be evicted.
     #[error("txpool is full")]
     PoolFull,
-    /// The pool is at its limit, and everything in it pays as much or more.
+    /// The pool is full, and all its transactions pay as much or more.
     #[error("transaction underpriced: txpool is full")]
     Outbid,
-    /// The pool is at its limit, and all that could make room can be executed before this one.
+    /// The pool is full of executable transactions, which a queued one cannot displace.
     #[error("future transaction tries to replace pending: txpool is full")]
     FutureReplacesPending,
-    /// The sender has as much waiting as one account may.
+    /// The sender's pooled transactions have reached the limit of one account.
     #[error("account limit exceeded: {count} transactions of this sender with {bytes} bytes are waiting")]
     AccountLimit {
-        /// Transactions that are waiting.
+        /// Number of the sender's pooled transactions.
         count: usize,
-        /// What they take in memory.
+        /// Their size in memory, in bytes.
         bytes: usize,
     },
-    /// It was accepted, but others that pay more took its place.
+    /// The pool evicted the transaction for others that pay more.
     #[error("transaction evicted: txpool is full of transactions that pay more")]
     Evicted,
-    /// It was accepted, but waited for too long for what it needs to be executed.
+    /// The transaction waited too long for another one or for a lower base fee.
     #[error("transaction expired: it waited too long for another one or for a lower base fee")]
     Expired,
-    /// It was accepted, but when its turn came it could not be executed.
+    /// The transaction was accepted but could not be executed.
     #[error("{0}")]
     Dropped(String),
-    /// Its block, or the transaction itself, could not be written to disk.
+    /// The block, or the pending transaction, could not be written to disk.
     #[error("the chain cannot be written: {0}")]
     Storage(String),
-    /// The sender's account is not known: on a fork, where the other chain did not tell.
+    /// The sender's account could not be read, on a fork from the other node.
     #[error(transparent)]
     Read(#[from] ReadError),
     /// The node holds no key of this account.
@@ -155,48 +155,48 @@ pub enum SubmitError {
     Stopped,
 }
 
-/// A change to the chain was not made. The chain is as it was.
+/// The reason why a change was not made. The chain is unchanged.
 #[derive(Debug, thiserror::Error)]
 pub enum ChangeError {
     /// The state could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A block could not be made.
+    /// A block could not be built.
     #[error(transparent)]
     Block(#[from] BlockError),
     /// The change could not be recorded.
     #[error("the chain cannot be written: {0}")]
     Append(#[from] AppendError),
-    /// The chain's past is not held that far back.
+    /// The history does not reach far enough back.
     #[error(transparent)]
     Pruned(#[from] Pruned),
-    /// A transaction cannot be part of the block that it was meant for.
-    #[error("transaction {0} cannot be executed in the block it is meant for")]
+    /// A transaction cannot be executed in the block for which it is meant.
+    #[error("transaction {0} cannot be executed in its block")]
     Transaction(B256),
-    /// The time asked for is before that of the newest block, which this is.
-    #[error("the newest block is later: of second {0}")]
+    /// The requested timestamp is before that of the newest block, which this is.
+    #[error("the timestamp is not after that of the newest block, {0}")]
     Timestamp(u64),
-    /// The chain is recorded in a directory, which holds one chain from its first block on.
+    /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; start a node without --data-dir")]
     Recorded,
-    /// A dump does not make a chain.
+    /// The dump is invalid.
     #[error(transparent)]
     Dump(#[from] DumpError),
-    /// The writer does not do what it was asked to.
+    /// The writer refused the request.
     #[error(transparent)]
     Stopped(#[from] Stopped),
-    /// The outcome is that of another kind of change.
+    /// The writer answered with the outcome of another kind of change.
     #[error("the chain's writer answered {0:?}")]
-    Outcome(Outcome),
+    Outcome(ChangeOutcome),
 }
 
-/// The chain's writer does not do what it was asked to.
+/// The reason why the writer refused a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Stopped {
-    /// It has ended.
+    /// The writer has stopped.
     #[error("the node is shutting down")]
     Ended,
-    /// It could not record a change of the time, and took it back.
+    /// A change of the time could not be recorded and was undone.
     #[error("the chain cannot be written: the time is unchanged")]
     Unrecorded,
 }

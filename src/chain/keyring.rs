@@ -1,4 +1,4 @@
-//! Accounts that the node sends transactions for: it holds their keys, or it was told to impersonate them.
+//! The accounts for which the node signs transactions: those whose keys it holds, and impersonated ones.
 
 use std::collections::BTreeSet;
 
@@ -13,15 +13,14 @@ use crate::{
     block::{CompressedKey, Envelope, Transaction},
 };
 
-/// Accounts whose keys the node holds, the development accounts or none; and those that development methods let be
-/// impersonated.
+/// The keys that the node holds, and the accounts that development methods impersonate.
 #[derive(Debug, Default)]
 pub struct Keyring {
     keys: Vec<(Address, SecretKey)>,
     impersonated: RwLock<Impersonated>,
 }
 
-/// Accounts that the node sends for without a key.
+/// The accounts for which the node sends transactions without a key.
 #[derive(Debug, Default)]
 struct Impersonated {
     all: bool,
@@ -29,13 +28,13 @@ struct Impersonated {
 }
 
 impl Keyring {
-    /// A keyring of these keys, in this order.
+    /// Returns a keyring with these keys, in this order.
     pub fn new(keys: impl IntoIterator<Item = SecretKey>) -> Self {
         let keys = keys.into_iter().map(|key| (key.address(), key)).collect();
         Self { keys, impersonated: RwLock::default() }
     }
 
-    /// The accounts with keys, in order, and those that are impersonated one by one.
+    /// Returns the accounts with keys, in order, and those that are impersonated individually.
     pub fn addresses(&self) -> Vec<Address> {
         let own = self.keys.iter().map(|(address, _)| *address);
         let impersonated = self.impersonated.read();
@@ -43,17 +42,17 @@ impl Keyring {
         own.chain(others).collect()
     }
 
-    /// The key of an account.
+    /// Returns the key of an account.
     pub fn get(&self, address: Address) -> Option<&SecretKey> {
         self.keys.iter().find(|(own, _)| *own == address).map(|(_, key)| key)
     }
 
-    /// Whether [`sign`](Self::sign) does this account's bidding.
+    /// Returns whether [`sign`](Self::sign) accepts this account.
     pub fn can_sign(&self, address: Address) -> bool {
         self.get(address).is_some() || self.is_impersonated(address)
     }
 
-    /// Signs with the key of `from`, or lets the transaction pass as that of an impersonated account.
+    /// Signs with the key of `from`, or marks the transaction as that of an impersonated account.
     pub fn sign(&self, from: Address, transaction: UnsignedTransaction) -> Result<Transaction, SubmitError> {
         match self.get(from) {
             Some(key) => sign_transaction(key, transaction).map_err(|error| SubmitError::Dropped(error.to_string())),
@@ -62,18 +61,18 @@ impl Keyring {
         }
     }
 
-    /// Begins or stops to impersonate an account. Returns whether that was any news.
+    /// Starts or stops impersonating an account. Returns whether that changed anything.
     pub fn impersonate(&self, address: Address, on: bool) -> bool {
         let accounts = &mut self.impersonated.write().accounts;
         if on { accounts.insert(address) } else { accounts.remove(&address) }
     }
 
-    /// Begins or stops to impersonate whoever has no key here.
+    /// Starts or stops impersonating all accounts without a key.
     pub fn impersonate_all(&self, on: bool) {
         self.impersonated.write().all = on;
     }
 
-    /// Impersonates nobody any more.
+    /// Stops all impersonation.
     pub fn clear_impersonated(&self) {
         *self.impersonated.write() = Impersonated::default();
     }
@@ -84,7 +83,7 @@ impl Keyring {
     }
 }
 
-/// Signs a transaction. The sender is known, so nothing has to be recovered.
+/// Signs a transaction. Its sender is known from the key and not recovered.
 pub fn sign_transaction(key: &SecretKey, transaction: UnsignedTransaction) -> Result<Transaction, KeyError> {
     let signature = key.sign_prehash(&transaction.signature_hash())?;
     let public_key = CompressedKey::new(key.public_key().compressed());

@@ -1,7 +1,8 @@
 //! The ledger: one writer, any number of readers.
 //!
 //! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and never
-//! wait for the writer; a [`Change`] goes to the writer's thread. Knows nothing of the interfaces: no HTTP, no wire codes.
+//! wait for the writer; a [`Change`] goes to the writer's thread. Knows nothing of the interfaces: no HTTP, no wire
+//! codes.
 
 mod block;
 mod clock;
@@ -16,11 +17,11 @@ mod view;
 mod writer;
 
 pub use block::{
-    apply::{Applied, ApplyError, apply, recover},
-    build::{BuildError, BuildPlan, Built, build},
+    apply::{AppliedBlock, ApplyError, apply, recover},
+    build::{BuildError, BuildPlan, BuiltBlock, build},
     edit::{Edit, RawSignature},
     fees,
-    foreign::{ForeignBlock, Refusal},
+    foreign::{ForeignBlock, InvalidBlock},
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     simulate::{
@@ -43,12 +44,12 @@ pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},
     head::{Head, HistoryLimits, Pruned},
-    news::{Missed, News, Seen},
-    trail::Trail,
+    held_blocks::HeldBlocks,
+    updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
     SnapshotInfo,
-    change::{Change, Outcome, Pace},
+    change::{Change, ChangeOutcome, Pace},
     journal::Journal,
     produced::Produced,
     thread::WriterThread,

@@ -1,4 +1,4 @@
-//! What readers, submitters and the writer share, and how the next block comes about.
+//! The state that readers, submitters and the writer share, and the settings of the next block.
 
 use std::{
     sync::{Arc, atomic::AtomicBool},
@@ -13,107 +13,107 @@ use tokio::sync::broadcast;
 use super::{
     Blobs, Event, Head, HistoryLimits, Pool, Produced, View,
     block::header,
-    view::{index::Index, news::Undone},
+    view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
 use crate::{block::Transaction, evm::Environment, store::History};
 
-/// When blocks are sealed.
+/// The condition for sealing a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Mining {
-    /// As soon as there is something to include.
+    /// Whenever transactions are ready.
     Instant,
-    /// At a fixed pace, even if there is nothing to include.
+    /// At fixed intervals, even if the block is empty.
     Interval(Duration),
     /// Only on demand.
     Manual,
 }
 
-/// Transactions that the node itself puts first into a block, such as price updates.
+/// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///
-/// An implementation answers from what it is given: the same questions come for blocks that are sealed and for the
-/// pending one, which never is.
+/// An implementation depends on its arguments only: it is called for the pending block, which is never sealed, as well
+/// as for sealed ones.
 pub trait Preamble: Send + Sync {
-    /// Whether a block with these circumstances should begin with some. Asked often; must be quick.
+    /// Returns whether a block with this environment should begin with a preamble. Called often; must be quick.
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool;
 
-    /// How often a block may be made for their sake alone, as the clock goes, when nobody else has anything to put into
-    /// one; none if never.
+    /// Returns the least time on the clock between blocks that contain nothing but a preamble; `None` if there are no
+    /// such blocks.
     fn alone_every(&self) -> Option<Duration>;
 
-    /// The transactions.
+    /// Returns the transactions.
     fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction>;
 }
 
-/// What readers, submitters and the writer share.
-pub(super) struct Shared {
+/// The state that readers, submitters and the writer share.
+pub(super) struct SharedChain {
     pub(super) head: ArcSwap<Head>,
     pub(super) pool: Pool,
     pub(super) arrivals: Arrivals,
     pub(super) seal_lock: SealLock,
-    /// Whether the writer was told to look at the pool and has not done so yet.
+    /// Whether a wake-up of the writer is pending.
     pub(super) woken: AtomicBool,
-    /// Whether the chain is about to end.
+    /// Whether the chain is shutting down.
     pub(super) ending: AtomicBool,
     pub(super) blobs: Blobs,
     pub(super) index: Index,
-    pub(super) undone: Undone,
+    pub(super) removed: RemovedBlocks,
     pub(super) events: broadcast::Sender<Event>,
     pub(super) timing: Mutex<Timing>,
     pub(super) sealing: Mutex<Sealing>,
     pub(super) preamble: Option<Box<dyn Preamble>>,
     pub(super) history_limits: HistoryLimits,
-    /// Blocks that memory no longer holds.
+    /// The history on disk, with blocks that memory no longer holds.
     pub(super) history: Option<Arc<History>>,
-    /// Whether transactions that wait are kept on disk.
-    pub(super) keeps_pool: bool,
+    /// Whether pending transactions are stored on disk.
+    pub(super) stores_pool: bool,
     pub(super) pending: Mutex<Option<PendingBlock>>,
     pub(super) phases: Phases,
     pub(super) produced: Produced,
 }
 
-/// The block that would come next, and what besides the head it was built from.
+/// The pending block, and the version of the pool from which it was built.
 pub(super) struct PendingBlock {
     pub(super) pool_version: u64,
-    /// When building it began.
+    /// Time at which building it began.
     pub(super) began: Instant,
     pub(super) view: Arc<View>,
 }
 
 impl PendingBlock {
-    /// Whether the same would be built now.
-    pub(super) fn is_current(&self, shared: &Shared, head: &Arc<Head>) -> bool {
+    /// Returns whether the same block would be built now.
+    pub(super) fn is_current(&self, shared: &SharedChain, head: &Arc<Head>) -> bool {
         Arc::ptr_eq(&self.view.head, head)
             && self.pool_version == shared.pool.version()
             && self.view.environment == shared.next_environment(head, 0)
     }
 }
 
-/// How new blocks come about.
+/// Settings of new blocks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sealing {
     pub(super) mining: Mining,
-    /// The gas limit of new blocks, or the one that it moves to.
+    /// The gas limit of new blocks, or the one towards which it moves.
     pub(super) gas_limit: u64,
-    /// Whether a development method set it, for the very next block.
+    /// Whether a development method set the gas limit, which then holds from the next block on.
     pub(super) gas_limit_at_once: bool,
     pub(super) beneficiary: Address,
     pub(super) min_tip: u128,
-    /// What a development method decided for the next block.
+    /// The base fee that a development method set for the next block.
     pub(super) next_base_fee: Option<u64>,
-    /// Likewise, what `PREVRANDAO` gives.
+    /// The value of `PREVRANDAO` that a development method set for the next block.
     pub(super) next_randomness: Option<B256>,
 }
 
 impl Sealing {
-    /// The next block was made, or will be another one.
+    /// Discards the settings of the next block once it is sealed or superseded.
     pub(super) fn forget_next(&mut self) {
         (self.next_base_fee, self.next_randomness) = (None, None);
     }
 }
 
-impl Shared {
-    /// The circumstances of the block after `head`, at least so many seconds later.
+impl SharedChain {
+    /// Returns the environment of the block after `head`, at least `at_least` seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;
         let at_least = if standard { at_least.max(1) } else { at_least };
@@ -132,20 +132,20 @@ impl Shared {
         environment
     }
 
-    /// What the block begins with.
+    /// Returns the preamble of a block.
     pub(super) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
         let due = self.preamble_of(head).filter(|preamble| preamble.is_due(head, environment));
         due.map(|preamble| preamble.transactions(head, environment)).unwrap_or_default()
     }
 
-    /// The preamble, but not on a fork: it belongs to the contracts of the node's own first block.
+    /// Returns the source of preambles, except on a fork: it depends on the contracts of the node's own genesis block.
     fn preamble_of(&self, head: &Head) -> Option<&dyn Preamble> {
         self.preamble.as_deref().filter(|_| head.state.base().is_none())
     }
 
-    /// Whether there should be a block even if it holds nothing but its preamble. The clock decides together with the
-    /// preamble, which knows the chain's time only: blocks may move that, and must not bring about each other. What a
-    /// development method promised the next block is for the block that its caller brings about.
+    /// Returns whether to seal a block with nothing but a preamble. The preamble is due by the chain's time, which
+    /// blocks may advance, so the clock's time must have passed as well, lest each block cause the next. Settings that
+    /// a development method made for the next block are left to the block that its caller is about to cause.
     pub(super) fn preamble_wants_block(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let has_rested = |pace| self.timing.lock().since_preamble() >= pace;
         let wants = |preamble: &dyn Preamble| preamble.alone_every().is_some_and(has_rested);

@@ -1,33 +1,33 @@
-//! Submitting transactions: into the pool, and the outcome back to the submitter.
+//! Submission of transactions: adds them to the pool and returns the outcome to the submitter.
 
 use alloy_primitives::B256;
 use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Mining, SubmitError,
-    writer::thread::{Command, Waiting},
+    writer::thread::{StoreRequest, WriterCommand},
 };
 use crate::block::Submission;
 
-/// How often a submitter that seals for others looks again before the writer takes over: it waits for an answer as well.
-const MOST_ROUNDS: u64 = 16;
+/// Most rounds that a submitter seals for others before the writer takes over: its own client is waiting, too.
+const MAX_ROUNDS: u64 = 16;
 
 impl Chain {
-    /// Decodes a signed transaction and puts it into the pool. Its signature and all else is checked on the caller's
-    /// thread. With instant sealing it goes into a block when somebody waits for it to be [settled](Self::settled).
+    /// Decodes a signed transaction and adds it to the pool. Its signature and everything else is checked on the
+    /// caller's thread. With instant mining it is sealed once the caller awaits [`settled`](Self::settled).
     pub fn accept_raw(&self, raw: &[u8]) -> Result<Accepted, SubmitError> {
         let _arrival = self.shared.arrivals.begin();
         self.accept(Submission::decode(raw)?)
     }
 
-    /// The same with a transaction whose sender is known.
+    /// Adds a transaction with a known sender to the pool.
     pub fn accept(&self, submission: Submission) -> Result<Accepted, SubmitError> {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
         let min_tip = self.shared.sealing.lock().min_tip;
         Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip }.check(&submission)?;
         if head.state.base().is_some() {
-            // The other chain is asked now and not under the pool's lock.
+            // Fetches the account from the other node now, not under the pool's lock.
             head.state.get(submission.transaction.sender)?;
         }
         let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
@@ -36,21 +36,21 @@ impl Chain {
         Ok(accepted)
     }
 
-    /// Takes transactions out of the pool that waited for another one or for a lower base fee for longer than the pool's
-    /// limits allow.
+    /// Removes expired transactions from the pool: those that have waited for another one or for a lower base fee for
+    /// longer than the pool's limits allow.
     pub fn expire_waiting(&self) {
         let base_fee = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
         let count = self.shared.pool.expire(base_fee);
         if count > 0 {
             tracing::debug!(count, "transactions expired");
-            // Without a writer the chain has ended.
-            let _ = self.commands.send(Command::TidyPool);
+            // Sending fails once the chain has stopped.
+            let _ = self.commands.send(WriterCommand::TidyPool);
         }
     }
 
-    /// Waits, with instant sealing, until an accepted transaction's block is published. One that has to wait for
-    /// something else (a missing nonce, a lower base fee, a block that is due later) is answered as soon as it is
-    /// where it outlives the process, if the chain does.
+    /// Waits, with instant mining, until the block of an accepted transaction is published. A transaction that waits
+    /// for a missing nonce, a lower base fee or a block that is due later is instead acknowledged at once, or as soon
+    /// as it is stored if the chain has a data directory.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
         if self.mining() == Mining::Instant {
@@ -66,42 +66,42 @@ impl Chain {
                 }
             }
         }
-        if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
+        if self.shared.stores_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
-            let waiting = Waiting { pooled: accepted.pooled, kept };
-            self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
+            let waiting = StoreRequest { pooled: accepted.pooled, kept };
+            self.commands.send(WriterCommand::Store(waiting)).map_err(|_| SubmitError::Stopped)?;
             outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
         Ok(hash)
     }
 
-    /// Puts the transactions back that waited when the node ended. Those that are no longer valid are left out.
-    pub(super) fn wait_again(&self, waiting: Vec<Submission>) {
+    /// Restores the transactions that were pending at the last shutdown. Those that are no longer valid are left out.
+    pub(super) fn restore_pool(&self, waiting: Vec<Submission>) {
         if waiting.is_empty() {
             return;
         }
         let fee_floor = self.shared.next_environment(&self.head(), 0).base_fee.unwrap_or(0);
-        let (all, mut back) = (waiting.len(), 0);
+        let (all, mut restored) = (waiting.len(), 0);
         for submission in waiting {
             match self.shared.pool.insert(submission, || self.head(), fee_floor) {
-                Ok(_) => back += 1,
-                Err(error) => tracing::debug!(%error, "a transaction no longer waits"),
+                Ok(_) => restored += 1,
+                Err(error) => tracing::debug!(%error, "dropped a stored transaction"),
             }
         }
-        tracing::info!(all, back, "transactions wait again");
-        let _ = self.commands.send(Command::TidyPool);
+        tracing::info!(all, restored, "restored pending transactions");
+        let _ = self.commands.send(WriterCommand::TidyPool);
         self.wake();
     }
 
-    /// Seals what is ready on this thread, if that is quick, or else has the writer do it.
+    /// Seals ready transactions on this thread if that is quick, or else wakes the writer.
     fn seal_here(&self) {
         if !self.shared.seal_lock.take() {
             return;
         }
-        let _held = Held(self);
+        let _held = SealGuard(self);
         for round in 0u64.. {
             let seal = || self.writer.try_lock().is_some_and(|mut writer| writer.seal_few());
-            let sealed = round < MOST_ROUNDS && seal();
+            let sealed = round < MAX_ROUNDS && seal();
             if !sealed {
                 self.wake();
             }
@@ -112,10 +112,11 @@ impl Chain {
     }
 }
 
-/// The seal lock, held. A panic ends the chain, as one of the writer's thread does: the state it left behind is unknown.
-struct Held<'a>(&'a Chain);
+/// A guard of the seal lock. A panic stops the chain, like one of the writer's thread: the writer's state is then
+/// unknown.
+struct SealGuard<'a>(&'a Chain);
 
-impl Drop for Held<'_> {
+impl Drop for SealGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();

@@ -1,4 +1,4 @@
-//! What the log holds: everything that ever changed the chain, in order.
+//! Entries of the log: all changes to the chain, in order.
 
 use std::sync::Arc;
 
@@ -10,57 +10,56 @@ use crate::{
     state::Changes,
 };
 
-/// How the chain's time differs from the clock's.
+/// The shift of the chain's time against the clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Shift {
-    /// Seconds by which it is ahead.
+pub struct TimeShift {
+    /// Number of seconds by which the chain's time is ahead.
     pub ahead: i64,
-    /// The time that the next block was promised.
+    /// The timestamp that was set for the next block.
     pub promised: Option<u64>,
-    /// Seconds from each block to the next, if they are fixed.
+    /// Seconds between blocks, if they are fixed.
     pub interval: Option<u64>,
 }
 
-/// What development methods may change of what otherwise holds for every block.
+/// The chain parameters that development methods can change.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Parameters {
-    /// The chain id that transactions are signed for.
+pub struct EditableParams {
+    /// The chain id for which transactions are signed.
     pub chain_id: u64,
-    /// Signatures that were given to accounts which did not make them.
+    /// Signatures that `ecrecover` attributes to an account, whatever the message.
     pub signers: Vec<(FixedBytes<65>, Address)>,
 }
 
-/// One change to the chain. Outcomes are recorded with it: whoever applies an entry executes nothing, and holds what
-/// comes out against the state root that is recorded, too.
+/// One change to the chain, recorded with its outcome: replaying an entry executes nothing, and compares the resulting
+/// state root with the recorded one.
 #[derive(Clone, Debug)]
-pub enum Entry {
-    /// A block, what it did to the state, and the chain's time after it.
+pub enum LogEntry {
+    /// A block.
     Block {
         /// The block.
         block: Arc<Block>,
-        /// What it did.
+        /// Its state changes.
         changes: Arc<Changes>,
-        /// The time after it.
-        shift: Shift,
+        /// The time shift after it.
+        shift: TimeShift,
     },
-    /// A development method changed the state between two blocks.
+    /// An edit by a development method between two blocks.
     Edit {
-        /// What it did.
+        /// Its state changes.
         changes: Arc<Changes>,
-        /// The state's root afterwards.
+        /// The state root after it.
         root: B256,
-        /// What holds for every block afterwards, if it changed.
-        parameters: Option<Parameters>,
+        /// The chain parameters after it, if they changed.
+        parameters: Option<EditableParams>,
     },
-    /// A development method changed the time.
-    Time(Shift),
-    /// The chain went back to what it was when the log had `to` entries. Those in between count no more, and neither
-    /// do they for whatever reads the log from its beginning.
+    /// A change of the time by a development method.
+    Time(TimeShift),
+    /// A revert to the chain as it was when the log had `to` entries. Those in between are no longer in effect.
     Revert {
-        /// Entries that count.
+        /// The log height to which the chain reverts.
         to: u64,
-        /// The time afterwards.
-        shift: Shift,
+        /// The time shift after it.
+        shift: TimeShift,
     },
 }
 
@@ -69,8 +68,8 @@ const EDIT: u8 = 2;
 const TIME: u8 = 3;
 const REVERT: u8 = 4;
 
-impl Entry {
-    /// Appends the entry.
+impl LogEntry {
+    /// Encodes the entry.
     pub fn write(&self, out: &mut Writer) {
         match self {
             Self::Block { block, changes, shift } => {
@@ -97,44 +96,44 @@ impl Entry {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Decodes an entry that [`write`](Self::write) encoded.
     pub fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Reader::new(bytes);
         let entry = match from.byte()? {
             BLOCK => {
-                let shift = Shift::read(from)?;
+                let shift = TimeShift::read(from)?;
                 let block = Arc::new(Block::read(from)?);
                 Self::Block { block, changes: Arc::new(Changes::read(from)?), shift }
             }
             EDIT => {
                 let root = B256::from(from.array()?);
-                let parameters = from.option(Parameters::read)?;
+                let parameters = from.option(EditableParams::read)?;
                 Self::Edit { changes: Arc::new(Changes::read(from)?), root, parameters }
             }
-            TIME => Self::Time(Shift::read(from)?),
-            REVERT => Self::Revert { to: from.number()?, shift: Shift::read(from)? },
+            TIME => Self::Time(TimeShift::read(from)?),
+            REVERT => Self::Revert { to: from.number()?, shift: TimeShift::read(from)? },
             _ => return Err(Malformed("kind of entry")),
         };
-        from.end("entry: something follows")?;
+        from.end("entry: trailing bytes")?;
         Ok(entry)
     }
 
-    /// Where the chain goes back to, if this is what the bytes of an entry say. Costs nothing for other entries.
+    /// Returns the height to which an encoded entry reverts, or `None` if it is not a revert. Decodes nothing else.
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let from = &mut Reader::new(bytes);
         if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
     }
 }
 
-impl Shift {
-    /// Appends the shift.
+impl TimeShift {
+    /// Encodes the shift.
     pub fn write(&self, out: &mut Writer) {
         out.signed(self.ahead);
         out.option(self.promised, Writer::number);
         out.option(self.interval, Writer::number);
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Decodes a shift.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         Ok(Self {
             ahead: from.signed()?,
@@ -144,8 +143,8 @@ impl Shift {
     }
 }
 
-impl Parameters {
-    /// Appends the parameters.
+impl EditableParams {
+    /// Encodes the parameters.
     pub fn write(&self, out: &mut Writer) {
         out.number(self.chain_id);
         out.number(self.signers.len() as u64);
@@ -155,7 +154,7 @@ impl Parameters {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Decodes parameters.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let chain_id = from.number()?;
         let count = from.count(85)?;

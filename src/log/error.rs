@@ -1,51 +1,51 @@
-//! Why something cannot be appended or read.
+//! Errors of appending to a log and of reading one.
 
 use std::io;
 
-/// An entry was not appended.
+/// An error of appending an entry.
 #[derive(Debug, thiserror::Error)]
 pub enum AppendError {
-    /// Somebody else appended first. Nothing was appended.
+    /// Another writer appended first. Nothing was appended.
     #[error("the log is at height {end}, not at {expected}")]
     Conflict {
-        /// Where the entry was to go.
+        /// The expected height of the entry.
         expected: u64,
-        /// Where the next entry goes.
+        /// The height of the next entry.
         end: u64,
     },
-    /// The entry is larger than the log takes. Nothing was appended.
-    #[error("an entry of {0} bytes is larger than the log takes")]
+    /// The entry exceeds the size limit. Nothing was appended.
+    #[error("an entry of {0} bytes is too large for the log")]
     TooLarge(usize),
-    /// The system refused. Nothing was appended, and the next try may succeed: there may be room again.
+    /// The write failed. Nothing was appended, and a later attempt may succeed once there is space again.
     #[error("{file}: {source}")]
     Refused {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Nobody knows what is on disk. The log takes nothing more until it is opened again.
-    #[error("{file}: {reason}; the log takes nothing more until the node is started again")]
+    /// The content on disk is unknown. The log accepts no entries until it is opened again.
+    #[error("{file}: {reason}; the log accepts no entries until the node is restarted")]
     Unknown {
         /// The file.
         file: String,
-        /// What the system said.
+        /// The system's error.
         reason: String,
     },
 }
 
-/// A log cannot be opened or read.
+/// An error of opening or reading a log.
 #[derive(Debug, thiserror::Error)]
 pub enum LogError {
-    /// The system refused.
+    /// A file operation failed.
     #[error("{file}: {source}")]
     Io {
         /// The file.
         file: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Something that was written is no longer what it was.
+    /// An acknowledged entry is damaged.
     #[error(
         "{file}: damaged at byte {offset} (height {height}): {what}. Nothing was changed: restore the file \
          from a copy, or give up what follows with `tetrad chain repair`"
@@ -53,45 +53,45 @@ pub enum LogError {
     Damaged {
         /// The file.
         file: String,
-        /// Where in the file.
+        /// The offset in the file, in bytes.
         offset: u64,
-        /// Height of the entry.
+        /// The entry's height.
         height: u64,
-        /// What is wrong.
+        /// The fault.
         what: &'static str,
     },
-    /// The file is no segment, or was written by a newer version.
+    /// The file is not a segment of this log, or was written by a newer version.
     #[error("{file}: {what}")]
     Format {
         /// The file.
         file: String,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
-    /// Files are missing.
+    /// Entries are missing.
     #[error("entries {from} to {to} are missing from {place}")]
     Missing {
-        /// The first.
+        /// Height of the first missing entry.
         from: u64,
-        /// The first that is there again.
+        /// Height of the next entry that exists.
         to: u64,
         /// The directory.
         place: String,
     },
-    /// No state is left that the log leads on from.
+    /// No checkpoint is left from which any part of the log can be replayed.
     #[error(
-        "{place}: no checkpoint is left that any part of the log can be followed from. Nothing was changed: restore a backup"
+        "{place}: no checkpoint is left from which any part of the log can be replayed. Nothing was changed: restore a backup"
     )]
     Beginning {
         /// The directory.
         place: String,
     },
-    /// An entry's bytes are intact and yet no entry.
+    /// An entry has a valid checksum but cannot be decoded.
     #[error("entry {height} of the log: {what}")]
     Malformed {
-        /// Its height.
+        /// The entry's height.
         height: u64,
-        /// What is wrong.
+        /// The fault.
         what: String,
     },
 }

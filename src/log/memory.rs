@@ -1,20 +1,22 @@
-//! The log in memory, for tests: it fails on demand, and its clones are writers of one log.
+//! A log in memory for tests, which fails on demand. Its clones are writers of the same log.
 
 use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 
 use parking_lot::Mutex;
 
-use super::{AppendError, BlockLog, ChainIdentity, Entry, Extent, LogError, LogStore, ReadLog, Stored, Stream};
+use super::{
+    AppendError, BlockLog, ChainIdentity, EntryStream, Extent, LogEntry, LogError, LogStore, ReadLog, StoredEntry,
+};
 use crate::{codec::Writer, storage::Storage};
 
 /// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It succeeds.
+    /// The append succeeds.
     None,
-    /// There is no room.
+    /// The append fails for lack of space.
     Full,
-    /// The entry may be there or not.
+    /// The append fails, and whether the entry was appended is unknown.
     Unknown,
 }
 
@@ -23,23 +25,23 @@ pub type Faults = Arc<Mutex<VecDeque<Fault>>>;
 
 type Entries = Arc<Mutex<Vec<Vec<u8>>>>;
 
-/// A log in memory that begins at height 0 and is never compacted. Entries are encoded all the same. Clones share them:
-/// each is another writer.
+/// A log of encoded entries in memory that begins at height 0 and is never compacted. Clones share the entries: each is
+/// another writer.
 #[derive(Clone, Default)]
 pub struct MemoryLog {
     entries: Entries,
     faults: Faults,
-    /// Size of the largest entry that there was no room for, until one as large is appended.
+    /// Size of the largest refused entry, until one as large is appended.
     refused: usize,
 }
 
 impl MemoryLog {
-    /// The outcomes of the next appends.
+    /// Returns the queue of outcomes of the next appends.
     pub fn faults(&self) -> Faults {
         self.faults.clone()
     }
 
-    /// The next fault, for an entry of this size.
+    /// Applies the next fault to an entry of this size.
     fn fail(&mut self, size: usize) -> Result<(), AppendError> {
         let file = || "memory".to_owned();
         match self.faults.lock().pop_front() {
@@ -58,7 +60,7 @@ impl BlockLog for MemoryLog {
         self.entries.lock().len() as u64
     }
 
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError> {
+    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError> {
         let mut out = Writer::default();
         entry.write(&mut out);
         self.fail(out.len())?;
@@ -106,15 +108,15 @@ impl ReadLog for MemoryLog {
         0..self.end()
     }
 
-    fn read(&self, height: u64) -> Result<Stored, LogError> {
+    fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
         let missing = || LogError::Missing { from: height, to: self.end(), place: "memory".to_owned() };
         let bytes = self.entries.lock().get(height as usize).cloned();
-        bytes.map(|bytes| Stored { height, bytes }).ok_or_else(missing)
+        bytes.map(|bytes| StoredEntry { height, bytes }).ok_or_else(missing)
     }
 
-    fn stream(&self, from: u64) -> Result<Stream, LogError> {
+    fn stream(&self, from: u64) -> Result<EntryStream, LogError> {
         let entries = self.entries.lock().clone();
-        let stored = entries.into_iter().zip(0..).map(|(bytes, height)| Ok(Stored { height, bytes }));
+        let stored = entries.into_iter().zip(0..).map(|(bytes, height)| Ok(StoredEntry { height, bytes }));
         Ok(Box::new(stored.skip(from as usize)))
     }
 
@@ -132,7 +134,7 @@ impl LogStore for MemoryLog {
         let mut extent = Extent { heights: self.heights(), ..Extent::default() };
         for stored in self.stream(0)? {
             let stored = stored?;
-            if let Entry::Revert { to, .. } = stored.entry()? {
+            if let LogEntry::Revert { to, .. } = stored.entry()? {
                 extent.reverts.push((stored.height, to));
             }
         }

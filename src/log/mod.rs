@@ -1,8 +1,8 @@
-//! Order and durability: the chain is a log of [entries](Entry), and everything else is derived from it.
+//! Order and durability: the chain is a log of [entries](Entry), from which everything else is derived.
 //!
-//! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height with
-//! a [`ReadLog`]. A [`LogStore`] opens a log and maintains it while no node runs. [`LocalLogs`] keeps logs in files;
-//! [`MemoryLog`] keeps one in memory and fails on demand. Knows nothing of execution.
+//! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height
+//! with a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in
+//! files; [`MemoryLog`] keeps one in memory and fails on demand. Knows nothing of execution.
 
 mod entry;
 mod error;
@@ -14,112 +14,113 @@ use std::{ops::Range, sync::Arc};
 use alloy_primitives::B256;
 
 pub use self::{
-    entry::{Entry, Parameters, Shift},
+    entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
     local::{LocalLogs, is_log_file},
     memory::{Fault, Faults, MemoryLog},
 };
 use crate::storage::Storage;
 
-/// What is on disk when an append is acknowledged.
+/// The durability of an acknowledged append.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Durability {
-    /// Everything is on the device: a power failure loses nothing that was acknowledged.
+    /// The entry is synced to the device: a power failure loses nothing that was acknowledged.
     #[default]
     Fsync,
-    /// The operating system has everything and writes it at its leisure: the end of the process loses nothing, but a
+    /// The entry is handed to the operating system, which writes it later: the end of the process loses nothing, but a
     /// power failure or a crash of the system may lose the newest blocks.
     Os,
 }
 
-/// The chain that a file belongs to.
+/// The identity of a chain, which each of its files records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ChainIdentity {
     /// EVM chain id.
     pub chain_id: u64,
-    /// Hash of the first block.
+    /// Hash of the genesis block.
     pub genesis: B256,
 }
 
-/// An entry as it is kept.
+/// An encoded entry.
 #[derive(Clone, Debug)]
-pub struct Stored {
+pub struct StoredEntry {
     /// Its height: the number of entries before it.
     pub height: u64,
     /// Its encoding.
     pub bytes: Vec<u8>,
 }
 
-impl Stored {
+impl StoredEntry {
     /// Decodes the entry.
-    pub fn entry(&self) -> Result<Entry, LogError> {
-        Entry::decode(&self.bytes).map_err(|error| LogError::Malformed { height: self.height, what: error.to_string() })
+    pub fn entry(&self) -> Result<LogEntry, LogError> {
+        LogEntry::decode(&self.bytes)
+            .map_err(|error| LogError::Malformed { height: self.height, what: error.to_string() })
     }
 }
 
-/// Entries from some height on, oldest first.
-pub type Stream = Box<dyn Iterator<Item = Result<Stored, LogError>> + Send>;
+/// A stream of entries, oldest first.
+pub type EntryStream = Box<dyn Iterator<Item = Result<StoredEntry, LogError>> + Send>;
 
 /// An append-only sequence of entries, as its writer sees it. An entry's height is the number of entries before it.
 pub trait BlockLog: Send {
-    /// The height that the next entry gets.
+    /// Returns the height of the next entry.
     fn end(&self) -> u64;
 
-    /// Appends an entry at height `expected`, and returns once it is as durable as this log makes it. After an error the
-    /// log is unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another
-    /// writer was first: its entries are there to be [streamed](ReadLog::stream) from `expected` on.
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError>;
+    /// Appends an entry at height `expected`, and returns once it is as durable as configured. After an error the log
+    /// is unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another writer
+    /// was first: its entries can be [streamed](ReadLog::stream) from `expected` on.
+    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError>;
 
-    /// Whether an entry was refused, and since then neither one as large was appended nor a [probe](Self::probe)
-    /// succeeded.
+    /// Returns whether an entry was refused, and since then neither one as large was appended nor a
+    /// [probe](Self::probe) succeeded.
     fn is_obstructed(&self) -> bool;
 
-    /// Checks whether there is room for an entry as large as the largest that was refused, without appending anything.
+    /// Checks whether there is space for an entry as large as the largest refused one, without appending anything.
     fn probe(&mut self) -> Result<(), AppendError>;
 
-    /// Makes everything appended so far durable, even where [`append`](Self::append) does not wait for that.
+    /// Makes all appended entries durable, even if [`append`](Self::append) does not wait for that.
     fn sync(&mut self) -> Result<(), AppendError>;
 
-    /// Bytes appended since the log was opened.
+    /// Returns the number of bytes appended since the log was opened.
     fn written(&self) -> u64;
 
-    /// Removes the entries before height `from`. Interrupted at any moment, it leaves at least the entries from there on.
+    /// Removes the entries before height `from`. If interrupted, it leaves at least the entries from there on.
     fn compact(&mut self, from: u64) -> Result<(), LogError>;
 
-    /// A reader of this log.
+    /// Returns a reader of this log.
     fn reader(&self) -> Arc<dyn ReadLog>;
 }
 
-/// Reads a log, on any thread, while its writer appends to it. Reading an entry checks that it is what was written.
+/// A reader of a log, on any thread, while its writer appends. Reading an entry verifies its checksum.
 pub trait ReadLog: Send + Sync {
-    /// Heights of the entries that are there.
+    /// Returns the range of the entries' heights.
     fn heights(&self) -> Range<u64>;
 
-    /// The entry at a height.
-    fn read(&self, height: u64) -> Result<Stored, LogError>;
+    /// Reads the entry at a height.
+    fn read(&self, height: u64) -> Result<StoredEntry, LogError>;
 
-    /// The entries from height `from` on that are there now.
-    fn stream(&self, from: u64) -> Result<Stream, LogError>;
+    /// Streams the present entries from height `from` on.
+    fn stream(&self, from: u64) -> Result<EntryStream, LogError>;
 
-    /// Makes the entries that are there now durable.
+    /// Makes the present entries durable.
     fn sync(&self) -> Result<(), LogError>;
 }
 
-/// The place where chains keep their logs: opens them, and maintains one that no node has open.
+/// The storage of a log: opens the log, and maintains it while no node has it open.
 pub trait LogStore: Send + Sync {
-    /// Opens the log of a chain, or begins one at height `begin_at`. The rest of an append that was never acknowledged is
-    /// put aside, with a warning that names its new place.
+    /// Opens the log of a chain, or creates one that begins at height `begin_at`. The rest of an append that was never
+    /// acknowledged is put aside, with a warning that names its new path.
     fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError>;
 
-    /// Reads the whole log and reports how far it is intact; none if there is no log.
+    /// Reads the whole log and returns its intact extent, or `None` if there is no log.
     fn verify(&self, identity: ChainIdentity) -> Result<Option<Extent>, LogError>;
 
-    /// Cuts the log off before height `at` and puts the rest aside. Returns the new places of what was cut off.
-    /// Interrupted at any moment, it can be repeated.
+    /// Truncates the log before height `at` and puts the rest aside. Returns the new paths of the rest. Can be repeated
+    /// after an interruption.
     fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError>;
 
-    /// Copies the log to `to` while a node may be writing to it. Returns the height at which the copy ends, which is at
-    /// least that of the log when the call began.
+    /// Copies the log to `to` while a node may be writing to it. Returns the height at which the copy ends, which is
+    /// not below that of the log when the call began.
     fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError>;
 }
 
@@ -128,8 +129,8 @@ pub trait LogStore: Send + Sync {
 pub struct Extent {
     /// Heights of the intact entries.
     pub heights: Range<u64>,
-    /// Heights of the reverts among them, and the heights that they go back to.
+    /// Heights of the reverts among them, and the heights to which they revert.
     pub reverts: Vec<(u64, u64)>,
-    /// What is wrong with the next entry, if anything is.
+    /// The fault of the next entry, if any.
     pub damage: Option<&'static str>,
 }

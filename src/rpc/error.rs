@@ -7,7 +7,7 @@ use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
 use revm::context_interface::result::{ExecutionResult, HaltReason, InvalidTransaction};
 
 use crate::{
-    chain::{BuildError, ChangeError, Missed, SimulationError, Stopped, SubmitError, ViewError},
+    chain::{BuildError, ChangeError, PositionExpired, SimulationError, Stopped, SubmitError, ViewError},
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     fork::AskError,
     state::ReadError,
@@ -329,8 +329,8 @@ impl From<BuildError> for RpcError {
     }
 }
 
-impl From<Missed> for RpcError {
-    fn from(missed: Missed) -> Self {
+impl From<PositionExpired> for RpcError {
+    fn from(missed: PositionExpired) -> Self {
         let what = format!("{missed}: the filter was not polled for too long; it continues from the newest block");
         Self::history_pruned(what)
     }

@@ -16,7 +16,7 @@ use parking_lot::Mutex;
 
 use super::{RpcConfig, RpcError, eth::LogFilter};
 use crate::{
-    chain::{Chain, News, Seen},
+    chain::{Chain, ChainPosition, ChainUpdate},
     web::ClientKey,
 };
 
@@ -27,9 +27,9 @@ const ALTERNATIVES: usize = 100;
 #[derive(Clone, Debug)]
 pub(super) enum FilterKind {
     /// Hashes of new blocks.
-    Blocks(Seen),
+    Blocks(ChainPosition),
     /// New logs.
-    Logs(Arc<LogFilter>, Seen),
+    Logs(Arc<LogFilter>, ChainPosition),
     /// Hashes of transactions that the pool accepted; the number accepted when the client last polled.
     Pending(u64),
 }
@@ -66,7 +66,7 @@ pub(super) enum FilterUpdate {
     /// Hashes of blocks or transactions.
     Hashes(Vec<B256>),
     /// Removed and new blocks, whose logs the filter selects.
-    Logs(Arc<LogFilter>, News),
+    Logs(Arc<LogFilter>, ChainUpdate),
 }
 
 impl FilterKind {
@@ -129,10 +129,10 @@ impl Filters {
                     FilterUpdate::Hashes(hashes)
                 }
                 FilterKind::Blocks(seen) => {
-                    let added = chain.news(seen)?.added;
+                    let added = chain.update_since(seen)?.added;
                     FilterUpdate::Hashes(added.iter().map(|block| block.hash).collect())
                 }
-                FilterKind::Logs(filter, seen) => FilterUpdate::Logs(filter.clone(), chain.news(seen)?),
+                FilterKind::Logs(filter, seen) => FilterUpdate::Logs(filter.clone(), chain.update_since(seen)?),
             })
         })?
     }

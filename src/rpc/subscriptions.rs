@@ -14,7 +14,7 @@ use super::{
 };
 use crate::{
     block::Block,
-    chain::{Chain, Event, Trail},
+    chain::{Chain, Event, HeldBlocks},
 };
 
 /// The subject of a subscription.
@@ -150,7 +150,7 @@ pub(super) struct Follower {
     chain: Chain,
     events: Receiver<Event>,
     version: u64,
-    seen: Trail,
+    seen: HeldBlocks,
 }
 
 impl Follower {
@@ -158,7 +158,7 @@ impl Follower {
     pub(super) fn new(chain: &Chain) -> Self {
         let events = chain.subscribe();
         let head = chain.head();
-        Self { chain: chain.clone(), events, version: head.version(), seen: head.trail().clone() }
+        Self { chain: chain.clone(), events, version: head.version(), seen: head.held_blocks().clone() }
     }
 
     /// Returns the next event; `None` when the chain has ended.
@@ -168,7 +168,7 @@ impl Follower {
                 Ok(Event::Head { head, added, removed }) => {
                     // A difference may already have covered the head.
                     if head.version() > self.version {
-                        (self.version, self.seen) = (head.version(), head.trail().clone());
+                        (self.version, self.seen) = (head.version(), head.held_blocks().clone());
                         return Some(Event::Head { head, added, removed });
                     }
                 }
@@ -176,8 +176,8 @@ impl Follower {
                 Err(RecvError::Lagged(_)) => {
                     self.events = self.chain.subscribe();
                     let head = self.chain.head();
-                    let (removed, added) = self.seen.difference(head.trail());
-                    (self.version, self.seen) = (head.version(), head.trail().clone());
+                    let (removed, added) = self.seen.difference(head.held_blocks());
+                    (self.version, self.seen) = (head.version(), head.held_blocks().clone());
                     return Some(Event::Head { head, added: added.into(), removed: removed.into() });
                 }
                 Err(RecvError::Closed) => return None,

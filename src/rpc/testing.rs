@@ -19,7 +19,7 @@ use super::{
 };
 use crate::{
     block::Submission,
-    chain::{BlockId, BuildPlan, Built, SubmitError, build},
+    chain::{BlockId, BuildPlan, BuiltBlock, SubmitError, build},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -79,7 +79,7 @@ impl Param for PayloadAttributes {
 
 /// A block as consensus clients receive it (`engine_getPayloadV4`).
 struct ExecutionPayload {
-    built: Built,
+    built: BuiltBlock,
     sidecars: Vec<Arc<BlobTransactionSidecarVariant>>,
 }
 

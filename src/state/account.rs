@@ -1,4 +1,4 @@
-//! Accounts and storage slots: what the state's tries hold.
+//! Accounts and storage slots, the values of the state's tries.
 
 use std::sync::Arc;
 
@@ -10,25 +10,26 @@ use revm::bytecode::Bytecode;
 use super::trie::{Trie, Value};
 use crate::block::CompressedKey;
 
-/// One account, as all four interfaces see it.
+/// An account, with the properties that the interfaces need in addition to those of consensus.
 #[derive(Clone, Debug)]
 pub struct Account {
-    /// The address, which the trie's key is a hash of.
+    /// The address, whose hash is the trie's key.
     pub address: Address,
-    /// Cosmos account number: the order of first appearance. It never changes, not even when the account is
-    /// destroyed and comes back. [`UNNUMBERED`](Self::UNNUMBERED) if the chain has only heard of the account.
+    /// Cosmos account number, in the order of first appearance. It never changes, not even when the account is
+    /// destroyed and created again. [`UNNUMBERED`](Self::UNNUMBERED) if the account was only read from the base of a
+    /// fork.
     pub number: u32,
-    /// Transactions sent, or, for a contract, contracts created.
+    /// Number of transactions sent or, for a contract, of contracts created.
     pub nonce: u64,
     /// Balance in the base denomination (wei, `ahpx`).
     pub balance: U256,
-    /// The key of the account's first signed transaction.
+    /// The public key of the account's first signed transaction.
     pub public_key: Option<Arc<CompressedKey>>,
-    /// Code and storage, where there are any.
+    /// Code and storage, if the account has any.
     pub contract: Option<Arc<Contract>>,
 }
 
-/// The part of an account that most accounts lack.
+/// The code and storage of an account, which most accounts lack.
 #[derive(Clone, Debug)]
 pub struct Contract {
     /// The code, analysed for execution.
@@ -39,45 +40,45 @@ pub struct Contract {
     pub storage: Trie<Slot>,
     /// The root of `storage`.
     pub storage_root: B256,
-    /// On a fork: whether the storage is all there is, because it was wiped since, instead of what differs from what lies
-    /// beneath.
+    /// On a fork: whether the storage is complete because it was wiped since the fork, instead of being the difference
+    /// to the base.
     pub owns_storage: bool,
 }
 
 /// One storage slot. Zero values are not stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Slot {
-    /// The slot's index, which the trie's key is a hash of.
+    /// The slot's index, whose hash is the trie's key.
     pub index: U256,
     /// The value.
     pub value: U256,
 }
 
 impl Account {
-    /// The number of an account that lies beneath a fork and was not touched since.
+    /// The number of an account in the base of a fork that has not changed since.
     pub const UNNUMBERED: u32 = u32::MAX;
 
-    /// Whether the account lies beneath a fork and was not touched since.
+    /// Returns whether the account is in the base of a fork and has not changed since.
     pub fn is_beneath(&self) -> bool {
         self.number == Self::UNNUMBERED
     }
 
-    /// Whether nothing beneath a fork belongs to the account's storage.
+    /// Returns whether the account's storage is complete without the base of a fork.
     pub(super) fn owns_storage(&self) -> bool {
         self.contract.as_ref().is_some_and(|contract| contract.owns_storage)
     }
 
-    /// The hash of the account's code.
+    /// Returns the hash of the account's code.
     pub fn code_hash(&self) -> B256 {
         self.contract.as_ref().map_or(KECCAK_EMPTY, |contract| contract.code_hash)
     }
 
-    /// The root of the account's storage.
+    /// Returns the root of the account's storage.
     pub fn storage_root(&self) -> B256 {
         self.contract.as_ref().map_or(EMPTY_ROOT_HASH, |contract| contract.storage_root)
     }
 
-    /// The account's code; empty for an externally owned account.
+    /// Returns the account's code, which is empty for an externally owned account.
     pub fn code(&self) -> Bytecode {
         self.contract.as_ref().map(|contract| contract.code.clone()).unwrap_or_default()
     }
@@ -96,7 +97,7 @@ impl Default for Contract {
 }
 
 impl Value for Account {
-    /// `rlp([nonce, balance, storage root, code hash])` (Yellow Paper, 4.1).
+    /// Appends `rlp([nonce, balance, storage root, code hash])` (Yellow Paper, 4.1).
     fn encode(&self, out: &mut Vec<u8>) {
         let (root, code_hash) = (self.storage_root(), self.code_hash());
         let payload = self.nonce.length() + self.balance.length() + root.length() + code_hash.length();

@@ -1,4 +1,4 @@
-//! A whole state in pieces: how a checkpoint takes one apart and puts it together again.
+//! Serialization of a whole state in pieces, for checkpoints.
 
 use std::sync::Arc;
 
@@ -12,38 +12,38 @@ use crate::{
     codec::{Malformed, Reader, Writer},
 };
 
-/// Storage slots in one piece.
+/// Most storage slots in one piece.
 const SLOTS: usize = 4_096;
 
-/// A part of a state, small enough to be handled as a whole.
+/// A part of a state, of bounded size.
 #[derive(Debug)]
 pub enum Piece<'a> {
     /// An account without its storage.
     Account(&'a Account),
-    /// Storage slots of the account before.
+    /// Storage slots of the previous account.
     Slots(Vec<Slot>),
-    /// An account that was destroyed: its number and key stay its own.
+    /// The hashed address of a destroyed account, with the number and public key that it keeps.
     Retired(B256, u32, Option<CompressedKey>),
 }
 
-/// Pieces do not make a state.
+/// An error of building a state from pieces.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum StateError {
     /// A piece cannot be read.
     #[error(transparent)]
     Malformed(#[from] Malformed),
-    /// The state has another root than it should.
+    /// The state does not have the expected root.
     #[error("state root: expected {expected}, got {found}")]
     Root {
-        /// What the root should be.
+        /// The expected root.
         expected: B256,
-        /// What it is.
+        /// The state's root.
         found: B256,
     },
 }
 
 impl Piece<'_> {
-    /// Appends the piece.
+    /// Encodes the piece.
     pub fn write(&self, out: &mut Writer) {
         match self {
             Self::Account(account) => {
@@ -77,7 +77,7 @@ impl Piece<'_> {
 }
 
 impl State {
-    /// The state in pieces, one after another.
+    /// Iterates over the pieces of the state.
     pub fn pieces(&self) -> impl Iterator<Item = Piece<'_>> {
         let accounts = self.accounts().flat_map(|account| {
             let slots = account.contract.iter().flat_map(|contract| {
@@ -94,22 +94,22 @@ impl State {
             .chain(retired.map(|(key, gone)| Piece::Retired(*key, gone.number, gone.public_key.as_deref().copied())))
     }
 
-    /// The number that the next new account gets.
+    /// Returns the number of the next new account.
     pub fn next_number(&self) -> u32 {
         self.next_number
     }
 }
 
-/// Puts a state together.
+/// A builder of a state from its pieces.
 #[derive(Debug, Default)]
 pub struct StateBuilder {
     state: State,
-    /// The newest account, as long as slots of it may follow.
+    /// The newest account, as long as its slots may follow.
     open: Option<Account>,
 }
 
 impl StateBuilder {
-    /// Takes in the next of the pieces that [`Piece::write`] wrote.
+    /// Adds the next piece that [`Piece::write`] encoded.
     pub fn read(&mut self, from: &mut Reader<'_>) -> Result<(), Malformed> {
         match from.byte()? {
             0 => {
@@ -127,7 +127,7 @@ impl StateBuilder {
         Ok(())
     }
 
-    /// The state, if it has this root.
+    /// Returns the state, if it has the expected root.
     pub fn finish(mut self, next_number: u32, expected: B256) -> Result<State, StateError> {
         self.close();
         self.state.next_number = next_number;

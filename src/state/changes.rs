@@ -1,11 +1,11 @@
-//! What a block, a development method or a genesis does to the state.
+//! Changes to the state by a block, an edit or a genesis.
 
 use alloy_primitives::{Address, B256, U256};
 use revm::bytecode::Bytecode;
 
 use crate::block::CompressedKey;
 
-/// Changes to any number of accounts, each named once, in the order in which new ones get their account number.
+/// Changes to accounts, each listed once, in the order in which new ones get their account number.
 #[derive(Clone, Debug, Default)]
 pub struct Changes(pub Vec<AccountChange>);
 
@@ -16,13 +16,13 @@ pub struct AccountChange {
     pub address: Address,
     /// `keccak256(address)`, the account's key in the trie.
     pub key: B256,
-    /// Balance, nonce and code afterwards; none if the account no longer exists.
+    /// Balance, nonce and code afterwards, or `None` if the account no longer exists.
     pub after: Option<AccountFields>,
-    /// Whether the storage that was there before is gone.
+    /// Whether the previous storage is wiped.
     pub storage_wiped: bool,
-    /// New values of storage slots; zero clears one.
+    /// New values of storage slots; zero clears a slot.
     pub storage: Vec<(U256, U256)>,
-    /// The key of a transaction that the account signed, where its first is among the changes.
+    /// The account's public key, if its first signed transaction is among the changes.
     pub public_key: Option<CompressedKey>,
 }
 

@@ -1,4 +1,4 @@
-//! Changes as they are kept. Hashes of addresses and slots are not: they cost less to make than to read.
+//! The encoding of changes on disk. Hashes of addresses and slots are left out: computing them costs less than reading.
 
 use alloy_primitives::{Address, keccak256};
 use revm::bytecode::Bytecode;
@@ -10,7 +10,7 @@ use crate::{
 };
 
 impl Changes {
-    /// Appends the changes.
+    /// Encodes the changes.
     pub fn write(&self, out: &mut Writer) {
         out.number(self.0.len() as u64);
         for change in &self.0 {
@@ -33,7 +33,7 @@ impl Changes {
         }
     }
 
-    /// Reads what [`write`](Self::write) wrote.
+    /// Decodes changes.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let count = from.count(24)?;
         (0..count).map(|_| read_change(from)).collect::<Result<_, _>>().map(Self)
@@ -56,7 +56,7 @@ fn read_change(from: &mut Reader<'_>) -> Result<AccountChange, Malformed> {
     Ok(AccountChange { address, key: keccak256(address), after, storage_wiped, storage, public_key })
 }
 
-/// Code, analysed for execution.
+/// Reads code and analyses it for execution.
 pub(super) fn read_code(from: &mut Reader<'_>) -> Result<Bytecode, Malformed> {
     let bytes = from.string()?.to_vec();
     Bytecode::new_raw_checked(bytes.into()).map_err(|_| Malformed("code"))

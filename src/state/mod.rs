@@ -1,7 +1,7 @@
 //! The world state as a value: accounts, code and storage under one Merkle root.
 //!
 //! A [`State`] is immutable once published; a clone is a few pointers and shares everything with the original.
-//! Knows nothing of blocks, clocks or input and output.
+//! Knows nothing of blocks, clocks or I/O.
 
 mod account;
 mod base;
@@ -26,24 +26,24 @@ pub use trie::{Iter, Trie, Value};
 
 use crate::block::CompressedKey;
 
-/// The node layout that the trie's memory figures rest on, see [`node::Node`].
-const _: () = assert!(size_of::<node::Node<Account>>() <= 176);
+/// Checks the size of a node, see [`node::Node`].
+const _: () = assert!(size_of::<node::TrieNode<Account>>() <= 176);
 
-/// Every account at one point of the chain.
+/// The state of all accounts at one point of the chain.
 ///
-/// A forked state holds the accounts and slots that were changed since the fork; everything else is asked for beneath it.
-/// Its roots are those of what it holds.
+/// A forked state holds the accounts and slots that changed since the fork and reads all others from its [`Base`]. Its
+/// roots are those of the accounts and slots that it holds.
 #[derive(Clone, Debug, Default)]
 pub struct State {
     accounts: Trie<Account>,
-    /// Accounts that were destroyed: their number and key stay theirs.
+    /// Destroyed accounts, which keep their number and public key.
     retired: Trie<Retired>,
     next_number: u32,
     root: Option<B256>,
     base: Option<Arc<dyn Base>>,
 }
 
-/// What outlives an account.
+/// The properties of a destroyed account that a new one at its address inherits.
 #[derive(Clone, Debug)]
 struct Retired {
     number: u32,
@@ -56,26 +56,27 @@ impl Value for Retired {
     }
 }
 
-/// A state that execution can read: the trie in memory, or whatever else can answer the same two questions.
+/// A state that execution can read: the trie in memory, or another source of accounts and slots.
 pub trait ReadState: Send + Sync {
-    /// The account at `address`; `key` is the address' hash, which callers keep.
+    /// Returns the account at `address`; `key` is the address's hash, which callers cache.
     fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError>;
 
-    /// The value of a storage slot of an account that this state returned.
+    /// Returns the value of a storage slot of an account that this state returned.
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError>;
 
-    /// Whether something lies beneath the state, so that changes have to say everything about the accounts they touch.
+    /// Returns whether the state has a base, so that changes must be complete for the accounts that they touch.
     fn is_forked(&self) -> bool {
         false
     }
 
-    /// The root that the state would have with these changes. Only a state that holds everything can tell.
+    /// Returns the root that the state would have with these changes. Only a state that holds all accounts can compute
+    /// it.
     fn root_with(&self, _: &Changes) -> Result<B256, ReadError> {
         Err(ReadError("intermediate roots need the whole state".to_owned()))
     }
 }
 
-/// A state could not be read.
+/// The error of reading a state.
 #[derive(Clone, Debug, thiserror::Error)]
 #[error("state is not available: {0}")]
 pub struct ReadError(pub String);
@@ -115,20 +116,20 @@ fn slot_key(index: U256) -> B256 {
 }
 
 impl State {
-    /// A state without changes on top of another chain's.
+    /// Returns a state without changes on top of a base.
     pub fn forked(base: Arc<dyn Base>) -> Self {
         Self { base: Some(base), ..Self::default() }
     }
 
-    /// What lies beneath a forked state.
+    /// Returns the base of a forked state.
     pub fn base(&self) -> Option<&Arc<dyn Base>> {
         self.base.as_ref()
     }
 
-    /// The account at `address`, if it exists.
+    /// Returns the account at `address`, if it exists.
     ///
     /// # Errors
-    /// If it has to be asked for beneath a forked state, and there is no answer. Other states always know.
+    /// If the base of a forked state fails. Reading other states never fails.
     pub fn get(&self, address: Address) -> Result<Option<Cow<'_, Account>>, ReadError> {
         let key = keccak256(address);
         match self.accounts.get(&key) {
@@ -137,7 +138,7 @@ impl State {
         }
     }
 
-    /// The balance of an account in wei.
+    /// Returns the balance of an account in wei.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
@@ -145,7 +146,7 @@ impl State {
         Ok(self.get(address)?.map_or(U256::ZERO, |account| account.balance))
     }
 
-    /// The nonce that an account's next transaction has to have.
+    /// Returns the nonce of an account's next transaction.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
@@ -153,7 +154,7 @@ impl State {
         Ok(self.get(address)?.map_or(0, |account| account.nonce))
     }
 
-    /// The value of a storage slot; zero where nothing is stored.
+    /// Returns the value of a storage slot, zero by default.
     ///
     /// # Errors
     /// As for [`get`](Self::get).
@@ -161,7 +162,7 @@ impl State {
         self.get(address)?.map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
     }
 
-    /// What lies beneath says of an account that is not held. One that was destroyed since the fork is no more.
+    /// Returns an account from the base, unless it was destroyed since the fork.
     fn account_beneath(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
         match &self.base {
             Some(base) if self.retired.get(key).is_none() => base.account(address),
@@ -169,32 +170,32 @@ impl State {
         }
     }
 
-    /// How many accounts are held.
+    /// Returns the number of accounts that the state holds.
     pub fn len(&self) -> usize {
         self.accounts.len()
     }
 
-    /// Whether no account is held.
+    /// Returns whether the state holds no account.
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }
 
-    /// All accounts that are held, in the order of their hashed addresses.
+    /// Iterates over the accounts that the state holds, in the order of their hashed addresses.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
         self.accounts.iter().map(|(_, account)| account)
     }
 
-    /// The Merkle root as of the last [`apply`](Self::apply).
+    /// Returns the Merkle root as of the last [`apply`](Self::apply).
     pub fn root(&self) -> B256 {
         self.root.unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
     }
 
-    /// Makes the changes and returns the new root. Costs as much as there are changes, whatever the state's size.
+    /// Applies changes and returns the new root. The cost depends on the number of changes, not on the state's size.
     pub fn apply(&mut self, changes: &Changes) -> B256 {
         self.replay([changes])
     }
 
-    /// The same with several in a row. Nodes are hashed once, whatever number of them touched one.
+    /// Applies several sets of changes in order and returns the new root. Each changed node is hashed only once.
     pub fn replay<'a>(&mut self, all: impl IntoIterator<Item = &'a Changes>) -> B256 {
         for change in all.into_iter().flat_map(|changes| &changes.0) {
             match &change.after {
@@ -221,10 +222,10 @@ impl State {
         self.accounts.insert(change.key, account);
     }
 
-    /// An account that is new, or back.
+    /// Creates an account, or re-creates a destroyed one.
     fn appear(&mut self, change: &AccountChange) -> Account {
         let (number, public_key, contract) = match self.retired.remove(&change.key) {
-            // What lies beneath a fork may have storage of the account that was destroyed.
+            // The base may have storage of the destroyed account, which must not reappear.
             Some(Retired { number, public_key }) => {
                 let own = || Arc::new(Contract { owns_storage: true, ..Contract::default() });
                 (number, public_key, self.base.is_some().then(own))
@@ -239,7 +240,7 @@ impl State {
             Some(Account { number, public_key, .. }) => {
                 self.retired.insert(key, Retired { number, public_key });
             }
-            // It was there, beneath.
+            // The account was in the base.
             None if self.base.is_some() && self.retired.get(&key).is_none() => {
                 let number = self.take_number();
                 self.retired.insert(key, Retired { number, public_key: None });
@@ -254,8 +255,8 @@ impl State {
     }
 }
 
-/// The contract after a change of code or storage; none if neither is left. On a fork a slot that became zero is held,
-/// lest what lies beneath shows through.
+/// Returns the contract after a change of code or storage, or `None` if neither is left. On a fork, zero slots are
+/// held, as otherwise the base's value would reappear.
 fn changed_contract(
     before: Option<Arc<Contract>>,
     change: &AccountChange,

@@ -1,4 +1,4 @@
-//! Nodes of the trie: their layout, their Merkle encoding and the cache of its hash.
+//! Nodes of the trie: their layout, their Merkle encoding and the cache of their hashes.
 
 use std::sync::Arc;
 
@@ -6,39 +6,39 @@ use alloy_primitives::{B256, keccak256};
 
 use super::trie::{Link, Value};
 
-/// Half a byte of a key: `index` counts from the most significant nibble.
+/// Returns a nibble of a key; `index` counts from the most significant one.
 pub(super) fn nibble(key: &B256, index: usize) -> usize {
     let byte = key[index / 2];
     usize::from(if index.is_multiple_of(2) { byte >> 4 } else { byte & 0xf })
 }
 
-/// What is known of a node's reference (what its parent stores of it).
+/// The cached reference of a node, which its parent stores.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Cached {
     /// Changed since the last hash.
     Dirty,
     /// The encoding is 32 bytes or longer; this is its hash.
     Hash(B256),
-    /// The encoding is shorter than a hash and stands in the parent itself. It is cheap enough to build again.
+    /// The encoding is shorter than a hash and is embedded in the parent. It is cheap enough to build again.
     Inline,
 }
 
-/// A node. Both variants are kept at 176 bytes or less: with the `Arc`'s counters an allocation of 192.
+/// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an allocation is 192.
 #[derive(Clone, Debug)]
-pub(super) enum Node<V> {
+pub(super) enum TrieNode<V> {
     Leaf { key: B256, value: V, cached: Cached },
     Branch { prefix: Prefix, children: [Link<V>; 16], cached: Cached },
 }
 
-/// Buffers that one hashing pass reuses for every node.
+/// Buffers that a hashing pass reuses for all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
     encoded: Vec<u8>,
     value: Vec<u8>,
 }
 
-impl<V: Value> Node<V> {
-    /// Forgets the cached reference: the node, its depth or something below it changes.
+impl<V: Value> TrieNode<V> {
+    /// Invalidates the cached reference before the node, its depth or a descendant changes.
     pub(super) fn touch(&mut self) {
         match self {
             Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = Cached::Dirty,
@@ -51,7 +51,7 @@ impl<V: Value> Node<V> {
         }
     }
 
-    /// Fills the caches of this node and of everything below it.
+    /// Fills the caches of this node and of all its descendants.
     pub(super) fn settle(arc: &mut Arc<Self>, depth: usize, scratch: &mut Scratch) {
         if !matches!(arc.cached(), Cached::Dirty) {
             return;
@@ -73,7 +73,7 @@ impl<V: Value> Node<V> {
         }
     }
 
-    /// The hash of a settled node at the root, where even a short encoding is hashed.
+    /// Returns the hash of a settled root node, of which even a short encoding is hashed.
     pub(super) fn hash(&self, depth: usize, scratch: &mut Scratch) -> B256 {
         match self.cached() {
             Cached::Hash(hash) => hash,
@@ -85,7 +85,7 @@ impl<V: Value> Node<V> {
         }
     }
 
-    /// Appends the node's encoding. Everything below must be settled.
+    /// Appends the node's encoding. All descendants must be settled.
     fn encode(&self, depth: usize, out: &mut Vec<u8>, scratch: &mut Scratch) {
         match self {
             Self::Leaf { .. } => self.encode_leaf(depth, out, scratch),
@@ -98,8 +98,8 @@ impl<V: Value> Node<V> {
         }
     }
 
-    /// The encodings a proof shows for this node: an extension, if there is one, and, if the key goes `through` it,
-    /// the branch or leaf. What is shorter than a hash stands in the node above instead.
+    /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf, if the key goes
+    /// `through` it. Encodings shorter than a hash are embedded in the parent instead.
     pub(super) fn proof(&self, depth: usize, through: bool, proof: &mut Vec<Vec<u8>>) {
         let scratch = &mut Scratch::default();
         let mut push = |encoded: Vec<u8>| {
@@ -164,7 +164,7 @@ fn encode_extension(prefix: &Prefix, branch: &[u8], out: &mut Vec<u8>) {
     });
 }
 
-/// Hex-prefix encoding (Yellow Paper, appendix C) as an RLP string.
+/// Appends the hex-prefix encoding of nibbles (Yellow Paper, appendix C) as an RLP string.
 fn compact(nibbles: &[u8], leaf: bool, out: &mut Vec<u8>) {
     let mut bytes = [0u8; 33];
     let odd = nibbles.len() % 2;
@@ -179,7 +179,7 @@ fn string(bytes: &[u8], out: &mut Vec<u8>) {
     alloy_rlp::Encodable::encode(bytes, out);
 }
 
-/// An RLP list. Its payload is written first, behind room for the longest header that a node can need.
+/// Appends an RLP list. Its payload is written first, after space for the longest header that a node can need.
 fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
     let start = out.len();
     out.extend_from_slice(&[0; 3]);
@@ -194,13 +194,13 @@ fn list(out: &mut Vec<u8>, payload: impl FnOnce(&mut Vec<u8>)) {
     out.drain(start..start + 3 - size);
 }
 
-/// The nibbles between a branch and its parent: almost always none, so an empty one takes 8 bytes and no allocation.
+/// The nibbles between a branch and its parent. They are almost always empty, which takes 8 bytes and no allocation.
 #[derive(Clone, Debug, Default)]
 #[expect(clippy::box_collection, reason = "a thin pointer keeps the node within its size class")]
 pub(super) struct Prefix(Option<Box<Vec<u8>>>);
 
 impl Prefix {
-    /// Nibbles `from..to` of `key`.
+    /// Returns nibbles `from..to` of `key`.
     pub(super) fn of(key: &B256, from: usize, to: usize) -> Self {
         Self::from((from..to).map(|at| nibble(key, at) as u8).collect::<Vec<_>>())
     }
@@ -221,7 +221,7 @@ impl Prefix {
         usize::from(self.nibbles()[index])
     }
 
-    /// How many nibbles agree with `key` from `depth` on.
+    /// Returns the number of nibbles that agree with `key` from `depth` on.
     pub(super) fn common(&self, key: &B256, depth: usize) -> usize {
         self.nibbles().iter().enumerate().take_while(|&(i, &own)| usize::from(own) == nibble(key, depth + i)).count()
     }
@@ -230,7 +230,7 @@ impl Prefix {
         *self = Self::from(self.nibbles()[count..].to_vec());
     }
 
-    /// Puts `parent` and the index of the child it led to in front.
+    /// Prepends `parent` and the index of its child.
     pub(super) fn push_front(&mut self, parent: &Self, index: usize) {
         *self = Self::from([parent.nibbles(), &[index as u8], self.nibbles()].concat());
     }

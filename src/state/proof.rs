@@ -5,11 +5,11 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 
 use super::{
     State, Trie, Value,
-    node::{Node, nibble},
+    node::{TrieNode, nibble},
     slot_key,
 };
 
-/// An account, proved against the state root. An account that does not exist is proved absent.
+/// The proof of an account, or of its absence, against the state root.
 #[derive(Clone, Debug)]
 pub struct AccountProof {
     /// Trie nodes from the root towards the account.
@@ -22,16 +22,16 @@ pub struct AccountProof {
     pub code_hash: B256,
     /// Root of the storage.
     pub storage_root: B256,
-    /// The slots asked for.
+    /// The proofs of the requested slots.
     pub slots: Vec<SlotProof>,
 }
 
-/// A storage slot, proved against the account's storage root.
+/// The proof of a storage slot against the account's storage root.
 #[derive(Clone, Debug)]
 pub struct SlotProof {
     /// The slot's index.
     pub index: U256,
-    /// Its value; zero where nothing is stored.
+    /// Its value, zero by default.
     pub value: U256,
     /// Trie nodes from the storage root towards the slot.
     pub nodes: Vec<Bytes>,
@@ -64,13 +64,14 @@ impl State {
 }
 
 impl<V: Value> Trie<V> {
-    /// The encoded nodes from the root to `key`, or to where its absence shows. The root must have been taken.
+    /// Returns the encoded nodes from the root to `key`, or to the node that proves its absence. The root must be
+    /// computed first.
     pub fn proof(&self, key: &B256) -> Vec<Bytes> {
         let mut nodes = Vec::new();
         let mut link = &self.root;
         let mut depth = 0;
         while let Some(node) = link.as_deref() {
-            let Node::Branch { prefix, children, .. } = node else {
+            let TrieNode::Branch { prefix, children, .. } = node else {
                 node.proof(depth, true, &mut nodes);
                 break;
             };

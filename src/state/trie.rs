@@ -1,28 +1,28 @@
 //! A persistent Merkle-Patricia trie over 32-byte keys.
 //!
-//! One structure serves reads, the root hash, proofs and snapshots: nodes are shared through [`Arc`], a clone is
-//! one pointer, and an edit copies only the path from the root to the changed leaf (and nothing at all where no
-//! clone shares it). Every node caches its hash, so a root costs as much as what changed since the last one.
+//! One structure serves reads, the root hash, proofs and snapshots: nodes are shared through [`Arc`], a clone is one
+//! pointer, and an edit copies only the path from the root to the changed leaf, or nothing if no clone shares it. Every
+//! node caches its hash, so that the cost of a root depends on the changes since the last one only.
 //!
-//! Take the root *before* cloning: nodes whose hash is not known yet would be copied again to store it.
+//! Compute the root *before* cloning: nodes whose hash is not cached yet would have to be copied to store it.
 //!
-//! The encoding is the Yellow Paper's appendix D ("modified Merkle Patricia tree"). An extension is not a node of
-//! its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie); only their
-//! length is relied upon.
+//! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An extension is not a node
+//! of its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie), but only
+//! their length matters.
 
 use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::node::{Cached, Node, Prefix, Scratch, nibble};
+use super::node::{Cached, Prefix, Scratch, TrieNode, nibble};
 
-/// What a leaf stores, and how the Merkle trie sees it.
+/// A value of a trie, with its encoding.
 pub trait Value: Clone {
-    /// Appends the leaf's payload: the bytes that the Merkle trie stores under the key.
+    /// Appends the value's encoding, which the Merkle trie stores under the key.
     fn encode(&self, out: &mut Vec<u8>);
 }
 
-pub(super) type Link<V> = Option<Arc<Node<V>>>;
+pub(super) type Link<V> = Option<Arc<TrieNode<V>>>;
 
 /// A persistent map from 32-byte keys to `V` with a Merkle root.
 #[derive(Clone, Debug)]
@@ -38,24 +38,24 @@ impl<V> Default for Trie<V> {
 }
 
 impl<V: Value> Trie<V> {
-    /// The number of entries.
+    /// Returns the number of entries.
     pub fn len(&self) -> usize {
         self.len
     }
 
-    /// Whether there is no entry.
+    /// Returns whether the trie is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
 
-    /// The value under `key`.
+    /// Returns the value under `key`.
     pub fn get(&self, key: &B256) -> Option<&V> {
         let mut link = &self.root;
         let mut depth = 0;
         loop {
             match &**link.as_ref()? {
-                Node::Leaf { key: stored, value, .. } => return (stored == key).then_some(value),
-                Node::Branch { prefix, children, .. } => {
+                TrieNode::Leaf { key: stored, value, .. } => return (stored == key).then_some(value),
+                TrieNode::Branch { prefix, children, .. } => {
                     if prefix.common(key, depth) < prefix.len() {
                         return None;
                     }
@@ -67,33 +67,33 @@ impl<V: Value> Trie<V> {
         }
     }
 
-    /// Sets the value under `key`; returns the one it replaces.
+    /// Sets the value under `key` and returns the one that it replaces.
     pub fn insert(&mut self, key: B256, value: V) -> Option<V> {
         let replaced = insert(&mut self.root, key, 0, value);
         self.len += usize::from(replaced.is_none());
         replaced
     }
 
-    /// Removes the value under `key` and returns it. A missing key copies nothing.
+    /// Removes the value under `key` and returns it. If the key is missing, nothing is copied.
     pub fn remove(&mut self, key: &B256) -> Option<V> {
         self.get(key)?;
         self.len -= 1;
         remove(&mut self.root, key, 0)
     }
 
-    /// The Merkle root. Hashes what changed since the last call, and remembers it.
+    /// Returns the Merkle root. Hashes the nodes that changed since the last call, and caches their hashes.
     pub fn root(&mut self) -> B256 {
         match &mut self.root {
             None => alloy_consensus::constants::EMPTY_ROOT_HASH,
             Some(node) => {
                 let scratch = &mut Scratch::default();
-                Node::settle(node, 0, scratch);
+                TrieNode::settle(node, 0, scratch);
                 node.hash(0, scratch)
             }
         }
     }
 
-    /// All entries in the order of their keys.
+    /// Iterates over all entries in the order of their keys.
     pub fn iter(&self) -> Iter<'_, V> {
         Iter { stack: self.root.as_deref().into_iter().map(|node| (node, 0)).collect() }
     }
@@ -101,18 +101,18 @@ impl<V: Value> Trie<V> {
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
     let Some(arc) = link else {
-        *link = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
+        *link = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
         return None;
     };
     let node = Arc::make_mut(arc);
     node.touch();
     let split = match node {
-        Node::Leaf { key: stored, value: old, .. } if *stored == key => return Some(std::mem::replace(old, value)),
-        Node::Leaf { key: stored, .. } => {
+        TrieNode::Leaf { key: stored, value: old, .. } if *stored == key => return Some(std::mem::replace(old, value)),
+        TrieNode::Leaf { key: stored, .. } => {
             let at = (depth..64).find(|&i| nibble(stored, i) != nibble(&key, i)).expect("the keys differ");
             (at, nibble(stored, at))
         }
-        Node::Branch { prefix, children, .. } => {
+        TrieNode::Branch { prefix, children, .. } => {
             let common = prefix.common(&key, depth);
             let at = depth + common;
             if common == prefix.len() {
@@ -123,22 +123,22 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
             (at, own)
         }
     };
-    // The node stays as it is, one branch deeper; the new leaf becomes its sibling.
+    // The existing node moves below a new branch, with the new leaf as its sibling.
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
     children[own] = link.take();
-    children[nibble(&key, at)] = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
-    *link = Some(Arc::new(Node::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
+    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
+    *link = Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
     None
 }
 
-/// The key is known to be there.
+/// Removes a key, which must exist.
 fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     let node = Arc::make_mut(link.as_mut()?);
     node.touch();
-    let Node::Branch { prefix, children, .. } = node else {
+    let TrieNode::Branch { prefix, children, .. } = node else {
         return match Arc::try_unwrap(link.take()?) {
-            Ok(Node::Leaf { value, .. }) => Some(value),
+            Ok(TrieNode::Leaf { value, .. }) => Some(value),
             _ => None,
         };
     };
@@ -147,12 +147,12 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
 
     let mut left = children.iter_mut().enumerate().filter(|(_, child)| child.is_some());
     let (Some((index, child)), None) = (left.next(), left.next()) else { return removed };
-    // A branch with one child does not exist: the child takes its place and, if a branch, its path.
+    // A branch must have several children: a single child takes its place and, if it is a branch, its prefix.
     let mut child = child.take();
     if let Some(arc) = &mut child {
         let only = Arc::make_mut(arc);
         only.touch();
-        if let Node::Branch { prefix: below, .. } = only {
+        if let TrieNode::Branch { prefix: below, .. } = only {
             below.push_front(prefix, index);
         }
     }
@@ -160,11 +160,11 @@ fn remove<V: Value>(link: &mut Link<V>, key: &B256, depth: usize) -> Option<V> {
     removed
 }
 
-/// Entries in key order, see [`Trie::iter`].
+/// An iterator over entries in key order, see [`Trie::iter`].
 #[derive(Debug)]
 pub struct Iter<'a, V> {
-    /// Nodes on the way down, each with the next child to visit.
-    stack: Vec<(&'a Node<V>, usize)>,
+    /// The path to the current node, each with the next child to visit.
+    stack: Vec<(&'a TrieNode<V>, usize)>,
 }
 
 impl<'a, V> Iterator for Iter<'a, V> {
@@ -174,11 +174,11 @@ impl<'a, V> Iterator for Iter<'a, V> {
         loop {
             let (node, next) = self.stack.last_mut()?;
             match node {
-                Node::Leaf { key, value, .. } => {
+                TrieNode::Leaf { key, value, .. } => {
                     self.stack.pop();
                     return Some((key, value));
                 }
-                Node::Branch { children, .. } => match children[*next..].iter().position(Option::is_some) {
+                TrieNode::Branch { children, .. } => match children[*next..].iter().position(Option::is_some) {
                     None => {
                         self.stack.pop();
                     }

@@ -14,15 +14,15 @@ use super::{Storage, StoredFile};
 pub struct Directory(PathBuf);
 
 impl Directory {
-    /// The directory at `path`, made if it does not exist. What is made of it is on disk then: files that are synced in a
-    /// directory whose own name a power failure takes away are gone as well.
+    /// Opens the directory at `path`, and creates it if it does not exist. New directories are synced: if a power
+    /// failure removed the name of one, synced files in it would be lost as well.
     pub fn new(path: &Path) -> io::Result<Self> {
         make(path, &|parent| fs::File::open(parent)?.sync_all())?;
         Ok(Self(path.to_owned()))
     }
 }
 
-/// Makes a directory and those above it that do not exist, and has `sync` put each name on disk.
+/// Creates a directory with its missing ancestors, and calls `sync` on the parent of each.
 fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());
@@ -35,14 +35,14 @@ fn make(path: &Path, sync: &dyn Fn(&Path) -> io::Result<()>) -> io::Result<()> {
         make(parent, sync)?;
     }
     match fs::create_dir(path) {
-        // Made by another process meanwhile, which need not have synced it yet.
+        // Another process may have created it meanwhile without having synced it yet.
         Err(error) if error.kind() != io::ErrorKind::AlreadyExists || !path.is_dir() => Err(error),
         _ => sync(parent),
     }
 }
 
 impl Directory {
-    /// The names of the entries whose kind `is_wanted` accepts.
+    /// Returns the names of the entries whose type `is_wanted` accepts.
     fn entries(&self, is_wanted: fn(&fs::FileType) -> bool) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in fs::read_dir(&self.0)? {
@@ -62,7 +62,7 @@ impl Storage for Directory {
 
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>> {
         let path = self.0.join(name);
-        // What can only be read is enough for whoever only reads.
+        // A read-only file is enough for commands that only read.
         let file = match fs::OpenOptions::new().read(true).write(true).open(&path) {
             Err(error)
                 if matches!(error.kind(), io::ErrorKind::PermissionDenied | io::ErrorKind::ReadOnlyFilesystem) =>
@@ -82,7 +82,7 @@ impl Storage for Directory {
     fn create_like(&self, name: &str, original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(true);
-        // A copy may be of something that was made read-only, and yet be written to later.
+        // The copy of a read-only file must be writable.
         let mode = original.permissions()?.map(|permissions| permissions.mode() | 0o600);
         if let Some(mode) = mode {
             options.mode(mode);

@@ -1,5 +1,5 @@
-//! Files that tests can make fail: [`Storage`] is a flat directory, [`Directory`] one of the file system, and
-//! [records](write_record) frame what is written so that a reader knows whether it is intact.
+//! An abstraction of files that tests can make fail: [`Storage`] is a flat directory, [`Directory`] one of the file
+//! system, and [records](write_record) frame the content so that a reader detects damage.
 
 mod directory;
 mod record;
@@ -12,68 +12,68 @@ pub use self::{
     record::{Record, Records, Tail, read_record, read_record_at, write_record},
 };
 
-/// A flat directory of files. Tests implement it with writes that fail, are delayed and are torn.
+/// A flat directory of files. Tests implement it with failing, delayed and torn writes.
 pub trait Storage: Send + Sync {
-    /// The names of all files.
+    /// Returns the names of all files.
     fn names(&self) -> io::Result<Vec<String>>;
 
-    /// A file that exists.
+    /// Opens an existing file.
     fn open(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
 
-    /// A new file, empty even if there was one of that name.
+    /// Creates an empty file, and truncates an existing one.
     fn create(&self, name: &str) -> io::Result<Arc<dyn StoredFile>>;
 
-    /// A new file for a copy of `original`, which at no time has wider permissions than that one.
+    /// Creates a file for a copy of `original`, with permissions that are never wider than the original's.
     fn create_like(&self, name: &str, _original: &dyn StoredFile) -> io::Result<Arc<dyn StoredFile>> {
         self.create(name)
     }
 
-    /// Renames a file; replaces one that has the new name.
+    /// Renames a file, and replaces an existing one with the new name.
     fn rename(&self, from: &str, to: &str) -> io::Result<()>;
 
     /// Removes a file.
     fn remove(&self, name: &str) -> io::Result<()>;
 
-    /// The names of all folders in it.
+    /// Returns the names of all subdirectories.
     fn folders(&self) -> io::Result<Vec<String>>;
 
-    /// A folder in it, created if it does not exist.
+    /// Opens a subdirectory, and creates it if it does not exist.
     fn folder(&self, name: &str) -> io::Result<Arc<dyn Storage>>;
 
-    /// Moves a file into a folder that exists; replaces one of the same name there.
+    /// Moves a file into an existing subdirectory, and replaces one with the same name there.
     fn move_into(&self, folder: &str, name: &str) -> io::Result<()>;
 
-    /// Syncs the directory: creations, renamings and removals are on disk when it returns.
+    /// Syncs the directory: creations, renames and removals are on disk when it returns.
     fn sync_names(&self) -> io::Result<()>;
 
-    /// The path of a file, or of the directory for an empty name, for messages.
+    /// Returns the path of a file, or of the directory for an empty name, for messages.
     fn describe(&self, name: &str) -> String;
 }
 
 /// A file.
 pub trait StoredFile: Send + Sync {
-    /// Its length in bytes.
+    /// Returns its length in bytes.
     fn length(&self) -> io::Result<u64>;
 
     /// Fills the buffer with the bytes from `offset` on. Fails if there are fewer.
     fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<()>;
 
-    /// Writes bytes at `offset`. After an error some of them may be written.
+    /// Writes bytes at `offset`. After an error some of them may have been written.
     fn write_at(&self, bytes: &[u8], offset: u64) -> io::Result<()>;
 
-    /// Shortens or extends the file to this length.
+    /// Truncates or extends the file to this length.
     fn truncate(&self, length: u64) -> io::Result<()>;
 
-    /// Syncs the content: it is on disk when this returns. After an error its state on disk is unknown.
+    /// Syncs the content, which is on disk when this returns. After an error its state on disk is unknown.
     fn sync(&self) -> io::Result<()>;
 
-    /// The permissions, where files have them.
+    /// Returns the permissions, if files have them.
     fn permissions(&self) -> io::Result<Option<fs::Permissions>> {
         Ok(None)
     }
 }
 
-/// The content of a file; none if there is none.
+/// Reads a file. Returns `None` if it does not exist.
 pub fn read_file(storage: &dyn Storage, name: &str) -> io::Result<Option<Vec<u8>>> {
     let file = match storage.open(name) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(None),
@@ -84,7 +84,7 @@ pub fn read_file(storage: &dyn Storage, name: &str) -> io::Result<Option<Vec<u8>
     Ok(Some(bytes))
 }
 
-/// Replaces a file's content atomically, and syncs it.
+/// Replaces a file's content atomically and syncs it.
 pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Result<()> {
     with_draft(storage, name, |file| {
         file.write_at(bytes, 0)?;
@@ -93,7 +93,7 @@ pub fn replace_file(storage: &dyn Storage, name: &str, bytes: &[u8]) -> io::Resu
     storage.sync_names()
 }
 
-/// Removes a file; one that does not exist is no error.
+/// Removes a file, if it exists.
 pub fn remove_file(storage: &dyn Storage, name: &str) -> io::Result<()> {
     match storage.remove(name) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
@@ -101,9 +101,9 @@ pub fn remove_file(storage: &dyn Storage, name: &str) -> io::Result<()> {
     }
 }
 
-/// Copies a file as long as it is now, with its permissions, and syncs the copy.
+/// Copies a file up to its present length, with its permissions, and syncs the copy.
 pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result<()> {
-    /// Bytes that are copied at once.
+    /// Size of one read and write in bytes.
     const CHUNK: u64 = 1 << 20;
     let source = from.open(name)?;
     let length = source.length()?;
@@ -119,8 +119,8 @@ pub fn copy_file(from: &dyn Storage, to: &dyn Storage, name: &str) -> io::Result
     target.sync()
 }
 
-/// Writes a draft and renames it, so that readers find all of the file or none of it. The draft of a failed write is
-/// removed: on a full disk it would take up the room that is left.
+/// Writes a draft and renames it, so that readers find the whole file or none. The draft of a failed write is removed,
+/// as it would take up the space that is left on a full disk.
 pub fn with_draft<T>(
     storage: &dyn Storage,
     name: &str,

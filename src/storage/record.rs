@@ -1,33 +1,33 @@
-//! Records: how bytes stand in a file so that whoever reads them knows whether they are what was written.
+//! Records: a framing of files with checksums, by which a reader distinguishes intact, torn and damaged content.
 //!
 //! ```text
 //! 0xb1 | length u32 | sequence u64 | CRC-32 of the payload u32 | CRC-32 of the 17 bytes before u32 | payload | 0x5a
 //! ```
 //!
-//! Numbers are little-endian. A file only grows, and a record is on disk before the next one is written. So a record that is
-//! not intact is one of two things. At the end of the file it may be what is left of a write that was never
-//! acknowledged, because the process or the machine ended meanwhile: then something of it is missing, and what a disk has
-//! not written reads as nothing at all or as zeros, a sector at a time; the first and the last byte of a record are never
-//! zero, so that zeros at the end of a file are nothing. Anything else is damage to something that was acknowledged.
+//! Numbers are little-endian. A file only grows, and a record is on disk before the next one is written. A record that
+//! is not intact is therefore one of two things. At the end of the file it may be torn: the rest of a write that was
+//! never acknowledged because the process or the machine stopped. Part of such a record is missing, as sectors that
+//! were not written are cut off or read as zeros. The first and the last byte of a record are never zero, so that zeros
+//! at the end of a file are not part of a record. Anything else is damage to an acknowledged record.
 
 use std::io::{self, Read};
 
 use super::StoredFile;
 use crate::codec::Writer;
 
-/// Bytes in front of a payload.
+/// Size of a record's header in bytes.
 pub(crate) const HEADER: usize = 21;
 const FIRST: u8 = 0xb1;
 const LAST: u8 = 0x5a;
-/// What a disk writes as a whole.
+/// Size of a disk's atomic writes in bytes.
 const SECTOR: u64 = 512;
 
-/// Bytes that a record with such a payload takes.
+/// Returns the size of a record with a payload of this size.
 fn record_size(payload: usize) -> usize {
     HEADER + payload + 1
 }
 
-/// Appends a record whose payload `write` appends.
+/// Appends a record with the payload that `write` encodes.
 pub fn write_record(out: &mut Vec<u8>, scratch: &mut Writer, sequence: u64, write: impl FnOnce(&mut Writer)) {
     scratch.clear();
     write(scratch);
@@ -45,35 +45,35 @@ pub fn write_record(out: &mut Vec<u8>, scratch: &mut Writer, sequence: u64, writ
 /// A record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Record<'a> {
-    /// Where it begins.
+    /// Its offset in the file.
     pub offset: u64,
-    /// Its number.
+    /// Its sequence number.
     pub sequence: u64,
-    /// What it holds.
+    /// Its payload.
     pub payload: &'a [u8],
 }
 
-/// How a file ends.
+/// The state of a file after its intact records.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tail {
-    /// With the last record.
+    /// The file ends with the last record.
     Clean,
-    /// With what is left of a write that cannot have been acknowledged.
+    /// The file ends with the rest of an unacknowledged write.
     Torn,
-    /// With something that is not what was written, for this reason.
+    /// The next record is damaged, for this reason.
     Damaged(&'static str),
 }
 
-/// What a record's header says.
+/// The header of a record.
 #[derive(Clone, Copy, Debug)]
-struct Header {
+struct RecordHeader {
     length: usize,
     sequence: u64,
     check: u32,
 }
 
-impl Header {
-    /// Reads a header; none if it is not intact.
+impl RecordHeader {
+    /// Reads a header. Returns `None` if it is damaged.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
         let number = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
@@ -85,15 +85,15 @@ impl Header {
         })
     }
 
-    /// The payload at the beginning of `bytes`; none if it is not intact.
+    /// Returns the payload at the beginning of `bytes`, or `None` if it is damaged.
     fn payload<'a>(&self, bytes: &'a [u8]) -> Option<&'a [u8]> {
         let payload = bytes.get(..self.length)?;
         (bytes.get(self.length) == Some(&LAST) && crc32fast::hash(payload) == self.check).then_some(payload)
     }
 }
 
-/// Reads the next record from a stream; none at its end. Payloads of any length are read, a piece at a time, so that a
-/// length alone takes no memory.
+/// Reads the payload of the next record of a stream, or returns `None` at its end. Memory is allocated as the payload
+/// is read, so that a wrong length alone takes none.
 pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>, String> {
     let mut head = Vec::new();
     let mut take = |bytes: &mut Vec<u8>, length: usize| -> Result<usize, String> {
@@ -102,17 +102,17 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     if take(&mut head, HEADER)? == 0 {
         return Ok(None);
     }
-    let header = Header::read(&head).filter(|header| header.sequence == sequence);
-    let header = header.ok_or("the head of a record does not fit its checksum")?;
+    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence);
+    let header = header.ok_or("the head of a record does not match its checksum")?;
     let mut bytes = Vec::new();
     take(&mut bytes, header.length + 1)?;
-    header.payload(&bytes).ok_or("a record does not fit its checksum, or is cut off")?;
+    header.payload(&bytes).ok_or("a record does not match its checksum or is truncated")?;
     bytes.pop();
     Ok(Some(bytes))
 }
 
-/// Reads the payload of the record at `offset` of a file; says what is wrong if there is none with this sequence number, or
-/// one larger than `limit`.
+/// Reads the payload of the record at `offset` of a file. The inner error is the fault of a record that is damaged, has
+/// another sequence number, or is larger than `limit`.
 pub fn read_record_at(
     file: &dyn StoredFile,
     offset: u64,
@@ -121,18 +121,18 @@ pub fn read_record_at(
 ) -> io::Result<Result<Vec<u8>, &'static str>> {
     let mut head = [0; HEADER];
     file.read_at(&mut head, offset)?;
-    let header = Header::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
-    let Some(header) = header else { return Ok(Err("the head of a record does not fit its checksum")) };
+    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
+    let Some(header) = header else { return Ok(Err("the head of a record does not match its checksum")) };
     let mut bytes = vec![0; header.length + 1];
     file.read_at(&mut bytes, offset + HEADER as u64)?;
     if header.payload(&bytes).is_none() {
-        return Ok(Err("a record does not fit its checksum"));
+        return Ok(Err("a record does not match its checksum"));
     }
     bytes.pop();
     Ok(Ok(bytes))
 }
 
-/// The intact records at the beginning of some bytes.
+/// An iterator over the intact records at the beginning of a file.
 #[derive(Clone, Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
@@ -140,26 +140,26 @@ pub struct Records<'a> {
 }
 
 impl<'a> Records<'a> {
-    /// The records of a file's bytes. Zeros at the end are room for further ones.
+    /// Returns the records in a file's content. Zeros at the end are space for further ones.
     pub fn new(bytes: &'a [u8]) -> Self {
         let end = bytes.iter().rposition(|byte| *byte != 0).map_or(0, |last| last + 1);
         Self { bytes: &bytes[..end], offset: 0 }
     }
 
-    /// Where the next record begins.
+    /// Returns the offset of the next record.
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// What comes after the intact records that have been read.
+    /// Returns the state of the file after the records that have been read.
     pub fn tail(&self) -> Tail {
         let rest = &self.bytes[self.offset as usize..];
         if rest.is_empty() {
             return Tail::Clean;
         }
-        let Some(header) = Header::read(rest) else {
+        let Some(header) = RecordHeader::read(rest) else {
             let torn = rest.len() < HEADER || self.has_gap(HEADER);
-            return if torn { Tail::Torn } else { Tail::Damaged("the head of a record does not fit its checksum") };
+            return if torn { Tail::Torn } else { Tail::Damaged("the head of a record does not match its checksum") };
         };
         let size = record_size(header.length);
         if rest.len() < size {
@@ -168,10 +168,10 @@ impl<'a> Records<'a> {
         if rest.len() == size && self.has_gap(size) {
             return Tail::Torn;
         }
-        Tail::Damaged("a record does not fit its checksum")
+        Tail::Damaged("a record does not match its checksum")
     }
 
-    /// Whether the disk has not written one of the sectors that the record's first `size` bytes are in.
+    /// Returns whether one of the sectors with the record's first `size` bytes was not written.
     fn has_gap(&self, size: usize) -> bool {
         let (mut at, end) = (self.offset, self.offset + size as u64);
         while at < end {
@@ -191,7 +191,7 @@ impl<'a> Iterator for Records<'a> {
 
     fn next(&mut self) -> Option<Record<'a>> {
         let rest = &self.bytes[self.offset as usize..];
-        let header = Header::read(rest)?;
+        let header = RecordHeader::read(rest)?;
         let payload = header.payload(&rest[HEADER..])?;
         let record = Record { offset: self.offset, sequence: header.sequence, payload };
         self.offset += record_size(header.length) as u64;

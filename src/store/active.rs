@@ -1,85 +1,85 @@
-//! A part of the index in memory: the newest one, which grows, or one whose file is being written.
+//! A part of the index in memory: the growing one, or one whose file is being written.
 
 use std::{collections::HashMap, ops::Range};
 
 use alloy_primitives::{B256, map::DefaultHashBuilder};
 
 use super::{
-    history::Place,
+    history::BlockPlace,
     key::{LogKey, StateKey, hash_key},
     log_rows::LogRows,
     versions::Versions,
 };
-use crate::log::Entry;
+use crate::log::LogEntry;
 
-/// Takes the place of a transaction's index where the block itself is meant.
+/// The transaction index that stands for the block itself.
 pub(super) const BLOCK: u32 = u32::MAX;
 
-/// The blocks, transactions, logs and changes of some entries in a row.
+/// The index of a range of entries: their blocks, transactions, logs and state changes.
 #[derive(Debug, Default)]
 pub struct ActiveIndex {
     /// Heights of the entries.
     pub(super) heights: Range<u64>,
-    /// Bytes of the entries.
+    /// Size of the entries in bytes.
     pub(super) bytes: u64,
-    /// Heights of blocks by their numbers, those of one number in order.
+    /// Heights of blocks by number, in ascending order.
     pub(super) blocks: HashMap<u64, Vec<u64>, DefaultHashBuilder>,
-    /// Blocks and transactions by the beginnings of their hashes.
-    pub(super) hashes: HashMap<u64, Vec<Place>, DefaultHashBuilder>,
+    /// Blocks and transactions by the first eight bytes of their hashes.
+    pub(super) hashes: HashMap<u64, Vec<BlockPlace>, DefaultHashBuilder>,
     pub(super) logs: LogRows,
-    /// Heights of reverts, and the heights that they go back to.
+    /// Heights of reverts, and the heights to which they revert.
     pub(super) reverts: Vec<(u64, u64)>,
     pub(super) versions: Versions,
 }
 
 impl ActiveIndex {
-    /// An empty part whose first entry will have this height.
+    /// Returns an empty part whose first entry will have this height.
     pub fn starting_at(height: u64) -> Self {
         Self { heights: height..height, ..Self::default() }
     }
 
-    /// Adds the next entry, whose encoding has so many bytes.
-    pub fn insert(&mut self, entry: &Entry, bytes: u64) {
+    /// Adds the next entry, whose encoding has `bytes` bytes.
+    pub fn insert(&mut self, entry: &LogEntry, bytes: u64) {
         let height = self.heights.end;
         (self.heights.end, self.bytes) = (height + 1, self.bytes + bytes);
         match entry {
-            Entry::Block { block, changes, .. } => {
+            LogEntry::Block { block, changes, .. } => {
                 self.versions.insert(height, changes);
                 let number = block.number();
                 self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(height);
-                self.place(&block.hash, Place { number, index: BLOCK });
+                self.place(&block.hash, BlockPlace { number, index: BLOCK });
                 for (index, transaction) in block.transactions.iter().enumerate() {
-                    self.place(&transaction.hash(), Place { number, index: index as u32 });
+                    self.place(&transaction.hash(), BlockPlace { number, index: index as u32 });
                 }
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
                 self.logs.insert(number, logs.flat_map(LogKey::all).collect());
             }
-            Entry::Revert { to, .. } => self.reverts.push((height, *to)),
-            Entry::Edit { changes, .. } => self.versions.insert(height, changes),
-            Entry::Time(_) => {}
+            LogEntry::Revert { to, .. } => self.reverts.push((height, *to)),
+            LogEntry::Edit { changes, .. } => self.versions.insert(height, changes),
+            LogEntry::Time(_) => {}
         }
     }
 
-    fn place(&mut self, hash: &B256, place: Place) {
-        // Nearly always there is one: a vector of exactly that.
+    fn place(&mut self, hash: &B256, place: BlockPlace) {
+        // A key nearly always has a single place, so the vector is created with exactly that capacity.
         self.hashes.entry(hash_key(hash)).or_insert_with(|| Vec::with_capacity(1)).push(place);
     }
 
-    /// The lowest and the highest number of its blocks; none if there is no block.
+    /// Returns the lowest and the highest block number, or `None` if there are no blocks.
     pub(super) fn numbers(&self) -> Option<(u64, u64)> {
         self.blocks.keys().min().copied().zip(self.blocks.keys().max().copied())
     }
 
-    /// Height of the newest entry below a height that has this key and counts.
-    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<u64> {
-        self.versions.before(key, below, counts)
+    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    pub(super) fn version(&self, key: StateKey, below: u64, is_in_effect: impl Fn(u64) -> bool) -> Option<u64> {
+        self.versions.before(key, below, is_in_effect)
     }
 
-    pub(super) fn places(&self, key: u64) -> Vec<Place> {
+    pub(super) fn places(&self, key: u64) -> Vec<BlockPlace> {
         self.hashes.get(&key).cloned().unwrap_or_default()
     }
 
-    /// The blocks from `from` to `to` with logs under `key`, in no order.
+    /// Returns the blocks from `from` to `to` with logs under `key`, in no particular order.
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
         self.logs.blocks_with(key, from, to)
     }

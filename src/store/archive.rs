@@ -1,9 +1,9 @@
-//! A chain in one file: its description, the oldest checkpoint that its log can be followed from, past prices, and every
-//! entry of the log since.
+//! Archives: a chain in one file, with its description, the oldest checkpoint from which it can be replayed, past
+//! prices, and all later entries of the log.
 //!
 //! ```text
 //! record 0: magic, version, chain.json    record 1: height of the checkpoint, its file
-//! record 2: past prices, if there are any; not in version 1               the others: entries
+//! record 2: past prices, possibly empty; not in version 1                 the others: entries
 //! ```
 
 use std::io::{self, Read, Write};
@@ -14,32 +14,32 @@ use super::{
 };
 use crate::{
     codec::{Reader, Writer},
-    log::{Entry, LogError},
+    log::{LogEntry, LogError},
     storage::{read_file, read_record, replace_file, write_record},
 };
 
 const MAGIC: &[u8] = b"tetrad chain";
 const VERSION: u64 = 2;
 
-/// An error of writing a chain to a file or reading it from one.
+/// An error of exporting, importing or copying a chain.
 #[derive(Debug, thiserror::Error)]
 pub enum ArchiveError {
-    /// The place does not hold a chain, or already does.
+    /// The source contains no chain, or the target is not empty.
     #[error("{0}")]
     Directory(String),
-    /// The chain's description is not in order.
+    /// The chain's description cannot be read.
     #[error(transparent)]
     ChainFile(#[from] ChainFileError),
-    /// The log is not.
+    /// The log cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// A checkpoint is not.
+    /// A checkpoint cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The file does not hold a chain, or is damaged.
+    /// The file is not an archive or is damaged.
     #[error("not a chain: {0}")]
     Format(String),
-    /// The system refused.
+    /// A file operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -84,8 +84,8 @@ pub fn export(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, ArchiveErr
     Ok(count - 3)
 }
 
-/// Reads a chain from a file into an empty place, or into one that holds what an interrupted import left. Returns the
-/// number of its entries. Whether they lead from one state to the next is checked when the chain is opened.
+/// Imports a chain from a file into an empty directory, or into one in which an import was interrupted. Returns the
+/// number of its entries. Their state roots are checked when the chain is opened.
 pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveError> {
     let storage = &*chain.storage;
     let wrong = |what: String| ArchiveError::Format(what);
@@ -95,7 +95,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let reader = &mut Reader::new(&head);
     let malformed = |error: crate::codec::Malformed| wrong(error.to_string());
     if reader.string().map_err(malformed)? != MAGIC {
-        return Err(wrong("it begins differently".to_owned()));
+        return Err(wrong("unknown format".to_owned()));
     }
     let version = reader.number().map_err(malformed)?;
     if version > VERSION {
@@ -106,10 +106,10 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let json = reader.string().map_err(malformed)?;
     let file: ChainFile = serde_json::from_slice(json).map_err(|error| wrong(error.to_string()))?;
 
-    let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
+    let state = next(1)?.ok_or_else(|| wrong("it ends before the checkpoint".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
-    unfinished::begin(storage, unfinished::Command::Import)?;
+    unfinished::begin(storage, unfinished::CopyCommand::Import)?;
     replace_file(storage, &checkpoint::name(oldest), reader.rest())?;
     let first = if version >= 2 { 3 } else { 2 };
     if version >= 2 {
@@ -122,12 +122,12 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
     while let Some(bytes) = next(first + count)? {
-        let entry = Entry::decode(&bytes).map_err(malformed)?;
+        let entry = LogEntry::decode(&bytes).map_err(malformed)?;
         log.append(oldest + count, &entry).map_err(io::Error::other)?;
         count += 1;
     }
     log.sync().map_err(io::Error::other)?;
-    // The file that makes it a chain comes last.
+    // The chain file comes last: without it the import is incomplete.
     file.save(storage)?;
     unfinished::finish(storage)?;
     Ok(count)

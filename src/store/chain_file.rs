@@ -1,4 +1,4 @@
-//! `chain.json`: which chain a directory holds, and the settings that its first block was made with.
+//! `chain.json`: the identity of a directory's chain, and the settings of its genesis block.
 
 use std::io;
 
@@ -12,27 +12,27 @@ use crate::{
 };
 
 pub(super) const NAME: &str = "chain.json";
-/// What this program writes, and the newest that it reads.
+/// The format that is written, and the newest one that is read.
 const FORMAT: u32 = 1;
 
-/// Settings by name, the most telling first.
+/// Settings by name, the most significant first.
 pub type Settings = Vec<(String, String)>;
 
-/// What a directory holds.
+/// The description of a directory's chain.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ChainFile {
     format: u32,
     chain_id: u64,
     genesis: B256,
-    /// Settings that cannot change any more, by name.
+    /// Settings that can no longer change, by name.
     settings: Settings,
 }
 
-/// A directory does not hold the chain that is wanted.
+/// The reason why a directory cannot be opened with the given settings.
 #[derive(Debug, thiserror::Error)]
 pub enum ChainFileError {
-    /// The system refused.
+    /// A file operation failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
     /// The file cannot be read.
@@ -46,12 +46,12 @@ pub enum ChainFileError {
         /// Its format.
         found: u32,
     },
-    /// There are files of a chain, but not this one.
-    #[error("{0} is missing, and yet there are blocks")]
+    /// The chain file is missing, but other files of a chain exist.
+    #[error("{0} is missing, but there are blocks")]
     Missing(String),
     /// A restore of an earlier version was interrupted.
     #[error(
-        "{file} is missing, and yet {folder} holds what a restore replaced: restore a backup or that folder with `tetrad \
+        "{file} is missing, but {folder} holds what a restore replaced: restore a backup or that folder with `tetrad \
          chain restore`, or move the folder away to begin a new chain"
     )]
     Replaced {
@@ -63,32 +63,31 @@ pub enum ChainFileError {
     /// A copy into the directory was interrupted.
     #[error("{0}: {1}")]
     Unfinished(String, String),
-    /// A setting is not what it was.
-    #[error("{file}: the chain was begun with {setting} {old}, not {new}")]
+    /// A setting differs from the recorded one.
+    #[error("{file}: the chain was created with {setting} {old}, not {new}")]
     Setting {
         /// The file.
         file: String,
         /// The setting.
         setting: String,
-        /// What it was.
+        /// The recorded value.
         old: String,
-        /// What it is.
+        /// The present value.
         new: String,
     },
-    /// The first block is another one.
+    /// The genesis block differs.
     #[error("{file}: the chain begins with block {found}, not with {expected}")]
     Genesis {
         /// The file.
         file: String,
-        /// The first block that is wanted.
+        /// Hash of the expected genesis block.
         expected: B256,
-        /// The first block of the directory.
+        /// Hash of the directory's genesis block.
         found: B256,
     },
 }
 
-/// Whether a file with this name is written only after `chain.json`. The keys and the first checkpoint of a new chain are
-/// written before it.
+/// Returns whether a file with this name is written only after `chain.json`, unlike the keys and the first checkpoint.
 fn follows_chain_file(name: &str) -> bool {
     let later = |height: &str| height.parse().is_ok_and(|height: u64| height > 0);
     name.starts_with("index-")
@@ -98,22 +97,22 @@ fn follows_chain_file(name: &str) -> bool {
 }
 
 impl ChainFile {
-    /// What a new directory is to hold.
+    /// Returns the description of a new chain.
     pub fn new(identity: ChainIdentity, settings: Settings) -> Self {
         Self { format: FORMAT, chain_id: identity.chain_id, genesis: identity.genesis, settings }
     }
 
-    /// Which chain it is.
+    /// Returns the chain's identity.
     pub fn identity(&self) -> ChainIdentity {
         ChainIdentity { chain_id: self.chain_id, genesis: self.genesis }
     }
 
-    /// The settings that its first block was made with.
+    /// Returns the settings of its genesis block.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The content of the file; none if the directory is empty.
+    /// Loads the file. Returns `None` if the directory is empty.
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
         let place = storage.describe(NAME);
         let failed = |error| ChainFileError::Io(place.clone(), error);
@@ -129,7 +128,7 @@ impl ChainFile {
                 Err(ChainFileError::Replaced { file: place, folder: storage.describe(&folder) })
             });
         };
-        /// What every version has.
+        /// The member that every version has.
         #[derive(Deserialize)]
         struct Versioned {
             format: u32,
@@ -145,7 +144,7 @@ impl ChainFile {
         serde_json::from_slice(&text).map(Some).map_err(format)
     }
 
-    /// Writes the file, all of it or nothing.
+    /// Writes the file atomically.
     pub fn save(&self, storage: &dyn Storage) -> Result<(), ChainFileError> {
         let write = || -> io::Result<()> {
             let mut text = serde_json::to_vec_pretty(self)?;
@@ -155,8 +154,8 @@ impl ChainFile {
         write().map_err(|error| ChainFileError::Io(storage.describe(NAME), error))
     }
 
-    /// Refuses settings that the chain was not begun with. `genesis` is the first block that is wanted, where that is
-    /// known beforehand.
+    /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if that is known
+    /// beforehand.
     pub fn check(
         &self,
         storage: &dyn Storage,

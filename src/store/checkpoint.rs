@@ -1,7 +1,7 @@
-//! Checkpoints: the whole state at some height of the log, so that a start need not read the log from its beginning.
+//! Checkpoints: the whole state at a height of the log, so that a start need not read the log from its beginning.
 //!
-//! A file of [records](crate::storage::Record): a head, pieces of the state by the megabyte, and an end without which it is not
-//! complete. It gets its name when all of it is on disk.
+//! A checkpoint is a file of [records](crate::storage::Record): a head, pieces of the state in records of a megabyte,
+//! and an empty record that marks the end. The file is renamed to its final name once all of it is on disk.
 
 use std::{io, sync::Arc};
 
@@ -10,59 +10,59 @@ use alloy_primitives::B256;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, Parameters, Shift},
+    log::{ChainIdentity, EditableParams, TimeShift},
     state::{State, StateBuilder, StateError},
     storage::{Records, Storage, StoredFile, Tail, read_file, with_draft, write_record},
 };
 
 const MAGIC: &[u8] = b"tetrad checkpoint";
-/// What this program writes, and the newest that it reads.
+/// The format that is written, and the newest one that is read.
 const VERSION: u64 = 1;
-/// A record of pieces ends when it has grown to this size.
+/// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
 
-/// The chain at some height of the log.
+/// The chain at a height of the log.
 #[derive(Debug)]
 pub struct Checkpoint {
-    /// Entries of the log that it includes.
+    /// Number of log entries that it includes.
     pub height: u64,
-    /// How the chain's time differs from the clock's.
-    pub shift: Shift,
-    /// The first block.
+    /// Shift of the chain's time against the clock.
+    pub shift: TimeShift,
+    /// The genesis block.
     pub genesis: Arc<Block>,
     /// The newest block.
     pub block: Arc<Block>,
-    /// The state after it, and after what development methods changed since.
+    /// The state after it, with later edits by development methods.
     pub state: State,
-    /// What otherwise holds for every block.
-    pub parameters: Parameters,
+    /// The chain parameters that development methods can change.
+    pub parameters: EditableParams,
 }
 
-/// A checkpoint cannot be read.
+/// The error of reading a checkpoint.
 #[derive(Debug, thiserror::Error)]
 #[error("{file}: {what}")]
 pub struct CheckpointError {
     /// The file.
     pub file: String,
-    /// What is wrong.
+    /// The reason.
     pub what: String,
 }
 
 impl CheckpointError {
-    /// There is none that the log can be followed from.
+    /// Returns the error for a chain without a checkpoint from which it can be replayed.
     pub fn none(file: String) -> Self {
-        let what = "there is no checkpoint, or only of what was taken back later; restore a backup, or see what `tetrad \
-                    chain repair` can go on from";
+        let what = "there is no checkpoint, or only of entries that were reverted later; restore a backup, or try `tetrad \
+                    chain repair`";
         Self { file, what: what.to_owned() }
     }
 }
 
-/// The name of the checkpoint at a height.
+/// Returns the file name of the checkpoint at a height.
 pub(super) fn name(height: u64) -> String {
     format!("checkpoint-{height:020}")
 }
 
-/// Heights of the checkpoints that there are, in order.
+/// Returns the heights of all checkpoints, in ascending order.
 pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     let names = storage.names()?;
     let mut heights: Vec<u64> =
@@ -71,13 +71,13 @@ pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     Ok(heights)
 }
 
-/// The file of a checkpoint.
+/// Reads the file of a checkpoint.
 pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
     read_file(storage, &name(height))?.ok_or_else(|| io::ErrorKind::NotFound.into())
 }
 
-/// Writes records to a file.
-struct Output {
+/// A writer of records to a file.
+struct RecordWriter {
     file: Arc<dyn StoredFile>,
     written: u64,
     records: u64,
@@ -85,7 +85,7 @@ struct Output {
     scratch: Writer,
 }
 
-impl Output {
+impl RecordWriter {
     fn record(&mut self, write: impl FnOnce(&mut Writer)) -> io::Result<()> {
         self.record.clear();
         write_record(&mut self.record, &mut self.scratch, self.records, write);
@@ -97,7 +97,7 @@ impl Output {
 }
 
 impl Checkpoint {
-    /// Writes the checkpoint and returns its size. The log must be on disk as far as the checkpoint goes.
+    /// Writes the checkpoint and returns its size in bytes. The log must be synced up to the checkpoint's height.
     pub fn write(&self, storage: &dyn Storage, identity: ChainIdentity) -> io::Result<u64> {
         let written = with_draft(storage, &name(self.height), |file| self.write_to(file, identity))?;
         storage.sync_names()?;
@@ -106,7 +106,7 @@ impl Checkpoint {
 
     fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
         let file = file.clone();
-        let mut out = Output { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
+        let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
             out.string(MAGIC);
             out.number(VERSION);
@@ -135,19 +135,19 @@ impl Checkpoint {
         Ok(out.written)
     }
 
-    /// Whether the state is the one after the block, and not what development methods made of it since.
+    /// Returns whether the state is the one after the block, without later edits by development methods.
     pub fn is_after_block(&self) -> bool {
         self.state.root() == self.block.header.state_root
     }
 
-    /// Reads the checkpoint at this height, and holds it against the state root that it says it has.
+    /// Reads the checkpoint at this height and checks its state root.
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
         let name = name(height);
         let failed = |what: String| CheckpointError { file: storage.describe(&name), what };
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         let mut records = Records::new(&bytes);
-        let head = records.next().ok_or_else(|| failed("no checkpoint".to_owned()))?;
-        let head = Head::read(head.payload, height, identity).map_err(failed)?;
+        let head = records.next().ok_or_else(|| failed("not a checkpoint".to_owned()))?;
+        let head = CheckpointHead::read(head.payload, height, identity).map_err(failed)?;
         let mut builder = StateBuilder::default();
         let mut complete = false;
         for record in records.by_ref() {
@@ -162,27 +162,27 @@ impl Checkpoint {
         }
         let state =
             builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
-        let Head { shift, parameters, genesis, block, .. } = head;
+        let CheckpointHead { shift, parameters, genesis, block, .. } = head;
         Ok(Self { height, shift, genesis, block, state, parameters })
     }
 }
 
-/// Everything but the state.
-struct Head {
-    shift: Shift,
-    parameters: Parameters,
+/// The head of a checkpoint: everything except the state.
+struct CheckpointHead {
+    shift: TimeShift,
+    parameters: EditableParams,
     genesis: Arc<Block>,
     block: Arc<Block>,
     next_number: u32,
     root: B256,
 }
 
-impl Head {
+impl CheckpointHead {
     fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
         let from = &mut Reader::new(payload);
-        let wrong = |error: Malformed| format!("no checkpoint: {error}");
+        let wrong = |error: Malformed| format!("not a checkpoint: {error}");
         if from.string().map_err(wrong)? != MAGIC {
-            return Err("no checkpoint".to_owned());
+            return Err("not a checkpoint".to_owned());
         }
         let version = from.number().map_err(wrong)?;
         if version > VERSION {
@@ -197,7 +197,7 @@ impl Head {
     }
 
     fn rest(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let (shift, parameters) = (Shift::read(from)?, Parameters::read(from)?);
+        let (shift, parameters) = (TimeShift::read(from)?, EditableParams::read(from)?);
         let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         Ok(Self { shift, parameters, genesis, block, next_number, root: from.array()?.into() })

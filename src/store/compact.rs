@@ -1,4 +1,4 @@
-//! Removing old blocks.
+//! Compaction: removing old blocks.
 
 use std::io;
 
@@ -11,9 +11,9 @@ use crate::{
     storage::Storage,
 };
 
-/// Removes the entries before height `from`, what only they needed, and checkpoints that the log cannot be followed from.
-/// There must be one at `from` or later that it can. Interrupted at any moment, it leaves a chain that is complete from
-/// `from` on.
+/// Removes the entries before height `from` with their index, and all checkpoints below `from` or of reverted entries.
+/// A usable checkpoint must exist at `from` or above. If interrupted, it leaves a chain that is complete from `from`
+/// on.
 pub fn compact(storage: &dyn Storage, log: &mut dyn BlockLog, history: &History, from: u64) -> Result<(), LogError> {
     let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
     let remove_checkpoints = || -> io::Result<()> {
@@ -22,7 +22,8 @@ pub fn compact(storage: &dyn Storage, log: &mut dyn BlockLog, history: &History,
         for height in checkpoints(storage)?.into_iter().filter(|height| !kept.contains(height)) {
             storage.remove(&checkpoint::name(height))?;
         }
-        // A checkpoint from before the log would look like one whose entries were lost.
+        // These must be gone before the log is compacted: a checkpoint from before the log means that entries were
+        // lost.
         storage.sync_names()
     };
     remove_checkpoints().map_err(failed)?;

@@ -1,4 +1,4 @@
-//! The directory of a chain, which one process at a time has for itself.
+//! The data directory of a chain, locked by one process at a time.
 
 use std::{
     fs::{File, OpenOptions, TryLockError},
@@ -12,40 +12,40 @@ use std::{
 use super::unfinished;
 use crate::storage::{Directory, Storage};
 
-/// The file that is locked.
+/// The lock file.
 pub(super) const LOCK: &str = "lock";
 
-/// How often, and with which pause, the lock is tried again: whoever had it may be ending, and a program that it starts
-/// at that moment holds on to it until it runs.
+/// The number of retries of the lock, and the pause between them: the previous holder may be exiting, and a child
+/// process that it is just starting holds the lock until it executes its program.
 const ATTEMPTS: u32 = 20;
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A directory that this process has for itself, until it ends or drops this.
+/// A locked data directory. Dropping it releases the lock.
 #[derive(Debug)]
 pub struct DataDir {
     path: PathBuf,
     storage: Directory,
-    /// Open, and locked, as long as this lives.
+    /// The lock file, open and locked.
     _lock: File,
 }
 
-/// A directory cannot be used.
+/// The reason why a data directory cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum DataDirError {
-    /// The system refused.
+    /// A file operation failed.
     #[error("--data-dir {path}: {source}")]
     Io {
         /// The directory.
         path: String,
-        /// What the system says.
+        /// The system's error.
         source: io::Error,
     },
-    /// Another process has it.
+    /// Another process holds the lock.
     #[error("--data-dir {path}: in use by another process{holder}")]
     InUse {
         /// The directory.
         path: String,
-        /// Which one, as far as is known.
+        /// The process, if it is known.
         holder: String,
     },
     /// A copy into the directory was interrupted.
@@ -53,13 +53,13 @@ pub enum DataDirError {
     Unfinished {
         /// The directory.
         path: String,
-        /// What was interrupted, and the remedy.
+        /// The interrupted command and the remedy.
         what: String,
     },
 }
 
 impl DataDir {
-    /// Locks the directory, and makes it if it does not exist. Refuses one that a copy into was interrupted.
+    /// Locks the directory and creates it if it does not exist. Rejects a directory with an interrupted copy.
     pub fn open(path: &Path) -> Result<Self, DataDirError> {
         let own = Self::locked(path)?;
         match unfinished::interrupted(&own.storage).map_err(|source| own.failed(source))? {
@@ -68,8 +68,8 @@ impl DataDir {
         }
     }
 
-    /// The same for a command that fills the directory, and can be repeated where it was interrupted. All that an
-    /// interrupted restore replaced is in its folder afterwards, and can be restored.
+    /// Locks the directory for a command that fills it and that can be repeated after an interruption. Finishes putting
+    /// aside the files that an interrupted restore replaces, so that these can be restored.
     pub fn open_to_fill(path: &Path) -> Result<Self, DataDirError> {
         let own = Self::locked(path)?;
         unfinished::finish_moving(&own.storage).map_err(|source| own.failed(source))?;
@@ -109,27 +109,27 @@ impl DataDir {
             lock.rewind()?;
             writeln!(lock, "{}", std::process::id())
         };
-        // Who has it is a courtesy; a full disk must not keep anybody from reading the chain.
+        // The process id is informative only: a full disk must not prevent reading the chain.
         let _ = note();
         let own = Self { path: path.to_owned(), storage, _lock: lock };
         if let Err(error) = own.remove_drafts() {
-            tracing::warn!(%error, directory = %path.display(), "could not remove files that were never finished");
+            tracing::warn!(%error, directory = %path.display(), "failed to remove unfinished drafts");
         }
         Ok(own)
     }
 
-    /// Removes files that a process was writing when it was killed. None counts before it has a name of its own.
+    /// Removes drafts, which a killed process was writing. They are not in effect before they are renamed.
     fn remove_drafts(&self) -> io::Result<()> {
         let names = self.storage.names()?;
         names.iter().filter(|name| name.starts_with("draft-")).try_for_each(|name| self.storage.remove(name))
     }
 
-    /// Where it is.
+    /// Returns the directory's path.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The files in it.
+    /// Returns the directory's files.
     pub fn storage(&self) -> Arc<dyn Storage> {
         Arc::new(self.storage.clone())
     }

@@ -1,4 +1,4 @@
-//! Blocks that memory no longer holds: found through an index, read from the log.
+//! History on disk: older blocks and states, found through the index and read from the log.
 
 use std::{
     collections::BTreeSet,
@@ -23,71 +23,71 @@ use super::{
 };
 use crate::{
     block::Block,
-    log::{ChainIdentity, Entry, LogError, ReadLog},
+    log::{ChainIdentity, LogEntry, LogError, ReadLog},
     storage::Storage,
 };
 
-/// A block, or a transaction in it.
+/// The position of a block or of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Place {
+pub(super) struct BlockPlace {
     pub(super) number: u64,
     /// The transaction's index, or [`BLOCK`].
     pub(super) index: u32,
 }
 
-/// What a hash belongs to.
+/// The object that a hash belongs to.
 #[derive(Clone, Debug)]
 pub enum Found {
     /// A block.
     Block(Arc<Block>),
-    /// A transaction, by its block and its index in it.
+    /// A transaction, as its block and its index there.
     Transaction(Arc<Block>, usize),
 }
 
-/// Everything that is in the log, to look up. The chain's writer adds to it; anybody may read. Reading takes a lock only to
-/// find out which files to look into.
+/// The index of the log. The chain's writer adds entries; any thread may read. Reading takes a lock only to list the
+/// parts to search.
 pub struct History {
     storage: Arc<dyn Storage>,
     log: Arc<dyn ReadLog>,
     identity: ChainIdentity,
-    /// Bytes of entries that one part of the index covers.
+    /// Size of the entries that one part of the index covers, in bytes.
     part_bytes: u64,
     tables: RwLock<Tables>,
-    /// Blocks that were read lately.
+    /// A cache of recently read blocks.
     recent: Mutex<RecentBlocks>,
-    /// What the log begins on, as long as somebody needs it.
+    /// The oldest usable checkpoint, as long as a reader holds it.
     beginning: Mutex<Weak<Checkpoint>>,
-    /// The oldest block, once there is one: no revert goes back to before it and on with another number.
+    /// The oldest block, once there is one. No revert changes it.
     oldest: OnceLock<u64>,
-    /// The threads that write indexes.
+    /// The threads that write parts of the index to files.
     sealing: Mutex<Vec<JoinHandle<()>>>,
 }
 
 #[derive(Default)]
 struct Tables {
-    /// Parts of the index that no longer grow, oldest first.
+    /// The parts of the index that no longer grow, oldest first.
     sealed: Vec<Arc<IndexPart>>,
-    /// The part that grows.
+    /// The growing part.
     active: ActiveIndex,
     reverts: Reverts,
 }
 
 impl Tables {
-    /// Height of the first entry that is there.
+    /// Returns the height of the first entry.
     fn start(&self) -> u64 {
         self.sealed.first().map_or(self.active.heights.start, |part| part.heights().start)
     }
 
-    /// The newest of some heights in order whose entries counted when the log had `end` entries.
+    /// Returns the newest of some ascending heights whose entry was in effect when the log had `end` entries.
     fn newest(&self, heights: Option<&Vec<u64>>, end: u64) -> Option<u64> {
-        let counts = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
-        heights?.iter().rev().find(counts).copied()
+        let is_in_effect = |height: &&u64| **height < end && !self.reverts.is_void(**height, end);
+        heights?.iter().rev().find(is_in_effect).copied()
     }
 }
 
 impl History {
-    /// The history of a log. Parts of the index that are missing, damaged or of entries that the log no longer has are made
-    /// again. A part grows until its entries have `part_bytes` bytes.
+    /// Opens the index of a log. Rebuilds the parts that are missing, damaged or no longer match the log. A part grows
+    /// until its entries have `part_bytes` bytes.
     pub fn open(
         storage: Arc<dyn Storage>,
         log: Arc<dyn ReadLog>,
@@ -139,8 +139,8 @@ impl History {
         Ok(Arc::new(Self { storage, log, identity, part_bytes, tables, recent, beginning, oldest, sealing }))
     }
 
-    /// Adds the entry that was appended to the log at the end of this history, and whose encoding has so many bytes.
-    pub fn insert(self: &Arc<Self>, entry: &Entry, bytes: u64) {
+    /// Adds the next entry of the log, whose encoding has `bytes` bytes.
+    pub fn insert(self: &Arc<Self>, entry: &LogEntry, bytes: u64) {
         let mut tables = self.tables.write();
         let height = tables.active.heights.end;
         if tables.active.bytes >= self.part_bytes {
@@ -150,12 +150,12 @@ impl History {
             self.seal(full);
         }
         tables.active.insert(entry, bytes);
-        if let Entry::Revert { to, .. } = entry {
+        if let LogEntry::Revert { to, .. } = entry {
             tables.reverts.insert(height, *to);
         }
     }
 
-    /// Writes a part of the index to a file, which then takes its place.
+    /// Writes a part of the index to a file in the background, and then replaces the part in memory with it.
     fn seal(self: &Arc<Self>, full: Arc<IndexPart>) {
         let history = self.clone();
         let work = move || {
@@ -170,8 +170,8 @@ impl History {
                     let own = tables.sealed.iter_mut().filter(|own| Arc::ptr_eq(own, &full));
                     own.for_each(|own| *own = sealed.clone());
                 }
-                // It stays in memory, and the next start makes it again.
-                Err(error) => tracing::error!(%error, "could not write an index"),
+                // The part stays in memory, and the next start rebuilds it.
+                Err(error) => tracing::error!(%error, "failed to write a part of the index"),
             }
         };
         match thread::Builder::new().name("index".to_owned()).spawn(work) {
@@ -180,35 +180,36 @@ impl History {
                 sealing.retain(|thread| !thread.is_finished());
                 sealing.push(thread);
             }
-            Err(error) => tracing::error!(%error, "could not write an index"),
+            Err(error) => tracing::error!(%error, "failed to start a thread that writes the index"),
         }
     }
 
-    /// Waits until all indexes that were begun are written: before somebody else opens the same directory.
+    /// Waits until all parts under way are written, before the directory can be opened again.
     pub fn finish(&self) {
         for thread in std::mem::take(&mut *self.sealing.lock()) {
             if thread.join().is_err() {
-                tracing::error!("a thread that writes an index ended with a panic");
+                tracing::error!("a thread that writes the index panicked");
             }
         }
     }
 
-    /// Height of the first entry that is there.
+    /// Returns the height of the first entry.
     pub fn start(&self) -> u64 {
         self.tables.read().start()
     }
 
-    /// Whether the entry at this height was taken back.
+    /// Returns whether the entry at this height is reverted.
     pub fn is_void(&self, height: u64) -> bool {
         self.is_void_below(height, u64::MAX)
     }
 
-    /// Whether the entry at this height was taken back when the log had `end` entries.
+    /// Returns whether the entry at this height was reverted when the log had `end` entries.
     pub fn is_void_below(&self, height: u64, end: u64) -> bool {
         self.tables.read().reverts.is_void(height, end)
     }
 
-    /// Height of the newest checkpoint from which the log can be followed to what it was when it had `end` entries.
+    /// Returns the height of the newest checkpoint from which the chain can be replayed as it was when the log had
+    /// `end` entries.
     pub fn base_below(&self, end: u64) -> io::Result<Option<u64>> {
         let heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -217,8 +218,8 @@ impl History {
         Ok(heights.into_iter().rev().find(leads))
     }
 
-    /// Heights of the checkpoints that the log can be followed from, oldest first. A checkpoint of what was taken back
-    /// later leads nowhere, nor does one of what comes before the log.
+    /// Returns the heights of the checkpoints from which the present chain can be replayed, oldest first. Checkpoints
+    /// of reverted entries, or from before the log, are excluded.
     pub fn bases(&self) -> io::Result<Vec<u64>> {
         let mut heights = checkpoints(&*self.storage)?;
         let tables = self.tables.read();
@@ -227,36 +228,36 @@ impl History {
         Ok(heights)
     }
 
-    /// The block with this number.
+    /// Returns the canonical block with this number.
     pub fn block(&self, number: u64) -> Option<Arc<Block>> {
         self.block_below(number, u64::MAX)
     }
 
-    /// The block that had this number when the log had `end` entries.
+    /// Returns the block that was canonical under this number when the log had `end` entries.
     pub fn block_below(&self, number: u64, end: u64) -> Option<Arc<Block>> {
         let height = self.height_below(number, end)?;
         if let Some(block) = self.recent.lock().get(height) {
             return Some(block);
         }
         match self.entry(height) {
-            Ok(Entry::Block { block, .. }) => {
+            Ok(LogEntry::Block { block, .. }) => {
                 self.recent.lock().insert(height, &block);
                 Some(block)
             }
             Ok(_) => None,
             Err(error) => {
-                tracing::error!(%error, number, "could not read a block");
+                tracing::error!(%error, number, "failed to read a block");
                 None
             }
         }
     }
 
-    /// The height of the entry with this block.
+    /// Returns the height of the canonical block with this number.
     pub fn height_of(&self, number: u64) -> Option<u64> {
         self.height_below(number, u64::MAX)
     }
 
-    /// The block or transaction with this hash. An unknown hash costs a search in every part of the index.
+    /// Returns the block or transaction with this hash. An unknown hash costs a search in every part of the index.
     pub fn find(&self, hash: B256) -> Option<Found> {
         let key = hash_key(&hash);
         let (active, sealed) = {
@@ -279,23 +280,23 @@ impl History {
         })
     }
 
-    /// Height of the newest entry below a height that changed something with this key, and that counted when the log had
-    /// `end` entries.
+    /// Returns the height of the newest entry below a height that has this key and was in effect when the log had `end`
+    /// entries.
     pub(super) fn version(&self, key: StateKey, below: u64, end: u64) -> Result<Option<u64>, LogError> {
         let (newest, sealed) = {
             let tables = self.tables.read();
-            let counts = |height| !tables.reverts.is_void(height, end);
-            (tables.active.version(key, below, counts), tables.sealed.clone())
+            let is_in_effect = |height| !tables.reverts.is_void(height, end);
+            (tables.active.version(key, below, is_in_effect), tables.sealed.clone())
         };
-        let counts = |height| !self.tables.read().reverts.is_void(height, end);
+        let is_in_effect = |height| !self.tables.read().reverts.is_void(height, end);
         if newest.is_some() {
             return Ok(newest);
         }
         for index in sealed.iter().rev() {
             let found = match &**index {
-                IndexPart::Memory(index) => index.version(key, below, counts),
+                IndexPart::Memory(index) => index.version(key, below, is_in_effect),
                 IndexPart::File(index) if index.heights.start < below => {
-                    index.version(key, below, counts).map_err(|source| {
+                    index.version(key, below, is_in_effect).map_err(|source| {
                         let file = self.storage.describe(&index_name(index.heights.start));
                         LogError::Io { file, source }
                     })?
@@ -309,12 +310,12 @@ impl History {
         Ok(None)
     }
 
-    /// The entry at a height.
-    pub(super) fn entry(&self, height: u64) -> Result<Entry, LogError> {
+    /// Returns the entry at a height.
+    pub(super) fn entry(&self, height: u64) -> Result<LogEntry, LogError> {
         self.log.read(height)?.entry()
     }
 
-    /// The oldest checkpoint that the log can be followed from.
+    /// Returns the oldest checkpoint from which the present chain can be replayed.
     pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, OldStateError> {
         let mut held = self.beginning.lock();
         if let Some(checkpoint) = held.upgrade() {
@@ -328,8 +329,8 @@ impl History {
         Ok(checkpoint)
     }
 
-    /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
-    /// oldest first. Without any `wanted`: of all that there may be.
+    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of
+    /// `wanted`, oldest first; all numbers if `wanted` is empty.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         if wanted.is_empty() {
             return (from..=to).collect();
@@ -340,14 +341,14 @@ impl History {
         };
         let mut all: Vec<u64> = sealed.iter().flat_map(|index| index.matching(from, to, wanted)).collect();
         all.extend(active);
-        // A number that was given again after a revert may be in several parts.
+        // After a revert, several parts may have a block with the same number.
         all.sort_unstable();
         all.dedup();
         all
     }
 
-    /// The same of all blocks before `before`, newest first. The index is searched piece by piece, as far as the iterator
-    /// is read.
+    /// Iterates over the numbers of the blocks before `before` that may have logs under at least one key of each of
+    /// `wanted`, newest first. The index is searched as far as the iterator is read.
     pub fn candidates_before<'a>(&'a self, before: u64, wanted: &'a [Vec<LogKey>]) -> impl Iterator<Item = u64> + 'a {
         let last = before.checked_sub(1);
         let (growing, active, sealed) = {
@@ -363,14 +364,13 @@ impl History {
             })
         });
         let newest = active.into_iter().rev().map(move |number| (growing.clone(), number));
-        // Where a revert gave a number again, only one of the parts has the block that counts.
-        let counts =
+        // After a revert, only one of the parts with a number has the canonical block.
+        let is_in_effect =
             |(heights, number): &(Range<u64>, u64)| self.height_of(*number).is_some_and(|at| heights.contains(&at));
-        newest.chain(older).filter(counts).map(|(_, number)| number)
+        newest.chain(older).filter(is_in_effect).map(|(_, number)| number)
     }
 
-    /// Height of the block with this number that counted when the log had `end` entries. Of several at most one counts: the
-    /// others were taken back.
+    /// Returns the height of the block that was canonical under this number when the log had `end` entries.
     pub fn height_below(&self, number: u64, end: u64) -> Option<u64> {
         let (newest, sealed) = {
             let tables = self.tables.read();
@@ -383,7 +383,7 @@ impl History {
         newest.or_else(|| sealed.iter().rev().find_map(older))
     }
 
-    /// The oldest block in the log that counts.
+    /// Returns the number of the oldest canonical block in the log.
     pub fn oldest(&self) -> Option<u64> {
         if let Some(oldest) = self.oldest.get() {
             return Some(*oldest);
@@ -398,7 +398,7 @@ impl History {
     }
 }
 
-/// Checksum of the entry before height `end`.
+/// Returns the checksum of the entry before height `end`.
 fn check(log: &dyn ReadLog, end: u64) -> Result<u32, LogError> {
     Ok(crc32fast::hash(&log.read(end - 1)?.bytes))
 }

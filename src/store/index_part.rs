@@ -6,13 +6,13 @@ use super::{active::ActiveIndex, key::LogKey, sealed::SealedIndex};
 
 /// A part of the index that no longer grows.
 pub(super) enum IndexPart {
-    /// The file is being written.
+    /// A part whose file is being written.
     Memory(ActiveIndex),
     File(SealedIndex),
 }
 
 impl IndexPart {
-    /// Heights of the entries that it covers.
+    /// Returns the heights of the entries that it covers.
     pub(super) fn heights(&self) -> Range<u64> {
         match self {
             Self::Memory(index) => index.heights.clone(),
@@ -20,7 +20,7 @@ impl IndexPart {
         }
     }
 
-    /// The lowest and the highest number of its blocks.
+    /// Returns its lowest and its highest block number.
     pub(super) fn numbers(&self) -> Option<(u64, u64)> {
         match self {
             Self::Memory(index) => index.numbers(),
@@ -28,8 +28,8 @@ impl IndexPart {
         }
     }
 
-    /// Its blocks up to `last` in windows, newest first: the first and the last block of each. The windows grow, so that a
-    /// search that ends early reads little, and one that finds nothing has few steps.
+    /// Returns windows of its blocks up to `last`, newest first: the first and the last block of each. The windows
+    /// grow, so that a search that ends early reads little and one that finds nothing takes few steps.
     pub(super) fn windows(&self, last: u64) -> Vec<(u64, u64)> {
         const FIRST: u64 = 512;
         let Some((first, newest)) = self.numbers() else { return Vec::new() };
@@ -43,7 +43,7 @@ impl IndexPart {
         windows
     }
 
-    /// Blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
+    /// Returns the blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
     pub(super) fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         matching(wanted, |key| match self {
             Self::Memory(index) => index.blocks_with(key, from, to),
@@ -52,10 +52,10 @@ impl IndexPart {
     }
 }
 
-/// Numbers of the blocks that `blocks_with` has for at least one key of each of `wanted`, in order. Some of them may lack
-/// one.
+/// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending
+/// order. The result may include some that lack one.
 pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> Vec<u64>) -> Vec<u64> {
-    /// With so few left, the blocks themselves are read rather than further keys looked up.
+    /// With so few candidates left, reading the blocks is cheaper than looking up further keys.
     const FEW: usize = 16;
     let mut found: Option<Vec<u64>> = None;
     // The last topics are the most selective.
@@ -74,7 +74,7 @@ pub(super) fn matching(wanted: &[Vec<LogKey>], blocks_with: impl Fn(LogKey) -> V
     found.unwrap_or_default()
 }
 
-/// The value of a result; an error is logged.
+/// Returns the value of a result, and logs an error.
 pub(super) fn logged<T>(result: io::Result<T>) -> Option<T> {
-    result.inspect_err(|error| tracing::error!(%error, "could not read an index")).ok()
+    result.inspect_err(|error| tracing::error!(%error, "failed to read the index")).ok()
 }

@@ -1,60 +1,60 @@
-//! What the index knows addresses, topics and pieces of the state by.
+//! Keys of the index: 64-bit hashes of addresses, topics and parts of the state.
 
 use alloy_primitives::{Address, B256, Log, U256};
 
-/// An address, or a topic and its position, in 64 bits. Two may share one: whoever looks something up looks at what
-/// is found.
+/// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so callers check the
+/// logs that they find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct LogKey(pub u64);
 
-/// An odd number without pattern: the golden ratio in 64 bits.
+/// The multiplier of the hash: the golden ratio in 64 bits, an odd number without a pattern.
 const MIX: u64 = 0x9e37_79b9_7f4a_7c15;
 
 impl LogKey {
-    /// What a log can be found by.
+    /// Returns all keys of a log.
     pub fn all(log: &Log) -> impl Iterator<Item = Self> + '_ {
         let topics = log.topics().iter().enumerate();
         std::iter::once(Self::address(&log.address)).chain(topics.map(|(position, topic)| Self::topic(position, topic)))
     }
 
-    /// Logs of this contract.
+    /// Returns the key of logs of this contract.
     pub fn address(address: &Address) -> Self {
         Self(mix(4, address.as_slice()))
     }
 
-    /// Logs with this topic in this position.
+    /// Returns the key of logs with this topic in this position.
     pub fn topic(position: usize, topic: &B256) -> Self {
         Self(mix(position as u64, topic.as_slice()))
     }
 }
 
-/// Something of the state that has a value at every height, in 64 bits. Two may share one, as above.
+/// The key of a part of the state. Keys may collide, so callers check the changes that they find.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) struct StateKey(pub(super) u64);
 
 impl StateKey {
-    /// Nonce and balance of an account, and whether there is one.
+    /// Returns the key of an account's existence, nonce and balance.
     pub(super) fn account(address: &Address) -> Self {
         Self(mix(5, address.as_slice()))
     }
 
-    /// An account's code.
+    /// Returns the key of an account's code.
     pub(super) fn code(address: &Address) -> Self {
         Self(mix(6, address.as_slice()))
     }
 
-    /// An account's storage as a whole, which is new when it is wiped.
+    /// Returns the key of an account's storage as a whole, which changes when it is wiped.
     pub(super) fn storage(address: &Address) -> Self {
         Self(mix(7, address.as_slice()))
     }
 
-    /// One slot of it.
+    /// Returns the key of a storage slot.
     pub(super) fn slot(address: &Address, index: U256) -> Self {
         Self(mix(mix(8, address.as_slice()), &index.to_le_bytes::<32>()))
     }
 }
 
-/// What the index knows blocks and transactions by.
+/// Returns the key of a block or transaction hash.
 pub(super) fn hash_key(hash: &B256) -> u64 {
     u64::from_be_bytes(hash.0[..8].try_into().unwrap_or_default())
 }

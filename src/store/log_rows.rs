@@ -1,22 +1,22 @@
-//! Which blocks have logs under which key, of a segment that still grows: sorted runs, and a short rest.
+//! The log index of the growing part: sorted runs of keys and blocks, and a short unsorted rest.
 
 use super::key::LogKey;
 
-/// Rows that are searched one by one at most.
+/// Most rows in the unsorted rest, which is searched linearly.
 const REST: usize = 8_192;
 
-/// A key that a block's logs have, and the block.
-type Row = (LogKey, u64);
+/// A key of a block's logs, and the block's number.
+type LogRow = (LogKey, u64);
 
-/// The rows of a segment, each once.
+/// The rows of a part of the index, without duplicates.
 #[derive(Debug, Default)]
 pub(super) struct LogRows {
-    runs: Vec<Vec<Row>>,
-    rest: Vec<Row>,
+    runs: Vec<Vec<LogRow>>,
+    rest: Vec<LogRow>,
 }
 
 impl LogRows {
-    /// Adds a block with all keys that its logs have, in any order and any number of times.
+    /// Adds a block with all keys of its logs, in any order and with duplicates.
     pub(super) fn insert(&mut self, number: u64, mut keys: Vec<LogKey>) {
         keys.sort_unstable();
         keys.dedup();
@@ -27,7 +27,7 @@ impl LogRows {
         }
     }
 
-    /// The blocks from `from` to `to` with logs under `key`, in no order.
+    /// Returns the blocks from `from` to `to` with logs under `key`, in no particular order.
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> Vec<u64> {
         let mut found = Vec::new();
         for run in &self.runs {
@@ -35,12 +35,12 @@ impl LogRows {
             let rows = run[start..].iter().take_while(|(own, number)| *own == key && *number <= to);
             found.extend(rows.map(|(_, number)| *number));
         }
-        let wanted = |(own, number): &&Row| *own == key && (from..=to).contains(number);
+        let wanted = |(own, number): &&LogRow| *own == key && (from..=to).contains(number);
         found.extend(self.rest.iter().filter(wanted).map(|(_, number)| *number));
         found
     }
 
-    /// Key and block of each row, in order.
+    /// Returns key and block of each row, in ascending order.
     pub(super) fn rows(&self) -> Vec<[u64; 2]> {
         let all = self.runs.iter().flatten().chain(&self.rest);
         let mut rows: Vec<_> = all.map(|(key, number)| [key.0, *number]).collect();
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn finds_what_a_plain_list_would() {
+    fn finds_the_same_rows_as_a_plain_list() {
         let (mut rows, mut all) = (LogRows::default(), Vec::new());
         let mut mixed = 7u64;
         for number in 0..6_000u64 {

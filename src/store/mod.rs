@@ -1,17 +1,17 @@
-//! What is derived from the log and kept beside it, by height: [checkpoints](Checkpoint) of the state, and an
-//! [index](History) of blocks, transactions, logs and changes. All of it can be made again from the log. The exceptions are
-//! the file of waiting transactions ([`PoolFile`]), the description of the chain ([`ChainFile`]) and past prices.
+//! The files beside the log. [Checkpoints](Checkpoint) of the state and the [index](History) of blocks, transactions,
+//! logs and changes are derived from the log and can be rebuilt from it. The file of pending transactions
+//! ([`PoolFile`]), the description of the chain ([`ChainFile`]) and past prices are not.
 
 mod active;
 mod archive;
 mod backup;
 mod chain_file;
 mod checkpoint;
+mod checkpoint_writer;
 mod compact;
 mod data_dir;
 mod history;
 mod index_part;
-mod keeper;
 mod key;
 mod log_rows;
 mod old_state;
@@ -30,26 +30,27 @@ pub use archive::{ArchiveError, export, import};
 pub use backup::{backup, restore};
 pub use chain_file::{ChainFile, ChainFileError, Settings};
 pub use checkpoint::{Checkpoint, CheckpointError, checkpoints};
+pub use checkpoint_writer::CheckpointWriter;
 pub use compact::compact;
 pub use data_dir::{DataDir, DataDirError};
 pub use history::{Found, History};
-pub use keeper::Keeper;
 pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
-pub use pool_file::{KeptTransaction, PoolFile};
+pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair};
 
-/// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a chain have it.
+/// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a chain include it.
 pub const PRICES: &str = "prices";
 
-/// Bytes of entries that one part of the [index](History) covers: what a start reads again at most.
+/// Size of the entries that one part of the [index](History) covers, in bytes. A start reads no more than this to
+/// rebuild the growing part.
 pub const PART_BYTES: u64 = 64 << 20;
 
-/// The places where a chain is kept.
+/// The storage of a chain.
 #[derive(Clone)]
 pub struct ChainStore {
-    /// The files of what is derived from the log.
+    /// The files beside the log.
     pub storage: Arc<dyn Storage>,
-    /// The place of the log.
+    /// The storage of the log.
     pub log: Arc<dyn LogStore>,
 }

@@ -1,5 +1,5 @@
-//! The state as it was at any height of the log, read piece by piece: of everything that is asked for, the newest entry
-//! that changed it, or else the oldest checkpoint. Before that one nothing is known.
+//! Historical states, read from disk on demand: each account or slot comes from the newest entry that changed it, or
+//! else from the oldest checkpoint. States before that checkpoint are not available.
 
 use std::{fmt, sync::Arc};
 
@@ -8,63 +8,63 @@ use revm::bytecode::Bytecode;
 
 use super::{Checkpoint, CheckpointError, History, key::StateKey};
 use crate::{
-    log::{Entry, LogError},
+    log::{LogEntry, LogError},
     state::{Account, AccountChange, Base, Contract, ReadError},
 };
 
-/// The past cannot be read.
+/// An error of reading a historical state.
 #[derive(Debug, thiserror::Error)]
 pub enum OldStateError {
-    /// The log or its index.
+    /// The log or its index cannot be read.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// What lies beneath the state that the log begins on.
+    /// The base of the oldest checkpoint's state cannot be read.
     #[error(transparent)]
     Beneath(#[from] ReadError),
-    /// What the log begins on.
+    /// The oldest checkpoint cannot be read.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
 }
 
-/// A state of the past. What is taken back after it was made does not change it.
+/// A historical state. Later reverts do not change it.
 pub struct OldState {
     history: Arc<History>,
-    /// Entries below this height count, as far as they did when the log had no others.
+    /// The height of the state: it includes the entries below, as far as they were in effect when the log ended here.
     below: u64,
-    /// What they lead on from.
+    /// The checkpoint on which these entries are based.
     beginning: Arc<Checkpoint>,
 }
 
-/// What became of an account's code, or of the account.
+/// A change of an account's code.
 enum Code {
     Gone,
     Now(B256, Bytecode),
 }
 
 impl OldState {
-    /// The state that the entries below a height led to; none if it is older than the oldest checkpoint.
+    /// Returns the state after the entries below a height, or `None` if it is older than the oldest checkpoint.
     pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
         let beginning = history.beginning()?;
         Ok((beginning.height <= height).then_some(Self { history, below: height, beginning }))
     }
 
-    /// The state after the block with this number; none if nothing reaches back that far.
+    /// Returns the state after the block with this number, or `None` if it is older than the oldest checkpoint.
     pub fn after(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
         if let Some(height) = history.height_of(number) {
             return Self::below(history, height + 1);
         }
-        // The block before those of the log, unless development methods changed the state after it.
+        // The oldest checkpoint's own block is not in the log. Its state is usable unless it was edited afterwards.
         let beginning = history.beginning()?;
         let own = beginning.block.number() == number && beginning.is_after_block();
         Ok(own.then(|| Self { below: beginning.height, history, beginning }))
     }
 
-    /// The state on which the block with this number ran; none if nothing reaches back that far.
+    /// Returns the state on which the block with this number ran, or `None` if it is older than the oldest checkpoint.
     pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
         history.height_of(number).map_or(Ok(None), |height| Self::below(history, height))
     }
 
-    /// The account at `address` with its code, if it existed. Its storage is asked for slot by slot.
+    /// Returns the account at `address` with its code but without its storage, if it existed.
     pub fn account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
         let first = self.beginning.state.get(*address)?;
         let changed = self.newest(StateKey::account(address), address, |change| Some(change.after.clone()))?;
@@ -94,7 +94,7 @@ impl OldState {
         Ok(Some(account))
     }
 
-    /// The value of a storage slot; zero where nothing was stored.
+    /// Returns the value of a storage slot, zero by default.
     pub fn slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
         let value = |change: &AccountChange| {
             let stored = change.storage.iter().find(|(own, _)| *own == index);
@@ -111,12 +111,13 @@ impl OldState {
         })
     }
 
-    /// The hash of a block of that time.
+    /// Returns the hash of the block that was canonical at this state.
     pub fn block_hash(&self, number: u64) -> Option<B256> {
         self.history.block_below(number, self.below).map(|block| block.hash)
     }
 
-    /// What the newest entry that counts says under a key, and its height. Other things may have the same key.
+    /// Returns the value that `says` extracts from the newest change under a key, and its height. Changes of colliding
+    /// keys are skipped.
     fn newest<T>(
         &self,
         key: StateKey,
@@ -129,7 +130,7 @@ impl OldState {
             if below < self.beginning.height {
                 break;
             }
-            let (Entry::Block { changes, .. } | Entry::Edit { changes, .. }) = self.history.entry(height)? else {
+            let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) = self.history.entry(height)? else {
                 continue;
             };
             let change = changes.0.iter().find(|change| change.address == *address);

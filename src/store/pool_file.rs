@@ -1,4 +1,4 @@
-//! Transactions that were accepted and wait for a block.
+//! The file of pending transactions.
 
 use std::{io, sync::Arc};
 
@@ -14,22 +14,22 @@ use crate::{
 const NAME: &str = "pool";
 const MAGIC: &[u8] = b"tetrad pool";
 
-/// A transaction and the blobs that it came with.
+/// A pending transaction and its blobs.
 #[derive(Clone, Debug)]
-pub struct KeptTransaction {
+pub struct PendingTransaction {
     /// The transaction.
     pub transaction: Arc<Transaction>,
     /// Its blobs.
     pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
 }
 
-/// The file: transactions in the order of their arrival, and now and then only those that still wait.
+/// The file of pending transactions, in order of arrival. It is rewritten from time to time with those still pending.
 pub struct PoolFile {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
     file: Arc<dyn StoredFile>,
     length: u64,
-    /// What the file had when it was last written anew.
+    /// Length of the file when it was last rewritten.
     fresh: u64,
     records: u64,
     failed: bool,
@@ -37,7 +37,7 @@ pub struct PoolFile {
     scratch: Writer,
 }
 
-impl KeptTransaction {
+impl PendingTransaction {
     fn write(&self, out: &mut Writer) {
         self.transaction.write(out);
         out.option(self.sidecar.as_ref(), |out, sidecar| {
@@ -52,14 +52,14 @@ impl KeptTransaction {
             let mut bytes = from.string()?;
             BlobTransactionSidecarVariant::decode_7594(&mut bytes).map(Box::new).map_err(|_| Malformed("sidecar"))
         })?;
-        from.end("transaction: something follows")?;
+        from.end("transaction: trailing bytes")?;
         Ok(Self { transaction, sidecar })
     }
 }
 
 impl PoolFile {
-    /// Reads what waited when the node ended; then [`rewrite`](Self::rewrite) makes the file anew.
-    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<KeptTransaction>> {
+    /// Loads the transactions that were pending at the last shutdown.
+    pub fn load(storage: &dyn Storage, identity: ChainIdentity) -> io::Result<Vec<PendingTransaction>> {
         let Some(bytes) = read_file(storage, NAME)? else { return Ok(Vec::new()) };
         let damaged = |what: &str| {
             io::Error::other(format!(
@@ -73,17 +73,17 @@ impl PoolFile {
         if head.payload != head_payload(identity).bytes() {
             return Err(damaged("belongs to another chain, or another version of this program"));
         }
-        let read = |record: crate::storage::Record<'_>| KeptTransaction::read(record.payload);
+        let read = |record: crate::storage::Record<'_>| PendingTransaction::read(record.payload);
         let kept = records.by_ref().map(read).collect::<Result<_, _>>().map_err(|error| damaged(&error.to_string()))?;
         match records.tail() {
-            // What is torn was never acknowledged.
+            // A torn record was never acknowledged.
             Tail::Clean | Tail::Torn => Ok(kept),
             Tail::Damaged(what) => Err(damaged(&format!("{what} (byte {})", records.offset()))),
         }
     }
 
-    /// A file with these transactions, on disk when this returns.
-    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[KeptTransaction]) -> io::Result<Self> {
+    /// Creates a file with these transactions, synced to disk.
+    pub fn create(storage: Arc<dyn Storage>, identity: ChainIdentity, kept: &[PendingTransaction]) -> io::Result<Self> {
         let mut own = Self {
             file: storage.create(&format!("draft-{NAME}"))?,
             storage,
@@ -99,17 +99,17 @@ impl PoolFile {
         Ok(own)
     }
 
-    /// Writes the file anew with these transactions, all of it or nothing.
-    pub fn rewrite(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    /// Replaces the file atomically with one of these transactions.
+    pub fn rewrite(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.file = self.storage.create(&format!("draft-{NAME}"))?;
         (self.length, self.records) = (0, 0);
         let filled = self.fill(kept);
-        // Were this not to be the file, nothing appended to it would be found again.
+        // After a failure, appends would go to a file that may not have been renamed into place.
         self.failed = filled.is_err();
         filled
     }
 
-    fn fill(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    fn fill(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.bytes.clear();
         let head = head_payload(self.identity);
         write_record(&mut self.bytes, &mut self.scratch, 0, |out| out.raw(head.bytes()));
@@ -124,8 +124,8 @@ impl PoolFile {
         Ok(())
     }
 
-    /// Appends transactions, all on disk when this returns.
-    pub fn append(&mut self, kept: &[KeptTransaction]) -> io::Result<()> {
+    /// Appends transactions and syncs the file.
+    pub fn append(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         if self.failed {
             return Err(io::Error::other("an earlier write failed"));
         }
@@ -140,19 +140,20 @@ impl PoolFile {
         Ok(())
     }
 
-    /// Whether most of the file is about transactions that no longer wait, or may be.
+    /// Returns whether the file has grown so much since the last rewrite, or an append has failed, that it should be
+    /// rewritten.
     pub fn has_grown(&self) -> bool {
-        /// Less than this is not worth the work.
+        /// The least size that is worth a rewrite, in bytes.
         const LEAST: u64 = 4 << 20;
         self.failed || self.length > self.fresh.saturating_mul(2).max(LEAST)
     }
 
-    /// Whether anything is in the file.
+    /// Returns whether the file has any transactions.
     pub fn has_any(&self) -> bool {
         self.records > 1
     }
 
-    fn push(&mut self, kept: &[KeptTransaction]) {
+    fn push(&mut self, kept: &[PendingTransaction]) {
         for each in kept {
             write_record(&mut self.bytes, &mut self.scratch, self.records, |out| each.write(out));
             self.records += 1;

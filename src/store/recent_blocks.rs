@@ -1,14 +1,14 @@
-//! The blocks that were read from the log last: whoever asks for one often asks for it again.
+//! A cache of the blocks that were read from the log last, as clients often read a block several times.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use crate::block::Block;
 
-/// Blocks, and bytes of them, that are held at most.
-const BLOCKS: usize = 64;
-const BYTES: usize = 4 << 20;
+/// Limits of the cache: the number of blocks, and their approximate size in bytes.
+const MAX_BLOCKS: usize = 64;
+const MAX_BYTES: usize = 4 << 20;
 
-/// Blocks by the height of their entries, which never stands for another block. The newest read come last.
+/// Blocks by the height of their entries, which is never reused for another block. The most recently added come last.
 #[derive(Debug, Default)]
 pub(super) struct RecentBlocks {
     blocks: VecDeque<(u64, Arc<Block>)>,
@@ -16,26 +16,26 @@ pub(super) struct RecentBlocks {
 }
 
 impl RecentBlocks {
-    /// The block of the entry at a height, if it is held.
+    /// Returns the block of the entry at a height, if it is cached.
     pub(super) fn get(&self, height: u64) -> Option<Arc<Block>> {
         self.blocks.iter().rev().find(|(own, _)| *own == height).map(|(_, block)| block.clone())
     }
 
-    /// Holds a block, and lets go of those that were read longest ago.
+    /// Adds a block and evicts the oldest ones over the limits.
     pub(super) fn insert(&mut self, height: u64, block: &Arc<Block>) {
         if self.get(height).is_some() {
             return;
         }
         self.bytes += weight(block);
         self.blocks.push_back((height, block.clone()));
-        while self.blocks.len() > BLOCKS || self.bytes > BYTES {
+        while self.blocks.len() > MAX_BLOCKS || self.bytes > MAX_BYTES {
             let Some((_, old)) = self.blocks.pop_front() else { break };
             self.bytes -= weight(&old);
         }
     }
 }
 
-/// Roughly the memory that a block takes.
+/// Returns the approximate size of a block in memory, in bytes.
 fn weight(block: &Block) -> usize {
     let logs: usize = block.logs().map(|at| 160 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
     1_024 + 2 * block.size() + 128 * block.receipts.len() + logs

@@ -1,4 +1,4 @@
-//! Recovering the intact beginning of a damaged log.
+//! Repair of a damaged log, of which the intact beginning is kept.
 
 use std::io;
 
@@ -8,17 +8,17 @@ use crate::log::{ChainIdentity, Extent, LogError};
 /// The outcome of a repair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Repaired {
-    /// Entries that are left.
+    /// Height at which the log now ends.
     pub end: u64,
-    /// What was wrong with the next one.
+    /// The fault of the next entry.
     pub what: &'static str,
-    /// Places of the files that were put aside.
+    /// Paths of the files that were put aside.
     pub aside: Vec<String>,
 }
 
-/// Cuts the log off before the first entry that is damaged or missing, or that goes back to a state that no checkpoint
-/// leads to, and puts everything after it aside. None if there is no such entry. Nothing is changed if no checkpoint is
-/// left to begin with. Interrupted at any moment, it can be repeated.
+/// Truncates the log before the first entry that is damaged or missing, or that reverts to a state of which no
+/// checkpoint is left, and puts everything after it aside. Returns `None` if there is no such entry. Changes nothing if
+/// no usable checkpoint would be left. Can be repeated after an interruption.
 pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repaired>, LogError> {
     let ChainStore { storage, log } = chain;
     let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
@@ -26,7 +26,7 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
     let place = || storage.describe("");
     let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &place)? else { return Ok(None) };
     let mut aside = Vec::new();
-    // The newest first: at no time has the chain a checkpoint of entries that its log lacks.
+    // Newest first, and before the log is cut: at no time is there a checkpoint beyond the end of the log.
     for at in heights.iter().rev().filter(|at| **at > end) {
         let (name, torn) = (checkpoint::name(*at), format!("torn-{}", checkpoint::name(*at)));
         storage.rename(&name, &torn).map_err(failed)?;
@@ -37,7 +37,7 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
     Ok(Some(Repaired { end, what, aside }))
 }
 
-/// The height before which the log is to be cut off, and the reason; none if it is in order.
+/// Returns the height before which to truncate the log, and the reason, or `None` if the log is intact.
 fn first_fault(
     extent: Option<Extent>,
     checkpoints: &[u64],
@@ -57,11 +57,11 @@ fn first_fault(
     found.into_iter().for_each(|(at, to)| reverts.insert(at, to));
     let begins = |end: u64| checkpoints.iter().any(|height| reverts.leads(*height, end));
     if begins(heights.end) {
-        let lost = (newest > heights.end).then_some("a checkpoint knows of it, but the log does not");
+        let lost = (newest > heights.end).then_some("a checkpoint includes it, but the log does not");
         return Ok(damage.or(lost).map(|what| (heights.end, what)));
     }
-    // Without a checkpoint that leads to the end, one may be left that leads to where a revert goes away from it.
+    // Without a checkpoint for the present chain, one may be left for the chain before one of the reverts.
     let height = reverts.heights().find(|at| begins(*at));
     let height = height.ok_or_else(|| LogError::Beginning { place: place() })?;
-    Ok(Some((height, "it goes back to a state that no checkpoint is left of")))
+    Ok(Some((height, "it reverts to a state of which no checkpoint is left")))
 }

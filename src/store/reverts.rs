@@ -1,9 +1,10 @@
-//! Which entries of a log count, and which were taken back.
+//! The reverts of a log, which determine the entries in effect.
 //!
-//! A revert at height `at` to height `to` makes the log count as it did when it had `to` entries. So it takes back every
-//! entry from `to` up to itself, earlier reverts among them, and what those had taken back before `to` counts again.
-//! The reverts that hold after it are therefore it and those that held at height `to`, the last of which is simply the
-//! last revert below `to`: reverts form a tree, and those that hold at any height are one path in it.
+//! A revert at height `at` to height `to` restores the chain as it was when the log had `to` entries. It undoes every
+//! entry from `to` up to itself, including earlier reverts, so that entries below `to` which those had undone are in
+//! effect again. The reverts in effect after it are therefore itself and those that were in effect at height `to`, the
+//! last of which is the last revert below `to`. Reverts thus form a tree, in which those in effect at any height are
+//! one path.
 
 /// The reverts of a log, in order.
 #[derive(Debug, Default)]
@@ -15,16 +16,16 @@ pub(super) struct Reverts {
 struct Revert {
     at: u64,
     to: u64,
-    /// How many reverts hold just after this one.
+    /// Number of reverts in effect right after this one.
     depth: usize,
-    /// The one before among those.
+    /// The previous one of those.
     before: Option<usize>,
-    /// One further before, so that a path is walked in a logarithmic number of steps.
+    /// An earlier one of those, so that a path is walked in a logarithmic number of steps.
     leap: Option<usize>,
 }
 
 impl Reverts {
-    /// Takes in a revert. One that is known, because two segments hold it, changes nothing.
+    /// Adds a revert. One that is already known, because two parts of the index have it, changes nothing.
     pub(super) fn insert(&mut self, at: u64, to: u64) {
         if self.all.last().is_some_and(|last| last.at >= at) {
             return;
@@ -40,11 +41,11 @@ impl Reverts {
         self.all.push(Revert { at, to, depth, before, leap });
     }
 
-    /// Whether the entry at this height did not count when the log had `end` entries.
+    /// Returns whether the entry at this height was reverted when the log had `end` entries.
     pub(super) fn is_void(&self, height: u64, end: u64) -> bool {
         let later = |at: &usize| self.all[*at].at > height;
         let Some(mut at) = self.last_below(end).filter(later) else { return false };
-        // To the oldest of the reverts that hold and come after the entry: those before it end before it.
+        // The oldest revert in effect after the entry decides, since it undoes the most.
         loop {
             let Revert { to, before, leap, .. } = self.all[at];
             match leap.filter(later).or_else(|| before.filter(later)) {
@@ -54,13 +55,13 @@ impl Reverts {
         }
     }
 
-    /// Whether what the log was at a height is part of what it was when it had `end` entries, so that the one can be
-    /// followed to the other.
+    /// Returns whether the chain as it was when the log had `end` entries can be replayed from a checkpoint at
+    /// `height`.
     pub(super) fn leads(&self, height: u64, end: u64) -> bool {
         height <= end && height.checked_sub(1).is_none_or(|last| !self.is_void(last, end))
     }
 
-    /// Heights of all reverts, the newest first.
+    /// Iterates over the heights of all reverts, newest first.
     pub(super) fn heights(&self) -> impl Iterator<Item = u64> {
         self.all.iter().rev().map(|revert| revert.at)
     }
@@ -82,7 +83,7 @@ mod tests {
 
     use super::*;
 
-    /// Which entries count at each height, by the definition.
+    /// Returns the entries in effect at each height, by definition.
     fn model(entries: &[Option<u64>]) -> Vec<BTreeSet<u64>> {
         let mut counts = vec![BTreeSet::new()];
         for (at, entry) in entries.iter().enumerate() {
@@ -95,7 +96,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_counts_at_any_height_is_what_the_log_says_entry_by_entry(
+        fn entries_in_effect_at_any_height_match_the_model(
             raw in prop::collection::vec(prop::option::weighted(0.4, 0..1_000_u64), 0..120),
         ) {
             let entries: Vec<Option<u64>> =
@@ -124,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn many_reverts_are_taken_in_and_asked_about_in_no_time() {
+    fn many_reverts_are_inserted_and_queried_quickly() {
         const COUNT: u64 = 200_000;
         let (mut reverts, start) = (Reverts::default(), Instant::now());
         for pair in 0..COUNT {
             reverts.insert(2 * pair + 1, 2 * pair);
         }
-        // Back to the middle and forth again, over and over.
+        // Alternately reverts to the middle and undoes that.
         for round in 0..COUNT {
             let at = 2 * COUNT + round;
             reverts.insert(at, if round % 2 == 0 { COUNT } else { at - 1 });

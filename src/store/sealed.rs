@@ -1,20 +1,20 @@
-//! A part of the index in a file: sorted tables that are searched where they lie.
+//! A part of the index in a file of sorted tables, which are searched on disk.
 
 use std::{io, ops::Range, sync::Arc};
 
 use super::{
     active::{ActiveIndex, BLOCK},
-    history::Place,
+    history::BlockPlace,
     key::{LogKey, StateKey},
 };
 use crate::storage::{Storage, StoredFile, with_draft};
 
 const MAGIC: u64 = u64::from_le_bytes(*b"tetridx3");
-/// Words of the head: magic, heights of the first entry and after the last, checksum of the last entry, lengths of the five
-/// tables, checksum of the tables, checksum of the head.
+/// Number of words in the head: magic, heights of the first entry and after the last, checksum of the last entry,
+/// lengths of the five tables, checksum of the tables, checksum of the head.
 const HEAD: usize = 11;
 const WORD: usize = 8;
-/// Rows from one fence to the next. Fences are held in memory, so that a search reads once.
+/// Number of rows between two fences. Fences are held in memory, so that a search reads from disk once.
 const FENCED: u64 = 128;
 
 /// A part of the index in its file.
@@ -22,20 +22,20 @@ pub struct SealedIndex {
     file: Arc<dyn StoredFile>,
     /// Heights of the entries that it covers.
     pub(super) heights: Range<u64>,
-    /// Checksum of the last entry, which tells whether the log still has it.
+    /// Checksum of the last entry, by which a part that no longer matches the log is recognised.
     pub(super) check: u32,
-    /// The lowest and the highest number of its blocks; none if there is no block.
+    /// The lowest and the highest block number, or `None` if there are no blocks.
     pub(super) numbers: Option<(u64, u64)>,
-    blocks: Table,
-    hashes: Table,
-    logs: Table,
-    versions: Table,
+    blocks: IndexTable,
+    hashes: IndexTable,
+    logs: IndexTable,
+    versions: IndexTable,
     pub(super) reverts: Vec<(u64, u64)>,
 }
 
-/// Rows of words in order.
+/// A table of sorted rows of words.
 #[derive(Debug)]
-struct Table {
+struct IndexTable {
     offset: u64,
     rows: u64,
     width: usize,
@@ -43,19 +43,19 @@ struct Table {
     fences: Vec<[u64; 2]>,
 }
 
-/// The name of the part whose first entry has this height.
+/// Returns the file name of the part whose first entry has this height.
 pub(super) fn index_name(first: u64) -> String {
     format!("index-{first:020}")
 }
 
-/// Heights of the first entries of the parts that have files, intact or not.
+/// Returns the heights of the first entries of all parts with files, intact or not.
 pub(super) fn index_firsts(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     let names = storage.names()?;
     Ok(names.iter().filter_map(|name| name.strip_prefix("index-")?.parse().ok()).collect())
 }
 
 impl SealedIndex {
-    /// Writes a part whose last entry has this checksum, and opens it.
+    /// Writes and opens a part whose last entry has this checksum.
     pub fn write(storage: &dyn Storage, index: &ActiveIndex, check: u32) -> io::Result<Self> {
         let mut words: Vec<u64> = Vec::new();
         let each = index.blocks.iter().flat_map(|(number, all)| all.iter().map(move |height| (*number, height)));
@@ -79,13 +79,13 @@ impl SealedIndex {
         head.push(crc32fast::hash(&body).into());
         head.push(crc32fast::hash(&bytes_of(&head)).into());
 
-        // Not synced: were it lost or torn, it would be made again.
+        // Not synced: a lost or torn file is rebuilt.
         let bytes = [bytes_of(&head), body].concat();
         with_draft(storage, &index_name(index.heights.start), |file| file.write_at(&bytes, 0))?;
-        Self::open(storage, index.heights.start)?.ok_or_else(|| io::Error::other("an index is not what was written"))
+        Self::open(storage, index.heights.start)?.ok_or_else(|| io::Error::other("the written index is damaged"))
     }
 
-    /// Opens the part whose first entry has this height; none if there is none that is intact.
+    /// Opens the part whose first entry has this height. Returns `None` if it does not exist or is damaged.
     pub fn open(storage: &dyn Storage, first: u64) -> io::Result<Option<Self>> {
         let file = match storage.open(&index_name(first)) {
             Ok(file) => file,
@@ -109,7 +109,7 @@ impl SealedIndex {
                 words_of(&bytes[start..start + 2 * WORD])
             };
             let fences = (0..rows).step_by(FENCED as usize).map(row).map(|words| [words[0], words[1]]).collect();
-            let table = Table { offset, rows, width, fences };
+            let table = IndexTable { offset, rows, width, fences };
             offset += rows * size as u64;
             table
         };
@@ -126,7 +126,7 @@ impl SealedIndex {
         Ok(Some(Self { file, heights, check, numbers, blocks, hashes, logs, versions, reverts }))
     }
 
-    /// Heights of the blocks with this number, in order.
+    /// Returns the heights of the blocks with this number, in ascending order.
     pub(super) fn blocks(&self, number: u64) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
         if self.overlaps(number, number) {
@@ -141,12 +141,12 @@ impl SealedIndex {
         Ok(found)
     }
 
-    pub(super) fn places(&self, key: u64) -> io::Result<Vec<Place>> {
+    pub(super) fn places(&self, key: u64) -> io::Result<Vec<BlockPlace>> {
         let mut found = Vec::new();
         self.rows_from(&self.hashes, [key, 0], |row| {
             let is_wanted = row[0] == key;
             if is_wanted {
-                found.push(Place { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) });
+                found.push(BlockPlace { number: row[1], index: u32::try_from(row[2]).unwrap_or(BLOCK) });
             }
             is_wanted
         })?;
@@ -167,15 +167,20 @@ impl SealedIndex {
         Ok(found)
     }
 
-    /// Whether there may be blocks with these numbers.
+    /// Returns whether the part may have blocks with these numbers.
     fn overlaps(&self, from: u64, to: u64) -> bool {
         self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
     }
 
-    /// Height of the newest entry below a height that has this key and counts.
-    pub(super) fn version(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> io::Result<Option<u64>> {
+    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    pub(super) fn version(
+        &self,
+        key: StateKey,
+        below: u64,
+        is_in_effect: impl Fn(u64) -> bool,
+    ) -> io::Result<Option<u64>> {
         let mut end = self.position(&self.versions, [key.0, below])?;
-        // Rows that are read at once: one, unless that was taken back.
+        // The number of rows to read at once, which grows because the first row is enough unless it is reverted.
         let mut some = 1;
         while end > 0 {
             let start = end.saturating_sub(some);
@@ -183,7 +188,7 @@ impl SealedIndex {
                 if row[0] != key.0 {
                     return Ok(None);
                 }
-                if counts(row[1]) {
+                if is_in_effect(row[1]) {
                     return Ok(Some(row[1]));
                 }
             }
@@ -192,8 +197,8 @@ impl SealedIndex {
         Ok(None)
     }
 
-    /// Where the first row that does not begin with less than `least` is, or would be.
-    fn position(&self, table: &Table, least: [u64; 2]) -> io::Result<u64> {
+    /// Returns the position of the first row that is not less than `least`.
+    fn position(&self, table: &IndexTable, least: [u64; 2]) -> io::Result<u64> {
         let Some(fence) = table.fences.partition_point(|fence| *fence < least).checked_sub(1) else { return Ok(0) };
         let start = fence as u64 * FENCED;
         let rows = self.read(table, start, FENCED.min(table.rows - start))?;
@@ -201,10 +206,10 @@ impl SealedIndex {
         Ok(start + below as u64)
     }
 
-    /// Shows the rows from the first that does not begin with less than `least` on, until one is not wanted.
-    fn rows_from(&self, table: &Table, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
+    /// Passes the rows from the first that is not less than `least` on to `wanted`, until that returns false.
+    fn rows_from(&self, table: &IndexTable, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
         let mut at = self.position(table, least)?;
-        // Rows that are read at once: few, unless there are many.
+        // The number of rows to read at once, which grows because most searches find few.
         let mut some = 16;
         while at < table.rows {
             let count = table.rows.min(at + some) - at;
@@ -219,7 +224,7 @@ impl SealedIndex {
         Ok(())
     }
 
-    fn read(&self, table: &Table, at: u64, rows: u64) -> io::Result<Vec<u64>> {
+    fn read(&self, table: &IndexTable, at: u64, rows: u64) -> io::Result<Vec<u64>> {
         let size = table.width * WORD;
         let mut bytes = vec![0; rows as usize * size];
         self.file.read_at(&mut bytes, table.offset + at * size as u64)?;

@@ -1,7 +1,7 @@
-//! The mark of a directory that a chain is being copied into: without it, a copy that was interrupted early could not be
-//! told from an empty directory, in which a start makes a new chain.
+//! The mark of a directory into which a chain is being copied. It distinguishes a copy that was interrupted early from
+//! an empty directory, in which a start would create a new chain.
 //!
-//! The file is on disk before anything else in the directory changes, and removed after everything else is on disk.
+//! The file is synced before anything else in the directory changes, and removed after everything else is synced.
 
 use std::{fmt, io};
 
@@ -15,31 +15,31 @@ use crate::{
 
 const NAME: &str = "unfinished.json";
 
-/// The command that fills a directory.
+/// A command that fills a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Command {
+pub(super) enum CopyCommand {
     Backup,
     Import,
     Restore,
 }
 
-/// How far the command has come.
+/// The progress of a command.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Progress {
-    command: Command,
-    /// The folder that the previous content is moved to.
+struct CopyProgress {
+    command: CopyCommand,
+    /// The folder into which the previous content is moved.
     aside: Option<String>,
-    /// All of the previous content is in that folder: other files in the directory are part of the copy.
+    /// Whether all of the previous content is in that folder, so that other files in the directory belong to the copy.
     moved: bool,
 }
 
-/// What the file says. It is written, and on disk, before anything else: one that cannot be read marks a command that
+/// The content of the file. As it is synced before anything else changes, an unreadable one marks a command that has
 /// changed nothing yet.
 enum Mark {
     Unreadable,
-    Progress(Progress),
+    Progress(CopyProgress),
 }
 
 impl Mark {
@@ -54,13 +54,13 @@ impl Mark {
                 "a copy into this directory was interrupted before it changed anything: repeat it, or remove {NAME} to \
                  leave everything as it was"
             ),
-            Self::Progress(Progress { command, aside, .. }) => {
+            Self::Progress(CopyProgress { command, aside, .. }) => {
                 let aside = aside.as_ref().map(|folder| {
                     let place = storage.describe(folder);
                     format!(". What was here before is put aside in {place}, which can be restored instead")
                 });
                 let other = match command {
-                    Command::Restore => "",
+                    CopyCommand::Restore => "",
                     _ => ", or remove the directory",
                 };
                 format!(
@@ -76,7 +76,7 @@ impl Mark {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for CopyCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Backup => "backup",
@@ -86,33 +86,34 @@ impl fmt::Display for Command {
     }
 }
 
-/// Why the directory holds no complete chain, and the remedy; none if no copy into it was interrupted.
+/// Returns the reason why the chain is incomplete, with the remedy, or `None` if no copy was interrupted.
 pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
     Ok(Mark::load(storage)?.map(|mark| mark.describe(storage)))
 }
 
-/// Marks an empty directory before `command` fills it. One that the same command was interrupted in is emptied.
-pub(super) fn begin(storage: &dyn Storage, command: Command) -> Result<(), ArchiveError> {
+/// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is
+/// cleared.
+pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), ArchiveError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             expect_empty(storage)?;
-            create(storage, &Progress { command, aside: None, moved: true }, mark.is_some())?;
+            create(storage, &CopyProgress { command, aside: None, moved: true }, mark.is_some())?;
         }
     }
     expect_empty(storage)
 }
 
-/// Marks a directory that is to be restored, and moves its files into a new folder `replaced-N` within it. Continues where
-/// the same command was interrupted. Returns the folder; none if there was nothing to move.
+/// Marks a directory before a restore and moves its files into a new folder `replaced-N`, or continues an interrupted
+/// restore. Returns the folder, or `None` if there were no files.
 pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, ArchiveError> {
     let progress = match Mark::load(storage)? {
-        Some(Mark::Progress(progress)) if progress.command == Command::Restore => progress,
+        Some(Mark::Progress(progress)) if progress.command == CopyCommand::Restore => progress,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             let aside = if names(storage)?.is_empty() { None } else { Some(free_folder(storage)?) };
-            let progress = Progress { command: Command::Restore, moved: aside.is_none(), aside };
+            let progress = CopyProgress { command: CopyCommand::Restore, moved: aside.is_none(), aside };
             create(storage, &progress, mark.is_some())?;
             progress
         }
@@ -123,7 +124,7 @@ pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, Arc
     Ok(progress.aside)
 }
 
-/// Finishes moving files aside where a restore was interrupted while it did that.
+/// Finishes putting files aside, if a restore was interrupted at that.
 pub(super) fn finish_moving(storage: &dyn Storage) -> io::Result<()> {
     if let Some(Mark::Progress(progress)) = Mark::load(storage)? {
         put_aside(storage, progress)?;
@@ -131,31 +132,31 @@ pub(super) fn finish_moving(storage: &dyn Storage) -> io::Result<()> {
     Ok(())
 }
 
-fn put_aside(storage: &dyn Storage, progress: Progress) -> io::Result<Progress> {
+fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyProgress> {
     let Some(folder) = progress.aside.as_deref().filter(|_| !progress.moved) else { return Ok(progress) };
     let target = storage.folder(folder)?;
     let mut names = names(storage)?;
-    // A folder with the file that makes it a chain has all of it.
+    // The chain file comes last, so that a folder with it is complete.
     names.sort_by_key(|name| name == chain_file::NAME);
     for name in &names {
         storage.move_into(folder, name)?;
     }
     target.sync_names()?;
     storage.sync_names()?;
-    let progress = Progress { moved: true, ..progress };
+    let progress = CopyProgress { moved: true, ..progress };
     replace_file(storage, NAME, &text(&progress)?)?;
     Ok(progress)
 }
 
-/// Removes the mark, when all that was copied is on disk.
+/// Removes the mark once all copied files are synced.
 pub(super) fn finish(storage: &dyn Storage) -> io::Result<()> {
     storage.sync_names()?;
     storage.remove(NAME)?;
     storage.sync_names()
 }
 
-/// Writes the first version of the file in place: a draft would leave a directory that looks empty.
-fn create(storage: &dyn Storage, progress: &Progress, known: bool) -> io::Result<()> {
+/// Writes the first version of the file in place. With a draft, the directory would look empty until the rename.
+fn create(storage: &dyn Storage, progress: &CopyProgress, known: bool) -> io::Result<()> {
     let text = text(progress)?;
     let write = || -> io::Result<()> {
         let file = storage.create(NAME)?;
@@ -164,20 +165,20 @@ fn create(storage: &dyn Storage, progress: &Progress, known: bool) -> io::Result
         storage.sync_names()
     };
     write().inspect_err(|_| {
-        // Nothing has changed yet: where the disk is full, what is in the directory stays usable.
+        // Nothing has changed yet, so the directory stays usable, for example if the disk is full.
         if !known {
             let _ = storage.remove(NAME);
         }
     })
 }
 
-fn text(progress: &Progress) -> io::Result<Vec<u8>> {
+fn text(progress: &CopyProgress) -> io::Result<Vec<u8>> {
     let mut text = serde_json::to_vec_pretty(progress)?;
     text.push(b'\n');
     Ok(text)
 }
 
-/// The files of the directory, without those that no command moves.
+/// Returns the names of all files except the lock and the mark.
 fn names(storage: &dyn Storage) -> io::Result<Vec<String>> {
     let mut names = storage.names()?;
     names.retain(|name| name != LOCK && name != NAME);
@@ -191,7 +192,7 @@ fn expect_empty(storage: &dyn Storage) -> Result<(), ArchiveError> {
     }
 }
 
-/// Removes what an interrupted copy left; files of other kinds stay.
+/// Removes the files of an interrupted copy. Files of other kinds stay.
 fn clear(storage: &dyn Storage) -> io::Result<()> {
     let kinds = ["checkpoint-", "index-", "torn-", "draft-"];
     let is_copied = |name: &String| {
@@ -203,7 +204,7 @@ fn clear(storage: &dyn Storage) -> io::Result<()> {
     names(storage)?.iter().filter(|name| is_copied(name)).try_for_each(|name| storage.remove(name))
 }
 
-/// The first name `replaced-N` that is free.
+/// Returns the first unused name `replaced-N`.
 fn free_folder(storage: &dyn Storage) -> io::Result<String> {
     let (folders, names) = (storage.folders()?, storage.names()?);
     let mut numbered = (1_u32..).map(|number| format!("{REPLACED}{number}"));
@@ -212,5 +213,5 @@ fn free_folder(storage: &dyn Storage) -> io::Result<String> {
         .ok_or_else(|| io::ErrorKind::AlreadyExists.into())
 }
 
-/// How the names of folders begin that hold what a restore replaced.
+/// The prefix of folders with the content that a restore replaced.
 pub(super) const REPLACED: &str = "replaced-";

@@ -1,4 +1,4 @@
-//! Which entries changed what of the state, for the part of the index that grows.
+//! The state index of the growing part: the entries that changed each account and slot.
 
 use std::collections::HashMap;
 
@@ -7,10 +7,10 @@ use alloy_primitives::map::DefaultHashBuilder;
 use super::key::StateKey;
 use crate::state::Changes;
 
-/// No older version.
+/// The index that stands for no older version.
 const NONE: u32 = u32::MAX;
 
-/// Heights of changes: for each key a chain, the newest first.
+/// Heights of changes, as a linked list for each key, newest first.
 #[derive(Debug, Default)]
 pub(super) struct Versions {
     newest: HashMap<StateKey, u32, DefaultHashBuilder>,
@@ -26,7 +26,7 @@ struct Version {
 }
 
 impl Versions {
-    /// Adds what the entry at `height` changed.
+    /// Adds the changes of the entry at `height`.
     pub(super) fn insert(&mut self, height: u64, changes: &Changes) {
         for change in &changes.0 {
             let address = &change.address;
@@ -43,17 +43,17 @@ impl Versions {
     }
 
     fn push(&mut self, key: StateKey, height: u64) {
-        // A part is far too small for so many.
+        // A part is far too small to have more versions than this.
         let Ok(at) = u32::try_from(self.all.len()) else { return };
         let older = self.newest.insert(key, at).unwrap_or(NONE);
         self.all.push(Version { key, height, older });
     }
 
-    /// Height of the newest entry below a height that has this key and counts.
-    pub(super) fn before(&self, key: StateKey, below: u64, counts: impl Fn(u64) -> bool) -> Option<u64> {
+    /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
+    pub(super) fn before(&self, key: StateKey, below: u64, is_in_effect: impl Fn(u64) -> bool) -> Option<u64> {
         let mut at = *self.newest.get(&key)?;
         while let Some(version) = self.all.get(at as usize) {
-            if version.height < below && counts(version.height) {
+            if version.height < below && is_in_effect(version.height) {
                 return Some(version.height);
             }
             at = version.older;
@@ -61,7 +61,7 @@ impl Versions {
         None
     }
 
-    /// Key and height of each, in order.
+    /// Returns key and height of each version, in ascending order.
     pub(super) fn rows(&self) -> Vec<[u64; 2]> {
         let mut rows: Vec<_> = self.all.iter().map(|version| [version.key.0, version.height]).collect();
         rows.sort_unstable();

@@ -1,4 +1,4 @@
-//! Applying a block that somebody else sealed: execute it and hold the result against its header.
+//! Applying a foreign block: executes it and compares the result with its header.
 //!
 //! Reads no clock, no environment and no source of randomness: the same head and the same block give the same result
 //! everywhere, or the same error.
@@ -9,9 +9,9 @@ use alloy_consensus::{Header, Transaction as _, proofs::calculate_withdrawals_ro
 use alloy_rlp::Encodable;
 
 use super::{
-    foreign::{ForeignBlock, Refusal, check, field},
+    foreign::{ForeignBlock, InvalidBlock, check, field},
     header, ommers,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
@@ -22,33 +22,33 @@ use crate::{
 
 /// A block that was applied.
 #[derive(Debug)]
-pub struct Applied {
+pub struct AppliedBlock {
     /// The block with its receipts.
     pub block: Arc<Block>,
-    /// What it changed.
+    /// The block's state changes.
     pub changes: Changes,
     /// The state after it.
     pub state: State,
 }
 
-/// A block cannot follow the head.
+/// The error for a block that is not a valid child of the head.
 #[derive(Debug, thiserror::Error)]
 #[error("block {number}: {reason}")]
 pub struct ApplyError {
     /// The block's number.
     pub number: u64,
-    /// What is wrong with it.
-    pub reason: Box<Refusal>,
+    /// The first rule that the block breaks.
+    pub reason: Box<InvalidBlock>,
 }
 
 /// Executes `foreign` on top of `head`.
-pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<Applied, ApplyError> {
+pub fn apply(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, ApplyError> {
     let number = foreign.header.number;
     execute(head, foreign).map_err(|reason| ApplyError { number, reason: Box::new(reason) })
 }
 
-/// Whether a legacy transaction is signed for one chain while the rules do not know of that: a chain id in `v` is just a
-/// wrong `v` then (EIP-155).
+/// Returns whether a legacy transaction is protected against replay (EIP-155) before Spurious Dragon, when a chain id
+/// in `v` is just an invalid `v`.
 pub(in crate::chain) fn is_protected_too_early(envelope: &Envelope, rules: Rules) -> bool {
     matches!(envelope, Envelope::Legacy(_)) && envelope.chain_id().is_some() && !rules.has(Fork::SpuriousDragon)
 }
@@ -61,7 +61,7 @@ pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeEr
     Transaction::recover(envelope, rules.has(Fork::Homestead))
 }
 
-fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
+fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBlock> {
     let header = &foreign.header;
     verify(head, &foreign)?;
     let environment = Environment::of(header, head.rules(header.number, header.timestamp));
@@ -69,23 +69,23 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<Applied, Refusal> {
     let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
     let mut transactions = Vec::with_capacity(foreign.body.transactions.len());
     for (index, envelope) in foreign.body.transactions.into_iter().enumerate() {
-        let transaction = recover(envelope, rules).map_err(|error| Refusal::Signature(index, error))?;
-        executor.execute(&transaction).map_err(|error| Refusal::Transaction(index, error))?;
+        let transaction = recover(envelope, rules).map_err(|error| InvalidBlock::Signature(index, error))?;
+        executor.execute(&transaction).map_err(|error| InvalidBlock::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));
     }
     let withdrawals = foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner());
     let outcome = executor.finish(&foreign.body.ommers, withdrawals.as_deref())?;
-    let (content, changes) = Content::of(transactions, outcome);
-    let content = Content { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
+    let (content, changes) = BlockContent::of(transactions, outcome);
+    let content = BlockContent { ommers: foreign.body.ommers, withdrawals, nonce: header.nonce, ..content };
     let mut state = head.state.clone();
     let root = state.apply(&changes);
     let block = seal(&environment, content, root);
     compare(&block.header, header)?;
-    Ok(Applied { block: Arc::new(block), changes, state })
+    Ok(AppliedBlock { block: Arc::new(block), changes, state })
 }
 
-/// Checks everything about a block that takes no execution.
-fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
+/// Checks everything about a block that requires no execution.
+fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
     let (header, body) = (&block.header, &block.body);
     field("parentHash", head.block.hash, header.parent_hash)?;
     header::verify(&head.params, &head.block.header, header)?;
@@ -100,8 +100,8 @@ fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
     ommers::verify(head, block)
 }
 
-/// Names the first field in which the header is not what execution came to.
-fn compare(expected: &Header, found: &Header) -> Result<(), Refusal> {
+/// Compares a header with the one that execution leads to, and names the first field that differs.
+fn compare(expected: &Header, found: &Header) -> Result<(), InvalidBlock> {
     field("gasUsed", expected.gas_used, found.gas_used)?;
     field("blobGasUsed", expected.blob_gas_used, found.blob_gas_used)?;
     field("receiptsRoot", expected.receipts_root, found.receipts_root)?;

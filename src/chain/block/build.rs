@@ -1,4 +1,4 @@
-//! Building a block on any block that is held, without making it part of the chain.
+//! Building a block on top of any block that is held, without adding it to the chain.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256, Bytes, U256};
 
 use super::{
     fees, header,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, MAX_BLOCK_SIZE, Transaction},
@@ -15,55 +15,55 @@ use crate::{
     evm::{BlockError, BlockExecutor, Environment, Fork, TransactionError},
 };
 
-/// What a block is to be like.
+/// The attributes of a block to build.
 #[derive(Clone, Debug)]
 pub struct BuildPlan {
     /// Seconds since the Unix epoch.
     pub timestamp: u64,
-    /// Randomness.
+    /// The value of `PREVRANDAO`.
     pub prev_randao: B256,
-    /// Who gets the tips.
+    /// The account that receives the tips.
     pub fee_recipient: Address,
     /// Root of the parent beacon block.
     pub beacon_root: Option<B256>,
     /// Withdrawals.
     pub withdrawals: Vec<Withdrawal>,
-    /// Free bytes of the header.
+    /// The header's extra data.
     pub extra_data: Bytes,
-    /// The gas limit to move to, as far as one block can.
+    /// The gas limit to move towards, by as much as one block may.
     pub gas_limit: u64,
 }
 
-/// A block that was built.
+/// A built block.
 #[derive(Clone, Debug)]
-pub struct Built {
+pub struct BuiltBlock {
     /// The block with its receipts.
     pub block: Arc<Block>,
     /// Requests to the consensus layer.
     pub requests: Option<Requests>,
-    /// What the transactions pay as tips, in wei.
+    /// The sum of the transactions' tips, in wei.
     pub value: U256,
 }
 
-/// A block cannot be built.
+/// The reason why a block cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum BuildError {
-    /// It would not be later than its parent.
+    /// The timestamp is not after the parent's.
     #[error("invalid timestamp: {0} is not after the parent's, {1}")]
     Timestamp(u64, u64),
-    /// A transaction cannot be part of it.
+    /// A transaction cannot be executed in the block.
     #[error("transaction {0}: {1}")]
     Transaction(usize, TransactionError),
-    /// It would be larger than a block may be.
-    #[error("the block has {0} bytes, more than the {MAX_BLOCK_SIZE} that it may have")]
+    /// The block exceeds the size limit (EIP-7934).
+    #[error("block size {0} exceeds the limit of {MAX_BLOCK_SIZE} bytes")]
     Size(usize),
-    /// A rule outside of the transactions is broken.
+    /// The block breaks a rule outside its transactions.
     #[error(transparent)]
     Block(#[from] BlockError),
 }
 
-/// Builds a block of these transactions, all of them in this order, on top of the block of `view`.
-pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) -> Result<Built, BuildError> {
+/// Builds a block on top of the block of `view` from exactly these transactions, in this order.
+pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) -> Result<BuiltBlock, BuildError> {
     let parent = &view.block.header;
     if plan.timestamp <= parent.timestamp {
         return Err(BuildError::Timestamp(plan.timestamp, parent.timestamp));
@@ -97,12 +97,12 @@ pub fn build(view: &View, plan: BuildPlan, transactions: Vec<Arc<Transaction>>) 
     });
     let value = tips.sum();
     let requests = outcome.requests.clone();
-    let (content, changes) = Content::of(transactions, outcome);
-    let content = Content { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
+    let (content, changes) = BlockContent::of(transactions, outcome);
+    let content = BlockContent { withdrawals: rules.has(Fork::Shanghai).then_some(plan.withdrawals), ..content };
     let root = view.state.clone().apply(&changes);
     let block = seal(&environment, content, root);
     if rules.has(Fork::Osaka) && block.size() > MAX_BLOCK_SIZE {
         return Err(BuildError::Size(block.size()));
     }
-    Ok(Built { block: Arc::new(block), requests, value })
+    Ok(BuiltBlock { block: Arc::new(block), requests, value })
 }

@@ -1,4 +1,4 @@
-//! A block that could come next: what the writer seals, and what `pending` shows.
+//! A candidate for the next block, which the writer seals and `pending` shows.
 
 use std::{collections::HashSet, sync::Arc, time::Instant};
 
@@ -6,7 +6,7 @@ use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, map::DefaultHashBuilder};
 use revm::context_interface::result::InvalidTransaction;
 
-use super::seal::Content;
+use super::seal::BlockContent;
 use crate::{
     block::{MAX_BLOCK_SIZE, Transaction},
     chain::{Head, Pooled, SubmitError},
@@ -14,24 +14,24 @@ use crate::{
     state::Changes,
 };
 
-/// Bytes that are left for a block's header and the prefixes of its lists.
+/// Bytes reserved for a block's header and the RLP prefixes of its lists.
 const HEADER_ROOM: usize = 2_048;
 
-/// Nothing fits into less gas than this.
-const LEAST_GAS: u64 = 21_000;
+/// The least gas of a transaction.
+const MIN_TX_GAS: u64 = 21_000;
 
 /// An executed block without a header.
 #[derive(Debug)]
 pub(in crate::chain) struct Candidate {
-    pub(in crate::chain) content: Content,
+    pub(in crate::chain) content: BlockContent,
     pub(in crate::chain) changes: Changes,
-    /// Transactions that cannot be executed, now or later, and why.
+    /// Transactions that cannot be executed, now or later, each with the reason.
     pub(in crate::chain) rejected: Vec<(B256, SubmitError)>,
 }
 
 impl Candidate {
-    /// Executes `first`, then as many of `pooled` as the block has room for, on top of `head`; with `until` only as many
-    /// as there is time for.
+    /// Executes `first` on top of `head`, then as many of `pooled` as fit into the block and, with `until`, into the
+    /// time.
     pub(in crate::chain) fn build(
         head: &Head,
         environment: &Environment,
@@ -56,7 +56,7 @@ impl Candidate {
         // Senders whose next transaction does not fit: those after it cannot be executed either.
         let mut waiting = HashSet::<Address, DefaultHashBuilder>::default();
         for pooled in pooled {
-            if executor.gas_left() < LEAST_GAS || until.is_some_and(|until| Instant::now() >= until) {
+            if executor.gas_left() < MIN_TX_GAS || until.is_some_and(|until| Instant::now() >= until) {
                 break;
             }
             let transaction = &pooled.transaction;
@@ -78,12 +78,12 @@ impl Candidate {
                 }
             }
         }
-        let (content, changes) = Content::of(transactions, executor.finish(&[], None)?);
+        let (content, changes) = BlockContent::of(transactions, executor.finish(&[], None)?);
         Ok(Self { content, changes, rejected })
     }
 }
 
-/// Why the transaction will never be executed; none if it may be in a later block.
+/// Returns the reason why the transaction can never be executed, or `None` if a later block may include it.
 fn rejection(error: TransactionError) -> Option<SubmitError> {
     use InvalidTransaction as Invalid;
     match error {

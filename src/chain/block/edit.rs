@@ -1,12 +1,12 @@
-//! What development methods change about the chain from outside of any transaction.
+//! Edits of the chain by development methods, outside any transaction.
 //!
-//! An edit happens between two blocks. It makes no block of its own: what it did shows at `latest` at once, and the
-//! root of the next block includes it. So the newest block's `stateRoot` is not the root of what `latest` shows until
-//! the next block is sealed; the state *at* that block, which an earlier number names later, is the one with the edits
-//! that came after it left out.
+//! An edit takes place between two blocks and seals no block of its own: it is visible at `latest` at once, and the
+//! state root of the next block includes it. Until that block is sealed, the newest block's `stateRoot` is therefore
+//! not the root of the state at `latest`. Once it is no longer the newest, a block's own state is without the edits
+//! after it.
 //!
-//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that a log of blocks and edits,
-//! applied in order, leads to the same heads again.
+//! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that replaying a log of blocks
+//! and edits leads to the same heads again.
 
 use std::sync::Arc;
 
@@ -19,32 +19,32 @@ use crate::{
     state::{Changes, ReadError},
 };
 
-/// A signature as `r`, `s` and `v` (27 or 28), the way contracts hand it to `ecrecover`.
+/// A signature as `r`, `s` and `v` (27 or 28), as contracts pass it to `ecrecover`.
 pub type RawSignature = FixedBytes<65>;
 
-/// One change.
+/// One edit.
 #[derive(Clone, Debug)]
 pub enum Edit {
-    /// An account has this balance, in wei.
+    /// Sets an account's balance, in wei.
     Balance(Address, U256),
-    /// An account has so much more, in wei; at most as much as there can be.
+    /// Adds to an account's balance, in wei, saturating.
     Credit(Address, U256),
-    /// An account's next transaction has this nonce.
+    /// Sets the nonce of an account's next transaction.
     Nonce(Address, u64),
-    /// An account has this code.
+    /// Sets an account's code.
     Code(Address, Bytes),
-    /// A storage slot of an account has this value.
+    /// Sets a storage slot of an account.
     Storage(Address, U256, U256),
-    /// These accounts are as described: balance, nonce and code; the storage that is named, beside what there is.
+    /// Sets balance, nonce and code of these accounts, and the storage slots that are listed; other slots stay.
     Accounts(Vec<GenesisAccount>),
-    /// Transactions are signed for this chain id from here on.
+    /// Sets the chain id.
     ChainId(u64),
-    /// `ecrecover` gives this account for a signature, whatever was signed.
+    /// Makes `ecrecover` return this account for a signature, whatever the message.
     Signature(RawSignature, Address),
 }
 
 impl Head {
-    /// The same chain after an edit.
+    /// Returns the head after an edit.
     pub fn edit(&self, edit: &Edit) -> Result<Self, ReadError> {
         let mut params = self.params.clone();
         match edit {
@@ -65,7 +65,7 @@ impl Head {
     }
 }
 
-/// What an edit does to the state.
+/// Returns the state changes of an edit.
 fn changes(head: &Head, edit: &Edit) -> Result<Changes, ReadError> {
     let mut overlay = Overlay::new(&head.state, head);
     match edit {

@@ -1,11 +1,11 @@
-//! What gas costs in the next block.
+//! The base fee and the excess blob gas of the next block.
 
 use alloy_consensus::Header;
 use alloy_eips::eip1559::{BaseFeeParams, INITIAL_BASE_FEE};
 
 use crate::evm::{Fork, Rules};
 
-/// The base fee of the block after `parent` (EIP-1559); none before London.
+/// Returns the base fee of the block after `parent` (EIP-1559), or `None` before London.
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     rules.has(Fork::London).then(|| match parent.base_fee_per_gas {
         Some(base_fee) => {
@@ -15,8 +15,8 @@ pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     })
 }
 
-/// The excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's reserve price); none before
-/// Cancun.
+/// Returns the excess blob gas of the block after `parent` (EIP-4844, since Osaka with EIP-7918's reserve price), or
+/// `None` before Cancun.
 pub fn next_excess_blob_gas(parent: &Header, rules: Rules) -> Option<u64> {
     let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun))?;
     Some(blobs.next_block_excess_blob_gas_osaka(

@@ -1,4 +1,4 @@
-//! Blocks that other nodes sealed, and what can be wrong with them.
+//! Foreign blocks, which other nodes sealed, and the reasons to reject them.
 
 use std::fmt::{Debug, Display};
 
@@ -10,20 +10,20 @@ use crate::{
 /// A block as peers exchange it.
 pub type ForeignBlock = alloy_consensus::Block<Envelope>;
 
-/// What is wrong with a block.
+/// The reason why a foreign block is invalid.
 #[derive(Debug, thiserror::Error)]
-pub enum Refusal {
-    /// A field of the header is not what it must be.
+pub enum InvalidBlock {
+    /// A field of the header has the wrong value.
     #[error("{field}: expected {expected}, got {found}")]
     Field {
         /// The field.
         field: &'static str,
-        /// What execution, or the parent, says.
+        /// The value that follows from execution or from the parent.
         expected: String,
-        /// What the header says.
+        /// The header's value.
         found: String,
     },
-    /// A header cannot be an uncle.
+    /// An uncle is invalid.
     #[error("uncle {0}: {1}")]
     Ommer(usize, String),
     /// A transaction has no valid signature.
@@ -32,25 +32,25 @@ pub enum Refusal {
     /// A transaction cannot be executed.
     #[error("transaction {0}: {1}")]
     Transaction(usize, TransactionError),
-    /// A rule outside of the transactions is broken.
+    /// The block breaks a rule outside its transactions.
     #[error(transparent)]
     Block(#[from] BlockError),
 }
 
-/// Checks a field that has one possible value.
-pub(super) fn field<T: PartialEq + Debug>(field: &'static str, expected: T, found: T) -> Result<(), Refusal> {
+/// Checks a field that has one valid value.
+pub(super) fn field<T: PartialEq + Debug>(field: &'static str, expected: T, found: T) -> Result<(), InvalidBlock> {
     if expected == found {
         return Ok(());
     }
-    Err(Refusal::Field { field, expected: format!("{expected:?}"), found: format!("{found:?}") })
+    Err(InvalidBlock::Field { field, expected: format!("{expected:?}"), found: format!("{found:?}") })
 }
 
-/// Checks a field that has several possible values.
+/// Checks a field that has several valid values.
 pub(super) fn check(
     field: &'static str,
     holds: bool,
     found: impl Display,
     expected: impl FnOnce() -> String,
-) -> Result<(), Refusal> {
-    if holds { Ok(()) } else { Err(Refusal::Field { field, expected: expected(), found: found.to_string() }) }
+) -> Result<(), InvalidBlock> {
+    if holds { Ok(()) } else { Err(InvalidBlock::Field { field, expected: expected(), found: found.to_string() }) }
 }

@@ -1,5 +1,5 @@
-//! The first block: accounts with balances, and contracts that come about as they would on a live chain, by running
-//! their constructors and set-up calls.
+//! The genesis block: accounts with balances, and contracts deployed as on a live chain, by running their constructors
+//! and set-up calls.
 
 use std::sync::Arc;
 
@@ -11,7 +11,7 @@ use revm::{
     context_interface::{ContextTr, result::ExecutionResult},
 };
 
-use super::seal::{Content, seal};
+use super::seal::{BlockContent, seal};
 use crate::{
     block::Block,
     chain::Head,
@@ -19,34 +19,34 @@ use crate::{
     state::{ReadError, State},
 };
 
-/// What the first block holds.
+/// The description of a genesis block.
 #[derive(Clone, Debug)]
 pub struct Genesis {
     /// Seconds since the Unix epoch.
     pub timestamp: u64,
     /// Gas limit.
     pub gas_limit: u64,
-    /// Who would have sealed it.
+    /// The beneficiary in the header.
     pub beneficiary: Address,
-    /// Base fee in wei per gas; by default EIP-1559's initial one.
+    /// Base fee in wei per gas; EIP-1559's initial one by default.
     pub base_fee: Option<u64>,
     /// Proof-of-work difficulty; zero on a chain that was never mined.
     pub difficulty: U256,
-    /// Mix hash, or randomness.
+    /// Mix hash; after the merge the value of `PREVRANDAO`.
     pub mix_hash: B256,
     /// Proof-of-work nonce.
     pub nonce: B64,
-    /// Free bytes.
+    /// Extra data.
     pub extra_data: Bytes,
     /// Excess blob gas.
     pub excess_blob_gas: u64,
     /// Accounts, in the order of their account numbers.
     pub accounts: Vec<GenesisAccount>,
-    /// Contracts and calls, in order.
+    /// Deployments and calls, in order.
     pub steps: Vec<Step>,
 }
 
-/// An account of the first block.
+/// An account of the genesis block.
 #[derive(Clone, Debug, Default)]
 pub struct GenesisAccount {
     /// The address.
@@ -57,18 +57,18 @@ pub struct GenesisAccount {
     pub nonce: u64,
     /// Code.
     pub code: Bytes,
-    /// Storage. For files that describe another chain: contracts of this program come from [`Step`]s.
+    /// Storage, from files that describe another chain. The network's own contracts are deployed by [`Step`]s.
     pub storage: Vec<(U256, U256)>,
 }
 
-/// One step of setting up contracts.
+/// One step of the contracts' set-up.
 #[derive(Clone, Debug)]
 pub enum Step {
-    /// Runs creation code at a fixed address; what it returns becomes the contract's code.
+    /// Runs creation code at a fixed address and deploys the code that it returns.
     Deploy {
-        /// What is deployed, for messages.
+        /// Name of the contract, for messages.
         name: String,
-        /// Where.
+        /// Address of the contract.
         address: Address,
         /// `msg.sender` of the constructor.
         deployer: Address,
@@ -77,7 +77,7 @@ pub enum Step {
     },
     /// Calls a contract.
     Call {
-        /// What the call is for, for messages.
+        /// Purpose of the call, for messages.
         name: String,
         /// `msg.sender`.
         from: Address,
@@ -88,7 +88,7 @@ pub enum Step {
     },
 }
 
-/// The first block could not be made.
+/// The reason why the genesis block cannot be built.
 #[derive(Debug, thiserror::Error)]
 pub enum GenesisError {
     /// A constructor or set-up call failed.
@@ -96,7 +96,7 @@ pub enum GenesisError {
     Step {
         /// The step's name.
         step: String,
-        /// Revert data or the reason why execution stopped.
+        /// The revert data or the halt reason.
         reason: String,
     },
     /// The state could not be read.
@@ -104,7 +104,7 @@ pub enum GenesisError {
     Read(#[from] ReadError),
 }
 
-/// No block comes before the first.
+/// The block hashes before the genesis block, of which there are none.
 struct NoBlocks;
 
 impl BlockHashes for NoBlocks {
@@ -114,7 +114,7 @@ impl BlockHashes for NoBlocks {
 }
 
 impl Genesis {
-    /// A first block without accounts.
+    /// Returns a genesis block without accounts.
     pub fn empty(timestamp: u64, gas_limit: u64) -> Self {
         Self {
             timestamp,
@@ -131,7 +131,7 @@ impl Genesis {
         }
     }
 
-    /// Makes the first block and the state after it.
+    /// Builds the genesis block and the state after it.
     pub fn build(&self, params: Arc<ChainParams>) -> Result<Head, GenesisError> {
         let rules = params.forks.at(0, self.timestamp);
         let environment = Environment {
@@ -156,14 +156,14 @@ impl Genesis {
         }
         let changes = run(&self.steps, &params, &environment, overlay)?.into_changes();
         let root = state.apply(&changes);
-        let content = Content { nonce: self.nonce, ..Content::default() };
+        let content = BlockContent { nonce: self.nonce, ..BlockContent::default() };
         let block: Block = seal(&environment, content, root);
         Ok(Head::genesis(params, Arc::new(block), state))
     }
 }
 
 impl GenesisAccount {
-    /// Makes the account what is described.
+    /// Writes the account to the state.
     pub(in crate::chain) fn place(&self, overlay: &mut Overlay<'_>) -> Result<(), ReadError> {
         overlay.edit(self.address, |info| {
             (info.balance, info.nonce) = (self.balance, self.nonce);

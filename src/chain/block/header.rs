@@ -1,6 +1,6 @@
-//! What a header owes to its parent and to its fork: all that geth's consensus engines check, but for the seal.
+//! Header rules: everything that geth's consensus engines check except the seal.
 //!
-//! The same functions say what a header of this chain's own gets, so that others take its blocks.
+//! The same functions compute the fields of this chain's own headers, so that other clients accept its blocks.
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header};
 use alloy_eips::eip4844::DATA_GAS_PER_BLOB;
@@ -8,32 +8,32 @@ use alloy_primitives::{B64, U256};
 
 use super::{
     fees,
-    foreign::{Refusal, check, field},
+    foreign::{InvalidBlock, check, field},
 };
 use crate::evm::{ChainParams, DAO_EXTRA_DATA, DaoFork, Fork, Rules};
 
 /// The least gas limit of a block.
 pub const MIN_GAS_LIMIT: u64 = 5_000;
-/// The largest.
+/// The largest gas limit of a block.
 pub const MAX_GAS_LIMIT: u64 = i64::MAX as u64;
 /// A block's gas limit differs from its parent's by less than this part of it.
 const GAS_LIMIT_BOUND: u64 = 1_024;
-/// How much the gas limit grew with London, whose blocks are half full on average (EIP-1559).
+/// The factor by which the gas limit grew with London (EIP-1559).
 const ELASTICITY: u64 = 2;
-/// The most bytes of free data.
+/// Most bytes of extra data.
 const MAX_EXTRA_DATA: usize = 32;
-/// Blocks from the DAO fork on whose free data says which side they are on (EIP-779).
+/// Number of blocks from the DAO fork on whose extra data marks their side of it (EIP-779).
 const DAO_RANGE: u64 = 10;
 
-/// The least difficulty.
+/// The minimum difficulty.
 const MIN_DIFFICULTY: U256 = U256::from_limbs([131_072, 0, 0, 0]);
-/// A block's difficulty differs from its parent's by multiples of this part of it.
+/// The bound divisor of the difficulty adjustment.
 const DIFFICULTY_BOUND: U256 = U256::from_limbs([2_048, 0, 0, 0]);
 /// Blocks between two doublings of the difficulty bomb.
 const BOMB_PERIOD: u64 = 100_000;
 
-/// Checks a header against its parent, whose hash it is taken to name.
-pub(in crate::chain) fn verify(params: &ChainParams, parent: &Header, header: &Header) -> Result<(), Refusal> {
+/// Checks a header against its parent. The caller has compared the parent hash.
+pub(in crate::chain) fn verify(params: &ChainParams, parent: &Header, header: &Header) -> Result<(), InvalidBlock> {
     let rules = params.forks.at(header.number, header.timestamp);
     field("number", parent.number.saturating_add(1), header.number)?;
     check("timestamp", header.timestamp > parent.timestamp, header.timestamp, || {
@@ -58,18 +58,18 @@ pub(in crate::chain) fn verify(params: &ChainParams, parent: &Header, header: &H
     verify_blobs(parent, header, rules)
 }
 
-fn verify_gas(parent: &Header, header: &Header, rules: Rules) -> Result<(), Refusal> {
+fn verify_gas(parent: &Header, header: &Header, rules: Rules) -> Result<(), InvalidBlock> {
     let limit = header.gas_limit;
     check("gasLimit", (MIN_GAS_LIMIT..=MAX_GAS_LIMIT).contains(&limit), limit, || {
         format!("{MIN_GAS_LIMIT} to {MAX_GAS_LIMIT}")
     })?;
     let from = gas_limit_before(parent, rules);
     let bound = from / GAS_LIMIT_BOUND;
-    check("gasLimit", limit.abs_diff(from) < bound, limit, || format!("{from}, give or take less than {bound}"))?;
+    check("gasLimit", limit.abs_diff(from) < bound, limit, || format!("{from} ± less than {bound}"))?;
     check("gasUsed", header.gas_used <= limit, header.gas_used, || format!("at most the gas limit, {limit}"))
 }
 
-fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), Refusal> {
+fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), InvalidBlock> {
     let blobs = rules.blobs.filter(|_| rules.has(Fork::Cancun));
     field("blobGasUsed is present", blobs.is_some(), header.blob_gas_used.is_some())?;
     if let (Some(blobs), Some(used)) = (blobs, header.blob_gas_used) {
@@ -81,7 +81,7 @@ fn verify_blobs(parent: &Header, header: &Header, rules: Rules) -> Result<(), Re
     field("excessBlobGas", fees::next_excess_blob_gas(parent, rules), header.excess_blob_gas)
 }
 
-/// The free data that a block must have because of the DAO fork, if any.
+/// Returns the extra data that a block must have because of the DAO fork, if any.
 pub(in crate::chain) fn dao_extra_data(params: &ChainParams, number: u64) -> Option<&'static [u8]> {
     let of_fork = |dao: &DaoFork| dao.support && in_dao_range(dao, number);
     params.forks.dao().filter(of_fork).map(|_| DAO_EXTRA_DATA)
@@ -91,8 +91,8 @@ fn in_dao_range(dao: &DaoFork, number: u64) -> bool {
     number.checked_sub(dao.block).is_some_and(|since| since < DAO_RANGE)
 }
 
-/// The first blocks on either side of the fork say which side they are on.
-fn verify_dao(params: &ChainParams, header: &Header) -> Result<(), Refusal> {
+/// Checks the extra data of the first blocks on either side of the DAO fork.
+fn verify_dao(params: &ChainParams, header: &Header) -> Result<(), InvalidBlock> {
     let Some(dao) = params.forks.dao().filter(|dao| in_dao_range(dao, header.number)) else { return Ok(()) };
     let marked = *header.extra_data == *DAO_EXTRA_DATA;
     let not = if dao.support { "" } else { "anything but " };
@@ -101,22 +101,22 @@ fn verify_dao(params: &ChainParams, header: &Header) -> Result<(), Refusal> {
     })
 }
 
-/// The parent's gas limit, doubled for the first block of London (EIP-1559).
+/// Returns the parent's gas limit, doubled for the first block of London (EIP-1559).
 fn gas_limit_before(parent: &Header, rules: Rules) -> u64 {
     let grows = rules.has(Fork::London) && parent.base_fee_per_gas.is_none();
     parent.gas_limit.saturating_mul(if grows { ELASTICITY } else { 1 })
 }
 
-/// The gas limit after `parent`'s on the way to `wanted`, as far as one block can go.
+/// Returns the gas limit of the block after `parent` that is closest to `wanted`.
 pub(in crate::chain) fn next_gas_limit(parent: &Header, wanted: u64, rules: Rules) -> u64 {
     let from = gas_limit_before(parent, rules);
     let step = (from / GAS_LIMIT_BOUND).saturating_sub(1);
     wanted.clamp(MIN_GAS_LIMIT, MAX_GAS_LIMIT).clamp(from.saturating_sub(step), from.saturating_add(step))
 }
 
-/// The difficulty of a block after `parent` (EIP-2, EIP-100 and every delay of the bomb); zero since the merge.
+/// Returns the difficulty of a block after `parent` (EIP-2, EIP-100 and every delay of the bomb); zero since the merge.
 pub(in crate::chain) fn next_difficulty(parent: &Header, timestamp: u64, rules: Rules) -> U256 {
-    // How far each fork pushed the bomb back, in blocks.
+    // The delay of the difficulty bomb, in blocks.
     let delay = match () {
         () if rules.has(Fork::Paris) => return U256::ZERO,
         () if rules.has(Fork::GrayGlacier) => 11_400_000,

@@ -1,4 +1,4 @@
-//! Blocks: the rules of headers, executing and sealing new ones, checking foreign ones, and what precedes the first.
+//! Block rules: headers, fees, building and sealing new blocks, checking foreign ones, and the genesis block.
 
 pub(super) mod apply;
 pub(super) mod build;

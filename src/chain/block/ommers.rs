@@ -1,4 +1,4 @@
-//! Which headers a proof-of-work block may name as uncles.
+//! The rules of a proof-of-work block's uncles.
 
 use std::{collections::HashSet, sync::Arc};
 
@@ -6,19 +6,19 @@ use alloy_consensus::Header;
 use alloy_primitives::B256;
 
 use super::{
-    foreign::{ForeignBlock, Refusal, check},
+    foreign::{ForeignBlock, InvalidBlock, check},
     header,
 };
 use crate::{block::Block, chain::Head};
 
-/// The most uncles of a block.
+/// Most uncles of a block.
 const MAX_OMMERS: usize = 2;
-/// How many generations above a block its uncles' parents may be.
+/// Most generations between a block and the parents of its uncles.
 const GENERATIONS: u64 = 7;
 
-/// Checks the uncles of a block on top of `head`: siblings of one of the block's last ancestors that no block has named
-/// yet, and valid after a parent that is an ancestor as well.
-pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), Refusal> {
+/// Checks the uncles of a block on top of `head`: each is a sibling of a recent ancestor, is not included yet, and is a
+/// valid child of another ancestor.
+pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), InvalidBlock> {
     let ommers = &block.body.ommers;
     if ommers.is_empty() {
         return Ok(());
@@ -30,7 +30,7 @@ pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), 
     let mut taken: HashSet<B256> =
         ancestors.iter().flat_map(|ancestor| &ancestor.ommers).map(Header::hash_slow).collect();
     for (index, ommer) in ommers.iter().enumerate() {
-        let refused = |reason: &str| Err(Refusal::Ommer(index, reason.to_owned()));
+        let refused = |reason: &str| Err(InvalidBlock::Ommer(index, reason.to_owned()));
         let hash = ommer.hash_slow();
         if !taken.insert(hash) {
             return refused("is named twice");
@@ -42,7 +42,7 @@ pub(in crate::chain) fn verify(head: &Head, block: &ForeignBlock) -> Result<(), 
         let parent = ancestors.iter().skip(1).find(|ancestor| ancestor.hash == ommer.parent_hash);
         let Some(parent) = parent else { return refused("its parent is not one of the last ancestors") };
         header::verify(&head.params, &parent.header, ommer)
-            .map_err(|reason| Refusal::Ommer(index, reason.to_string()))?;
+            .map_err(|reason| InvalidBlock::Ommer(index, reason.to_string()))?;
     }
     Ok(())
 }

@@ -1,4 +1,4 @@
-//! From what a block did to its header: the one place where headers are made.
+//! Sealing: computes a block's header from its content. The only place that creates headers.
 
 use std::sync::Arc;
 
@@ -12,9 +12,9 @@ use crate::{
     state::Changes,
 };
 
-/// Everything that a block consists of besides its [`Environment`].
+/// The content of a block: everything except its [`Environment`].
 #[derive(Debug, Default)]
-pub(in crate::chain) struct Content {
+pub(in crate::chain) struct BlockContent {
     pub(in crate::chain) transactions: Vec<Arc<Transaction>>,
     pub(in crate::chain) receipts: Vec<Receipt>,
     pub(in crate::chain) gas_used: u64,
@@ -25,16 +25,16 @@ pub(in crate::chain) struct Content {
     pub(in crate::chain) nonce: B64,
 }
 
-impl Content {
-    /// The content of an executed block, apart from the changes that it makes.
+impl BlockContent {
+    /// Splits the outcome of an execution into the block's content and its state changes.
     pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: Outcome) -> (Self, Changes) {
         let Outcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
         (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
     }
 }
 
-/// Makes the block. Fields that the fork does not know stay out of the header.
-pub(in crate::chain) fn seal(environment: &Environment, content: Content, state_root: B256) -> Block {
+/// Seals a block. Fields that the fork does not have stay out of the header.
+pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
     let rules = environment.rules;
     let since = |fork| rules.has(fork);
     let withdrawals = content.withdrawals.or_else(|| since(Fork::Shanghai).then(Vec::new));

@@ -1,4 +1,4 @@
-//! Blocks that never are: what calls would do in them, block after block, on top of one that is (`eth_simulateV1`).
+//! Simulation of calls in hypothetical blocks on top of an existing one (`eth_simulateV1`).
 
 use std::{cmp::Ordering, sync::Arc};
 
@@ -13,7 +13,7 @@ use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
 
 use super::{
     fees,
-    seal::{Content, seal},
+    seal::{BlockContent, seal},
 };
 use crate::{
     block::{Block, Envelope, GasPrice, Transaction, TransactionFields},
@@ -25,27 +25,27 @@ use crate::{
     state::{ReadError, State},
 };
 
-/// The most blocks that one simulation makes.
+/// Most blocks of one simulation.
 pub const MAX_SIMULATED_BLOCKS: u64 = 256;
-/// Seconds between two blocks, where nothing else is said.
+/// Seconds between two blocks by default.
 const BLOCK_TIME: u64 = 12;
 
-/// A block to simulate. What is left out follows from the block before.
+/// A block to simulate. Fields that are left out follow from the block before.
 #[derive(Clone, Debug, Default)]
 pub struct BlockPlan {
-    /// Height. Blocks that are missing in between are simulated without calls.
+    /// Block number. Gaps are filled with blocks without calls.
     pub number: Option<u64>,
     /// Seconds since the Unix epoch.
     pub time: Option<u64>,
     /// Gas that the block's calls may use.
     pub gas_limit: Option<u64>,
-    /// Who gets the tips.
+    /// The account that receives the tips.
     pub fee_recipient: Option<Address>,
-    /// Randomness.
+    /// The value of `PREVRANDAO`.
     pub prev_randao: Option<B256>,
-    /// Wei per gas.
+    /// Base fee in wei per gas.
     pub base_fee: Option<u64>,
-    /// Wei per blob gas.
+    /// Blob base fee in wei per blob gas.
     pub blob_base_fee: Option<u128>,
     /// Proof-of-work difficulty.
     pub difficulty: Option<U256>,
@@ -53,7 +53,7 @@ pub struct BlockPlan {
     pub beacon_root: Option<B256>,
     /// Withdrawals.
     pub withdrawals: Vec<Withdrawal>,
-    /// What to pretend about accounts from this block on.
+    /// State overrides from this block on.
     pub overrides: StateOverrides,
     /// The calls, in order.
     pub calls: Vec<PlannedCall>,
@@ -66,22 +66,22 @@ pub struct PlannedCall {
     pub call: Call,
     /// The nonce; by default the account's next one.
     pub nonce: Option<u64>,
-    /// Whether a plain gas price was given: then the block lists it as a legacy transaction.
+    /// Whether the call has a plain gas price, so that the block lists it as a legacy transaction.
     pub legacy: bool,
 }
 
-/// How to simulate.
+/// Options of a simulation.
 #[derive(Clone, Copy)]
 pub struct SimulationOptions<'a> {
     /// Whether nonces and fees are checked as in a real block.
     pub validation: bool,
-    /// Whether transfers of the coin leave logs.
+    /// Whether transfers of the native coin emit logs.
     pub trace_transfers: bool,
-    /// Gas that all calls together may use.
+    /// The gas limit of all calls together.
     pub gas_cap: u64,
-    /// Whether it takes too long.
+    /// Returns whether the time limit has passed.
     pub is_over: IsOver<'a>,
-    /// About how many bytes the outputs and logs of all calls may have, as hex.
+    /// The approximate limit of the outputs and logs of all calls, in bytes of hex.
     pub max_bytes: usize,
 }
 
@@ -90,37 +90,37 @@ pub struct SimulationOptions<'a> {
 pub struct Simulated {
     /// The block with its receipts.
     pub block: Arc<Block>,
-    /// What each call came to.
+    /// The outcome of each call.
     pub calls: Vec<CallOutcome>,
 }
 
-/// What a simulated call came to.
+/// The outcome of a simulated call.
 #[derive(Clone, Debug)]
 pub struct CallOutcome {
     /// Success, revert or halt, with gas and output.
     pub result: ExecutionResult,
-    /// The logs, with transfers if they were wanted.
+    /// The logs, including transfers if they were requested.
     pub logs: Vec<Log>,
-    /// How many of the block's logs come before.
+    /// Index in the block of the call's first log.
     pub first_log_index: u64,
 }
 
-/// A simulation cannot be made.
+/// The reason why a simulation failed.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
-    /// More blocks than one simulation makes.
+    /// The simulation has more than [`MAX_SIMULATED_BLOCKS`] blocks.
     #[error("too many blocks")]
     TooManyBlocks,
-    /// A block does not come after the one before.
+    /// A block's number is not above that of the block before.
     #[error("block numbers must be in order: {0} <= {1}")]
     NumberOrder(u64, u64),
-    /// A block is not later than the one before.
+    /// A block's timestamp is not after that of the block before.
     #[error("block timestamps must be in order: {0} <= {1}")]
     TimeOrder(u64, u64),
-    /// A call asks for more gas than its block has left.
+    /// A call requires more gas than its block has left.
     #[error("block gas limit reached: remaining: {0}, required: {1}")]
     BlockGasLimit(u64, u64),
-    /// What is to be pretended cannot be.
+    /// An override cannot be applied.
     #[error(transparent)]
     Override(#[from] OverrideError),
     /// A call breaks a rule.
@@ -129,10 +129,10 @@ pub enum SimulationError {
     /// A block breaks a rule.
     #[error(transparent)]
     Block(#[from] BlockError),
-    /// It takes too long.
+    /// The simulation exceeded its time limit.
     #[error("execution timeout")]
     Timeout,
-    /// The calls return and log too much.
+    /// The outputs and logs of the calls exceed the size limit.
     #[error("response too large: the outputs and logs exceed {0} bytes; simulate fewer calls at a time")]
     TooLarge(usize),
 }
@@ -159,7 +159,7 @@ pub fn simulate(
     Ok(simulation.blocks)
 }
 
-/// Checks the order of blocks, gives each its number and time and fills gaps with blocks without calls.
+/// Checks the order of blocks, sets each block's number and timestamp, and fills gaps with blocks without calls.
 fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, SimulationError> {
     let (mut number, mut time) = (base.number, base.timestamp);
     let mut all = Vec::new();
@@ -192,9 +192,9 @@ struct Simulation<'a> {
     /// The state after the blocks so far.
     state: State,
     blocks: Vec<Simulated>,
-    /// Gas that is left for all calls.
+    /// Gas left for the remaining calls.
     gas: u64,
-    /// Bytes that are left for all outputs and logs.
+    /// Bytes left for the outputs and logs of the remaining calls.
     bytes: usize,
 }
 
@@ -242,7 +242,7 @@ impl Simulation<'_> {
             let returned = 2 * result.output().map_or(0, |output| output.len());
             self.bytes = self.bytes.checked_sub(logged + returned).ok_or_else(too_large)?;
             if own_nonce == u64::MAX && transaction.envelope.kind().is_call() {
-                // Without validation nothing keeps the largest nonce from being followed by zero.
+                // Without validation the largest nonce wraps around to zero.
                 executor.overlay().edit(sender, |account| account.nonce = 0).map_err(OverrideError::from)?;
             }
             self.gas = self.gas.saturating_sub(result.tx_gas_used());
@@ -253,9 +253,9 @@ impl Simulation<'_> {
             transactions.push(Arc::new(transaction));
         }
         let outcome = executor.finish(&[], Some(&plan.withdrawals))?;
-        let (content, changes) = Content::of(transactions, outcome);
+        let (content, changes) = BlockContent::of(transactions, outcome);
         let withdrawals = environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals);
-        let content = Content { withdrawals, ..content };
+        let content = BlockContent { withdrawals, ..content };
         let root = self.state.apply(&changes);
         let mut block = seal(&environment, content, root);
         block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {
@@ -265,7 +265,7 @@ impl Simulation<'_> {
         Ok(Simulated { block: Arc::new(block), calls })
     }
 
-    /// Gas for a call: what it asks for or what its block has left, as far as there is any for the whole simulation.
+    /// Returns the gas of a call: the requested amount or else what its block has left, within the simulation's limit.
     fn gas_for(&self, call: &Call, left: u64) -> Result<u64, SimulationError> {
         let wanted = call.gas.unwrap_or(left);
         if wanted > left {
@@ -280,7 +280,7 @@ impl Simulation<'_> {
         let number = plan.number.unwrap_or(header.number + 1);
         let timestamp = plan.time.unwrap_or(header.timestamp + BLOCK_TIME);
         let rules = self.view.head.rules(number, timestamp);
-        // Without validation calls pay nothing, so the block asks for nothing.
+        // Without validation calls pay no fees, so the base fee is zero.
         let base_fee = if self.options.validation { fees::next_base_fee(header, rules) } else { Some(0) };
         Environment {
             rules,
@@ -303,7 +303,7 @@ impl Simulation<'_> {
     }
 }
 
-/// What a real block checks before anything else.
+/// Checks the nonce as a real block does.
 fn check_nonce(tx: u64, state: u64) -> Result<(), SimulationError> {
     use InvalidTransaction as Invalid;
     let invalid = match tx.cmp(&state) {
@@ -315,7 +315,7 @@ fn check_nonce(tx: u64, state: u64) -> Result<(), SimulationError> {
     Err(SimulationError::Call(TransactionError::Invalid(invalid)))
 }
 
-/// Hashes of the chain's blocks and of those simulated so far.
+/// The hashes of the chain's blocks and of those simulated so far.
 struct Hashes<'a> {
     view: &'a View,
     simulated: &'a [Simulated],
@@ -330,7 +330,7 @@ impl BlockHashes for Hashes<'_> {
     }
 }
 
-/// The transaction that the block lists for a call: one that nobody signed.
+/// Returns the unsigned transaction that the block lists for a call.
 fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id: u64) -> Transaction {
     let PlannedCall { call, nonce, legacy } = planned;
     let gas_price = match legacy {
@@ -352,19 +352,19 @@ fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id
     Transaction { envelope: without_signature(fields.into()), sender: call.from, public_key: None }
 }
 
-/// The transaction as one that nobody signed.
+/// Returns the transaction with an empty signature.
 pub fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
-    let nobody = Signature::new(U256::ZERO, U256::ZERO, false);
+    let empty = Signature::new(U256::ZERO, U256::ZERO, false);
     match unsigned {
         EthereumTypedTransaction::Legacy(tx) => {
             let hash = keccak256(legacy_encoding(&tx));
-            Envelope::Legacy(Signed::new_unchecked(tx, nobody, hash))
+            Envelope::Legacy(Signed::new_unchecked(tx, empty, hash))
         }
-        typed => Envelope::from(typed.into_signed(nobody)),
+        typed => Envelope::from(typed.into_signed(empty)),
     }
 }
 
-/// The encoding that hashes and roots are taken of.
+/// Returns the encoding from which hashes and roots are computed.
 fn encoding(transaction: &Transaction) -> Vec<u8> {
     match &transaction.envelope {
         Envelope::Legacy(signed) => legacy_encoding(signed.tx()),
@@ -372,7 +372,7 @@ fn encoding(transaction: &Transaction) -> Vec<u8> {
     }
 }
 
-/// A legacy transaction with zeros for a signature: unlike any real one also in `v`.
+/// Encodes a legacy transaction with zeros for `v`, `r` and `s`. No real transaction has a `v` of zero.
 fn legacy_encoding(tx: &TxLegacy) -> Vec<u8> {
     let mut payload = Vec::new();
     tx.nonce.encode(&mut payload);

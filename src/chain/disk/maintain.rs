@@ -1,4 +1,4 @@
-//! Maintenance of a chain that is kept in a directory, while no node runs on it.
+//! Offline maintenance of a chain in a data directory.
 
 use std::{
     collections::BTreeMap,
@@ -10,42 +10,42 @@ use super::recover::{OpenError, newest_checkpoint};
 use crate::{
     block::Block,
     chain::block::recorded::advance,
-    log::{AppendError, BlockLog, ChainIdentity, Entry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, LogEntry, LogError, ReadLog},
     store::{self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired, checkpoints},
 };
 
 /// The least number of blocks that compacting leaves: those that `BLOCKHASH` reaches.
-const LEAST_KEPT: u64 = 256;
+const MIN_KEPT: u64 = 256;
 
-/// What a verification found.
+/// The result of a verification.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Report {
-    /// The oldest block in the log; one after the newest if there is none.
+    /// The oldest block in the log; one above the newest if the log has no blocks.
     pub first: u64,
-    /// The first block whose outcome was checked: of those before it the state is not known.
+    /// The first block whose state root was checked. The states before it are not known.
     pub first_state: u64,
     /// The newest block.
     pub last: u64,
-    /// Entries of the log, all of which were checked, those that count no more among them.
+    /// Number of entries in the log, including reverted ones. All were checked.
     pub entries: u64,
-    /// Transactions in blocks that count.
+    /// Number of transactions in canonical blocks.
     pub transactions: u64,
-    /// Accounts after the newest block.
+    /// Number of accounts after the newest block.
     pub accounts: u64,
-    /// Checkpoints that were checked: all that the log can be followed from.
+    /// Number of checkpoints that were checked: all from which the present chain can be replayed.
     pub checkpoints: u64,
 }
 
-/// A chain cannot be maintained.
+/// An error of maintaining a chain.
 #[derive(Debug, thiserror::Error)]
 pub enum MaintainError {
-    /// The chain cannot be opened, or is not in order.
+    /// The chain cannot be opened or is damaged.
     #[error(transparent)]
     Open(#[from] OpenError),
-    /// There is none.
+    /// The directory contains no chain.
     #[error("{0}: there is no chain")]
     Empty(String),
-    /// The system refused.
+    /// A file operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
 }
@@ -62,7 +62,7 @@ impl From<AppendError> for MaintainError {
     }
 }
 
-/// A chain in a directory.
+/// An opened chain.
 struct Opened {
     identity: ChainIdentity,
     log: Box<dyn BlockLog>,
@@ -82,7 +82,7 @@ fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
     Ok(Opened { identity, log, history })
 }
 
-/// The checkpoint that the log leads to from another one, up to height `end`.
+/// Replays the log from a checkpoint up to height `end`, and returns the checkpoint there.
 fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
     let mut at = from;
     for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
@@ -96,9 +96,9 @@ fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Res
     Ok(at)
 }
 
-/// Checks everything: every record, every block against its header and the one before, every state root from the
-/// oldest checkpoint on, every checkpoint that the log can be followed from. What was taken back is checked as well, as far
-/// as it can be by itself.
+/// Verifies the whole chain: each record, each block against its header and its parent, each state root from the oldest
+/// checkpoint on, and each checkpoint from which the present chain can be replayed. Reverted entries are checked in
+/// isolation.
 pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let storage = &store.storage;
     let chain = opened(store)?;
@@ -120,29 +120,31 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         let height = stored.height;
         let wrong = |what| OpenError::Entry { height, what };
         let entry = stored.entry()?;
-        let counts = !chain.history.is_void(height);
-        if let Entry::Block { block, .. } = &entry {
-            block.verify().map_err(|field| wrong(format!("block {}: {field} does not fit", block.number())))?;
+        let in_effect = !chain.history.is_void(height);
+        if let LogEntry::Block { block, .. } = &entry {
+            block
+                .verify()
+                .map_err(|field| wrong(format!("block {}: {field} does not match the content", block.number())))?;
             let follows = |newest: &Arc<Block>| block.header.parent_hash == newest.hash;
-            if counts && !newest.as_ref().is_none_or(follows) {
-                return Err(wrong(format!("block {} does not follow the one before", block.number())).into());
+            if in_effect && !newest.as_ref().is_none_or(follows) {
+                return Err(wrong(format!("block {} is not a child of the block before", block.number())).into());
             }
-            if counts {
+            if in_effect {
                 report.transactions += block.transactions.len() as u64;
                 newest = Some(block.clone());
             }
         }
-        if counts && height >= beginning {
+        if in_effect && height >= beginning {
             advance(&mut at, entry).map_err(wrong)?;
         }
         if height + 1 == beginning && newest.as_ref().is_some_and(|newest| newest.hash != at.block.hash) {
-            return Err(wrong(format!("the checkpoint at {beginning} is of another block")).into());
+            return Err(wrong(format!("the checkpoint at {beginning} belongs to another block")).into());
         }
         report.entries += 1;
         at.height = at.height.max(height + 1);
         let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
         if known.is_some_and(|known| *known != (at.block.hash, at.state.root())) {
-            return Err(wrong(format!("the checkpoint at {} is of another state", height + 1)).into());
+            return Err(wrong(format!("the checkpoint at {} has another state", height + 1)).into());
         }
     }
     (report.last, report.accounts) = (at.block.number(), at.state.len() as u64);
@@ -150,13 +152,13 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     Ok(report)
 }
 
-/// Cuts the log off before its first damaged entry. None if there is no such entry.
+/// Truncates the log before its first damaged entry. Returns `None` if no entry is damaged.
 pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
     Ok(store::repair(chain, identity(chain)?)?)
 }
 
-/// Removes all blocks but the newest `keep`, and none after `last`. Every block that is left keeps its state: the log then
-/// begins on a checkpoint of its own. Returns the oldest block that is left.
+/// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps its state, because a
+/// checkpoint is written at the log's new start. Returns the oldest remaining block.
 pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, MaintainError> {
     let storage = &chain.storage;
     let Opened { identity, mut log, history } = opened(chain)?;
@@ -170,11 +172,11 @@ pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, 
         Ok(reached)
     };
     let newest = walk(newest_checkpoint(&**storage, identity, &history, log.end())?, log.end())?.block.number();
-    let oldest = (newest + 1).saturating_sub(keep.max(LEAST_KEPT));
+    let oldest = (newest + 1).saturating_sub(keep.max(MIN_KEPT));
     let oldest = last.map_or(oldest, |last| oldest.min(last.saturating_add(1)));
     let from = history.height_of(oldest).unwrap_or(0);
     if from > 0 {
-        // Where an earlier version let go of the states before its oldest checkpoint there is none to go on from.
+        // An earlier version may have removed the states before its oldest checkpoint.
         if let Some(&before) = history.bases()?.iter().rfind(|height| **height <= from) {
             walk(Checkpoint::read(&**storage, before, identity).map_err(OpenError::from)?, from)?;
         }
@@ -183,7 +185,7 @@ pub fn compact(chain: &ChainStore, keep: u64, last: Option<u64>) -> Result<u64, 
     Ok(history.oldest().unwrap_or(0).max(oldest))
 }
 
-/// Writes all blocks after the first one as other clients exchange them: concatenated RLP. Returns how many.
+/// Exports all blocks after the genesis block as concatenated RLP, the format of other clients. Returns their number.
 pub fn export_blocks(chain: &ChainStore, out: &mut dyn Write) -> Result<u64, MaintainError> {
     let chain = opened(chain)?;
     let blocks = chain.history.oldest().unwrap_or(1)..;

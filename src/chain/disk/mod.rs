@@ -1,4 +1,4 @@
-//! Chains in files: opening and maintaining their directories, and dumps.
+//! Chains in files: opening and maintaining data directories, and dumps.
 
 pub(super) mod dump;
 pub(super) mod maintain;

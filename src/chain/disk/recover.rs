@@ -1,37 +1,38 @@
-//! From a directory to a chain: the newest checkpoint, and what the log says came after it.
+//! Recovery of a chain from its data directory: reads the newest checkpoint and replays the log after it.
 
 use std::{io, sync::Arc};
 
 use crate::{
     block::{Block, Submission},
-    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Followed, writer::journal::Parts},
+    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed, writer::journal::JournalParts},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift},
+    log::{BlockLog, ChainIdentity, EditableParams, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
     store::{
-        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, DataDir, History, Keeper, KeptTransaction,
-        PoolFile, Settings, checkpoints,
+        ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
+        PendingTransaction, PoolFile, Settings, checkpoints,
     },
 };
 
-/// Blocks before a checkpoint that are taken into memory: those that `BLOCKHASH` reaches, and some more for clients.
-const RECENT: u64 = 1_024;
-/// A checkpoint this close to the end of the log leaves too few states of recent blocks to ask about.
-const CLOSE: u64 = 128;
-/// At most so many entries are read again for their sake.
-const AGAIN: u64 = 20_000;
+/// Number of blocks before the checkpoint that are loaded into memory: those that `BLOCKHASH` reaches, and more for
+/// clients.
+const RECENT_BLOCKS: u64 = 1_024;
+/// The preferred distance of the checkpoint from the end of the log, in entries, so that recent states are in memory.
+const MIN_REPLAYED: u64 = 128;
+/// Most entries that are replayed for that.
+const MAX_REPLAYED: u64 = 20_000;
 
-/// What a chain in a directory is opened with.
+/// The parameters for opening a chain in a data directory.
 pub struct Opening {
-    /// The places where it is kept.
+    /// The storage of its log and of its other files.
     pub kept: ChainStore,
-    /// The directory of its files, which is locked as long as the chain lives.
+    /// The lock of its directory, held as long as the chain lives.
     pub directory: Option<DataDir>,
-    /// What holds for every block.
+    /// The parameters of the chain.
     pub params: Arc<ChainParams>,
-    /// Settings that cannot change once there is a first block, by name.
+    /// Settings that cannot change after the genesis block, by name.
     pub settings: Settings,
-    /// How much of the past is held in memory.
+    /// Limits of the history in memory.
     pub limits: HistoryLimits,
     /// Bytes of the log between two checkpoints.
     pub checkpoint_bytes: u64,
@@ -39,22 +40,22 @@ pub struct Opening {
     pub index_bytes: u64,
 }
 
-/// A chain to go on from.
+/// A recovered chain.
 pub struct Recovered {
     /// The newest head.
     pub head: Head,
-    /// How its time differs from the clock's.
-    pub(in crate::chain) shift: Shift,
-    /// Where to record what comes next.
+    /// Shift of its time against the clock.
+    pub(in crate::chain) shift: TimeShift,
+    /// The journal for further changes.
     pub(in crate::chain) journal: Option<Journal>,
-    /// Transactions that waited.
+    /// Pending transactions.
     pub(in crate::chain) waiting: Vec<Submission>,
 }
 
-/// A chain cannot be opened.
+/// The reason why a chain cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The directory is not that of this chain.
+    /// The directory belongs to another chain.
     #[error(transparent)]
     ChainFile(#[from] ChainFileError),
     /// The log cannot be read.
@@ -63,57 +64,57 @@ pub enum OpenError {
     /// No checkpoint can be used.
     #[error(transparent)]
     Checkpoint(#[from] CheckpointError),
-    /// The first block could not be made.
+    /// The genesis block could not be built.
     #[error(transparent)]
     Genesis(#[from] GenesisError),
-    /// An entry does not lead from the state before it to what it says.
+    /// The outcome of an entry is not the recorded one.
     #[error("entry {height} of the log: {what}")]
     Entry {
-        /// Its height.
+        /// The entry's height.
         height: u64,
-        /// What is wrong.
+        /// The difference.
         what: String,
     },
-    /// The system refused.
+    /// A file operation failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
 }
 
 impl Recovered {
-    /// A chain that lives in memory only.
+    /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
-        Self { head, shift: Shift::default(), journal: None, waiting: Vec::new() }
+        Self { head, shift: TimeShift::default(), journal: None, waiting: Vec::new() }
     }
 
-    /// A chain that is recorded in `log`, which is empty.
+    /// Returns a chain that is recorded in `log`, which must be empty.
     pub fn recorded(head: Head, log: Box<dyn BlockLog>) -> Self {
         Self { journal: Some(Journal::new(log)), ..Self::in_memory(head) }
     }
 
-    /// The hash of the block with this number, if there is one.
+    /// Returns the hash of the block with this number, if it exists.
     pub fn block_hash(&self, number: u64) -> Option<alloy_primitives::B256> {
         let old = || self.journal.as_ref()?.history()?.block(number).map(|block| block.hash);
         self.head.block(number).map(|block| block.hash).or_else(old)
     }
 
-    /// Makes `block` the newest, after recording it.
+    /// Records a block and appends it to the chain.
     pub fn extend(
         &mut self,
-        applied: crate::chain::Applied,
+        applied: crate::chain::AppliedBlock,
         limits: HistoryLimits,
     ) -> Result<(), crate::log::AppendError> {
-        let crate::chain::Applied { block, changes, state } = applied;
+        let crate::chain::AppliedBlock { block, changes, state } = applied;
         let changes = Arc::new(changes);
         if let Some(journal) = &mut self.journal {
-            journal.record(&Entry::Block { block: block.clone(), changes: changes.clone(), shift: self.shift })?;
+            journal.record(&LogEntry::Block { block: block.clone(), changes: changes.clone(), shift: self.shift })?;
         }
         (self.head, _) = self.head.extended(block, changes, state, limits);
         Ok(())
     }
 }
 
-/// Opens the chain in a directory, or begins one with the first block that `make` makes. With `expected` it makes that
-/// block in any case, and refuses a directory whose chain begins with another.
+/// Opens the chain in a directory, or creates one with the genesis block that `make` returns. With `expected`, builds
+/// the genesis block in any case and rejects a directory with a different one.
 pub fn open(
     opening: Opening,
     expected: bool,
@@ -137,23 +138,29 @@ pub fn open(
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
     let (height, number) = (checkpoint.height, checkpoint.block.number());
     let replayed = replay(opening.params.clone(), opening.limits, checkpoint, &*reader, &history, log.end())?;
-    let (Followed { head, shift, .. }, bytes) = replayed;
+    let (Replayed { head, shift, .. }, bytes) = replayed;
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let waiting = PoolFile::load(storage, identity).map_err(failed)?;
-    let waiting = waiting.into_iter().map(|KeptTransaction { transaction, sidecar }| Submission {
+    let waiting = waiting.into_iter().map(|PendingTransaction { transaction, sidecar }| Submission {
         transaction: Arc::unwrap_or_clone(transaction),
         sidecar,
     });
     let waiting: Vec<_> = waiting.collect();
-    let keeper =
-        Keeper::start(opening.kept.storage.clone(), identity, reader, history.clone(), opening.checkpoint_bytes, bytes);
-    let parts = Parts {
+    let checkpoint_writer = CheckpointWriter::start(
+        opening.kept.storage.clone(),
+        identity,
+        reader,
+        history.clone(),
+        opening.checkpoint_bytes,
+        bytes,
+    );
+    let parts = JournalParts {
         storage: opening.kept.storage.clone(),
         identity,
         history,
-        keeper: keeper.map_err(failed)?,
+        checkpoint_writer: checkpoint_writer.map_err(failed)?,
         base: (number, height),
         directory: opening.directory,
     };
@@ -161,26 +168,27 @@ pub fn open(
     Ok(Recovered { head, shift, journal: Some(journal), waiting })
 }
 
-/// Makes an empty directory that of a chain.
+/// Creates a chain in an empty directory.
 fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
     let storage = &*opening.kept.storage;
     let identity = ChainIdentity { chain_id: head.params.chain_id, genesis: head.genesis.hash };
     let first = Checkpoint {
         height: 0,
-        shift: Shift::default(),
+        shift: TimeShift::default(),
         genesis: head.genesis.clone(),
         block: head.block.clone(),
         state: head.state.clone(),
-        parameters: Parameters::of(head),
+        parameters: EditableParams::of(head),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
-    // What makes it one comes last.
+    // The chain file comes last: without it the directory is still an empty one.
     let file = ChainFile::new(identity, opening.settings.clone());
     file.save(storage)?;
     Ok(file)
 }
 
-/// The newest checkpoint that the log can be followed from, and that is not too close to its end.
+/// Returns the newest checkpoint from which the present chain can be replayed, preferably not too close to the log's
+/// end.
 pub(super) fn newest_checkpoint(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -189,7 +197,8 @@ pub(super) fn newest_checkpoint(
 ) -> Result<Checkpoint, OpenError> {
     let failed = |error| OpenError::Io(storage.describe(""), error);
     let heights = checkpoints(storage).map_err(failed)?;
-    // What is compacted goes with the checkpoints that lead there.
+    // Compaction removes entries together with the checkpoints before them, so an older checkpoint means a missing
+    // part.
     if let Some(&oldest) = heights.first().filter(|oldest| **oldest < history.start()) {
         return Err(LogError::Missing { from: oldest, to: history.start(), place: storage.describe("") }.into());
     }
@@ -198,8 +207,8 @@ pub(super) fn newest_checkpoint(
     }
     let mut heights = history.bases().map_err(failed)?;
     if let [.., before, newest] = heights[..]
-        && end - newest < CLOSE
-        && end - before < AGAIN
+        && end - newest < MIN_REPLAYED
+        && end - before < MAX_REPLAYED
     {
         heights.pop();
     }
@@ -208,7 +217,7 @@ pub(super) fn newest_checkpoint(
         match Checkpoint::read(storage, height, identity) {
             Ok(checkpoint) => return Ok(checkpoint),
             Err(error) => {
-                tracing::warn!(%error, "a checkpoint cannot be used; trying an older one");
+                tracing::warn!(%error, "failed to read a checkpoint; trying an older one");
                 failure.get_or_insert(error);
             }
         }
@@ -216,8 +225,8 @@ pub(super) fn newest_checkpoint(
     Err(failure.unwrap_or_else(|| CheckpointError::none(storage.describe(""))).into())
 }
 
-/// The chain that a checkpoint and the entries after it lead to, as it was when the log had `end` entries; and the bytes of
-/// those entries.
+/// Replays the log from a checkpoint, and returns the chain as it was when the log had `end` entries, with the size of
+/// the replayed entries in bytes.
 pub(in crate::chain) fn replay(
     params: Arc<ChainParams>,
     limits: HistoryLimits,
@@ -225,10 +234,10 @@ pub(in crate::chain) fn replay(
     log: &dyn ReadLog,
     history: &Arc<History>,
     end: u64,
-) -> Result<(Followed, u64), OpenError> {
+) -> Result<(Replayed, u64), OpenError> {
     let edited = !checkpoint.is_after_block();
     let Checkpoint { height, shift, genesis, block, state, parameters } = checkpoint;
-    let first = block.number().saturating_sub(RECENT.min(limits.blocks)).max(genesis.number());
+    let first = block.number().saturating_sub(RECENT_BLOCKS.min(limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
         let after = recent.last().unwrap_or(&block);
@@ -244,15 +253,15 @@ pub(in crate::chain) fn replay(
         head = head.with_unknown_edits();
     }
     parameters.restore(&mut head);
-    let mut followed = Followed::from(head, shift);
+    let mut replayed = Replayed::from(head, shift);
     let mut bytes = 0;
     for stored in log.stream(height)?.take(end.saturating_sub(height) as usize) {
         let stored = stored?;
         bytes += stored.bytes.len() as u64;
         if !history.is_void_below(stored.height, end) {
-            let applied = followed.apply(stored.entry()?, limits);
+            let applied = replayed.apply(stored.entry()?, limits);
             applied.map_err(|what| OpenError::Entry { height: stored.height, what })?;
         }
     }
-    Ok((followed, bytes))
+    Ok((replayed, bytes))
 }

@@ -1,7 +1,7 @@
-//! Transactions that wait for a block.
+//! The pool of pending transactions.
 //!
-//! Submitters check and insert on their own threads; the writer takes what is ready. The lock is held for
-//! bookkeeping only: recovery of senders and all checks that need no sender's account happen before.
+//! Submitters validate and insert on their own threads; the writer takes what is ready. The lock is held for
+//! bookkeeping only: senders are recovered and stateless checks are done before it is taken.
 
 mod order;
 mod price;
@@ -29,9 +29,9 @@ use tokio::sync::oneshot;
 use self::{
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
-    ready::Ready,
-    room::Newcomer,
-    sender::{Sender, Slot, Usage},
+    ready::ReadyIndex,
+    room::Incoming,
+    sender::{PoolSlot, PoolUsage, Sender},
 };
 use super::{Clock, Head, SubmitError};
 use crate::{
@@ -41,24 +41,24 @@ use crate::{
 
 pub use validate::Admission;
 
-/// Arrivals that are remembered for those who ask what is new.
+/// Most arrivals that are remembered for pending-transaction filters.
 const MAX_RECENT: usize = 10_000;
-/// Bytes that a transaction takes in memory besides its encoding.
+/// Overhead of a transaction in memory over its encoding, in bytes.
 const OVERHEAD: usize = 1_024;
 
-/// How much the pool holds.
+/// Limits of the pool.
 #[derive(Clone, Copy, Debug)]
 pub struct PoolLimits {
-    /// Transactions in all.
+    /// Number of transactions.
     pub transactions: usize,
-    /// Transactions of one account.
+    /// Number of transactions of one account.
     pub per_account: usize,
-    /// Bytes of all transactions, blobs included.
+    /// Size of all transactions including blobs, in bytes.
     pub bytes: usize,
-    /// Bytes of those of one account.
+    /// Size of one account's transactions including blobs, in bytes.
     pub account_bytes: usize,
-    /// How long an account's transactions that the next block cannot hold are kept while nothing happens to the
-    /// account; none for as long as there is room.
+    /// The time after which transactions that the next block cannot include expire, if their account had no activity
+    /// since; `None` if they never do.
     pub lifetime: Option<Duration>,
 }
 
@@ -83,53 +83,54 @@ pub struct Pooled {
     pub sidecar: Option<Box<BlobTransactionSidecarVariant>>,
     /// Position in the order of arrival.
     arrival: u64,
-    /// The most that it may cost its sender, in wei.
+    /// The maximum cost to its sender, in wei.
     cost: U256,
-    /// Roughly what it takes in memory.
+    /// Approximate size in memory, in bytes.
     bytes: usize,
 }
 
 /// An accepted transaction.
 #[derive(Debug)]
 pub struct Accepted {
-    /// The transaction as the pool holds it.
+    /// The pooled transaction.
     pub pooled: Arc<Pooled>,
-    /// Resolves when it is in a published block, or will never be. None if it has to wait for something other than
-    /// the next block: a missing nonce, or a lower base fee.
+    /// Resolves when the transaction is in a published block or is rejected. `None` if the next block cannot include
+    /// it: a nonce before it is missing, or the base fee is above its fee cap.
     pub included: Option<oneshot::Receiver<Result<(), SubmitError>>>,
 }
 
-/// The pool.
+/// The transaction pool.
 pub struct Pool {
     clock: Arc<dyn Clock>,
-    inner: Mutex<Inner>,
+    inner: Mutex<PoolState>,
 }
 
 #[derive(Debug)]
-struct Inner {
+struct PoolState {
     limits: PoolLimits,
     senders: HashMap<Address, Sender, DefaultHashBuilder>,
-    /// Senders with an executable transaction, and submitters that wait for a block.
-    ready: Ready,
+    /// The index of ready senders and waiting submitters.
+    ready: ReadyIndex,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
-    /// Bytes of all transactions.
+    /// Size of all transactions, in bytes.
     bytes: usize,
-    /// What pays least. Made when the pool is full, and given up when it is half empty: before that nobody asks.
+    /// The order of eviction. Built when the pool becomes full and dropped when it is half empty, so that a pool with
+    /// room pays nothing for it.
     ranking: Option<Ranking>,
     arrivals: u64,
     /// Hashes of the newest arrivals, oldest first.
     recent: VecDeque<B256>,
-    /// Counts every change.
+    /// Number of changes so far.
     version: u64,
 }
 
 impl Pool {
-    /// An empty pool.
+    /// Returns an empty pool.
     pub fn new(limits: PoolLimits, clock: Arc<dyn Clock>) -> Self {
-        let inner = Inner {
+        let inner = PoolState {
             limits,
             senders: HashMap::default(),
-            ready: Ready::default(),
+            ready: ReadyIndex::default(),
             by_hash: HashMap::default(),
             bytes: 0,
             ranking: None,
@@ -141,8 +142,8 @@ impl Pool {
     }
 
     /// Adds a transaction that passed [`Admission::check`]. `head` is called under the lock, so that the account is
-    /// seen as of a head whose transactions the pool has not yet let go of, or a newer one. `fee_floor` is the next
-    /// block's base fee.
+    /// read from a head at least as new as the last one that the pool has [settled](Self::settle). `fee_floor` is the
+    /// next block's base fee.
     pub fn insert(
         &self,
         submission: Submission,
@@ -190,12 +191,12 @@ impl Pool {
         let pooled =
             Arc::new(Pooled { transaction: Arc::new(transaction), sidecar, arrival: inner.arrivals, cost, bytes });
         let worth = Worth::of(&pooled, executable, fee_floor);
-        inner.make_room(&Newcomer { pooled: &pooled, worth, replaces }, fee_floor)?;
+        inner.make_room(&Incoming { pooled: &pooled, worth, replaces }, fee_floor)?;
         inner.senders.entry(address).or_insert_with(|| Sender::new(next)).touch(now);
-        // Only a transaction that the very next block can hold is worth waiting for.
+        // Submitters wait only for transactions that the very next block can include.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
-        let slot = Slot { pooled: pooled.clone(), waiter };
+        let slot = PoolSlot { pooled: pooled.clone(), waiter };
         let replaced = inner.change(address, |sender| sender.insert(slot)).flatten();
         inner.rank(&pooled);
         inner.tidy(address);
@@ -217,8 +218,8 @@ impl Pool {
         Ok(Accepted { pooled, included })
     }
 
-    /// These accounts may have changed: drops the transactions whose nonce is used up, and answers whoever waits for
-    /// them. `is_included` says whether one is in a block.
+    /// Removes the transactions of these accounts whose nonce is used up, and answers their submitters. `is_included`
+    /// returns whether a transaction is in a block.
     pub fn settle(
         &self,
         accounts: impl IntoIterator<Item = Address>,
@@ -233,8 +234,8 @@ impl Pool {
             let next = match state.nonce(address) {
                 Ok(nonce) => nonce,
                 Err(error) => {
-                    // What cannot be executed any more is found out when it is tried.
-                    tracing::warn!(%error, %address, "the nonce of an account with pooled transactions is not known");
+                    // Stale transactions fail, and are removed, when a block is built.
+                    tracing::warn!(%error, %address, "failed to read the nonce of an account with pooled transactions");
                     continue;
                 }
             };
@@ -255,12 +256,12 @@ impl Pool {
         }
     }
 
-    /// The accounts that have transactions here.
+    /// Returns the accounts with pooled transactions.
     pub fn senders(&self) -> Vec<Address> {
         self.inner.lock().senders.keys().copied().collect()
     }
 
-    /// Takes a transaction out because it cannot be executed, and tells whoever waits for it why.
+    /// Removes a transaction that cannot be executed, and answers its submitter with the reason.
     pub fn reject(&self, hash: B256, reason: SubmitError) -> bool {
         let mut guard = self.inner.lock();
         let Some(slot) = guard.take(hash) else { return false };
@@ -268,7 +269,7 @@ impl Pool {
         true
     }
 
-    /// Takes everything out and tells whoever waits why.
+    /// Removes all transactions, and answers their submitters with the reason.
     pub fn clear(&self, reason: impl Fn() -> SubmitError) {
         let hashes: Vec<_> = self.inner.lock().by_hash.keys().copied().collect();
         for hash in hashes {
@@ -276,8 +277,8 @@ impl Pool {
         }
     }
 
-    /// Takes out what the next block, with this base fee, cannot hold of accounts to which nothing happened for as long as
-    /// transactions are kept. Returns how many there were.
+    /// Removes the transactions that a next block with this base fee cannot include, of accounts without activity for
+    /// [`PoolLimits::lifetime`]. Returns their number.
     pub fn expire(&self, base_fee: u64) -> usize {
         let now = self.clock.now_ms();
         let inner = &mut *self.inner.lock();
@@ -288,67 +289,68 @@ impl Pool {
         idle.into_iter().map(|address| inner.expire(address, base_fee)).sum()
     }
 
-    /// The transaction with this hash.
+    /// Returns the transaction with this hash.
     pub fn get(&self, hash: B256) -> Option<Arc<Pooled>> {
         let inner = self.inner.lock();
         let (address, nonce) = inner.by_hash.get(&hash)?;
         inner.senders.get(address)?.get(*nonce).cloned()
     }
 
-    /// The nonce after the account's executable transactions, if it has any in the pool.
+    /// Returns the nonce after the account's executable transactions, if any are in the pool.
     pub fn pending_nonce(&self, address: Address) -> Option<u64> {
         self.inner.lock().senders.get(&address).map(Sender::pending_nonce)
     }
 
-    /// Everything, by sender and nonce, and whether it is executable.
+    /// Returns all transactions by sender and nonce, each with whether it is executable.
     pub fn content(&self) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         inner.senders.values().flat_map(|sender| sender.all().map(|(pooled, ready)| (pooled.clone(), ready))).collect()
     }
 
-    /// The transactions of one account by nonce, each with whether it is executable.
+    /// Returns the transactions of one account by nonce, each with whether it is executable.
     pub fn content_of(&self, address: Address) -> Vec<(Arc<Pooled>, bool)> {
         let inner = self.inner.lock();
         let sender = inner.senders.get(&address).into_iter();
         sender.flat_map(Sender::all).map(|(pooled, ready)| (pooled.clone(), ready)).collect()
     }
 
-    /// How many transactions are executable, and how many wait for another one of their sender.
+    /// Returns the number of executable transactions and the number of queued ones.
     pub fn counts(&self) -> (usize, usize) {
         let inner = self.inner.lock();
         let executable = inner.ready.transactions();
         (executable, inner.by_hash.len().saturating_sub(executable))
     }
 
-    /// Hashes of the transactions that arrived since there had been `seen` arrivals, and how many there have been now.
+    /// Returns the hashes of the transactions that arrived since there were `seen` arrivals, and the present number of
+    /// arrivals.
     pub fn arrivals_since(&self, seen: u64) -> (Vec<B256>, u64) {
         let inner = self.inner.lock();
         let new = inner.arrivals.saturating_sub(seen).min(inner.recent.len() as u64) as usize;
         (inner.recent.range(inner.recent.len() - new..).copied().collect(), inner.arrivals)
     }
 
-    /// How many transactions there are.
+    /// Returns the number of transactions.
     pub fn len(&self) -> usize {
         self.inner.lock().by_hash.len()
     }
 
-    /// Whether there are none.
+    /// Returns whether the pool is empty.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// A number that changes with every change.
+    /// Returns a number that increases with every change.
     pub fn version(&self) -> u64 {
         self.inner.lock().version
     }
 }
 
-impl Inner {
-    fn usage(&self) -> Usage {
-        Usage { count: self.by_hash.len(), bytes: self.bytes }
+impl PoolState {
+    fn usage(&self) -> PoolUsage {
+        PoolUsage { count: self.by_hash.len(), bytes: self.bytes }
     }
 
-    fn take(&mut self, hash: B256) -> Option<Slot> {
+    fn take(&mut self, hash: B256) -> Option<PoolSlot> {
         let (address, nonce) = *self.by_hash.get(&hash)?;
         let slot = self.change(address, |sender| sender.remove(nonce))??;
         self.forget(&slot.pooled);
@@ -356,7 +358,7 @@ impl Inner {
         Some(slot)
     }
 
-    /// Changes an account's transactions; the others of the account keep their place in the ranking or get another one.
+    /// Changes an account's transactions and updates the ranking of those whose executability changed with it.
     fn change<R>(&mut self, address: Address, change: impl FnOnce(&mut Sender) -> R) -> Option<R> {
         let sender = self.senders.get_mut(&address)?;
         let before = sender.pending_nonce();
@@ -368,7 +370,7 @@ impl Inner {
         Some(result)
     }
 
-    /// Gives a transaction its place in the ranking.
+    /// Adds a transaction to the ranking.
     fn rank(&mut self, pooled: &Pooled) {
         if let Some(ranking) = &mut self.ranking {
             let sender = self.senders.get(&pooled.transaction.sender);
@@ -376,7 +378,7 @@ impl Inner {
         }
     }
 
-    /// A transaction was taken from its account.
+    /// Removes a transaction, already removed from its account, from the indexes.
     fn forget(&mut self, pooled: &Pooled) {
         self.by_hash.remove(&pooled.transaction.hash());
         self.ready.remove_awaited(pooled.transaction.sender, pooled.nonce());
@@ -392,7 +394,7 @@ impl Inner {
     }
 }
 
-/// Roughly what a transaction takes in memory.
+/// Returns the approximate size of a transaction in memory, in bytes.
 fn bytes_of(transaction: &Transaction, sidecar: Option<&BlobTransactionSidecarVariant>) -> usize {
     let sidecar = sidecar.map_or(0, Encodable7594::encode_7594_len);
     OVERHEAD + transaction.envelope.encode_2718_len() + sidecar

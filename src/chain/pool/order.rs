@@ -1,4 +1,4 @@
-//! The order in which transactions go into a block.
+//! The order of transactions in a block.
 
 use std::{
     cmp::{Ordering, Reverse},
@@ -10,8 +10,8 @@ use alloy_consensus::Transaction as _;
 
 use super::Pooled;
 
-/// Merges the queues of senders, each already in order of nonce: always the one that pays the highest tip next, equal
-/// ones in the order of arrival. A queue ends where a transaction pays less than the base fee.
+/// Merges the senders' queues, each in order of nonce: the highest tip comes next, equal tips in order of arrival. A
+/// queue ends at the first transaction that does not pay the base fee.
 pub(super) fn merge<'a>(
     mut queues: Vec<impl Iterator<Item = &'a Arc<Pooled>>>,
     base_fee: u64,

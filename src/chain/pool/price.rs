@@ -1,11 +1,11 @@
-//! What a transaction may cost, and whether one pays enough more than another.
+//! The maximum cost of a transaction, and the price of a replacement.
 
 use alloy_consensus::{Transaction as _, TxType};
 use alloy_primitives::U256;
 
 use crate::block::Transaction;
 
-/// Value, gas at the highest price and blob gas at the highest price.
+/// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob fee cap, in wei.
 pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     let tx = &transaction.envelope;
     let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
@@ -14,13 +14,13 @@ pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     tx.value().saturating_add(gas).saturating_add(blobs)
 }
 
-/// The most that a transaction tips and the most that it pays altogether, in wei per gas.
+/// Returns a transaction's tip cap and fee cap, in wei per gas.
 pub(super) fn prices(transaction: &Transaction) -> (u128, u128) {
     let tx = &transaction.envelope;
     (tx.max_priority_fee_per_gas().unwrap_or_else(|| tx.max_fee_per_gas()), tx.max_fee_per_gas())
 }
 
-/// Whether `new` pays enough more than `old` to take its place: 10 % in every price, twice as much for blobs.
+/// Returns whether `new` pays enough to replace `old`: 10 % more in every price, or 100 % more for a blob transaction.
 pub(super) fn outbids(new: &Transaction, old: &Transaction) -> bool {
     let percent = if old.envelope.tx_type() == TxType::Eip4844 { 200 } else { 110 };
     let prices = |tx: &Transaction| {

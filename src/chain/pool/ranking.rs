@@ -1,8 +1,8 @@
-//! Which transaction of a full pool pays least.
+//! The order in which a full pool evicts transactions.
 //!
-//! A transaction pays its block the lesser of its tip and of what its fee cap leaves above the base fee. The least
-//! paying one of many is therefore the one with the lowest tip or the one with the lowest cap, whatever the base fee:
-//! two orders that no new base fee disturbs are enough.
+//! A transaction's effective tip is the lesser of its tip cap and of its fee cap less the base fee. The lowest
+//! effective tip of many is therefore that of the transaction with the lowest tip cap or of the one with the lowest fee
+//! cap. Two orders that do not depend on the base fee are enough to find it.
 
 use std::{cmp::Reverse, collections::BTreeSet, sync::Arc};
 
@@ -13,9 +13,9 @@ use super::{Pooled, price::prices};
 /// The value of a transaction to a full pool: the least one is evicted first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Worth {
-    /// Whether nothing but a block is missing. A transaction that waits for another one goes first.
+    /// Whether the transaction is executable. Queued transactions are evicted first.
     pub(super) executable: bool,
-    /// Wei per gas that a block gets of it; negative if the base fee is higher than its cap.
+    /// Effective tip in wei per gas; negative if the base fee is above the fee cap.
     tip: i128,
 }
 
@@ -26,15 +26,15 @@ impl Worth {
     }
 }
 
-/// All transactions of a pool by what they pay.
+/// All transactions of a pool by price.
 #[derive(Debug)]
 pub(super) struct Ranking {
-    /// Those that wait for another transaction of their sender.
+    /// Transactions that wait for another one of their sender.
     queued: Prices,
     executable: Prices,
 }
 
-/// A price, the position in the order of arrival, of which the newest goes first, and the sender.
+/// A price, the reversed position in the order of arrival (the newest is evicted first), and the sender.
 type Key = (u128, Reverse<u64>, Address);
 
 #[derive(Debug)]
@@ -44,13 +44,13 @@ struct Prices {
 }
 
 impl Ranking {
-    /// The ranking of transactions, each with whether it is executable.
+    /// Ranks transactions, each given with whether it is executable.
     pub(super) fn of<'a>(all: impl Iterator<Item = (&'a Arc<Pooled>, bool)>) -> Self {
         let (executable, queued): (Vec<_>, Vec<_>) = all.partition(|(_, executable)| *executable);
         Self { queued: Prices::of(&queued), executable: Prices::of(&executable) }
     }
 
-    /// Adds a transaction, or moves it if it was there already.
+    /// Adds a transaction, or moves it if it is already ranked.
     pub(super) fn place(&mut self, pooled: &Pooled, executable: bool) {
         let (to, from) = match executable {
             true => (&mut self.executable, &mut self.queued),
@@ -65,7 +65,7 @@ impl Ranking {
         self.executable.remove(pooled);
     }
 
-    /// The transaction that pays least, of those that are queued if there are any: what it is worth, and its sender.
+    /// Returns the worth and the sender of the transaction that is evicted first.
     pub(super) fn worst(&self, base_fee: u64) -> Option<(Worth, Address)> {
         let of = |prices: &Prices, executable| {
             let (tip, sender) = prices.worst(base_fee)?;
@@ -100,7 +100,7 @@ impl Prices {
     }
 }
 
-/// A transaction's place in the order of tips and in that of caps.
+/// Returns a transaction's keys in the order of tip caps and in that of fee caps.
 fn keys(pooled: &Pooled) -> (Key, Key) {
     let ((tip, cap), arrival, sender) =
         (prices(&pooled.transaction), Reverse(pooled.arrival), pooled.transaction.sender);

@@ -1,8 +1,8 @@
-//! What the next block can hold: senders whose next transaction is executable, by its fee cap, and the submitters that
-//! wait for a block.
+//! The index of ready senders, ordered by the fee cap of their next executable transaction, and of submitters that wait
+//! for a block.
 //!
-//! Base fees change from block to block, and anybody can have transactions wait for a lower one at no cost. The caps
-//! are ordered, so that a block looks at the senders only that can pay its base fee.
+//! Base fees change from block to block, and queueing transactions below the base fee costs nothing. The index is
+//! ordered by fee cap so that building a block visits only the senders that can pay its base fee.
 
 use std::{collections::BTreeSet, sync::Arc};
 
@@ -10,27 +10,27 @@ use alloy_consensus::Transaction as _;
 use alloy_primitives::Address;
 
 use super::{
-    Inner, Pool, Pooled, order,
-    sender::{Sender, Standing},
+    Pool, PoolState, Pooled, order,
+    sender::{ReadyEntry, Sender},
 };
 use crate::chain::SubmitError;
 
-/// Senders that a list has room for from the beginning.
+/// Initial capacity of a list of senders.
 const FEW: usize = 64;
 
-/// The index of all senders.
+/// The index of ready senders.
 #[derive(Debug, Default)]
-pub(super) struct Ready {
-    /// The fee cap of each sender's next transaction, in wei per gas, and the sender.
+pub(super) struct ReadyIndex {
+    /// Fee cap of each sender's next transaction, in wei per gas, and the sender.
     by_cap: BTreeSet<(u128, Address)>,
-    /// Executable transactions of all senders.
+    /// Number of executable transactions of all senders.
     transactions: usize,
-    /// Senders and nonces of the transactions whose submitters wait.
+    /// Sender and nonce of each transaction whose submitter waits.
     awaited: BTreeSet<(Address, u64)>,
 }
 
-impl Ready {
-    /// Executable transactions of all senders, whatever they pay.
+impl ReadyIndex {
+    /// Returns the number of executable transactions of all senders, whatever they pay.
     pub(super) fn transactions(&self) -> usize {
         self.transactions
     }
@@ -43,7 +43,7 @@ impl Ready {
         self.awaited.remove(&(sender, nonce));
     }
 
-    fn update(&mut self, sender: Address, before: Standing, now: Standing) {
+    fn update(&mut self, sender: Address, before: ReadyEntry, now: ReadyEntry) {
         self.transactions = self.transactions + now.transactions - before.transactions;
         if before.cap != now.cap {
             before.cap.map(|cap| self.by_cap.remove(&(cap, sender)));
@@ -51,17 +51,17 @@ impl Ready {
         }
     }
 
-    /// The senders whose next transaction pays this base fee.
+    /// Iterates over the senders whose next transaction pays this base fee.
     fn affordable(&self, base_fee: u64) -> impl Iterator<Item = &Address> {
         self.by_cap.range((u128::from(base_fee), Address::ZERO)..).map(|(_, sender)| sender)
     }
 }
 
-impl Inner {
-    /// Brings `senders` and `ready` in line after an account's transactions changed.
+impl PoolState {
+    /// Updates the index after an account's transactions changed, and removes the account if none are left.
     pub(super) fn tidy(&mut self, address: Address) {
         let Some(sender) = self.senders.get_mut(&address) else { return };
-        let (before, now) = sender.update_standing();
+        let (before, now) = sender.update_ready_entry();
         self.ready.update(address, before, now);
         if sender.is_empty() {
             self.senders.remove(&address);
@@ -70,8 +70,8 @@ impl Inner {
 }
 
 impl Pool {
-    /// What can be executed next, best paying first, the transactions of each sender in order, equal ones in the
-    /// order of arrival. At most `limit` transactions.
+    /// Returns up to `limit` transactions for the next block: highest tip first, each sender's in order of nonce, equal
+    /// tips in order of arrival.
     pub fn executable(&self, base_fee: u64, limit: usize) -> Vec<Arc<Pooled>> {
         let inner = self.inner.lock();
         let mut queues = Vec::with_capacity(inner.ready.by_cap.len().min(FEW));
@@ -80,13 +80,13 @@ impl Pool {
         order::merge(queues, base_fee, limit)
     }
 
-    /// Whether [`executable`](Self::executable) would return anything.
+    /// Returns whether [`executable`](Self::executable) would return any transaction.
     pub fn has_executable(&self, base_fee: u64) -> bool {
         self.inner.lock().ready.affordable(base_fee).next().is_some()
     }
 
-    /// Whether at most so many senders have something ready that pays the base fee, and it allows itself at most so
-    /// much gas.
+    /// Returns whether the transactions that are ready and pay the base fee come from no more than `senders` accounts
+    /// and have gas limits of no more than `gas` in total.
     pub fn has_little_ready(&self, base_fee: u64, senders: usize, gas: u64) -> bool {
         let inner = self.inner.lock();
         let mut left = gas;
@@ -101,11 +101,12 @@ impl Pool {
         })
     }
 
-    /// Answers the submitters of transactions that the next block cannot hold after all: the base fee rose above what
-    /// they or those before them pay, or one before them is gone. The transactions stay.
+    /// Answers the submitters of transactions that the next block can no longer include because the base fee rose above
+    /// their fee cap or that of an earlier one, or because an earlier one was removed. The transactions stay in the
+    /// pool.
     pub fn release_unaffordable(&self, base_fee: u64) {
         let mut guard = self.inner.lock();
-        let Inner { senders, ready, .. } = &mut *guard;
+        let PoolState { senders, ready, .. } = &mut *guard;
         ready.awaited.retain(|(address, nonce)| {
             let Some(sender) = senders.get_mut(address) else { return false };
             let stays = sender.can_include(*nonce, base_fee);
@@ -116,7 +117,7 @@ impl Pool {
         });
     }
 
-    /// Takes out the transactions whose submitters wait, and answers these. Transactions that were acknowledged stay.
+    /// Removes the transactions whose submitters wait, and answers these with an error. Acknowledged transactions stay.
     pub fn refuse_awaited(&self, reason: impl Fn() -> SubmitError) {
         let mut guard = self.inner.lock();
         let awaited: Vec<_> = guard.ready.awaited.iter().copied().collect();

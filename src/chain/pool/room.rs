@@ -1,24 +1,24 @@
-//! What a pool lets go of: for transactions that pay more when it is full, and after a time.
+//! Eviction from a full pool, and expiry.
 
 use alloy_primitives::Address;
 
 use super::{
-    Inner, Pooled,
+    PoolState, Pooled,
     ranking::{Ranking, Worth},
-    sender::{Sender, Slot, Usage},
+    sender::{PoolSlot, PoolUsage, Sender},
 };
 use crate::chain::SubmitError;
 
-/// A transaction that wants to get in.
-pub(super) struct Newcomer<'a> {
+/// A transaction to be added.
+pub(super) struct Incoming<'a> {
     pub(super) pooled: &'a Pooled,
     pub(super) worth: Worth,
-    /// Bytes of the transaction that it replaces.
+    /// Size of the transaction that it replaces, in bytes.
     pub(super) replaces: Option<usize>,
 }
 
-impl Usage {
-    fn with(self, new: &Newcomer<'_>) -> Self {
+impl PoolUsage {
+    fn with(self, new: &Incoming<'_>) -> Self {
         let count = self.count + usize::from(new.replaces.is_none());
         Self { count, bytes: self.bytes + new.pooled.bytes - new.replaces.unwrap_or(0) }
     }
@@ -33,13 +33,13 @@ impl Usage {
     }
 }
 
-impl Inner {
-    /// Takes out what a transaction displaces, so that all limits hold once it is in; nothing, if it cannot get in.
-    /// What is taken out is always the last of its account: no other transaction loses its predecessor.
-    pub(super) fn make_room(&mut self, new: &Newcomer<'_>, base_fee: u64) -> Result<(), SubmitError> {
-        let mut gone = Vec::new();
-        let made = self.displace(new, base_fee, &mut gone);
-        for slot in gone {
+impl PoolState {
+    /// Evicts the transactions that `new` displaces, so that all limits hold once it is added. Evicts none if `new` is
+    /// rejected. An evicted transaction is always the last one of its account, so that no other loses its predecessor.
+    pub(super) fn make_room(&mut self, new: &Incoming<'_>, base_fee: u64) -> Result<(), SubmitError> {
+        let mut evicted = Vec::new();
+        let made = self.displace(new, base_fee, &mut evicted);
+        for slot in evicted {
             let sender = slot.pooled.transaction.sender;
             match &made {
                 Ok(()) => {
@@ -53,7 +53,7 @@ impl Inner {
         made
     }
 
-    fn displace(&mut self, new: &Newcomer<'_>, base_fee: u64, gone: &mut Vec<Slot>) -> Result<(), SubmitError> {
+    fn displace(&mut self, new: &Incoming<'_>, base_fee: u64, evicted: &mut Vec<PoolSlot>) -> Result<(), SubmitError> {
         let (limits, address) = (self.limits, new.pooled.transaction.sender);
         let before = self.senders.get(&address).map(Sender::usage).unwrap_or_default();
         let (mut own, mut all) = (before.with(new), self.usage().with(new));
@@ -61,7 +61,7 @@ impl Inner {
             return Err(SubmitError::PoolFull);
         }
         while own.exceeds(limits.per_account, limits.account_bytes) {
-            // An account's transactions are worth more the sooner their turn comes.
+            // Within an account the transactions with lower nonces are preferred.
             let tail = self.senders.get(&address).and_then(Sender::last);
             if !tail.is_some_and(|(nonce, executable)| nonce > new.pooled.nonce() && !executable) {
                 return Err(SubmitError::AccountLimit { count: before.count, bytes: before.bytes });
@@ -69,7 +69,7 @@ impl Inner {
             let Some(slot) = self.take_last(address) else { break };
             own.remove(&slot.pooled);
             all.remove(&slot.pooled);
-            gone.push(slot);
+            evicted.push(slot);
         }
         while all.exceeds(limits.transactions, limits.bytes) {
             let senders = &self.senders;
@@ -81,20 +81,20 @@ impl Inner {
                     false => SubmitError::Outbid,
                 });
             }
-            // Behind one that pays less it is worth no more than that one.
+            // A transaction is worth no more than an earlier one of its sender, without which it cannot be executed.
             let ahead = |(nonce, _): (u64, bool)| nonce <= new.pooled.nonce();
             if sender == address && self.senders.get(&sender).and_then(Sender::last).is_none_or(ahead) {
                 return Err(SubmitError::Outbid);
             }
             let Some(slot) = self.take_last(sender) else { return Err(SubmitError::PoolFull) };
             all.remove(&slot.pooled);
-            gone.push(slot);
+            evicted.push(slot);
         }
         Ok(())
     }
 
-    /// Takes out an account's last transaction, for the time being.
-    fn take_last(&mut self, address: Address) -> Option<Slot> {
+    /// Removes an account's last transaction provisionally.
+    fn take_last(&mut self, address: Address) -> Option<PoolSlot> {
         let slot = self.change(address, |sender| sender.last().and_then(|(nonce, _)| sender.remove(nonce)))??;
         if let Some(ranking) = &mut self.ranking {
             ranking.remove(&slot.pooled);
@@ -102,15 +102,15 @@ impl Inner {
         Some(slot)
     }
 
-    /// Puts back what was taken out for the time being.
-    fn put(&mut self, slot: Slot) {
+    /// Puts back a transaction that was removed provisionally.
+    fn put(&mut self, slot: PoolSlot) {
         let pooled = slot.pooled.clone();
         let address = pooled.transaction.sender;
         self.change(address, |sender| sender.insert(slot));
         self.rank(&pooled);
     }
 
-    /// Takes out what an account has that the next block cannot hold, see [`Pool::expire`](super::Pool::expire).
+    /// Removes an account's transactions that the next block cannot include, see [`Pool::expire`](super::Pool::expire).
     pub(super) fn expire(&mut self, address: Address, base_fee: u64) -> usize {
         let stuck = self.change(address, |sender| sender.take_stuck(base_fee)).unwrap_or_default();
         let count = stuck.len();

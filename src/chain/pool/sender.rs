@@ -1,4 +1,4 @@
-//! The transactions of one account that wait in the pool.
+//! One account's pooled transactions.
 
 use std::{collections::BTreeMap, sync::Arc};
 
@@ -7,30 +7,30 @@ use alloy_primitives::U256;
 use tokio::sync::oneshot;
 
 use super::Pooled;
-use crate::{chain::SubmitError, store::KeptTransaction};
+use crate::{chain::SubmitError, store::PendingTransaction};
 
-/// Who wants to know when a transaction is in a block, or that it never will be.
+/// The channel on which a submitter waits until the transaction is in a block or is rejected.
 pub(super) type Waiter = oneshot::Sender<Result<(), SubmitError>>;
 
-/// A sender's part of the index of those that are ready.
+/// A sender's entry in the index of ready senders.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(super) struct Standing {
-    /// The fee cap of the next transaction, in wei per gas, if there is an executable one.
+pub(super) struct ReadyEntry {
+    /// Fee cap of the next transaction, in wei per gas, if it is executable.
     pub(super) cap: Option<u128>,
-    /// How many transactions are executable.
+    /// Number of executable transactions.
     pub(super) transactions: usize,
 }
 
-/// The share of a limit in use: transactions and bytes.
+/// Usage of a limit: transactions and bytes.
 #[derive(Clone, Copy, Debug, Default)]
-pub(super) struct Usage {
+pub(super) struct PoolUsage {
     pub(super) count: usize,
     pub(super) bytes: usize,
 }
 
-/// A transaction and who waits for it.
+/// A transaction and its waiting submitter.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct PoolSlot {
     pub(super) pooled: Arc<Pooled>,
     pub(super) waiter: Option<Waiter>,
 }
@@ -40,24 +40,24 @@ pub(super) struct Slot {
 pub(super) struct Sender {
     /// The account's next nonce as of the head.
     nonce: u64,
-    /// The first nonce from `nonce` on that is missing.
+    /// The first missing nonce from `nonce` on.
     end: u64,
-    /// What all transactions together may cost.
+    /// The maximum cost of all transactions together, in wei.
     cost: U256,
-    /// Bytes of all transactions together.
+    /// Size of all transactions together, in bytes.
     bytes: usize,
-    /// When a transaction came or went into a block last, in milliseconds since the Unix epoch.
+    /// Time of the last arrival or inclusion of a transaction, in milliseconds since the Unix epoch.
     active: u64,
-    /// What the index of ready senders holds of this one.
-    standing: Standing,
-    slots: BTreeMap<u64, Slot>,
+    /// The sender's current entry in the index of ready senders.
+    ready_entry: ReadyEntry,
+    slots: BTreeMap<u64, PoolSlot>,
 }
 
-impl Slot {
-    /// Tells whoever waits what became of the transaction.
+impl PoolSlot {
+    /// Sends the outcome to the submitter, if it waits.
     pub(super) fn answer(self, outcome: impl FnOnce() -> Result<(), SubmitError>) {
         if let Some(waiter) = self.waiter {
-            // Whoever waited may have gone.
+            // The submitter may have disconnected.
             let _ = waiter.send(outcome());
         }
     }
@@ -75,17 +75,17 @@ impl Sender {
             cost: U256::ZERO,
             bytes: 0,
             active: 0,
-            standing: Standing::default(),
+            ready_entry: ReadyEntry::default(),
             slots: BTreeMap::new(),
         }
     }
 
-    /// Notes that the account did something at this time.
+    /// Records activity of the account.
     pub(super) fn touch(&mut self, now: u64) {
         self.active = self.active.max(now);
     }
 
-    /// When the account did something last.
+    /// Returns the time of the account's last activity, in milliseconds since the Unix epoch.
     pub(super) fn active(&self) -> u64 {
         self.active
     }
@@ -94,16 +94,17 @@ impl Sender {
         self.slots.get(&nonce).map(|slot| &slot.pooled)
     }
 
-    pub(super) fn usage(&self) -> Usage {
-        Usage { count: self.slots.len(), bytes: self.bytes }
+    pub(super) fn usage(&self) -> PoolUsage {
+        PoolUsage { count: self.slots.len(), bytes: self.bytes }
     }
 
-    /// The last nonce that is taken, and whether its transaction can be executed without waiting for another one.
+    /// Returns the highest nonce, and whether its transaction is executable without waiting for another one.
     pub(super) fn last(&self) -> Option<(u64, bool)> {
         self.slots.last_key_value().map(|(nonce, _)| (*nonce, *nonce < self.end))
     }
 
-    /// The transactions that became executable since the pending nonce was `before`, or no longer are, and which of it.
+    /// Returns the transactions whose executability changed since the pending nonce was `before`, and whether they are
+    /// executable now.
     pub(super) fn moved_since(&self, before: u64) -> (impl Iterator<Item = &Arc<Pooled>>, bool) {
         let range = before.min(self.end)..before.max(self.end);
         (self.slots.range(range).map(|(_, slot)| &slot.pooled), self.end > before)
@@ -113,102 +114,103 @@ impl Sender {
         self.slots.is_empty()
     }
 
-    /// What all transactions but the one at `nonce` may cost.
+    /// Returns the maximum cost of all transactions except the one at `nonce`, in wei.
     pub(super) fn cost_without(&self, nonce: u64) -> U256 {
         self.cost - self.get(nonce).map_or(U256::ZERO, |pooled| pooled.cost)
     }
 
-    /// The nonce that the next transaction should have.
+    /// Returns the nonce for the account's next transaction.
     pub(super) fn pending_nonce(&self) -> u64 {
         self.end
     }
 
-    /// Updates what the index of ready senders holds of this one. Returns what it held before and what it holds now.
-    pub(super) fn update_standing(&mut self) -> (Standing, Standing) {
+    /// Updates the sender's entry in the index of ready senders. Returns the previous entry and the new one.
+    pub(super) fn update_ready_entry(&mut self) -> (ReadyEntry, ReadyEntry) {
         let cap = self.executable().next().map(|pooled| pooled.transaction.envelope.max_fee_per_gas());
-        let now = Standing { cap, transactions: (self.end - self.nonce) as usize };
-        (std::mem::replace(&mut self.standing, now), now)
+        let now = ReadyEntry { cap, transactions: (self.end - self.nonce) as usize };
+        (std::mem::replace(&mut self.ready_entry, now), now)
     }
 
-    /// Whether the account's next nonce is already known to be `nonce`, so that nothing changes by advancing to it.
+    /// Returns whether advancing to `nonce` would change nothing.
     pub(super) fn is_at(&self, nonce: u64) -> bool {
         self.nonce == nonce && self.slots.first_key_value().is_none_or(|(first, _)| *first >= nonce)
     }
 
-    /// The transactions that can be executed one after another from here.
+    /// Iterates over the executable transactions, in order of nonce.
     pub(super) fn executable(&self) -> impl Iterator<Item = &Arc<Pooled>> {
         self.slots.range(self.nonce..self.end).map(|(_, slot)| &slot.pooled)
     }
 
-    /// All transactions, and whether each can be executed without waiting for another one to arrive.
+    /// Iterates over all transactions, each with whether it is executable without waiting for another one.
     pub(super) fn all(&self) -> impl Iterator<Item = (&Arc<Pooled>, bool)> {
         self.slots.iter().map(|(nonce, slot)| (&slot.pooled, *nonce < self.end))
     }
 
-    /// Adds a transaction; returns the one it replaces.
-    pub(super) fn insert(&mut self, slot: Slot) -> Option<Slot> {
+    /// Adds a transaction and returns the one that it replaces.
+    pub(super) fn insert(&mut self, slot: PoolSlot) -> Option<PoolSlot> {
         let nonce = slot.pooled.nonce();
         self.cost += slot.pooled.cost;
         self.bytes += slot.pooled.bytes;
         let replaced = self.slots.insert(nonce, slot);
         if let Some(replaced) = &replaced {
-            self.gone(replaced);
+            self.subtract(replaced);
         }
         self.extend();
         replaced
     }
 
-    /// Takes a transaction out; those after it wait for its nonce to be filled again.
-    pub(super) fn remove(&mut self, nonce: u64) -> Option<Slot> {
+    /// Removes a transaction. Later ones are queued until its nonce is filled again.
+    pub(super) fn remove(&mut self, nonce: u64) -> Option<PoolSlot> {
         let slot = self.slots.remove(&nonce)?;
-        self.gone(&slot);
+        self.subtract(&slot);
         if nonce >= self.nonce {
             self.end = self.end.min(nonce);
         }
         Some(slot)
     }
 
-    /// The head's view of the account changed. Returns the transactions whose nonce is used up.
-    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<Slot> {
+    /// Sets the account's nonce as of a new head. Returns the transactions whose nonce is used up.
+    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<PoolSlot> {
         let rest = self.slots.split_off(&nonce);
         let used = std::mem::replace(&mut self.slots, rest);
-        used.values().for_each(|slot| self.gone(slot));
+        used.values().for_each(|slot| self.subtract(slot));
         (self.nonce, self.end) = (nonce, self.end.max(nonce));
         if !used.is_empty() {
             self.touch(now);
         } else {
-            // The nonce may have gone back: then nothing is known to follow it.
+            // The nonce may have decreased in a rollback, and the transactions in between are unknown.
             self.end = nonce;
         }
         self.extend();
         used.into_values().collect()
     }
 
-    /// Whether a block with this base fee can hold the transaction at `nonce` and those before it.
+    /// Returns whether a block with this base fee can include the transaction at `nonce` and those before it.
     pub(super) fn can_include(&self, nonce: u64, base_fee: u64) -> bool {
         let mut before = self.slots.range(self.nonce.min(nonce)..=nonce);
         nonce < self.end && before.all(|(_, slot)| slot.is_affordable(base_fee))
     }
 
-    /// Answers the submitter of the transaction at `nonce`; the transaction stays.
+    /// Answers the submitter of the transaction at `nonce`. The transaction stays in the pool.
     pub(super) fn release(&mut self, nonce: u64) {
         if let Some(waiter) = self.slots.get_mut(&nonce).and_then(|slot| slot.waiter.take()) {
-            // The submitter may have gone.
+            // The submitter may have disconnected.
             let _ = waiter.send(Ok(()));
         }
     }
 
-    /// Takes out what the next block cannot hold: what waits for another transaction or for a lower base fee.
-    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<Slot> {
+    /// Removes the transactions that the next block cannot include: those that wait for another transaction or for a
+    /// lower base fee.
+    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<PoolSlot> {
         let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
         let stuck = self.slots.split_off(&self.end);
-        stuck.values().for_each(|slot| self.gone(slot));
+        stuck.values().for_each(|slot| self.subtract(slot));
         stuck.into_values().collect()
     }
 
-    /// A transaction is no longer among the slots.
-    fn gone(&mut self, slot: &Slot) {
+    /// Subtracts a removed transaction from the totals.
+    fn subtract(&mut self, slot: &PoolSlot) {
         self.cost -= slot.pooled.cost;
         self.bytes -= slot.pooled.bytes;
     }
@@ -221,13 +223,13 @@ impl Sender {
 }
 
 impl Pooled {
-    /// The transaction's nonce.
+    /// Returns the transaction's nonce.
     pub fn nonce(&self) -> u64 {
         self.transaction.envelope.nonce()
     }
 
-    /// What is kept of it on disk.
-    pub(in crate::chain) fn kept(&self) -> KeptTransaction {
-        KeptTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
+    /// Returns the transaction as it is stored on disk.
+    pub(in crate::chain) fn kept(&self) -> PendingTransaction {
+        PendingTransaction { transaction: self.transaction.clone(), sidecar: self.sidecar.clone() }
     }
 }

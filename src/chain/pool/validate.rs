@@ -1,4 +1,4 @@
-//! What a transaction must fulfil before the pool looks at its sender: geth's checks in geth's order.
+//! Stateless validation of a transaction, before the pool reads its sender's account: geth's checks in geth's order.
 
 use alloy_consensus::{Transaction as _, TxType, Typed2718};
 use alloy_eips::eip2718::Encodable2718;
@@ -14,19 +14,19 @@ use crate::{
     evm::{ChainParams, Fork, Rules},
 };
 
-/// The longest encoding of a transaction without blobs that is accepted.
+/// Maximum size of an encoded transaction without its blobs, in bytes.
 const MAX_SIZE: usize = 128 * 1024;
 
-/// The circumstances that a transaction is checked against.
+/// The parameters that transactions are validated against.
 #[derive(Clone, Copy, Debug)]
 pub struct Admission<'a> {
-    /// What holds for every block of the chain.
+    /// The parameters of the chain.
     pub params: &'a ChainParams,
     /// The rules of the next block.
     pub rules: Rules,
     /// The gas limit of the next block.
     pub gas_limit: u64,
-    /// The least tip that is accepted, in wei per gas.
+    /// The minimum tip, in wei per gas.
     pub min_tip: u128,
 }
 

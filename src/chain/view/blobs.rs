@@ -1,4 +1,4 @@
-//! Blobs of the newest transactions that had any: a block has their hashes only, and whoever tests wants to see them.
+//! The blobs of the newest blob transactions. A block holds their hashes only, and tests of rollups want to see them.
 
 use std::{collections::VecDeque, sync::Arc};
 
@@ -8,17 +8,17 @@ use parking_lot::Mutex;
 
 use crate::chain::Pooled;
 
-/// Blobs that are kept, of 128 kB each.
+/// Most blobs that are kept, of 128 KiB each.
 const MAX_BLOBS: usize = 512;
 
-/// The newest transactions with blobs.
+/// A bounded cache of the newest blob transactions.
 #[derive(Debug, Default)]
-pub struct Blobs(Mutex<Kept>);
+pub struct Blobs(Mutex<KeptBlobs>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptBlobs {
     transactions: VecDeque<Arc<Pooled>>,
-    /// How many blobs they have.
+    /// Number of blobs of all `transactions`.
     count: usize,
 }
 
@@ -42,14 +42,14 @@ impl Blobs {
         }
     }
 
-    /// The blobs of a transaction, in order; none if they are not kept or it has none.
+    /// Returns the blobs of a transaction, in order, or `None` if it has none or they are no longer kept.
     pub fn of_transaction(&self, hash: B256) -> Option<Vec<Blob>> {
         let kept = self.0.lock();
         let found = kept.transactions.iter().rev().find(|pooled| pooled.transaction.hash() == hash)?;
         found.sidecar.as_deref().map(|sidecar| blobs_of(sidecar).to_vec())
     }
 
-    /// The blob with this versioned hash, if it is kept.
+    /// Returns the blob with this versioned hash, if it is kept.
     pub fn with_hash(&self, hash: B256) -> Option<Blob> {
         use alloy_consensus::Transaction as _;
         self.0.lock().transactions.iter().rev().find_map(|pooled| {

@@ -11,32 +11,32 @@ use crate::{
     state::State,
 };
 
-/// How clients name a block.
+/// A block as clients name it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum BlockId {
     /// The newest block.
     Latest,
-    /// The block that would come next.
+    /// The block that would be sealed next.
     Pending,
-    /// The first block.
+    /// The genesis block.
     Earliest,
-    /// A block that will not be reorganised: on a chain with instant finality the newest.
+    /// The safe block: with instant finality the newest one.
     Safe,
-    /// A block that is final: on a chain with instant finality the newest.
+    /// The finalized block: with instant finality the newest one.
     Finalized,
     /// By height.
     Number(u64),
-    /// By hash (EIP-1898). Every block that is held is canonical.
+    /// By hash (EIP-1898). All blocks that are held are canonical.
     Hash(B256),
 }
 
-/// A block cannot be looked at.
+/// An error of looking up a block and its state.
 #[derive(Debug, thiserror::Error)]
 pub enum ViewError {
-    /// There is no such block.
+    /// The block does not exist.
     #[error("header not found")]
     NotFound,
-    /// Its state is older than what is held.
+    /// The block's state is older than the history that is held.
     #[error(transparent)]
     Pruned(#[from] Pruned),
     /// The pending block could not be built.
@@ -44,38 +44,38 @@ pub enum ViewError {
     Pending(#[from] BlockError),
 }
 
-/// The chain as of one block: everything that a call or a read of state needs.
+/// The chain as of one block: everything that a call or a state read needs.
 #[derive(Clone, Debug)]
 pub struct View {
-    /// The head that the block was looked up in.
+    /// The head that the block was found in.
     pub head: Arc<Head>,
     /// The block.
     pub block: Arc<Block>,
     /// The state after it.
     pub state: State,
-    /// The circumstances of a call that sees itself in this block.
+    /// The block environment that a call runs in.
     pub environment: Environment,
 }
 
 impl View {
-    /// The chain as of the newest block of `head`.
+    /// Returns the chain as of the newest block of `head`.
     pub fn newest(head: Arc<Head>) -> Self {
         Self { environment: head.environment(), block: head.block.clone(), state: head.state.clone(), head }
     }
 
-    /// The chain as of the block of `head` with this number.
+    /// Returns the chain as of the block of `head` with this number.
     pub fn after(head: Arc<Head>, number: u64) -> Result<Self, ViewError> {
         let block = head.block(number).ok_or(ViewError::NotFound)?.clone();
         Self::of(head, block)
     }
 
-    /// The chain as of `block`, which is one of the chain of `head`, in memory or not.
+    /// Returns the chain as of `block`, a canonical block of `head`, in memory or not.
     pub fn of(head: Arc<Head>, block: Arc<Block>) -> Result<Self, ViewError> {
         let state = head.state_after(block.number())?;
         Ok(Self { environment: head.environment_of(&block), block, state, head })
     }
 
-    /// Where a call runs.
+    /// Returns the context in which a call runs.
     pub fn call_context<'a>(&'a self, overrides: &'a StateOverrides, gas_cap: u64) -> CallContext<'a> {
         CallContext {
             chain: &self.head.params,

@@ -1,5 +1,5 @@
-//! States of blocks in memory that were built when somebody asked for them: who asks once often asks again, or for the
-//! block after.
+//! A cache of states that were rebuilt for a request: clients that read one state often read it again, or the one after
+//! the next block.
 
 use std::collections::VecDeque;
 
@@ -8,15 +8,15 @@ use parking_lot::Mutex;
 
 use crate::state::State;
 
-/// States that are held at most. Each takes what a few thousand changes take in the trie.
+/// Most states that are held. Each takes the memory of a few thousand changes in the trie.
 const STATES: usize = 4;
 
-/// States after blocks, by the hash and number of the block. The one asked for last comes last.
+/// States after blocks, with the number and hash of the block. The most recently used comes last.
 #[derive(Debug, Default)]
 pub(super) struct BuiltStates(Mutex<VecDeque<(u64, B256, State)>>);
 
 impl BuiltStates {
-    /// The state after the newest block from `first` to `last` that is held and is `known` under its number.
+    /// Returns the state after the newest block from `first` to `last` that is held and that `known` accepts.
     pub(in crate::chain) fn newest(
         &self,
         first: u64,
@@ -33,7 +33,7 @@ impl BuiltStates {
         Some((number, state))
     }
 
-    /// Holds a state, in the place of the one that nobody asked for the longest.
+    /// Adds a state and evicts the least recently used one.
     pub(in crate::chain) fn insert(&self, number: u64, hash: B256, state: State) {
         let mut held = self.0.lock();
         if held.iter().any(|(_, known, _)| *known == hash) {

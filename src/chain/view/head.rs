@@ -1,11 +1,11 @@
-//! What a reader sees: the newest block, the state after it, and the recent past. Immutable.
+//! The head that readers see: the newest block, the state after it, and recent history. Immutable.
 
 use std::sync::Arc;
 
 use alloy_consensus::Header;
 use alloy_primitives::{B256, U256, keccak256};
 
-use super::{built_states::BuiltStates, spine::Spine, trail::Trail};
+use super::{built_states::BuiltStates, held_blocks::HeldBlocks, persistent_list::PersistentList};
 use crate::{
     block::Block,
     chain::block::{fees, header},
@@ -14,72 +14,72 @@ use crate::{
     store::{History, LogKey, OldState, OldStateError},
 };
 
-/// States of so many newest blocks are held as they are, as long as these changed no more than the second number of
-/// accounts and slots.
+/// The number of newest blocks whose states are held unchanged, as long as these blocks changed no more than
+/// `RECENT_CHANGES` accounts and slots.
 const RECENT_STATES: u64 = 128;
 const RECENT_CHANGES: usize = 1 << 15;
-/// Of older states one is held for every so many changes; the others are built from it when asked for.
+/// The number of changes between two older states that are held; states in between are rebuilt from them on request.
 const STATE_INTERVAL: usize = 1 << 12;
 
 /// One version of the chain.
 #[derive(Clone, Debug)]
 pub struct Head {
-    /// What holds for every block.
+    /// The parameters of the chain.
     pub params: Arc<ChainParams>,
-    /// The first block.
+    /// The genesis block.
     pub genesis: Arc<Block>,
     /// The newest block.
     pub block: Arc<Block>,
-    /// The state now: after the newest block, and what development methods changed since.
+    /// The current state: the one after the newest block, with later edits by development methods.
     pub state: State,
-    /// The changes of development methods since the newest block.
+    /// Edits by development methods since the newest block.
     edits: Vec<Arc<Changes>>,
-    trail: Trail,
-    past: Spine<Past>,
-    recent: Recent,
-    /// States that were built lately, of this head and of others.
+    blocks: HeldBlocks,
+    records: PersistentList<StateRecord>,
+    recent: RecentStates,
+    /// Recently rebuilt states, shared by all heads.
     built: Arc<BuiltStates>,
     /// Rough size of the history in memory.
     bytes: usize,
-    /// What is older, on a chain that is on disk.
+    /// Older history, on a chain with a data directory.
     archive: Option<Arc<History>>,
-    /// How many heads were published before this one.
+    /// Number of heads that were published before this one.
     version: u64,
 }
 
-/// The newest blocks, whose states are all held.
+/// The range of newest blocks whose states are all held.
 #[derive(Clone, Copy, Debug)]
-struct Recent {
+struct RecentStates {
     first: u64,
-    /// Accounts and slots that these blocks changed.
+    /// Number of accounts and slots that these blocks changed.
     changed: usize,
-    /// Accounts and slots that changed between the newest state that is held of those before, and `first`.
+    /// Number of accounts and slots that changed between the newest older state that is held and `first`.
     since_held: usize,
 }
 
-/// The state side of one block of the history.
+/// The state changes of one block of the history.
 #[derive(Clone, Debug)]
-struct Past {
-    /// What leads from the state after the block before to the one after this.
+struct StateRecord {
+    /// The changes from the state after the parent to the state after this block.
     changes: Vec<Arc<Changes>>,
-    /// The state after this block, if it is one of those that are held.
+    /// The state after this block, if it is held.
     state: Option<State>,
-    /// How many accounts and slots the block changed.
+    /// Number of accounts and slots that the block changed.
     changed: usize,
-    /// Roughly the memory that the block takes with its receipts and changes.
+    /// Approximate size in memory of the block with its receipts and changes, in bytes.
     weight: usize,
-    /// Whether development methods had changed the state by then.
+    /// Whether the recorded state includes later edits by development methods, so that it is not the block's own.
     edited: bool,
-    /// What held for the block: development methods change that as well.
+    /// The chain's parameters at this block: development methods can change them.
     params: Arc<ChainParams>,
 }
 
-/// How much of the past a head holds.
+/// Limits of the history that a head holds in memory.
 #[derive(Clone, Copy, Debug)]
 pub struct HistoryLimits {
-    /// Blocks with their receipts and states.
+    /// Number of blocks with their receipts and states.
     pub blocks: u64,
-    /// Rough size in bytes.
+    /// Approximate size in bytes.
     pub bytes: usize,
 }
 
@@ -89,26 +89,45 @@ impl Default for HistoryLimits {
     }
 }
 
-/// A block's state is older than what is held.
+/// The error for a block whose state is older than the history that is held.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("state of block {0} is not available")]
 pub struct Pruned(pub u64);
 
 impl Head {
-    /// A chain of one block.
+    /// Returns the head of a chain of one block.
     pub fn genesis(params: Arc<ChainParams>, block: Arc<Block>, state: State) -> Self {
-        let mut trail = Trail::starting_at(block.number());
-        let mut past = Spine::starting_at(block.number());
-        trail.push(block.clone());
+        let mut blocks = HeldBlocks::starting_at(block.number());
+        let mut records = PersistentList::starting_at(block.number());
+        blocks.push(block.clone());
         let (held, own) = (Some(state.clone()), params.clone());
-        past.push(Past { changes: Vec::new(), state: held, changed: 0, weight: 0, edited: false, params: own });
-        let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
+        records.push(StateRecord {
+            changes: Vec::new(),
+            state: held,
+            changed: 0,
+            weight: 0,
+            edited: false,
+            params: own,
+        });
+        let recent = RecentStates { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
-        Self { params, genesis, block, state, edits, trail, past, recent, built, bytes: 0, archive: None, version: 0 }
+        Self {
+            params,
+            genesis,
+            block,
+            state,
+            edits,
+            blocks,
+            records,
+            recent,
+            built,
+            bytes: 0,
+            archive: None,
+            version: 0,
+        }
     }
 
-    /// A chain that goes on after `block`, with the newest blocks before it, oldest first. Of their states nothing is
-    /// known.
+    /// Returns a head at `block`, with the newest blocks `before` it, oldest first. The states of those are not known.
     pub fn resumed(
         params: Arc<ChainParams>,
         genesis: Arc<Block>,
@@ -117,119 +136,118 @@ impl Head {
         state: State,
     ) -> Self {
         let mut head = Self::genesis(params, block.clone(), state);
-        let mut trail = Trail::starting_at(before.first().unwrap_or(&block).number());
-        before.into_iter().chain([block]).for_each(|block| trail.push(block));
-        (head.genesis, head.trail) = (genesis, trail);
+        let mut blocks = HeldBlocks::starting_at(before.first().unwrap_or(&block).number());
+        before.into_iter().chain([block]).for_each(|block| blocks.push(block));
+        (head.genesis, head.blocks) = (genesis, blocks);
         head
     }
 
-    /// The same, where development methods changed the state since the newest block, and nobody knows how: of that block
-    /// this is not the state.
+    /// Marks the state as edited since the newest block by changes that are not known, so that it is never taken for
+    /// the state after that block.
     pub(in crate::chain) fn with_unknown_edits(mut self) -> Self {
         let number = self.number();
-        if let Some(past) = self.past.get(number).cloned() {
-            self.past.replace(number, Past { edited: true, ..past });
+        if let Some(record) = self.records.get(number).cloned() {
+            self.records.replace(number, StateRecord { edited: true, ..record });
         }
         self
     }
 
-    /// Rough size in memory of the blocks that are held, with their receipts and what they changed, in bytes.
+    /// Returns the approximate size of the blocks that are held, with their receipts and changes, in bytes.
     pub fn held_bytes(&self) -> usize {
         self.bytes
     }
 
-    /// The same chain, with a history to look up what memory does not hold.
+    /// Attaches the history on disk, which serves what memory does not hold.
     pub(in crate::chain) fn with_archive(self, archive: Arc<History>) -> Self {
         Self { archive: Some(archive), ..self }
     }
 
-    /// The newest block's height.
+    /// Returns the number of the newest block.
     pub fn number(&self) -> u64 {
         self.block.number()
     }
 
-    /// The oldest block that is held besides the first one.
+    /// Returns the number of the oldest block that is held in memory, apart from the genesis block.
     pub fn oldest(&self) -> u64 {
-        self.trail.first()
+        self.blocks.first()
     }
 
-    /// What led to each block from `number` on: what development methods did since the block before, then the block.
+    /// Iterates over the changes of each block from `number` on: edits since the parent first, then the block's own.
     pub fn changes_from(&self, number: u64) -> impl Iterator<Item = &[Arc<Changes>]> {
-        self.past.iter_from(number).map(|past| past.changes.as_slice())
+        self.records.iter_from(number).map(|record| record.changes.as_slice())
     }
 
-    /// What development methods did since the newest block.
+    /// Returns the edits by development methods since the newest block.
     pub fn edits(&self) -> &[Arc<Changes>] {
         &self.edits
     }
 
-    /// How many heads were published before this one: of two heads the one with the larger number is the later one,
-    /// whatever blocks they have.
+    /// Returns the number of heads that were published before this one. Of two heads the one with the larger version is
+    /// the later one, whatever its blocks are.
     pub fn version(&self) -> u64 {
         self.version
     }
 
-    /// The same, published after `before`.
+    /// Gives the head the version that follows `before`.
     pub(in crate::chain) fn after(mut self, before: &Self) -> Self {
         self.version = before.version + 1;
         self
     }
 
-    /// The recent blocks.
-    pub fn trail(&self) -> &Trail {
-        &self.trail
+    /// Returns the blocks that are held in memory.
+    pub fn held_blocks(&self) -> &HeldBlocks {
+        &self.blocks
     }
 
-    /// The block with this number.
+    /// Returns the block with this number, if memory holds it.
     pub fn block(&self, number: u64) -> Option<&Arc<Block>> {
-        self.trail.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
+        self.blocks.get(number).or_else(|| Some(&self.genesis).filter(|genesis| genesis.number() == number))
     }
 
-    /// The same, also of blocks that memory no longer holds, on a chain that is on disk.
+    /// Returns the block with this number, from memory or else from disk.
     pub(in crate::chain) fn any_block(&self, number: u64) -> Option<Arc<Block>> {
         self.block(number).cloned().or_else(|| self.archive.as_ref()?.block(number))
     }
 
-    /// The blocks from `number` on, oldest first.
+    /// Iterates over the blocks from `number` on, oldest first.
     pub fn blocks_from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
-        self.trail.from(number)
+        self.blocks.from(number)
     }
 
-    /// Those of the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest
-    /// first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
+    /// oldest first.
     pub fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
-        self.trail.candidates(from, to, wanted)
+        self.blocks.candidates(from, to, wanted)
     }
 
-    /// The state after the block with this number. One that is not held is built, at the cost of a few thousand changes
-    /// beyond those of the block itself; one that is older than what memory holds is read from disk piece by piece, and
-    /// has no roots.
+    /// Returns the state after the block with this number. A state that is not held is rebuilt, at the cost of applying
+    /// a few thousand changes. A state older than the history in memory is read from disk on demand and has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
-        let edited = number < self.number() && self.past.get(number).is_some_and(|past| past.edited);
+        let edited = number < self.number() && self.records.get(number).is_some_and(|record| record.edited);
         let held = if edited { Err(Pruned(number)) } else { self.held_after(number) };
         held.or_else(|pruned| self.archived(pruned, |archive| OldState::after(archive, number)))
     }
 
-    /// The state on which the block with this number ran: the one after the block before, and what development
-    /// methods made of it in between. With the same costs.
+    /// Returns the state on which the block with this number ran: the one after its parent, with the edits of
+    /// development methods in between. The costs are those of [`state_after`](Self::state_after).
     pub fn state_before(&self, number: u64) -> Result<State, Pruned> {
         self.held_before(number).or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
     }
 
-    /// Whether the state after the block with this number is held as it is.
+    /// Returns whether the state after the block with this number is held, so that it need not be rebuilt.
     pub fn holds_state(&self, number: u64) -> bool {
-        number == self.number() || self.past.get(number).is_some_and(|past| past.state.is_some())
+        number == self.number() || self.records.get(number).is_some_and(|record| record.state.is_some())
     }
 
-    /// The state after a block that is held in memory.
+    /// Returns the state after a block that is held in memory.
     fn held_after(&self, number: u64) -> Result<State, Pruned> {
         if number == self.number() {
             return Ok(self.state.clone());
         }
         let mut at = number;
         let mut state = loop {
-            let past = self.past.get(at).ok_or(Pruned(number))?;
-            match &past.state {
+            let record = self.records.get(at).ok_or(Pruned(number))?;
+            match &record.state {
                 Some(state) => break state.clone(),
                 None => at = at.checked_sub(1).ok_or(Pruned(number))?,
             }
@@ -242,8 +260,8 @@ impl Head {
             (at, state) = (nearer, built);
         }
         if at < number {
-            let missing = self.past.iter_from(at + 1).take((number - at) as usize);
-            state.replay(missing.flat_map(|past| &past.changes).map(|changes| &**changes));
+            let missing = self.records.iter_from(at + 1).take((number - at) as usize);
+            state.replay(missing.flat_map(|record| &record.changes).map(|changes| &**changes));
             if let Some(block) = self.block(number) {
                 self.built.insert(number, block.hash, state.clone());
             }
@@ -253,9 +271,9 @@ impl Head {
 
     fn held_before(&self, number: u64) -> Result<State, Pruned> {
         let before = number.checked_sub(1).ok_or(Pruned(number))?;
-        let past = self.past.get(number).ok_or(Pruned(before))?;
+        let record = self.records.get(number).ok_or(Pruned(before))?;
         let mut state = self.held_after(before)?;
-        if let Some((_, edits)) = past.changes.split_last() {
+        if let Some((_, edits)) = record.changes.split_last() {
             edits.iter().for_each(|changes| {
                 state.apply(changes);
             });
@@ -270,31 +288,30 @@ impl Head {
     ) -> Result<State, Pruned> {
         let archive = self.archive.clone().filter(|_| pruned.0 < self.number()).ok_or(pruned)?;
         match find(archive) {
-            Ok(past) => past.map(|past| State::forked(Arc::new(past))).ok_or(pruned),
+            Ok(old) => old.map(|old| State::forked(Arc::new(old))).ok_or(pruned),
             Err(error) => {
-                tracing::error!(%error, block = pruned.0, "could not read an old state");
+                tracing::error!(%error, block = pruned.0, "failed to read a historical state");
                 Err(pruned)
             }
         }
     }
 
-    /// The rules of the block with this number and time.
+    /// Returns the rules of the block with this number and time.
     pub fn rules(&self, number: u64, timestamp: u64) -> Rules {
         self.params.forks.at(number, timestamp)
     }
 
-    /// The circumstances under which the newest block ran, and in which a call at `latest` sees itself.
+    /// Returns the environment of the newest block, in which calls at `latest` run.
     pub fn environment(&self) -> Environment {
         self.environment_of(&self.block)
     }
 
-    /// The circumstances under which `block` ran.
+    /// Returns the environment of `block`.
     pub fn environment_of(&self, block: &Block) -> Environment {
         Environment::of(&block.header, self.rules(block.number(), block.header.timestamp))
     }
 
-    /// The circumstances of the next block, if it gets this time. The caller fills in who seals it and with how much
-    /// gas.
+    /// Returns the environment of a next block with this timestamp. The caller sets the beneficiary and the gas limit.
     pub fn next_environment(&self, timestamp: u64) -> Environment {
         let parent = &self.block.header;
         let rules = self.rules(parent.number + 1, timestamp);
@@ -316,7 +333,8 @@ impl Head {
         }
     }
 
-    /// The difficulty of a block after `parent`. Nobody mines the network's own chain or a fork: theirs stays as it is.
+    /// Returns the difficulty of a block after `parent`. The network's own chain and forks are not mined, so there the
+    /// parent's difficulty stays.
     pub(in crate::chain) fn next_difficulty(&self, parent: &Header, timestamp: u64, rules: Rules) -> U256 {
         match self.params.standard || rules.has(Fork::Paris) {
             true => header::next_difficulty(parent, timestamp, rules),
@@ -324,7 +342,8 @@ impl Head {
         }
     }
 
-    /// The chain with another block on top: `changes` lead from this head's state to `state`.
+    /// Returns the head with `block` appended, and the blocks that were pruned. `changes` lead from this head's state
+    /// to `state`.
     pub fn extended(
         &self,
         block: Arc<Block>,
@@ -339,16 +358,16 @@ impl Head {
         let weight = weight(&block, changed);
         next.bytes += weight;
         let (held, params) = (Some(state.clone()), self.params.clone());
-        next.past.push(Past { changes: all, state: held, changed, weight, edited: false, params });
+        next.records.push(StateRecord { changes: all, state: held, changed, weight, edited: false, params });
         next.recent.changed += changed;
-        next.trail.push(block.clone());
+        next.blocks.push(block.clone());
         (next.block, next.state) = (block, state);
         next.thin();
         let dropped = next.prune(limits);
         (next, dropped)
     }
 
-    /// The same chain with another state, which `changes` lead to: what a development method makes of it.
+    /// Returns the head with an edit by a development method: `changes` lead to `state`.
     pub fn edited(&self, changes: Arc<Changes>, state: State) -> Self {
         let mut next = self.clone();
         next.state = state;
@@ -356,77 +375,77 @@ impl Head {
         next
     }
 
-    /// What development methods changed since `before`, a head with the same newest block.
+    /// Returns the edits since `before`, a head with the same newest block.
     pub(in crate::chain) fn edits_since(&self, before: &Self) -> Changes {
         let new = self.edits.iter().skip(before.edits.len());
         Changes(new.flat_map(|changes| changes.0.iter().cloned()).collect())
     }
 
-    /// The chain as it was when the block with this number was its newest.
+    /// Returns the head as it was when the block with this number was the newest.
     pub fn rewound(&self, number: u64) -> Result<Self, Pruned> {
         if number == self.number() {
             return Ok(self.clone());
         }
         let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
         let state = self.held_after(number)?;
-        let past = self.past.get(number).ok_or(Pruned(number))?;
+        let record = self.records.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
-        next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
-        next.trail.truncate(number + 1);
-        next.past.truncate(number + 1);
-        next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
+        next.bytes -= self.records.iter_from(number + 1).map(|record| record.weight).sum::<usize>();
+        next.blocks.truncate(number + 1);
+        next.records.truncate(number + 1);
+        next.records.replace(number, StateRecord { state: Some(state.clone()), ..record.clone() });
         next.recent = if number < self.recent.first {
-            Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL }
+            RecentStates { first: number, changed: record.changed, since_held: STATE_INTERVAL }
         } else {
-            let changed = next.past.iter_from(self.recent.first).map(|past| past.changed).sum();
-            Recent { changed, ..self.recent }
+            let changed = next.records.iter_from(self.recent.first).map(|record| record.changed).sum();
+            RecentStates { changed, ..self.recent }
         };
         next.edits.clear();
-        next.params = past.params.clone();
+        next.params = record.params.clone();
         (next.block, next.state) = (block, state);
         Ok(next)
     }
 
-    /// Lets go of states that are no longer among the newest, but for those that the others are built from.
+    /// Drops states that are no longer recent, except for those from which the others are rebuilt.
     fn thin(&mut self) {
         while self.number() - self.recent.first >= RECENT_STATES
             || (self.recent.changed > RECENT_CHANGES && self.recent.first < self.number())
         {
             let at = self.recent.first;
             self.recent.first += 1;
-            let Some(past) = self.past.get(at) else { continue };
-            self.recent.changed -= past.changed;
-            self.recent.since_held += past.changed;
+            let Some(record) = self.records.get(at) else { continue };
+            self.recent.changed -= record.changed;
+            self.recent.since_held += record.changed;
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {
-                self.past.replace(at, Past { state: None, ..past.clone() });
+                self.records.replace(at, StateRecord { state: None, ..record.clone() });
             }
         }
     }
 
-    /// Drops the oldest blocks over the limits and returns them.
+    /// Removes the oldest blocks over the limits and returns them.
     fn prune(&mut self, limits: HistoryLimits) -> Vec<Arc<Block>> {
         let mut dropped = Vec::new();
         let mut first = self.oldest();
         while first < self.number() && (self.number() - first >= limits.blocks.max(1) || self.bytes > limits.bytes) {
-            let (changed, weight) = self.past.get(first).map_or((0, 0), |past| (past.changed, past.weight));
+            let (changed, weight) = self.records.get(first).map_or((0, 0), |record| (record.changed, record.weight));
             self.bytes -= weight;
             if first == self.recent.first {
                 let changed = self.recent.changed - changed;
-                self.recent = Recent { first: first + 1, changed, since_held: STATE_INTERVAL };
+                self.recent = RecentStates { first: first + 1, changed, since_held: STATE_INTERVAL };
             }
-            dropped.extend(self.trail.get(first).cloned());
+            dropped.extend(self.blocks.get(first).cloned());
             first += 1;
         }
-        self.trail.drop_before(first);
-        self.past.drop_before(first);
+        self.blocks.drop_before(first);
+        self.records.drop_before(first);
         dropped
     }
 }
 
-/// Roughly the memory that a block takes with its receipts and changes, and with the trie's nodes that only older states
-/// still need. As measured while a million accounts appeared.
+/// Returns the approximate size in memory of a block with its receipts and changes, including the trie nodes that only
+/// older states still reference, in bytes. The factors were measured while creating a million accounts.
 pub(super) fn weight(block: &Block, changed: usize) -> usize {
     let logs: usize = block.logs().map(|at| 240 + 32 * at.log.topics().len() + at.log.data.data.len()).sum();
     2_048 + 2 * block.size() + 128 * block.receipts.len() + logs + 896 * changed

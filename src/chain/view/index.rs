@@ -1,8 +1,7 @@
-//! Where blocks and transactions are found by their hashes.
+//! The index of blocks and transactions by hash.
 //!
-//! The maps are shared by all heads and may name what a head does not hold (or no longer, or not yet): a reader
-//! looks at what its own head has in that place and believes only that. So lookups take no lock and see one
-//! consistent chain.
+//! All heads share the maps, which may contain entries that a given head does not hold, or not yet, or no longer. A
+//! reader therefore checks each entry against its own head, so that lookups take no lock and see one consistent chain.
 
 use std::sync::Arc;
 
@@ -34,7 +33,7 @@ impl Index {
         }
     }
 
-    /// Forgets a block, unless another one has taken the place of its entries.
+    /// Removes a block's entries, except for transactions that another block has taken over.
     pub(in crate::chain) fn remove(&self, block: &Block) {
         self.blocks.pin().remove(&block.hash);
         let transactions = self.transactions.pin();

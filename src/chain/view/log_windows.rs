@@ -1,54 +1,54 @@
-//! Where logs are found among the blocks that memory holds.
+//! The index of logs in the blocks that memory holds.
 //!
-//! Of every 64 blocks there is a list of what their logs can be found by, and of the blocks that have it. So a search
-//! looks at one list where it would look at 64 blocks. A list is made once, when the last of its blocks comes; heads
-//! share it.
+//! Each window of 64 blocks has a list of the keys of their logs, each with the blocks that have it, so that a search
+//! reads one list instead of 64 blocks. The list is built once, when the window's last block is appended; heads share
+//! it.
 
 use std::sync::Arc;
 
-use super::spine::Spine;
+use super::persistent_list::PersistentList;
 use crate::{block::Block, store::LogKey};
 
-/// Blocks of a window.
+/// Number of blocks in a window.
 const BLOCKS: u64 = 64;
 
-/// A set of them: one bit for each.
+/// A set of blocks of one window, a bit for each.
 type Members = u64;
 
-/// The windows of the blocks of one head, by the number of their first block, divided by how many they are.
+/// The windows of one head's blocks, by the number of their first block divided by [`BLOCKS`].
 #[derive(Clone, Debug)]
-pub(super) struct LogWindows(Spine<Arc<Window>>);
+pub(super) struct LogWindows(PersistentList<Arc<Window>>);
 
-/// What the logs of some blocks can be found by, in order, and which of the blocks have it.
+/// The keys of the logs of one window, sorted, each with the blocks that have it.
 #[derive(Debug)]
 struct Window(Box<[(LogKey, Members)]>);
 
 impl LogWindows {
-    /// No windows so far, of blocks from this one on.
+    /// Returns an empty index of the blocks from this one on.
     pub(super) fn starting_at(block: u64) -> Self {
-        Self(Spine::starting_at(block / BLOCKS))
+        Self(PersistentList::starting_at(block / BLOCKS))
     }
 
-    /// Adds the window that the newest of `blocks` completes, if it does.
-    pub(in crate::chain) fn push(&mut self, blocks: &Spine<Arc<Block>>) {
+    /// Adds a window if the newest of `blocks` completes one.
+    pub(in crate::chain) fn push(&mut self, blocks: &PersistentList<Arc<Block>>) {
         let next = blocks.next();
         if next.is_multiple_of(BLOCKS) {
             self.0.push(Arc::new(Window::of(blocks.iter_from(next.saturating_sub(BLOCKS)))));
         }
     }
 
-    /// Drops the windows with blocks from `next` on.
+    /// Removes the windows with blocks from `next` on.
     pub(super) fn truncate(&mut self, next: u64) {
         self.0.truncate(next / BLOCKS);
     }
 
-    /// Drops the windows without blocks from `first` on.
+    /// Removes the windows that end before `first`.
     pub(super) fn drop_before(&mut self, first: u64) {
         self.0.drop_before(first / BLOCKS);
     }
 
-    /// Numbers of the blocks from `from` to `to` that have logs under at least one key of each of `wanted`, or seem to,
-    /// and of those that are in no window yet, oldest first.
+    /// Returns the numbers of the blocks from `from` to `to` that may have logs under at least one key of each of
+    /// `wanted`, oldest first. Blocks without a window are always included.
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let mut found = Vec::new();
         for at in from / BLOCKS..=to / BLOCKS {
@@ -79,7 +79,7 @@ impl Window {
         Self(all.into())
     }
 
-    /// The blocks that may have logs under at least one key of each of `wanted`.
+    /// Returns the blocks that may have logs under at least one key of each of `wanted`.
     fn matching(&self, wanted: &[Vec<LogKey>]) -> Members {
         let members = |key: &LogKey| {
             let found = self.0.binary_search_by_key(key, |(own, _)| *own);

@@ -1,4 +1,4 @@
-//! Finding blocks by what clients name them, and the pending one.
+//! Lookup of blocks by the identifiers that clients use, and the pending block.
 
 use std::{
     sync::Arc,
@@ -20,15 +20,15 @@ use crate::{
     store::Found,
 };
 
-/// Waiting transactions that a block can be built of at once.
+/// Most pooled transactions with which the pending block is quick to build.
 const FEW: usize = 16;
 
-/// The longest that transactions are executed for a pending block. More than any block takes, unless a development method
-/// has put the limit of gas out of proportion.
+/// The longest time that transactions are executed for a pending block. Longer than any block takes, unless a
+/// development method has raised the gas limit out of proportion.
 const PENDING_PATIENCE: Duration = Duration::from_secs(2);
 
 impl Chain {
-    /// The block, if there is one. [`BlockId::Pending`] gives what would come next.
+    /// Returns the block, if it exists. [`BlockId::Pending`] returns the block that would be sealed next.
     pub fn block(&self, head: &Arc<Head>, id: BlockId) -> Result<Option<Arc<Block>>, BlockError> {
         Ok(match id {
             BlockId::Pending => Some(self.pending(head)?.block.clone()),
@@ -47,7 +47,7 @@ impl Chain {
         })
     }
 
-    /// The height that `id` stands for. None for a hash that is not known; the pending block is one above the head.
+    /// Returns the number that `id` stands for, or `None` for an unknown hash. The pending block is one above the head.
     pub fn number(&self, head: &Head, id: BlockId) -> Option<u64> {
         Some(match id {
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => head.number(),
@@ -58,7 +58,8 @@ impl Chain {
         })
     }
 
-    /// Whether the block, or the state after it, can be looked at at once: nothing has to be read from disk or built.
+    /// Returns whether the block, or with `with_state` the state after it, is available without reading from disk or
+    /// building anything.
     pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
         let held = |head: &Head, number| match with_state {
             true => head.holds_state(number),
@@ -81,32 +82,33 @@ impl Chain {
         }
     }
 
-    /// Everything as of a block.
+    /// Returns the chain as of a block.
     pub fn view(&self, id: BlockId) -> Result<View, ViewError> {
         let head = self.head();
         if id == BlockId::Pending {
             return Ok(View::clone(&*self.pending(&head)?));
         }
         let Some(block) = self.block(&head, id)? else {
-            // A block that there was and that compacting let go of is not one that there never was.
-            let gone = |number: &u64| (head.genesis.number()..head.number()).contains(number);
+            // A block that was compacted away is reported as pruned, not as unknown.
+            let existed = |number: &u64| (head.genesis.number()..head.number()).contains(number);
             return Err(self
                 .number(&head, id)
-                .filter(gone)
+                .filter(existed)
                 .map_or(ViewError::NotFound, |number| Pruned(number).into()));
         };
         let state = head.state_after(block.number())?;
         Ok(View { environment: head.environment_of(&block), block, state, head })
     }
 
-    /// The block that would be sealed on top of `head` now. Built when somebody asks and kept until the head, the pool, or
-    /// what was decided for the next block changes. One caller builds it; others who ask meanwhile share the next one.
+    /// Returns the block that would be sealed on top of `head` now. It is built on request and kept until the head, the
+    /// pool, or the settings of the next block change. One caller builds it; callers that arrive meanwhile share the
+    /// next one.
     fn pending(&self, head: &Arc<Head>) -> Result<Arc<View>, BlockError> {
         if let Some(view) = self.built_pending(head) {
             return Ok(view);
         }
         let (shared, asked) = (&self.shared, Instant::now());
-        apart(|| {
+        block_in_place(|| {
             let mut kept = shared.pending.lock();
             let fits = |pending: &&PendingBlock| {
                 pending.is_current(shared, head) || (Arc::ptr_eq(&pending.view.head, head) && pending.began >= asked)
@@ -128,7 +130,7 @@ impl Chain {
         })
     }
 
-    /// The pending block, if it is built already.
+    /// Returns the pending block, if it is already built.
     fn built_pending(&self, head: &Arc<Head>) -> Option<Arc<View>> {
         let pending = self.shared.pending.try_lock()?;
         let current = pending.as_ref().filter(|pending| pending.is_current(&self.shared, head));
@@ -136,8 +138,8 @@ impl Chain {
     }
 }
 
-/// Does what may take a while. If a worker of the runtime asks, another one takes over what else it has to do.
-fn apart<R>(work: impl FnOnce() -> R) -> R {
+/// Runs `work`, which may block. On a worker of the runtime, its other tasks move to another worker.
+fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),

@@ -1,13 +1,13 @@
-//! What readers see: heads with the recent past, and the chain as of one block.
+//! The readers' side: heads with recent history, and the chain as of one block.
 
 pub(super) mod blobs;
 pub(super) mod block_view;
 pub(super) mod built_states;
 pub(super) mod head;
+pub(super) mod held_blocks;
 pub(super) mod index;
 pub(super) mod log_windows;
 mod lookup;
-pub(super) mod news;
 mod old_blocks;
-pub(super) mod spine;
-pub(super) mod trail;
+pub(super) mod persistent_list;
+pub(super) mod updates;

@@ -1,6 +1,5 @@
-//! Changes to the chain as data.
-//!
-//! A [`Change`] says all there is to say about itself, so that it can be named in a trace, recorded or sent to another node.
+//! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named in a trace, recorded
+//! or sent to another node.
 
 use alloy_primitives::{Address, B256};
 use tokio::sync::oneshot;
@@ -10,98 +9,100 @@ use crate::{
     chain::{ChangeError, Edit, Head, Mining, PreparedDump},
 };
 
-/// What the writer can be asked to do.
+/// A request to the writer.
 #[derive(Debug)]
 pub enum Change {
-    /// Make blocks of whatever is ready, even of nothing.
+    /// Seal blocks with the transactions that are ready, even empty ones.
     Mine {
         /// Number of blocks.
         count: u64,
-        /// How they follow each other.
+        /// Timestamps of the blocks.
         pace: Pace,
     },
-    /// Change accounts or the chain's identity between blocks: all of it, or nothing if one edit fails.
+    /// Edit accounts or the chain's identity between blocks. All edits are applied, or none if one fails.
     Edit(Vec<Edit>),
-    /// Remember the chain as it is. Answered with [`Outcome::Snapshot`].
+    /// Take a snapshot of the chain. Answered with [`ChangeOutcome::Snapshot`].
     Snapshot,
-    /// Go back to a snapshot, which is used up with all later ones: blocks, state and time. Answered with
-    /// [`Outcome::Found`].
+    /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered with
+    /// [`ChangeOutcome::Found`].
     Revert(u64),
-    /// Undo the newest blocks. The time goes on as it is.
+    /// Remove the newest blocks. The chain's time is unchanged.
     Rollback {
         /// Number of blocks.
         depth: u64,
     },
-    /// Replace the newest blocks by as many others, which hold these transactions and nothing else. Nothing happens if
-    /// one of the transactions cannot be executed.
+    /// Replace the newest blocks with the same number of others, which contain exactly these transactions. Nothing
+    /// changes if one of the transactions cannot be executed.
     Reorg {
         /// The transactions of each block.
         blocks: Vec<Vec<Transaction>>,
     },
-    /// Go back to where the node started, without what development methods decided since. The pool and the snapshots
-    /// are empty then.
+    /// Return to the chain with which the node started, discard all settings of development methods, and clear the pool
+    /// and the snapshots.
     Reset,
-    /// Start anew with another chain. The pool and the snapshots are empty then.
+    /// Start anew with another chain, and clear the pool and the snapshots.
     Restart {
         /// The other chain.
         head: Box<Head>,
         /// Gas limit of its blocks.
         gas_limit: u64,
     },
-    /// Go on from a dump. Nothing happens if it does not make a chain.
+    /// Continue from a dump. Nothing changes if the dump is invalid.
     Load(PreparedDump),
-    /// Seal blocks in this way. What is ready goes into a block at once if that is the way.
+    /// Set when blocks are sealed. With instant mining, ready transactions go into a block at once.
     SetMining(Mining),
-    /// Set the base fee of the next block, in wei per gas, instead of what EIP-1559 says.
+    /// Set the base fee of the next block, in wei per gas, instead of the one of EIP-1559.
     SetNextBaseFee(u64),
-    /// Set what `PREVRANDAO` gives in the next block.
+    /// Set the value of `PREVRANDAO` in the next block.
     SetNextRandomness(B256),
-    /// Set the account that gets the tips of new blocks.
+    /// Set the account that receives the tips of new blocks.
     SetBeneficiary(Address),
-    /// Set the gas limit of new blocks, from the next one on, however far it is from that of the newest.
+    /// Set the gas limit of new blocks from the next one on, however far it is from the newest block's.
     SetGasLimit(u64),
-    /// Set the least tip that the pool accepts, in wei per gas.
+    /// Set the minimum tip that the pool accepts, in wei per gas.
     SetMinTip(u128),
-    /// Put a time, in seconds since the Unix epoch, on the next block. It may not be before the newest one's, and on a
-    /// chain whose blocks keep Ethereum's rules it has to be after it.
+    /// Set the timestamp of the next block, in seconds since the Unix epoch. It must not be before the newest block's,
+    /// and on a chain that follows Ethereum's rules it must be after it.
     SetNextTimestamp(u64),
-    /// Move the chain's time by so many seconds. Answered with [`Outcome::Seconds`] by which it is ahead of the clock.
+    /// Move the chain's time by this number of seconds. Answered with the [`ChangeOutcome::Seconds`] by which it is
+    /// ahead of the clock.
     IncreaseTime(i64),
-    /// Set the chain's time, in seconds since the Unix epoch. Answered with [`Outcome::Seconds`] that it jumped ahead.
+    /// Set the chain's time, in seconds since the Unix epoch. Answered with the [`ChangeOutcome::Seconds`] by which it
+    /// moved.
     SetTime(u64),
-    /// Fix the seconds from each block to the next, or let the clock decide again. Answered with [`Outcome::Found`]:
-    /// whether they were fixed.
+    /// Set the seconds between blocks, or follow the clock again. Answered with [`ChangeOutcome::Found`]: whether they
+    /// were set before.
     SetBlockInterval(Option<u64>),
 }
 
-/// How blocks that are mined on demand follow each other.
+/// Timestamps of blocks that are mined on demand.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Pace {
-    /// The first one's time, in seconds since the Unix epoch, if that is decided.
+    /// The first block's timestamp, in seconds since the Unix epoch, if it is given.
     pub first: Option<u64>,
-    /// Seconds by which the chain's time moves on before each block.
+    /// Seconds by which the chain's time advances before each block.
     pub interval: Option<u64>,
-    /// Seconds by which a block is at least later than its parent.
+    /// The least number of seconds from a block's parent to the block.
     pub at_least: u64,
 }
 
-/// The answer to a change that was made.
+/// The outcome of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Outcome {
-    /// There is nothing more to say.
+pub enum ChangeOutcome {
+    /// The change was made.
     Done,
-    /// The number of the snapshot that was taken.
+    /// The id of the new snapshot.
     Snapshot(u64),
-    /// Whether what the change is about was there.
+    /// Whether the object of the change existed.
     Found(bool),
-    /// Seconds, as the change defines them.
+    /// A number of seconds, as the change defines it.
     Seconds(i64),
 }
 
-/// Takes the outcome of a change.
-pub(super) type Reply = oneshot::Sender<Result<Outcome, ChangeError>>;
+/// The channel for the outcome of a change.
+pub(super) type Reply = oneshot::Sender<Result<ChangeOutcome, ChangeError>>;
 
-impl Outcome {
+impl ChangeOutcome {
     pub(in crate::chain) fn snapshot(self) -> Result<u64, ChangeError> {
         match self {
             Self::Snapshot(id) => Ok(id),
@@ -125,7 +126,7 @@ impl Outcome {
 }
 
 impl Change {
-    /// Its name in traces.
+    /// Returns the change's name in traces.
     pub(super) fn name(&self) -> &'static str {
         match self {
             Self::Mine { .. } => "mine",

@@ -1,27 +1,27 @@
-//! Following the log where another writer extended it.
+//! Following a log that another writer has extended.
 //!
-//! A change that meets an entry of another writer is not recorded. The writer then takes in what the log says, and makes
-//! the change again on top of it. Transactions stay in the pool meanwhile.
+//! A change that conflicts with an entry of another writer is not recorded. The writer then replays the other's entries
+//! and retries the change on top of them. Transactions stay in the pool meanwhile.
 
-use super::Writer;
+use super::ChainWriter;
 use crate::{
-    chain::{ChangeError, Head, block::recorded::Followed, disk::recover::replay},
-    log::{AppendError, Entry},
+    chain::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay},
+    log::{AppendError, LogEntry},
     store::Checkpoint,
 };
 
-/// Attempts at one change while other writers keep extending the log.
+/// Most attempts at one change while other writers keep extending the log.
 const ATTEMPTS: u32 = 64;
 
-/// The head that the log leads to.
-struct Found {
-    followed: Followed,
-    /// The lowest height that other writers went back to.
+/// The result of replaying the entries of other writers.
+struct CaughtUp {
+    replayed: Replayed,
+    /// The lowest height to which other writers reverted.
     lowest: u64,
 }
 
-impl Writer {
-    /// Makes a change, again and again as long as other writers extend the log first.
+impl ChainWriter {
+    /// Makes a change, and retries it while other writers extend the log first.
     pub(super) fn retry<T>(
         &mut self,
         mut attempt: impl FnMut(&mut Self) -> Result<T, ChangeError>,
@@ -35,66 +35,67 @@ impl Writer {
         attempt(self)
     }
 
-    /// Takes in what other writers appended to the log, and publishes the head that it leads to. If that is not
-    /// possible, nothing more can be recorded: a restart reads the whole log.
+    /// Replays the entries that other writers appended to the log, and publishes the resulting head. If that fails,
+    /// nothing more can be recorded until a restart, which reads the whole log.
     pub(super) fn follow(&mut self) -> Result<(), ChangeError> {
-        match self.read_on() {
+        match self.catch_up() {
             Ok(None) => Ok(()),
-            Ok(Some(Found { followed: Followed { head, shift, dropped }, lowest })) => {
+            Ok(Some(CaughtUp { replayed: Replayed { head, shift, dropped }, lowest })) => {
                 self.ledger.forget_snapshots_after(lowest);
-                self.recorder.followed(shift);
-                self.shared.timing.lock().followed(shift);
+                self.recorder.adopt(shift);
+                self.shared.timing.lock().adopt(shift);
                 self.shared.sealing.lock().forget_next();
-                let (_, added) = self.head().trail().difference(head.trail());
+                let (_, added) = self.head().held_blocks().difference(head.held_blocks());
                 self.replace(head, added);
                 dropped.iter().for_each(|old| self.shared.index.remove(old));
                 self.after_blocks();
                 Ok(())
             }
             Err(reason) => {
-                let reason = format!("another writer extended the log, and it cannot be followed: {reason}");
+                let reason = format!("another writer extended the log, and it cannot be replayed: {reason}");
                 tracing::error!("{reason}");
                 if let Some(journal) = &mut self.recorder.journal {
-                    journal.give_up(reason.clone());
+                    journal.refuse_further(reason.clone());
                 }
                 Err(AppendError::Unknown { file: "log".to_owned(), reason }.into())
             }
         }
     }
 
-    /// The head that the entries lead to which the published one does not include; none if there are none.
-    fn read_on(&mut self) -> Result<Option<Found>, String> {
+    /// Replays the entries that the published head does not include. Returns `None` if there are none.
+    fn catch_up(&mut self) -> Result<Option<CaughtUp>, String> {
         let Some(journal) = &self.recorder.journal else { return Ok(None) };
         let mut entries = journal.unseen().map_err(reason)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
-        let mut followed = Followed::from(Head::clone(&self.head()), self.recorder.shift());
+        let mut replayed = Replayed::from(Head::clone(&self.head()), self.recorder.shift());
         let mut lowest = u64::MAX;
         for stored in entries {
             let stored = stored.map_err(reason)?;
             let entry = stored.entry().map_err(reason)?;
-            if let Entry::Revert { to, .. } = entry {
-                followed = self.gone_back(followed, to)?;
+            if let LogEntry::Revert { to, .. } = entry {
+                replayed = self.reverted(replayed, to)?;
                 lowest = lowest.min(to);
             }
             if let Some(journal) = &mut self.recorder.journal {
-                journal.took_in(stored.height, &entry, stored.bytes.len() as u64);
+                journal.include(stored.height, &entry, stored.bytes.len() as u64);
             }
-            followed
+            replayed
                 .apply(entry, self.shared.history_limits)
                 .map_err(|what| format!("entry {}: {what}", stored.height))?;
         }
-        Ok(Some(Found { followed, lowest }))
+        Ok(Some(CaughtUp { replayed, lowest }))
     }
 
-    /// The chain as it was when the log had `to` entries: from a block that memory holds, or else from a checkpoint.
-    fn gone_back(&self, from: Followed, to: u64) -> Result<Followed, String> {
-        let Followed { head, shift, dropped } = from;
+    /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
+    /// checkpoint.
+    fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
+        let Replayed { head, shift, dropped } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
-        let (storage, identity, history) = journal.kept().ok_or("no checkpoint is kept")?;
-        // A block of the head that was also in the chain when the log had `to` entries, and its height in the log.
+        let (storage, identity, history) = journal.files().ok_or("no checkpoint is kept")?;
+        // The newest block of the head that was canonical when the log had `to` entries, and its height in the log.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
             let height = history.height_below(number, to)?;
             let is_whole = number < head.number() || head.edits().is_empty();
@@ -103,7 +104,7 @@ impl Writer {
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
-            let mut at = Followed { head, shift, dropped };
+            let mut at = Replayed { head, shift, dropped };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
                 if !history.is_void_below(stored.height, to) {

@@ -1,65 +1,65 @@
-//! What the chain can come back to: snapshots, earlier blocks, and what the node started with.
+//! Reverting the chain: to snapshots, to earlier blocks, and to the chain with which the node started.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::B256;
 
-use super::{Writer, sealing::Sealed, timing::Timing};
+use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
     block::{Block, Transaction},
     chain::{
         ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError, block::candidate::Candidate,
         shared::Sealing,
     },
-    log::Entry,
+    log::LogEntry,
 };
 
-/// Snapshots that are kept; older ones are forgotten.
+/// Most snapshots that are kept; older ones are discarded.
 const MAX_SNAPSHOTS: usize = 4_096;
 
-/// What the chain can come back to.
+/// The snapshots, and the chain with which the node started.
 pub(in crate::chain) struct Ledger {
-    snapshots: BTreeMap<u64, Snapshot>,
+    snapshots: BTreeMap<u64, ChainSnapshot>,
     snapshots_taken: u64,
-    origin: Origin,
+    origin: InitialChain,
 }
 
-/// What the node started with.
-struct Origin {
+/// The chain with which the node started.
+struct InitialChain {
     head: Arc<Head>,
     sealing: Sealing,
-    /// Entries that the log had.
+    /// Log height at that time.
     height: u64,
 }
 
-/// A state of the chain to come back to.
-struct Snapshot {
+/// The chain at the time of a snapshot.
+struct ChainSnapshot {
     head: Arc<Head>,
     timing: Timing,
-    /// Entries that the log had.
+    /// Log height at that time.
     height: u64,
 }
 
-/// A snapshot that can be gone back to.
+/// Description of a snapshot.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
-    /// The number to come back with.
+    /// Id to revert to.
     pub id: u64,
-    /// Height of its newest block.
+    /// Number of its newest block.
     pub number: u64,
     /// Hash of its newest block.
     pub hash: B256,
 }
 
 impl Ledger {
-    /// A chain that starts here, when the log has so many entries.
+    /// Returns the ledger of a chain that starts at `head`, with the log at `height`.
     pub(in crate::chain) fn new(head: Arc<Head>, sealing: Sealing, height: u64) -> Self {
-        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: Origin { head, sealing, height } }
+        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: InitialChain { head, sealing, height } }
     }
 
-    /// The snapshots, oldest first.
+    /// Returns the snapshots, oldest first.
     pub(in crate::chain) fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let info = |(id, taken): (&u64, &Snapshot)| SnapshotInfo {
+        let info = |(id, taken): (&u64, &ChainSnapshot)| SnapshotInfo {
             id: *id,
             number: taken.head.number(),
             hash: taken.head.block.hash,
@@ -67,13 +67,13 @@ impl Ledger {
         self.snapshots.iter().map(info).collect()
     }
 
-    /// Forgets the snapshots of what other writers took back: those that were taken after so many entries.
+    /// Discards the snapshots of entries that other writers reverted: those taken above this log height.
     pub(super) fn forget_snapshots_after(&mut self, height: u64) {
         self.snapshots.retain(|_, taken| taken.height <= height);
     }
 
-    /// Keeps a snapshot, and returns its number.
-    fn keep(&mut self, snapshot: Snapshot) -> u64 {
+    /// Adds a snapshot and returns its id.
+    fn keep(&mut self, snapshot: ChainSnapshot) -> u64 {
         let id = self.snapshots_taken;
         self.snapshots_taken += 1;
         self.snapshots.insert(id, snapshot);
@@ -84,21 +84,20 @@ impl Ledger {
     }
 }
 
-impl Writer {
-    /// Remembers the chain as it is; returns the number to come back with.
+impl ChainWriter {
+    /// Takes a snapshot and returns its id.
     pub(in crate::chain) fn snapshot(&mut self) -> u64 {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        self.ledger.keep(Snapshot { head, timing, height })
+        self.ledger.keep(ChainSnapshot { head, timing, height })
     }
 
-    /// Goes back to a snapshot, which is used up with all later ones: blocks, state and time. Returns whether there
-    /// was such a snapshot.
+    /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns whether it existed.
     pub(in crate::chain) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
         let Some(snapshot) = self.ledger.snapshots.get(&id) else { return Ok(false) };
         let (to, shift) = (snapshot.height, snapshot.timing.shift());
-        self.record(|| Entry::Revert { to, shift })?;
-        let Some(Snapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
+        self.record(|| LogEntry::Revert { to, shift })?;
+        let Some(ChainSnapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
             return Ok(false);
         };
         *self.shared.timing.lock() = timing;
@@ -107,7 +106,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// Goes back by so many blocks. The time goes on as it is, and what was in the blocks is gone.
+    /// Removes the newest `depth` blocks with their transactions. The chain's time is unchanged.
     pub(super) fn rollback(&mut self, depth: u64) -> Result<(), ChangeError> {
         let number = self.head().number().saturating_sub(depth);
         let head = self.head().rewound(number)?;
@@ -120,8 +119,8 @@ impl Writer {
         Ok(())
     }
 
-    /// Replaces the newest blocks by as many others, which hold these transactions and nothing else. Nothing happens
-    /// if one of the transactions cannot be executed.
+    /// Replaces the newest blocks with the same number of others, which contain exactly these transactions. Nothing
+    /// changes if one of the transactions cannot be executed.
     pub(super) fn reorg(&mut self, blocks: &[Vec<Transaction>]) -> Result<(), ChangeError> {
         if blocks.is_empty() {
             return Ok(());
@@ -132,7 +131,7 @@ impl Writer {
         let to = self.height_after(number).ok_or(Pruned(number))?;
         let timing = self.shared.timing.lock().clone();
         let mut sealed_blocks = Vec::with_capacity(blocks.len());
-        // Something has to tell an empty block from the one whose place it takes.
+        // Gives an empty block another hash than that of the block it replaces.
         self.shared.sealing.lock().next_randomness = Some(current.block.hash);
         for transactions in blocks {
             let built = self.reorg_block(&head, transactions.clone());
@@ -165,14 +164,14 @@ impl Writer {
         }
     }
 
-    /// Goes back to where the node started: the first block, without what development methods decided since. The pool
-    /// and all snapshots are empty then.
+    /// Returns to the chain with which the node started, discards all settings of development methods, and clears the
+    /// pool and the snapshots.
     pub(super) fn reset(&mut self) -> Result<(), ChangeError> {
         let mut timing = self.shared.timing.lock().clone();
         timing.reset();
-        timing.follow(&self.ledger.origin.head);
+        timing.start_at(&self.ledger.origin.head);
         let (to, shift) = (self.ledger.origin.height, timing.shift());
-        self.record(|| Entry::Revert { to, shift })?;
+        self.record(|| LogEntry::Revert { to, shift })?;
         self.ledger.snapshots.clear();
         *self.shared.timing.lock() = timing;
         *self.shared.sealing.lock() = self.ledger.origin.sealing;
@@ -183,8 +182,7 @@ impl Writer {
         Ok(())
     }
 
-    /// Starts anew with another chain, whose blocks from then on have this gas limit. The pool and all snapshots are empty
-    /// then.
+    /// Starts anew with another chain and this gas limit for its new blocks, and clears the pool and the snapshots.
     pub(super) fn restart(&mut self, head: Head, gas_limit: u64) -> Result<(), ChangeError> {
         if self.recorder.journal.is_some() {
             return Err(ChangeError::Recorded);
@@ -197,23 +195,22 @@ impl Writer {
         Ok(())
     }
 
-    /// Makes `next` the head that everybody sees, whatever it has in common with the present one. `added` are its
-    /// blocks that are new.
+    /// Publishes `next`, which may share any part of the present chain. `added` are its new blocks.
     pub(in crate::chain) fn replace(&mut self, next: Head, added: Vec<Arc<Block>>) {
         let current = self.head();
-        let (removed, _) = current.trail().difference(next.trail());
+        let (removed, _) = current.held_blocks().difference(next.held_blocks());
         removed.iter().for_each(|block| self.shared.index.remove(block));
-        // What the newer head had let go of is held again.
+        // Older blocks, which the present head had pruned, are in memory again.
         next.blocks_from(0).take_while(|block| block.number() < current.oldest()).for_each(|block| {
             self.shared.index.insert(block);
         });
         self.publish(next, added, removed);
         self.settle_all();
-        // On the chain as it is now, transactions that left the pool could otherwise wait again after a restart.
+        // A restart must not put transactions back into the pool that have left it.
         self.tidy_pool(true);
     }
 
-    /// Goes on from a dump. Nothing changes if it does not make a chain.
+    /// Continues from a dump. Nothing changes if it is invalid.
     pub(in crate::chain) fn load(&mut self, dump: PreparedDump) -> Result<(), ChangeError> {
         if self.recorder.journal.is_some() {
             return Err(DumpError::Recorded.into());
@@ -233,7 +230,7 @@ impl Writer {
                 }
             }
         }
-        let (_, added) = self.head().trail().difference(head.trail());
+        let (_, added) = self.head().held_blocks().difference(head.held_blocks());
         self.replace(head, added);
         Ok(())
     }

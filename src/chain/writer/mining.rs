@@ -1,4 +1,4 @@
-//! Mining blocks on demand, many of them in pieces.
+//! Mining on demand. Large numbers of blocks are mined in pieces.
 
 use std::{
     sync::Arc,
@@ -6,8 +6,8 @@ use std::{
 };
 
 use super::{
-    Writer,
-    change::{Outcome, Pace, Reply},
+    ChainWriter,
+    change::{ChangeOutcome, Pace, Reply},
     schedule::MiningOrder,
     sealing::{Sealed, block_span},
 };
@@ -16,17 +16,17 @@ use crate::{
     log::AppendError,
 };
 
-/// How long blocks are mined before other commands have a turn.
+/// The longest time that blocks are mined before waiting commands have a turn.
 const PIECE: Duration = Duration::from_millis(20);
-/// How long blocks are mined before and between reports of progress.
+/// The interval between two log lines on the progress.
 const REPORT_EVERY: Duration = Duration::from_secs(3);
-/// The node's own transactions go into so many last blocks of those that are asked for, into the last of each piece, and
-/// before transactions of others: what the rest would say is overtaken before anybody can read it.
-const LIVELY: u64 = 16;
+/// The number of last blocks of an order that begin with a preamble. Of the others, only the last one of each piece and
+/// those with transactions do: the prices in the rest would be superseded before anyone can read them.
+const LAST_WITH_PREAMBLE: u64 = 16;
 
-impl Writer {
-    /// Mines blocks, unless others are being mined. A few are made at once, with nothing in between; many in pieces,
-    /// between which other commands have their turn.
+impl ChainWriter {
+    /// Queues an order of blocks and mines the first piece, unless another order is under way. Other commands have
+    /// their turn between two pieces.
     pub(in crate::chain) fn order(&mut self, count: u64, pace: Pace, reply: Reply) {
         self.schedule.orders.push_back(MiningOrder { count, left: count, pace, reported: Instant::now(), reply });
         if self.schedule.orders.len() == 1 {
@@ -34,7 +34,7 @@ impl Writer {
         }
     }
 
-    /// Goes on with what is being mined, unless a command waits for its turn.
+    /// Continues mining, unless a command waits for its turn.
     pub(super) fn proceed_mining(&mut self, is_awaited: impl FnOnce() -> bool) {
         if self.is_ending() {
             self.schedule.orders.clear();
@@ -47,12 +47,12 @@ impl Writer {
     fn mine_some(&mut self) {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };
         let outcome = match self.mine_piece(&mut order) {
-            // The blocks before it are published; the next piece goes on after those of the other writer.
+            // The blocks so far are published; the next piece continues after those of the other writer.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(),
             outcome => outcome,
         };
         self.schedule.mined = Instant::now();
-        // A block that failed may have left a change of the time behind.
+        // A failed block may leave a changed time shift behind.
         self.record_time();
         let (mined, of) = (order.count - order.left, order.count);
         match outcome {
@@ -64,13 +64,13 @@ impl Writer {
                 self.schedule.orders.push_front(order);
             }
             outcome => {
-                // The caller may have gone.
-                let _ = order.reply.send(outcome.map(|()| Outcome::Done));
+                // The caller may have disconnected.
+                let _ = order.reply.send(outcome.map(|()| ChangeOutcome::Done));
             }
         }
     }
 
-    /// Mines for a while. What is empty costs little: it is published together.
+    /// Mines a piece of an order. Consecutive empty blocks are published together.
     fn mine_piece(&mut self, order: &mut MiningOrder) -> Result<(), ChangeError> {
         if let Some(first) = order.pace.first.filter(|_| order.left == order.count) {
             self.promise(first)?;
@@ -93,7 +93,7 @@ impl Writer {
             head = Arc::new(sealed.next);
             blocks.push(sealed.block);
             dropped.extend(sealed.dropped);
-            // What a block holds has to leave the pool before the next one is made.
+            // The block's transactions must leave the pool before the next one is built.
             if !empty {
                 self.publish(Head::clone(&head), std::mem::take(&mut blocks), Vec::new());
                 head = self.head();
@@ -107,17 +107,17 @@ impl Writer {
         outcome
     }
 
-    /// Makes and records the next block of an order. `is_seen` says that others will see the chain as of this block.
-    fn mine_next(&mut self, head: &Arc<Head>, order: &MiningOrder, is_seen: bool) -> Result<Sealed, ChangeError> {
+    /// Seals and records the next block of an order. `is_last` marks the last one of a piece.
+    fn mine_next(&mut self, head: &Arc<Head>, order: &MiningOrder, is_last: bool) -> Result<Sealed, ChangeError> {
         if let Some(interval) = order.pace.interval {
             self.shared.timing.lock().increase(i64::try_from(interval).unwrap_or(i64::MAX));
         }
         let environment = self.shared.next_environment(head, order.pace.at_least);
         let _span = block_span(head);
-        let is_lively = is_seen
-            || order.left <= LIVELY
+        let has_preamble = is_last
+            || order.left <= LAST_WITH_PREAMBLE
             || self.shared.pool.has_executable(environment.base_fee.unwrap_or_default());
-        let first = if is_lively { self.preamble(head, &environment) } else { Vec::new() };
+        let first = if has_preamble { self.preamble(head, &environment) } else { Vec::new() };
         let mut candidate = self.candidate(head, &environment, first)?;
         let rejected = std::mem::take(&mut candidate.rejected);
         let sealed = self.seal(head, &environment, candidate);

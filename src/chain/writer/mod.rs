@@ -1,4 +1,4 @@
-//! The one writer: turns what is ready into blocks, and makes every other change to the chain.
+//! The single writer, which seals blocks and makes all other changes to the chain.
 
 pub(super) mod arrivals;
 pub(super) mod change;
@@ -21,56 +21,58 @@ use alloy_primitives::Address;
 
 pub use self::ledger::SnapshotInfo;
 use self::{
-    change::{Change, Outcome, Reply},
+    change::{Change, ChangeOutcome, Reply},
     phases::Phase,
-    schedule::Occasion,
+    schedule::SealReason,
 };
-pub(super) use self::{ledger::Ledger, recorder::Recorder, schedule::Schedule};
+pub(super) use self::{ledger::Ledger, recorder::ChangeRecorder, schedule::WriterSchedule};
 use crate::{
     block::Block,
     chain::{
         ChangeError, Edit, Event, Head, Mining, Stopped, SubmitError,
-        shared::{Sealing, Shared},
+        shared::{Sealing, SharedChain},
     },
 };
 
-/// The chain as its only writer sees it.
-pub(super) struct Writer {
-    pub(super) shared: Arc<Shared>,
+/// The writer's side of the chain.
+pub(super) struct ChainWriter {
+    pub(super) shared: Arc<SharedChain>,
     pub(super) ledger: Ledger,
-    pub(super) schedule: Schedule,
-    pub(super) recorder: Recorder,
-    /// Whether it was told to end.
+    pub(super) schedule: WriterSchedule,
+    pub(super) recorder: ChangeRecorder,
+    /// Whether the writer was stopped.
     pub(super) ended: bool,
 }
 
-impl Writer {
-    /// Makes a change, and answers once it is recorded. Many blocks are mined in pieces: that goes on afterwards.
+impl ChainWriter {
+    /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards.
     fn change(&mut self, change: Change, reply: Reply) {
         let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
         let answer = self.apply(change, reply);
         let is_recorded = self.record_time();
         if let Some((outcome, reply)) = answer {
-            // The caller may have gone.
+            // The caller may have disconnected.
             let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
         }
-        // Moving the time or going back to a snapshot is no reason for a block.
-        self.schedule.look_for(Occasion::Transactions);
+        // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but a preamble.
+        self.schedule.look_for(SealReason::Transactions);
     }
 
-    /// Makes a change. Returns its outcome and who takes it, unless it is answered later.
-    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<Outcome, ChangeError>, Reply)> {
-        let done = |()| Outcome::Done;
+    /// Makes a change. Returns its outcome and the reply channel, unless it is answered later.
+    fn apply(&mut self, change: Change, reply: Reply) -> Option<(Result<ChangeOutcome, ChangeError>, Reply)> {
+        let done = |()| ChangeOutcome::Done;
         let outcome = match change {
             Change::Mine { count, pace } => {
                 self.order(count, pace, reply);
                 return None;
             }
-            Change::Snapshot => Ok(Outcome::Snapshot(self.snapshot())),
-            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(Outcome::Found),
-            Change::IncreaseTime(seconds) => Ok(Outcome::Seconds(self.shared.timing.lock().increase(seconds))),
-            Change::SetTime(now) => Ok(Outcome::Seconds(self.shared.timing.lock().jump(now))),
-            Change::SetBlockInterval(seconds) => Ok(Outcome::Found(self.shared.timing.lock().fix_interval(seconds))),
+            Change::Snapshot => Ok(ChangeOutcome::Snapshot(self.snapshot())),
+            Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
+            Change::IncreaseTime(seconds) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().increase(seconds))),
+            Change::SetTime(now) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().jump(now))),
+            Change::SetBlockInterval(seconds) => {
+                Ok(ChangeOutcome::Found(self.shared.timing.lock().fix_interval(seconds)))
+            }
             Change::Edit(edits) => self.retry(|writer| writer.edit(&edits)).map(done),
             Change::Rollback { depth } => self.retry(|writer| writer.rollback(depth)).map(done),
             Change::Reorg { blocks } => self.retry(|writer| writer.reorg(&blocks)).map(done),
@@ -80,7 +82,7 @@ impl Writer {
             Change::SetNextTimestamp(timestamp) => self.promise(timestamp).map(done),
             Change::SetMining(mining) => {
                 self.set_mining(mining);
-                Ok(Outcome::Done)
+                Ok(ChangeOutcome::Done)
             }
             Change::SetNextBaseFee(base_fee) => self.decide(|sealing| sealing.next_base_fee = Some(base_fee)),
             Change::SetNextRandomness(value) => self.decide(|sealing| sealing.next_randomness = Some(value)),
@@ -93,19 +95,19 @@ impl Writer {
         Some((outcome, reply))
     }
 
-    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<Outcome, ChangeError> {
+    fn decide(&self, decide: impl FnOnce(&mut Sealing)) -> Result<ChangeOutcome, ChangeError> {
         decide(&mut self.shared.sealing.lock());
-        Ok(Outcome::Done)
+        Ok(ChangeOutcome::Done)
     }
 
-    /// Seals blocks in this way from now on.
+    /// Sets when blocks are sealed.
     fn set_mining(&mut self, mining: Mining) {
         self.shared.sealing.lock().mining = mining;
         self.schedule();
         self.seal_ready();
     }
 
-    /// Puts a time on the next block.
+    /// Sets the timestamp of the next block.
     fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
         let head = self.head();
         let parent = head.block.header.timestamp;
@@ -116,12 +118,12 @@ impl Writer {
         Ok(())
     }
 
-    /// The newest head.
+    /// Returns the newest head.
     pub(super) fn head(&self) -> Arc<Head> {
         self.shared.head.load_full()
     }
 
-    /// Nothing more is written.
+    /// Stops the writer: closes the journal and rejects all pooled transactions.
     pub(super) fn end(&mut self) {
         self.ended = true;
         self.schedule.orders.clear();
@@ -131,7 +133,7 @@ impl Writer {
         self.shared.pool.clear(|| SubmitError::Stopped);
     }
 
-    /// Makes `next` the head that everybody sees, then answers whoever waited for it.
+    /// Publishes `next` as the head, then answers the submitters of its transactions.
     pub(super) fn publish(&mut self, next: Head, added: Vec<Arc<Block>>, removed: Vec<Arc<Block>>) {
         self.shared.phases.time(Phase::Publish, || {
             for block in &added {
@@ -140,19 +142,19 @@ impl Writer {
                 self.shared.arrivals.sealed(block.transactions.len());
             }
             let head = Arc::new(next.after(&self.head()));
-            self.shared.undone.push(head.version(), &removed, self.shared.history_limits.bytes);
+            self.shared.removed.push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
-            // A nonce may be used by others than the account's own transactions: authorizations (EIP-7702), and
-            // contracts that such an account creates.
+            // Nonces also increase without a transaction of the account: by authorizations (EIP-7702), and by contracts
+            // that a delegated account creates.
             let changes = added.first().map(|first| head.changes_from(first.number()));
             let changed = changes.into_iter().flatten().flatten().flat_map(|changes| &changes.0);
             self.settle(changed.map(|change| change.address), &head);
-            // Nobody may be listening.
+            // There may be no subscribers.
             let _ = self.shared.events.send(Event::Head { head, added: added.into(), removed: removed.into() });
         });
     }
 
-    /// Changes the chain between blocks, as development methods do: all of `edits`, or none if one of them fails.
+    /// Applies edits by development methods between blocks: all of them, or none if one fails.
     pub(super) fn edit(&mut self, edits: &[Edit]) -> Result<(), ChangeError> {
         let head = self.head();
         let next = edits.iter().try_fold(Head::clone(&head), |head, edit| head.edit(edit))?;
@@ -164,13 +166,13 @@ impl Writer {
         Ok(())
     }
 
-    /// Lets the pool know which of these accounts' transactions `head` has made pointless.
+    /// Removes the transactions of these accounts that are included in `head`, or stale, from the pool.
     fn settle(&self, accounts: impl IntoIterator<Item = Address>, head: &Head) {
         let is_included = |hash| self.shared.index.transaction(head, hash).is_some();
         self.shared.pool.settle(accounts, &head.state, is_included);
     }
 
-    /// The same for every account that the pool knows, after the whole state was replaced.
+    /// Settles all accounts of the pool, after the whole state was replaced.
     pub(super) fn settle_all(&self) {
         self.settle(self.shared.pool.senders(), &self.head());
     }

@@ -1,34 +1,34 @@
-//! How long the parts of making a block take.
+//! Timing of the phases of sealing a block.
 
 use std::time::Instant;
 
 use crate::metrics::{Distribution, Histogram};
 
-/// A part of making a block, in their order.
+/// A phase of sealing a block, in order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The node's own transactions are made.
+    /// Building the node's own transactions.
     Preamble,
-    /// Transactions are taken from the pool and run.
+    /// Executing the pool's transactions.
     Execute,
-    /// The trie takes the changes and gives the root.
+    /// Applying the changes to the trie and computing the state root.
     Root,
-    /// The header and the next head are made.
+    /// Building the header and the next head.
     Seal,
-    /// The log takes the block, and has it on disk if that was asked for.
+    /// Appending the block to the log, with the configured durability.
     Append,
-    /// The head is published, and whoever waits is answered.
+    /// Publishing the head and answering submitters.
     Publish,
 }
 
 const NAMES: [&str; 6] = ["preamble", "execute", "root", "seal", "append", "publish"];
 
-/// What was measured so far.
+/// The histograms of the phases' durations.
 #[derive(Debug, Default)]
 pub(in crate::chain) struct Phases([Histogram; NAMES.len()]);
 
 impl Phases {
-    /// Does a part of the work, and takes its time.
+    /// Runs the work of a phase and records its duration.
     pub(super) fn time<T>(&self, phase: Phase, work: impl FnOnce() -> T) -> T {
         let at = phase as usize;
         let _span = tracing::trace_span!(target: "tetrad::span", "phase", otel.name = NAMES[at]).entered();

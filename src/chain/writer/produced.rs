@@ -1,15 +1,15 @@
-//! What the blocks held that were made since the start.
+//! Counts of the blocks sealed since the start, and of their content.
 
 use crate::{block::Block, metrics::Counter};
 
-/// The counts.
+/// Counters of sealed blocks and of their content.
 #[derive(Debug, Default)]
 pub struct Produced {
     /// Blocks.
     pub blocks: Counter,
-    /// Transactions in them.
+    /// Transactions of these blocks.
     pub transactions: Counter,
-    /// Gas that these used.
+    /// Gas that these blocks used.
     pub gas: Counter,
 }
 

@@ -1,117 +1,117 @@
-//! Recording what the writer does before anybody sees it, and what follows from failing to.
+//! Recording changes before they are published, and handling failures to do so.
 
 use std::sync::Arc;
 
-use super::{Writer, phases::Phase, sealing::Sealed, thread::Waiting};
+use super::{ChainWriter, phases::Phase, sealing::Sealed, thread::StoreRequest};
 use crate::{
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
     evm::BlockError,
-    log::{AppendError, Entry, Parameters, Shift},
+    log::{AppendError, EditableParams, LogEntry, TimeShift},
 };
 
-/// What is recorded, and whether that still works.
-pub(in crate::chain) struct Recorder {
-    /// Where changes are recorded; none on a chain that lives in memory only.
+/// The journal, and the failure of the last change if it failed.
+pub(in crate::chain) struct ChangeRecorder {
+    /// The journal; `None` on a chain that lives in memory only.
     pub(in crate::chain) journal: Option<Journal>,
-    /// How the chain's time differs from the clock's, as it is recorded.
-    shift: Shift,
-    /// Why the last block or other change could not be made, if none could since.
-    failure: Option<Failure>,
+    /// The recorded time shift.
+    shift: TimeShift,
+    /// The reason why the last change failed, until one succeeds.
+    failure: Option<ChangeFailure>,
 }
 
-impl Recorder {
-    /// Records in `journal`, which has the time as `shift` says.
-    pub(in crate::chain) fn new(journal: Option<Journal>, shift: Shift) -> Self {
+impl ChangeRecorder {
+    /// Returns a recorder for `journal`, whose last recorded time shift is `shift`.
+    pub(in crate::chain) fn new(journal: Option<Journal>, shift: TimeShift) -> Self {
         Self { journal, shift, failure: None }
     }
 
-    /// How the chain's time differs from the clock's, as it is recorded.
-    pub(super) fn shift(&self) -> Shift {
+    /// Returns the recorded time shift.
+    pub(super) fn shift(&self) -> TimeShift {
         self.shift
     }
 
-    /// Takes over the shift that another writer recorded.
-    pub(super) fn followed(&mut self, shift: Shift) {
+    /// Adopts the time shift that another writer recorded.
+    pub(super) fn adopt(&mut self, shift: TimeShift) {
         self.shift = shift;
     }
 }
 
-/// Why the last change to the chain was not made.
+/// The reason why the last change failed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Failure {
-    /// It could not be recorded.
+enum ChangeFailure {
+    /// The entry could not be appended to the log.
     Append(String),
-    /// No block could be made, whatever it holds.
+    /// No block can be built, not even an empty one.
     Block(String),
 }
 
-impl Writer {
-    /// Remembers whether something could be recorded. A small entry that fits on a full disk ends no failure.
+impl ChainWriter {
+    /// Notes whether an entry was recorded. A small entry that still fits on a full disk does not end a failure.
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
-            Ok(()) => self.overcome(|failure| matches!(failure, Failure::Append(_))),
-            // The log is in order, and the change is made again.
+            Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
+            // Not a failure: the change is retried.
             Err(AppendError::Conflict { .. }) => {}
-            Err(error) => self.fail(Failure::Append(format!("the chain cannot be written: {error}"))),
+            Err(error) => self.fail(ChangeFailure::Append(format!("the chain cannot be written: {error}"))),
         }
     }
 
-    /// Remembers whether a block could be made.
+    /// Notes whether a block was built.
     pub(super) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
         match outcome {
-            Ok(_) => self.overcome(|failure| matches!(failure, Failure::Block(_))),
-            Err(error) => self.fail(Failure::Block(format!("no block can be sealed: {error}"))),
+            Ok(_) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Block(_))),
+            Err(error) => self.fail(ChangeFailure::Block(format!("no block can be sealed: {error}"))),
         }
     }
 
-    /// Why no block can be sealed; none if the last attempt succeeded, or another one does. A node that gets no requests
-    /// because of a failure would otherwise never learn that it is over.
+    /// Returns the reason why no block can be sealed, or `None` if the last attempt succeeded or a new one does.
+    /// Without the new attempt, a node that receives no requests because of a failure would never notice its end.
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
-            Failure::Append(_) => {
+            ChangeFailure::Append(_) => {
                 let probed = self.recorder.journal.as_mut().map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
             }
-            Failure::Block(_) => {
+            ChangeFailure::Block(_) => {
                 let head = self.head();
                 let environment = self.shared.next_environment(&head, 0);
                 self.note_block(&Candidate::build(&head, &environment, Vec::new(), &[], None));
             }
         }
-        let (Failure::Append(reason) | Failure::Block(reason)) = self.recorder.failure.as_ref()?;
+        let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = self.recorder.failure.as_ref()?;
         Some(reason.clone())
     }
 
-    /// Tells of a failure, unless it is known.
-    fn fail(&mut self, failure: Failure) {
+    /// Logs a failure, unless it is already known.
+    fn fail(&mut self, failure: ChangeFailure) {
         if self.recorder.failure.as_ref() != Some(&failure) {
-            let (Failure::Append(reason) | Failure::Block(reason)) = &failure;
+            let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = &failure;
             tracing::error!("{reason}");
             self.recorder.failure = Some(failure);
         }
     }
 
-    fn overcome(&mut self, is_over: impl FnOnce(&Failure) -> bool) {
+    fn clear_failure(&mut self, is_over: impl FnOnce(&ChangeFailure) -> bool) {
         if self.recorder.failure.take_if(|failure| is_over(failure)).is_some() {
-            tracing::info!("the chain goes on");
+            tracing::info!("the chain can be written again");
         }
     }
 
-    /// Records a change before anybody sees it.
-    pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> Entry) -> Result<(), AppendError> {
+    /// Records a change. Must be called before the change is published.
+    pub(in crate::chain) fn record(&mut self, entry: impl FnOnce() -> LogEntry) -> Result<(), AppendError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(()) };
         let entry = entry();
         let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry));
         self.note_append(&recorded);
         recorded?;
-        if let Entry::Block { shift, .. } | Entry::Time(shift) | Entry::Revert { shift, .. } = entry {
+        if let LogEntry::Block { shift, .. } | LogEntry::Time(shift) | LogEntry::Revert { shift, .. } = entry {
             self.recorder.shift = shift;
         }
         Ok(())
     }
 
-    /// Records a block. If that fails, the time and the decisions for the next block are as they were before it.
+    /// Records a block. If that fails, restores the time and the settings of the next block.
     pub(super) fn record_sealed(&mut self, sealed: &Sealed) -> Result<(), AppendError> {
         self.record(|| sealed.entry()).inspect_err(|_| {
             *self.shared.timing.lock() = sealed.timing_before.clone();
@@ -119,29 +119,29 @@ impl Writer {
         })
     }
 
-    /// Records what edits made of `before`, all at once.
+    /// Records the edits that lead from `before` to `after` as one entry.
     pub(super) fn record_edits(&mut self, before: &Head, after: &Head) -> Result<(), AppendError> {
-        self.record(|| Entry::Edit {
+        self.record(|| LogEntry::Edit {
             changes: Arc::new(after.edits_since(before)),
             root: after.state.root(),
-            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| Parameters::of(after)),
+            parameters: (!Arc::ptr_eq(&before.params, &after.params)).then(|| EditableParams::of(after)),
         })
     }
 
-    /// Records that the chain goes back to what it was when the log had `to` entries, and then on with some blocks. If
-    /// only a part of that could be recorded, nothing more can be, as the log then leads to a head that nobody sees; unless
-    /// another writer went on from there, whom the chain then follows.
+    /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded,
+    /// the log leads to a head that was never published. Nothing more can be recorded then, unless another writer has
+    /// extended the log, which this writer then follows.
     pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
-        self.record(|| Entry::Revert { to, shift })?;
+        self.record(|| LogEntry::Revert { to, shift })?;
         for sealed in blocks {
             let recorded = self.record(|| sealed.entry());
             if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
                 match error {
-                    AppendError::Conflict { .. } => journal.withhold(published),
-                    _ => journal.give_up(error.to_string()),
+                    AppendError::Conflict { .. } => journal.set_published(published),
+                    _ => journal.refuse_further(error.to_string()),
                 }
             }
             recorded?;
@@ -149,24 +149,25 @@ impl Writer {
         Ok(())
     }
 
-    /// Entries that the log had when the block with this number was the newest.
+    /// Returns the log height at which the block with this number became the newest.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
         let is_first = number == self.head().genesis.number();
         self.recorder.journal.as_ref().map_or(Some(0), |journal| journal.height_after(number).or(is_first.then_some(0)))
     }
 
-    /// Records the time as a development method set it, if no block did, or else undoes it.
+    /// Records the time shift that a development method set, unless a block already did. If that fails, restores the
+    /// recorded one. Returns whether the shift is recorded.
     pub(super) fn record_time(&mut self) -> bool {
         let shift = self.shared.timing.lock().shift();
         let recorded = self.retry(|writer| {
             writer.shared.timing.lock().restore(shift);
             let is_known = writer.recorder.journal.is_none() || shift == writer.recorder.shift;
-            if is_known { Ok(()) } else { Ok(writer.record(|| Entry::Time(shift))?) }
+            if is_known { Ok(()) } else { Ok(writer.record(|| LogEntry::Time(shift))?) }
         });
         recorded.inspect_err(|_| self.shared.timing.lock().restore(self.recorder.shift)).is_ok()
     }
 
-    /// Blocks were published.
+    /// Offers a checkpoint and maintains the file of pending transactions after blocks were published.
     pub(super) fn after_blocks(&mut self) {
         let (head, shift) = (self.head(), self.recorder.shift);
         if let Some(journal) = &mut self.recorder.journal {
@@ -175,16 +176,16 @@ impl Writer {
         self.tidy_pool(false);
     }
 
-    /// Takes everything that somebody waits for out of the pool, and tells them why.
+    /// Removes the transactions whose submitters wait from the pool, and answers these with the reason.
     pub(super) fn refuse_all(&mut self, reason: impl Fn() -> SubmitError) {
         self.shared.pool.refuse_awaited(reason);
     }
 
-    /// Keeps transactions that have to wait.
-    pub(in crate::chain) fn keep(&mut self, all: Vec<Waiting>) {
+    /// Stores pending transactions on disk, and answers their submitters.
+    pub(in crate::chain) fn store_pending(&mut self, all: Vec<StoreRequest>) {
         let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
-        let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
-        for Waiting { pooled, kept } in all {
+        let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.store_pending(&kept));
+        for StoreRequest { pooled, kept } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
                 Err(error) => {
@@ -193,10 +194,10 @@ impl Writer {
                     Err(refusal())
                 }
             };
-            // Whoever asked may have gone.
+            // The submitter may have disconnected.
             let _ = kept.send(result);
         }
-        // Blocks, after which the file is tidied as well, may be long in coming.
+        // The file is also maintained after each block, but the next block may be far off.
         self.tidy_pool(false);
     }
 
@@ -209,14 +210,14 @@ impl Writer {
     }
 }
 
-impl Parameters {
-    /// Those of a head.
+impl EditableParams {
+    /// Returns the parameters of a head.
     pub(in crate::chain) fn of(head: &Head) -> Self {
         let signers = head.params.signers.iter().map(|(signature, signer)| (*signature, *signer)).collect();
         Self { chain_id: head.params.chain_id, signers }
     }
 
-    /// Makes them those of a head.
+    /// Sets these parameters on a head.
     pub(in crate::chain) fn restore(self, head: &mut Head) {
         let params = Arc::make_mut(&mut head.params);
         params.chain_id = self.chain_id;
@@ -225,7 +226,7 @@ impl Parameters {
 }
 
 impl Sealed {
-    fn entry(&self) -> Entry {
-        Entry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
+    fn entry(&self) -> LogEntry {
+        LogEntry::Block { block: self.block.clone(), changes: self.changes.clone(), shift: self.shift }
     }
 }

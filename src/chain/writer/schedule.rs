@@ -1,4 +1,4 @@
-//! When the writer does what nobody has to ask for: blocks that are due, and pieces of what takes long.
+//! The writer's scheduled work: blocks that are due, ready transactions, and pieces of mining orders.
 
 use std::{
     collections::VecDeque,
@@ -6,97 +6,97 @@ use std::{
 };
 
 use super::{
-    Writer,
+    ChainWriter,
     change::{Pace, Reply},
 };
 use crate::chain::Mining;
 
 /// The shortest interval between blocks.
-const LEAST_INTERVAL: Duration = Duration::from_millis(1);
+const MIN_INTERVAL: Duration = Duration::from_millis(1);
 
-/// What the writer does next of its own accord.
-pub(in crate::chain) struct Schedule {
-    /// When the next block is due, if at a time.
+/// The writer's scheduled work.
+pub(in crate::chain) struct WriterSchedule {
+    /// Time at which the next block is due, with interval mining.
     pub(in crate::chain) due: Option<Instant>,
     /// The pending reason to seal a block.
-    pub(super) occasion: Occasion,
-    /// Blocks that are being mined on demand.
+    pub(super) seal_reason: SealReason,
+    /// Mining orders under way.
     pub(super) orders: VecDeque<MiningOrder>,
-    /// When some of them were mined last.
+    /// Time at which the last piece of an order was mined.
     pub(in crate::chain) mined: Instant,
 }
 
-impl Default for Schedule {
+impl Default for WriterSchedule {
     fn default() -> Self {
-        Self { due: None, occasion: Occasion::Nothing, orders: VecDeque::new(), mined: Instant::now() }
+        Self { due: None, seal_reason: SealReason::Nothing, orders: VecDeque::new(), mined: Instant::now() }
     }
 }
 
-/// Blocks that are being mined on demand.
+/// An order of blocks that are mined on demand.
 pub(super) struct MiningOrder {
     pub(super) count: u64,
     pub(super) left: u64,
     pub(super) pace: Pace,
-    /// When progress was reported last, or else when the first block was begun.
+    /// Time of the last progress report, or else of the order.
     pub(super) reported: Instant,
     pub(super) reply: Reply,
 }
 
-/// A reason to seal a block with instant sealing, the lesser first.
+/// A reason to look for a block to seal with instant mining, in ascending order.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Occasion {
+pub(super) enum SealReason {
     #[default]
     Nothing,
-    /// Transactions that are ready.
+    /// Ready transactions.
     Transactions,
-    /// These, or else nothing but a preamble that is due.
+    /// Ready transactions, or a due preamble alone.
     Preamble,
 }
 
-impl Schedule {
-    /// There may be something to make a block for.
-    pub(super) fn look_for(&mut self, occasion: Occasion) {
-        self.occasion = self.occasion.max(occasion);
+impl WriterSchedule {
+    /// Schedules a look for a block to seal.
+    pub(super) fn look_for(&mut self, seal_reason: SealReason) {
+        self.seal_reason = self.seal_reason.max(seal_reason);
     }
 }
 
-impl Writer {
-    /// A block is due an interval from now, if that is how blocks come about.
+impl ChainWriter {
+    /// Sets the time of the next block, with interval mining.
     pub(in crate::chain) fn schedule(&mut self) {
         self.schedule.due = self.interval().map(|interval| Instant::now() + interval);
     }
 
     fn interval(&self) -> Option<Duration> {
         match self.mining() {
-            Mining::Interval(interval) => Some(interval.max(LEAST_INTERVAL)),
+            Mining::Interval(interval) => Some(interval.max(MIN_INTERVAL)),
             Mining::Instant | Mining::Manual => None,
         }
     }
 
-    /// Does what nobody has to ask for: makes the block that is due, and a piece of what is under way. `is_awaited` says
-    /// whether commands wait. Returns how long there is nothing else to do.
+    /// Does scheduled work: seals the block that is due, and mines a piece of an order. `is_awaited` returns whether
+    /// commands wait. Returns the time until there is more to do.
     pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
         if self.schedule.due.is_some_and(|due| due <= Instant::now()) {
             self.seal_due();
         }
         if !self.schedule.orders.is_empty() {
             self.proceed_mining(is_awaited);
-        } else if self.schedule.occasion != Occasion::Nothing {
-            let alone = std::mem::take(&mut self.schedule.occasion) == Occasion::Preamble;
+        } else if self.schedule.seal_reason != SealReason::Nothing {
+            let alone = std::mem::take(&mut self.schedule.seal_reason) == SealReason::Preamble;
             if self.seal_next(alone, true) {
-                self.schedule.look_for(Occasion::Transactions);
+                self.schedule.look_for(SealReason::Transactions);
             }
         }
-        match self.schedule.orders.is_empty() && self.schedule.occasion == Occasion::Nothing {
+        match self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {
             true => self.schedule.due.map(|due| due.saturating_duration_since(Instant::now())),
             false => Some(Duration::ZERO),
         }
     }
 
-    /// The time for a block has come. The next one is due an interval after this one was, however long it took; those
-    /// that are overdue by then are left out.
+    /// Seals the block that is due. The next one is due an interval after this one was, however long sealing took;
+    /// blocks that are overdue by then are skipped.
     fn seal_due(&mut self) {
-        // A failure is remembered, and the next time is another chance.
+        // The recorder notes a failure, and the next interval retries.
         let _ = self.seal_block(0);
         if let (Some(due), Some(interval)) = (self.schedule.due, self.interval()) {
             let missed = u32::try_from(due.elapsed().as_nanos() / interval.as_nanos()).unwrap_or(u32::MAX);

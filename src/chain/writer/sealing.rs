@@ -1,4 +1,4 @@
-//! Sealing: from what the pool has ready to a block that is recorded and published.
+//! Sealing: turns ready transactions into a block, which is recorded and published.
 
 use std::{
     sync::{Arc, atomic::Ordering},
@@ -8,7 +8,7 @@ use std::{
 use alloy_primitives::B256;
 use tracing::span::EnteredSpan;
 
-use super::{Writer, phases::Phase, schedule::Occasion, timing::Timing};
+use super::{ChainWriter, phases::Phase, schedule::SealReason, timing::Timing};
 use crate::{
     block::{Block, Transaction},
     chain::{
@@ -17,57 +17,58 @@ use crate::{
         shared::Sealing,
     },
     evm::{BlockError, Environment},
-    log::{AppendError, Shift},
+    log::{AppendError, TimeShift},
     state::Changes,
 };
 
-/// Transactions that one block is offered.
+/// Most transactions that one block is offered.
 pub(in crate::chain) const MAX_OFFERED: usize = 50_000;
 
-/// Senders that have something ready, gas that it may use, and blocks in a row, up to which sealing is quick enough for a
-/// thread that has other things to do.
-const FEW_SENDERS: usize = 64;
-const LITTLE_GAS: u64 = 2_000_000;
-const FEW_BLOCKS: usize = 4;
-/// How long a single command may make blocks of what is ready.
-const AT_ONCE: Duration = Duration::from_secs(1);
+/// Limits of what is sealed on a submitter's thread: ready senders, the gas of their transactions, and consecutive
+/// blocks.
+const MAX_INLINE_SENDERS: usize = 64;
+const MAX_INLINE_GAS: u64 = 2_000_000;
+const MAX_INLINE_BLOCKS: usize = 4;
+/// The longest time for which a single command seals ready transactions.
+const MAX_SEALING_TIME: Duration = Duration::from_secs(1);
 
-/// A block that was made on top of a head, and is not published.
+/// A sealed block that is not yet published.
 pub(super) struct Sealed {
     pub(in crate::chain) block: Arc<Block>,
     pub(in crate::chain) next: Head,
-    /// Blocks that the next head lets go of.
+    /// Blocks that the next head prunes.
     pub(in crate::chain) dropped: Vec<Arc<Block>>,
-    /// What it did to the state.
+    /// The block's state changes.
     pub(in crate::chain) changes: Arc<Changes>,
-    /// How the chain's time differs from the clock's after it.
-    pub(in crate::chain) shift: Shift,
-    /// The time before it.
+    /// The time shift after the block.
+    pub(in crate::chain) shift: TimeShift,
+    /// The timing before the block.
     pub(super) timing_before: Timing,
-    /// The decisions for the next block before it.
+    /// The sealing settings before the block.
     pub(super) sealing_before: Sealing,
 }
 
-/// What making a block is in a trace.
+/// Enters the trace span of sealing a block.
 pub(super) fn block_span(parent: &Head) -> EnteredSpan {
     tracing::trace_span!(target: "tetrad::span", "block", block.number = parent.number() + 1).entered()
 }
 
-impl Writer {
-    /// With instant sealing: makes blocks of what is ready. What arrives meanwhile, or is too much, comes afterwards.
+impl ChainWriter {
+    /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed the time limit, follow
+    /// later.
     pub(super) fn seal_ready(&mut self) {
-        self.schedule.look_for(Occasion::Transactions);
+        self.schedule.look_for(SealReason::Transactions);
         let began = Instant::now();
-        while self.schedule.orders.is_empty() && began.elapsed() < AT_ONCE && self.seal_next(false, true) {}
+        while self.schedule.orders.is_empty() && began.elapsed() < MAX_SEALING_TIME && self.seal_next(false, true) {}
     }
 
-    /// Whether the chain is about to end, so that nothing should be begun that takes long.
+    /// Returns whether the chain is shutting down, so that no long work should be begun.
     pub(super) fn is_ending(&self) -> bool {
         self.shared.ending.load(Ordering::Acquire)
     }
 
-    /// With instant sealing: makes blocks of what is ready where transactions arrived, as long as it is quick and waits
-    /// for no disk and no other node. Returns whether it was.
+    /// With instant mining: seals the ready transactions on the submitter's thread, if they are few and sealing waits
+    /// for neither a disk nor another node. Returns whether all were handled.
     pub(in crate::chain) fn seal_few(&mut self) -> bool {
         if self.ended
             || !self.schedule.orders.is_empty()
@@ -76,10 +77,11 @@ impl Writer {
         {
             return false;
         }
-        for _ in 0..FEW_BLOCKS {
+        for _ in 0..MAX_INLINE_BLOCKS {
             let head = self.head();
             let environment = self.shared.next_environment(&head, 0);
-            if !self.shared.pool.has_little_ready(environment.base_fee.unwrap_or(0), FEW_SENDERS, LITTLE_GAS) {
+            let base_fee = environment.base_fee.unwrap_or(0);
+            if !self.shared.pool.has_little_ready(base_fee, MAX_INLINE_SENDERS, MAX_INLINE_GAS) {
                 return false;
             }
             if self.mining() != Mining::Instant || !self.seal_after(&head, &environment, false, false) {
@@ -89,8 +91,9 @@ impl Writer {
         false
     }
 
-    /// With instant sealing: makes a block if there is anything for it, and returns whether there may be more. With
-    /// `alone` a due preamble is reason enough. With `gather` those that are about to arrive are given a moment.
+    /// With instant mining: seals a block if transactions are ready, and returns whether there may be more. With
+    /// `alone`, a due preamble is reason enough. With `gather`, waits a moment for transactions that are about to
+    /// arrive.
     pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
         if self.mining() != Mining::Instant {
             return false;
@@ -113,9 +116,9 @@ impl Writer {
         }
         match self.seal_wanted(head, environment) {
             Ok(true) => return true,
-            // Something is ready that no block has room for. Nobody should wait for that.
+            // No block has room for the ready transactions, so submitters must not wait for them.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
-            // The next attempt finds the blocks of the other writer, and the same transactions in the pool.
+            // The next attempt builds on the other writer's blocks, with the same transactions from the pool.
             Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow() {
                 Ok(()) => return true,
                 Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
@@ -127,8 +130,7 @@ impl Writer {
         false
     }
 
-    /// Makes one block of whatever is ready, even of nothing. `at_least` is how many seconds later than its parent
-    /// it must be.
+    /// Seals one block with the ready transactions, even an empty one, at least `at_least` seconds after its parent.
     pub(super) fn seal_block(&mut self, at_least: u64) -> Result<Arc<Block>, ChangeError> {
         self.retry(|writer| writer.try_seal_block(at_least))
     }
@@ -146,7 +148,7 @@ impl Writer {
         Ok(self.publish_sealed(sealed))
     }
 
-    /// Makes a block if there is anything to put into it. Returns whether that changed anything.
+    /// Seals a block unless it would be empty. Returns whether the chain or the pool changed.
     fn seal_wanted(&mut self, head: &Arc<Head>, environment: &Environment) -> Result<bool, ChangeError> {
         let _span = block_span(head);
         let first = self.preamble(head, environment);
@@ -164,7 +166,7 @@ impl Writer {
         Ok(true)
     }
 
-    /// What the next block begins with.
+    /// Returns the preamble of the next block.
     pub(in crate::chain) fn preamble(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
         let first = self.shared.phases.time(Phase::Preamble, || self.shared.preamble(head, environment));
         if !first.is_empty() {
@@ -173,8 +175,8 @@ impl Writer {
         first
     }
 
-    /// Executes `first` and what is ready in the pool. What cannot be executed is to be [rejected](Self::reject) once the
-    /// block is recorded: on top of another writer's block it may be executable.
+    /// Executes `first` and the ready transactions. The caller [rejects](Self::reject) those that cannot be executed
+    /// once the block is recorded: on top of another writer's block they may be executable.
     pub(super) fn candidate(
         &mut self,
         head: &Head,
@@ -189,14 +191,14 @@ impl Writer {
         built
     }
 
-    /// Takes transactions that cannot be executed out of the pool.
+    /// Removes transactions that cannot be executed from the pool.
     pub(super) fn reject(&self, rejected: Vec<(B256, SubmitError)>) {
         for (hash, reason) in rejected {
             self.shared.pool.reject(hash, reason);
         }
     }
 
-    /// Seals what was executed. The time and the decisions for the next block are used up.
+    /// Seals an executed candidate, and uses up the timestamp and the settings of the next block.
     pub(super) fn seal(&self, head: &Head, environment: &Environment, candidate: Candidate) -> Sealed {
         let mut state = head.state.clone();
         let phases = &self.shared.phases;

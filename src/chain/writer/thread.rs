@@ -1,4 +1,4 @@
-//! The writer's thread: takes one command after another.
+//! The writer's thread, which processes commands one by one.
 
 use std::{
     collections::VecDeque,
@@ -16,55 +16,58 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{
-    SnapshotInfo, Writer,
+    ChainWriter, SnapshotInfo,
     change::{Change, Reply},
-    schedule::Occasion,
+    schedule::SealReason,
 };
 use crate::chain::{Head, Pooled, SubmitError};
 
-/// Transactions that are kept with one write.
-const MOST_KEPT: usize = 1_024;
+/// Most transactions that are stored with one write.
+const MAX_KEPT: usize = 1_024;
 
-/// What the writer is asked to do.
-pub(in crate::chain) enum Command {
-    /// There may be something to put into a block.
+/// A command to the writer.
+pub(in crate::chain) enum WriterCommand {
+    /// Look for transactions to put into a block.
     Wake,
-    /// A transaction that has to wait is to outlive the process.
-    Keep(Waiting),
-    /// The file of transactions that wait is to be written anew.
+    /// Store a pending transaction on disk.
+    Store(StoreRequest),
+    /// Rewrite the file of pending transactions.
     TidyPool,
-    /// A change to the chain.
+    /// Change the chain.
     Change(Change, Reply),
-    /// The snapshots that can be gone back to are asked for.
+    /// Return the snapshots.
     Snapshots(oneshot::Sender<Vec<SnapshotInfo>>),
-    /// The reason why no block can be sealed is asked for, if there is any.
+    /// Return the reason why no block can be sealed, if there is one.
     Obstacle(oneshot::Sender<Option<String>>),
-    /// The head is asked for, and by how many seconds the chain's time is ahead of the clock then.
+    /// Return the head, and the number of seconds by which the chain's time is ahead of the clock.
     Present(oneshot::Sender<(Arc<Head>, i64)>),
-    /// End.
+    /// Stop the thread.
     Stop,
 }
 
-/// A transaction to keep, and who wants to know when it is.
-pub(in crate::chain) struct Waiting {
+/// A transaction to store on disk, and the channel for the outcome.
+pub(in crate::chain) struct StoreRequest {
     pub(in crate::chain) pooled: Arc<Pooled>,
     pub(in crate::chain) kept: oneshot::Sender<Result<(), SubmitError>>,
 }
 
-/// The thread that writes the chain.
+/// The handle of the writer's thread.
 #[derive(Debug)]
 pub struct WriterThread(thread::JoinHandle<()>);
 
-/// Commands in the order in which they came.
+/// The queue of commands, in order of arrival.
 struct Inbox {
-    commands: Receiver<Command>,
-    /// Received while looking for others.
-    deferred: VecDeque<Command>,
+    commands: Receiver<WriterCommand>,
+    /// Commands that were received ahead of their turn.
+    deferred: VecDeque<WriterCommand>,
 }
 
 impl WriterThread {
-    /// Starts the thread. It works until it is told to stop, or nobody is left to tell it.
-    pub(in crate::chain) fn start(writer: Arc<Mutex<Writer>>, commands: Receiver<Command>) -> io::Result<Self> {
+    /// Starts the thread. It runs until it receives [`WriterCommand::Stop`] or all senders are dropped.
+    pub(in crate::chain) fn start(
+        writer: Arc<Mutex<ChainWriter>>,
+        commands: Receiver<WriterCommand>,
+    ) -> io::Result<Self> {
         let inbox = Inbox { commands, deferred: VecDeque::new() };
         let thread = thread::Builder::new().name("chain".to_owned()).spawn(move || run(&writer, inbox))?;
         Ok(Self(thread))
@@ -73,42 +76,42 @@ impl WriterThread {
     /// Waits until the writer has ended.
     pub fn join(self) {
         if self.0.join().is_err() {
-            tracing::error!("the chain's writer ended with a panic");
+            tracing::error!("the chain's writer panicked");
         }
     }
 }
 
-fn run(writer: &Mutex<Writer>, mut inbox: Inbox) {
+fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
     writer.lock().schedule();
     loop {
-        // Between two commands comes whatever is due or under way, a piece of it: neither keeps the other waiting.
+        // Commands alternate with pieces of scheduled work, so that neither delays the other for long.
         let patience = writer.lock().proceed(|| inbox.has_any());
         let command = inbox.next(patience);
         let mut writer = writer.lock();
         match command {
-            Ok(Command::Wake) => {
+            Ok(WriterCommand::Wake) => {
                 writer.shared.woken.store(false, Ordering::Release);
-                writer.schedule.look_for(Occasion::Preamble);
+                writer.schedule.look_for(SealReason::Preamble);
             }
-            Ok(Command::Keep(waiting)) => writer.keep(inbox.all_to_keep(waiting)),
-            Ok(Command::TidyPool) => writer.tidy_pool(true),
-            Ok(Command::Change(change, reply)) => writer.change(change, reply),
-            // The caller of any of these may have gone.
-            Ok(Command::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
-            Ok(Command::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
-            Ok(Command::Present(reply)) => {
+            Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
+            Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
+            Ok(WriterCommand::Change(change, reply)) => writer.change(change, reply),
+            // The callers may have disconnected.
+            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
+            Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
+            Ok(WriterCommand::Present(reply)) => {
                 let ahead = writer.shared.timing.lock().ahead();
                 drop(reply.send((writer.head(), ahead)));
             }
             Err(RecvTimeoutError::Timeout) => {}
-            Ok(Command::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
+            Ok(WriterCommand::Stop) | Err(RecvTimeoutError::Disconnected) => return writer.end(),
         }
     }
 }
 
 impl Inbox {
-    /// The next command, unless none comes within `patience`; without any, there is no hurry.
-    fn next(&mut self, patience: Option<Duration>) -> Result<Command, RecvTimeoutError> {
+    /// Waits for the next command, for `patience` at the longest if it is given.
+    fn next(&mut self, patience: Option<Duration>) -> Result<WriterCommand, RecvTimeoutError> {
         match (self.deferred.pop_front(), patience) {
             (Some(command), _) => Ok(command),
             (None, None) => self.commands.recv().map_err(|_| RecvTimeoutError::Disconnected),
@@ -116,20 +119,20 @@ impl Inbox {
         }
     }
 
-    /// Whether a command waits.
+    /// Returns whether a command waits.
     fn has_any(&mut self) -> bool {
         self.deferred.extend(self.commands.try_recv());
         !self.deferred.is_empty()
     }
 
-    /// This transaction to keep and those that follow, so that all pay for one write together.
-    fn all_to_keep(&mut self, first: Waiting) -> Vec<Waiting> {
+    /// Returns this transaction and those of the commands that follow, so that they share one write.
+    fn all_to_store(&mut self, first: StoreRequest) -> Vec<StoreRequest> {
         let mut all = vec![first];
-        while all.len() < MOST_KEPT
+        while all.len() < MAX_KEPT
             && let Some(command) = self.deferred.pop_front().or_else(|| self.commands.try_recv().ok())
         {
             match command {
-                Command::Keep(waiting) => all.push(waiting),
+                WriterCommand::Store(waiting) => all.push(waiting),
                 other => {
                     self.deferred.push_front(other);
                     break;

@@ -1,4 +1,4 @@
-//! The files of a log, shared by its writer and its readers: which entry stands where.
+//! The files of a log and the positions of its entries, shared by its writer and its readers.
 
 use std::{io, ops::Range, sync::Arc};
 
@@ -9,32 +9,32 @@ use super::{
     stream::LocalStream,
 };
 use crate::{
-    log::{ChainIdentity, LogError, ReadLog, Stored, Stream},
+    log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
     storage::{Storage, read_record_at, remove_file, with_draft},
 };
 
 /// The largest encoding of an entry, in bytes.
 pub(super) const MAX_ENTRY: usize = 1 << 30;
-/// Bytes of one offset.
+/// Size of one offset in bytes.
 const WORD: usize = 8;
 
 /// The files of an open log.
-pub(super) struct Files {
+pub(super) struct LogFiles {
     pub(super) storage: Arc<dyn Storage>,
     pub(super) identity: ChainIdentity,
     pub(super) positions: RwLock<Positions>,
 }
 
-/// Where the entries stand.
+/// The positions of the entries.
 pub(super) struct Positions {
-    /// Heights of the first entries of the segments, in order. There is always one.
+    /// Heights of the segments' first entries, in ascending order. There is always one.
     pub(super) firsts: Vec<u64>,
     /// Offsets of the entries in the newest segment.
     pub(super) offsets: Vec<u64>,
 }
 
 impl Positions {
-    /// Height of the newest segment's first entry.
+    /// Returns the height of the newest segment's first entry.
     fn newest(&self) -> u64 {
         self.firsts.last().copied().unwrap_or_default()
     }
@@ -44,36 +44,36 @@ impl Positions {
     }
 }
 
-/// The file with the offsets of a segment's entries, eight bytes each, little-endian.
+/// Returns the name of the file with the offsets of a segment's entries, eight bytes each, little-endian.
 fn offsets_name(first: u64) -> String {
     format!("offsets-{first:020}")
 }
 
-/// Writes the offsets of a segment that no longer grows. Not synced: a file that is lost or torn is made again.
+/// Writes the offsets of a segment that no longer grows. Not synced: a lost or torn file is rebuilt.
 pub(super) fn write_offsets(storage: &dyn Storage, first: u64, offsets: &[u64]) -> io::Result<()> {
     let bytes: Vec<u8> = offsets.iter().flat_map(|offset| offset.to_le_bytes()).collect();
     with_draft(storage, &offsets_name(first), |file| file.write_at(&bytes, 0))
 }
 
-/// Removes a segment and the offsets of its entries.
+/// Removes a segment and its file of offsets.
 pub(super) fn remove_segment(storage: &dyn Storage, first: u64) -> io::Result<()> {
     storage.remove(&segment_name(first))?;
     remove_file(storage, &offsets_name(first))
 }
 
-impl Files {
-    /// The entry at an offset of a segment.
-    fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<Stored, LogError> {
+impl LogFiles {
+    /// Reads the entry at an offset of a segment.
+    fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
         let name = segment_name(first);
         let place = || self.storage.describe(&name);
         let read = || read_record_at(&*self.storage.open(&name)?, offset, height, MAX_ENTRY);
         match read().map_err(|source| LogError::Io { file: place(), source })? {
-            Ok(bytes) => Ok(Stored { height, bytes }),
+            Ok(bytes) => Ok(StoredEntry { height, bytes }),
             Err(what) => Err(LogError::Damaged { file: place(), offset, height, what }),
         }
     }
 
-    /// The offset of an entry of a segment that no longer grows, as its file has it.
+    /// Reads the offset of an entry of a segment that no longer grows from the file of offsets.
     fn stored_offset(&self, first: u64, height: u64) -> io::Result<u64> {
         let mut word = [0; WORD];
         let file = self.storage.open(&offsets_name(first))?;
@@ -81,7 +81,7 @@ impl Files {
         Ok(u64::from_le_bytes(word))
     }
 
-    /// The same from the segment itself, for which a file is written.
+    /// Finds the offset of an entry in the segment itself, and writes the file of offsets.
     fn found_offset(&self, first: u64, height: u64) -> Result<u64, LogError> {
         let segment = Segment::load(&*self.storage, first, Some(self.identity))?;
         self.keep_offsets(&segment);
@@ -109,17 +109,17 @@ impl Files {
 
     fn keep_offsets(&self, segment: &Segment) {
         if let Err(error) = write_offsets(&*self.storage, segment.first, &segment.offsets) {
-            tracing::warn!(%error, "could not write the offsets of a segment; reading from it is slow");
+            tracing::warn!(%error, "failed to write the offsets of a segment; reading from it is slow");
         }
     }
 }
 
-impl ReadLog for Files {
+impl ReadLog for LogFiles {
     fn heights(&self) -> Range<u64> {
         self.positions.read().heights()
     }
 
-    fn read(&self, height: u64) -> Result<Stored, LogError> {
+    fn read(&self, height: u64) -> Result<StoredEntry, LogError> {
         let (first, offset) = {
             let positions = self.positions.read();
             let heights = positions.heights();
@@ -137,12 +137,12 @@ impl ReadLog for Files {
         }
         match self.stored_offset(first, height).map(|offset| self.read_at(first, offset, height)) {
             Ok(Ok(stored)) => Ok(stored),
-            // The file of offsets is missing or wrong, unless the segment itself is damaged: reading all of it tells.
+            // Either the file of offsets is missing or wrong, or the segment is damaged. Loading the segment decides.
             _ => self.read_at(first, self.found_offset(first, height)?, height),
         }
     }
 
-    fn stream(&self, from: u64) -> Result<Stream, LogError> {
+    fn stream(&self, from: u64) -> Result<EntryStream, LogError> {
         let positions = self.positions.read();
         let end = positions.heights().end;
         let Some(at) = positions.firsts.partition_point(|first| *first <= from).checked_sub(1) else {
@@ -154,7 +154,7 @@ impl ReadLog for Files {
     }
 
     fn sync(&self) -> Result<(), LogError> {
-        // An older segment was synced before the one after the next began.
+        // Older segments are already synced: each is before the second one after it is created.
         let firsts = self.positions.read().firsts.clone();
         for first in firsts.iter().rev().take(2) {
             let name = segment_name(*first);

@@ -1,11 +1,12 @@
-//! Logs in files of their own format.
+//! Logs in files.
 //!
-//! Segments of some megabytes follow one another; the newest grows by one [record](crate::storage::write_record) per
-//! entry. A file of this shape beats an embedded database here: an append is one write and one `fdatasync` of a few
-//! kilobytes, where a B-tree writes several pages twice, and every way in which it can end is known.
+//! A log is a sequence of segments of some megabytes, of which the newest grows by one
+//! [record](crate::storage::write_record) per entry. This format is used instead of an embedded database because an
+//! append is one write and one `fdatasync` of a few kilobytes, where a B-tree writes several pages twice, and because
+//! every way in which a file can end is known.
 //!
-//! Beside each segment that no longer grows stands a file with the offsets of its entries. It is derived, and made again
-//! where it is missing or wrong.
+//! Each segment that no longer grows has a file with the offsets of its entries, which is rebuilt if it is missing or
+//! wrong.
 
 mod files;
 mod segment;
@@ -18,18 +19,18 @@ use self::{
     segment::{Segment, segment_name, segments},
     writer::LocalLog,
 };
-use super::{BlockLog, ChainIdentity, Durability, Entry, Extent, LogError, LogStore};
+use super::{BlockLog, ChainIdentity, Durability, Extent, LogEntry, LogError, LogStore};
 use crate::{
     codec::Malformed,
     storage::{Storage, Tail, copy_file},
 };
 
-/// Whether a file of this name belongs to a log.
+/// Returns whether a file with this name belongs to a log.
 pub fn is_log_file(name: &str) -> bool {
     name.starts_with("log-") || name.starts_with("offsets-")
 }
 
-/// Logs in a directory, which holds one.
+/// The log in a directory.
 #[derive(Clone)]
 pub struct LocalLogs {
     storage: Arc<dyn Storage>,
@@ -38,17 +39,17 @@ pub struct LocalLogs {
 }
 
 impl LocalLogs {
-    /// The log in this directory, with every append synced and segments of 64 MiB.
+    /// Returns the log in this directory, with synced appends and segments of 64 MiB.
     pub fn new(storage: Arc<dyn Storage>) -> Self {
         Self { storage, durability: Durability::Fsync, segment_bytes: 64 << 20 }
     }
 
-    /// The same with another durability of appends.
+    /// Sets the durability of appends.
     pub fn with_durability(self, durability: Durability) -> Self {
         Self { durability, ..self }
     }
 
-    /// The same with segments that grow to this many bytes.
+    /// Sets the size of segments, in bytes.
     pub fn with_segments_of(self, segment_bytes: u64) -> Self {
         Self { segment_bytes, ..self }
     }
@@ -82,13 +83,13 @@ impl LogStore for LocalLogs {
             for stored in segment.entries() {
                 let malformed =
                     |error: Malformed| LogError::Malformed { height: stored.height, what: error.to_string() };
-                if let Some(to) = Entry::reverts_to(&stored.bytes).map_err(malformed)? {
+                if let Some(to) = LogEntry::reverts_to(&stored.bytes).map_err(malformed)? {
                     extent.reverts.push((stored.height, to));
                 }
             }
             extent.heights.end = segment.end();
-            // In the last segment, a torn end is the rest of an append that was never acknowledged.
-            let torn = "the file ends within an entry, and yet others follow";
+            // A torn end of the last segment is the rest of an append that was never acknowledged.
+            let torn = "the file ends within an entry, but others follow";
             let damage = damage.or_else(|| (segment.tail == Tail::Torn && at + 1 < firsts.len()).then_some(torn));
             if damage.is_some() {
                 return Ok(Some(Extent { damage, ..extent }));
@@ -99,7 +100,7 @@ impl LogStore for LocalLogs {
 
     fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
         let firsts = segments(&*self.storage)?;
-        // The segment that the cut goes through; none if the head of its file is damaged.
+        // The segment that contains the cut, unless its head is damaged.
         let through = match firsts.iter().rfind(|first| **first <= at) {
             None => None,
             Some(&first) => match Segment::intact(&*self.storage, first, Some(identity)) {
@@ -110,7 +111,7 @@ impl LogStore for LocalLogs {
         };
         let kept = through.as_ref().map(|(segment, _)| segment.first);
         let mut aside = Vec::new();
-        // The newest first, so that no hole appears that was not there before.
+        // Newest first, so that no new gap appears.
         for first in firsts.iter().rev().filter(|first| **first >= at && Some(**first) != kept) {
             let (name, torn) = (segment_name(*first), format!("torn-{}", segment_name(*first)));
             self.storage.rename(&name, &torn).map_err(|source| self.failed(source))?;
@@ -132,7 +133,7 @@ impl LogStore for LocalLogs {
             copy_file(&*self.storage, to, &segment_name(first)).map_err(failed)?;
         }
         let Some(&last) = firsts.last() else { return Ok(0) };
-        // A node may have been writing to the last one: the copy ends with the last entry that was complete.
+        // A node may have been writing to the last segment: the copy ends with the last complete entry.
         let segment = Segment::load(to, last, Some(identity))?;
         let cut = || {
             let copied = to.open(&segment_name(last))?;

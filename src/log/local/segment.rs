@@ -1,26 +1,26 @@
-//! Segments: the files of a log. Each begins with a record that says what it is.
+//! Segments: the files of a log, each of which begins with a head record.
 
 use std::{io, sync::Arc};
 
 use crate::{
     codec::{Malformed, Reader, Writer},
-    log::{ChainIdentity, LogError, Stored},
+    log::{ChainIdentity, LogError, StoredEntry},
     storage::{HEADER, Records, Storage, StoredFile, Tail, write_record},
 };
 
 /// The first bytes of every segment's first record.
 const MAGIC: &[u8] = b"tetrad log";
-/// What this program writes, and the newest that it reads.
+/// The format that is written, and the newest one that is read.
 const VERSION: u64 = 1;
-/// The sequence number of that record, which is no entry.
+/// The sequence number of the head record, which is not an entry.
 const HEAD: u64 = u64::MAX;
 
-/// The name of the segment whose first entry has this height.
+/// Returns the file name of the segment whose first entry has this height.
 pub(super) fn segment_name(first: u64) -> String {
     format!("log-{first:020}")
 }
 
-/// The heights that segments begin with, in order.
+/// Returns the heights of the segments' first entries, in ascending order.
 pub(super) fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
     let failed = |source| LogError::Io { file: storage.describe(""), source };
     let names = storage.names().map_err(failed)?;
@@ -29,7 +29,7 @@ pub(super) fn segments(storage: &dyn Storage) -> Result<Vec<u64>, LogError> {
     Ok(firsts)
 }
 
-/// Everything in one segment.
+/// A segment in memory.
 #[derive(Debug)]
 pub(super) struct Segment {
     /// Height of the first entry.
@@ -37,16 +37,16 @@ pub(super) struct Segment {
     name: String,
     place: String,
     bytes: Vec<u8>,
-    /// Where each entry begins.
+    /// Offset of each entry.
     pub(super) offsets: Vec<u64>,
-    /// Where the intact part ends.
+    /// Length of the intact part in bytes.
     pub(super) length: u64,
-    /// What comes after it.
+    /// State of the file after the intact part.
     pub(super) tail: Tail,
 }
 
 impl Segment {
-    /// Reads a segment and checks every record of it.
+    /// Reads a segment and checks all its records.
     pub(super) fn load(storage: &dyn Storage, first: u64, identity: Option<ChainIdentity>) -> Result<Self, LogError> {
         match Self::intact(storage, first, identity)? {
             (segment, None) => Ok(segment),
@@ -57,7 +57,7 @@ impl Segment {
         }
     }
 
-    /// The same up to the first record that is damaged, and what is wrong with that one.
+    /// Reads a segment up to the first damaged record. Returns it with that record's fault.
     pub(super) fn intact(
         storage: &dyn Storage,
         first: u64,
@@ -70,7 +70,7 @@ impl Segment {
 
         let mut records = Records::new(&bytes);
         let Some(head) = records.next().filter(|record| record.sequence == HEAD) else {
-            let what = "the head of the file does not fit its checksum";
+            let what = "the head of the file does not match its checksum";
             return Err(LogError::Damaged { file: place, offset: 0, height: first, what });
         };
         let found = read_head(head.payload, first).map_err(format)?;
@@ -93,12 +93,12 @@ impl Segment {
         Ok((Self { first, name, place, bytes, offsets, length, tail }, damage))
     }
 
-    /// The height after the last entry.
+    /// Returns the height after the last entry.
     pub(super) fn end(&self) -> u64 {
         self.first + self.offsets.len() as u64
     }
 
-    /// Refuses a file that does not end with its last entry: one that others follow was complete.
+    /// Checks that the file ends with its last entry, as it must if other segments follow.
     pub(super) fn expect_clean(&self) -> Result<(), LogError> {
         match self.tail {
             Tail::Clean => Ok(()),
@@ -106,26 +106,26 @@ impl Segment {
                 file: self.place.clone(),
                 offset: self.length,
                 height: self.end(),
-                what: "the file ends within an entry, and yet others follow",
+                what: "the file ends within an entry, but others follow",
             }),
         }
     }
 
-    /// The entry of this height.
-    pub(super) fn get(&self, height: u64) -> Option<Stored> {
+    /// Returns the entry at this height.
+    pub(super) fn get(&self, height: u64) -> Option<StoredEntry> {
         let index = height.checked_sub(self.first)? as usize;
         let offset = *self.offsets.get(index)?;
         let end = self.offsets.get(index + 1).copied().unwrap_or(self.length);
         let bytes = self.bytes[offset as usize + HEADER..end as usize - 1].to_vec();
-        Some(Stored { height, bytes })
+        Some(StoredEntry { height, bytes })
     }
 
-    /// Its entries, oldest first.
-    pub(super) fn entries(&self) -> impl Iterator<Item = Stored> {
+    /// Iterates over the entries, oldest first.
+    pub(super) fn entries(&self) -> impl Iterator<Item = StoredEntry> {
         (self.first..self.end()).filter_map(|height| self.get(height))
     }
 
-    /// The same segment up to an entry that is one of its own; what follows is its end, to be [cut off](Self::cut).
+    /// Shortens the intact part to end before the entry at this height. The rest can be [cut off](Self::cut).
     pub(super) fn ending_at(mut self, height: u64) -> Self {
         let count = height.saturating_sub(self.first) as usize;
         if let Some(offset) = self.offsets.get(count) {
@@ -135,7 +135,8 @@ impl Segment {
         self
     }
 
-    /// Puts the end that is not intact aside and cuts it off.
+    /// Copies the rest after the intact part to a file of its own and truncates the segment. Returns the path of that
+    /// file.
     pub(super) fn cut(&self, storage: &dyn Storage) -> Result<String, LogError> {
         let aside = format!("torn-{}-{}", self.name, self.length);
         let cut = || -> io::Result<()> {
@@ -152,8 +153,7 @@ impl Segment {
     }
 }
 
-/// Writes a segment without entries, which is none before it is [established](establish). Returns the file and its
-/// length.
+/// Writes the draft of an empty segment, which [`establish`] puts in place. Returns the file and its length.
 pub(super) fn draft(
     storage: &dyn Storage,
     first: u64,
@@ -166,7 +166,7 @@ pub(super) fn draft(
     Ok((file, bytes.len() as u64))
 }
 
-/// Makes what was drafted a segment. After an error nobody knows whether it is one.
+/// Renames a draft to its segment. After an error it is unknown whether the segment is in place.
 pub(super) fn establish(storage: &dyn Storage, first: u64) -> io::Result<()> {
     storage.rename(&draft_name(first), &segment_name(first))?;
     storage.sync_names()
@@ -176,7 +176,7 @@ fn draft_name(first: u64) -> String {
     format!("draft-{}", segment_name(first))
 }
 
-/// Makes a segment of the entries of another from height `from` on, all of it or nothing.
+/// Writes, atomically, a segment with the entries of another one from height `from` on.
 pub(super) fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, identity: ChainIdentity) -> io::Result<()> {
     let mut bytes = head(from, identity);
     let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
@@ -187,7 +187,7 @@ pub(super) fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, ident
     establish(storage, from)
 }
 
-/// The first record of a segment.
+/// Returns the head record of a segment.
 fn head(first: u64, identity: ChainIdentity) -> Vec<u8> {
     let mut bytes = Vec::new();
     write_record(&mut bytes, &mut Writer::default(), HEAD, |out| {
@@ -209,16 +209,16 @@ fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {
 
 fn read_head(payload: &[u8], first: u64) -> Result<ChainIdentity, String> {
     let from = &mut Reader::new(payload);
-    let head = |error: Malformed| format!("no segment of a log: {error}");
+    let head = |error: Malformed| format!("not a segment of a log: {error}");
     if from.string().map_err(head)? != MAGIC {
-        return Err("no segment of a log".to_owned());
+        return Err("not a segment of a log".to_owned());
     }
     let version = from.number().map_err(head)?;
     if version > VERSION {
         return Err(format!("written by a newer version (format {version}, this program reads up to {VERSION})"));
     }
     if from.number().map_err(head)? != first {
-        return Err("renamed: it begins at another height than its name says".to_owned());
+        return Err("renamed: its first height differs from its name".to_owned());
     }
     let chain_id = from.number().map_err(head)?;
     let genesis = from.array().map_err(head)?.into();

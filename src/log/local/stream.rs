@@ -1,14 +1,14 @@
-//! The entries of a log in order.
+//! Streaming the entries of a log.
 
 use std::{collections::VecDeque, sync::Arc};
 
 use super::segment::Segment;
 use crate::{
-    log::{ChainIdentity, LogError, Stored},
+    log::{ChainIdentity, LogError, StoredEntry},
     storage::Storage,
 };
 
-/// The entries of a log, one segment in memory at a time.
+/// A stream of a log's entries, with one segment in memory at a time.
 pub(super) struct LocalStream {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
@@ -19,7 +19,7 @@ pub(super) struct LocalStream {
 }
 
 impl LocalStream {
-    /// The entries from height `next` up to `end`, which are in the segments that begin at `firsts`.
+    /// Returns the entries from height `next` up to `end`, in the segments that begin at `firsts`.
     pub(super) fn new(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -30,7 +30,7 @@ impl LocalStream {
         Self { storage, identity, firsts, segment: None, next, end }
     }
 
-    fn advance(&mut self) -> Result<Option<Stored>, LogError> {
+    fn advance(&mut self) -> Result<Option<StoredEntry>, LogError> {
         while self.next < self.end {
             if let Some(stored) = self.segment.as_ref().and_then(|segment| segment.get(self.next)) {
                 self.next += 1;
@@ -45,7 +45,7 @@ impl LocalStream {
             if !self.firsts.is_empty() {
                 segment.expect_clean()?;
             }
-            // After an interrupted compaction, two segments may hold the same entries.
+            // After an interrupted compaction, two segments may have the same entries.
             if segment.end() > self.next {
                 self.segment = Some(segment);
             }
@@ -55,12 +55,12 @@ impl LocalStream {
 }
 
 impl Iterator for LocalStream {
-    type Item = Result<Stored, LogError>;
+    type Item = Result<StoredEntry, LogError>;
 
     fn next(&mut self) -> Option<Self::Item> {
         let item = self.advance().transpose();
         if matches!(item, Some(Err(_))) {
-            // Nothing after a gap is of use.
+            // Ends the stream: entries after a gap are useless.
             self.end = self.next;
         }
         item

@@ -5,53 +5,53 @@ use std::{io, sync::Arc};
 use parking_lot::RwLock;
 
 use super::{
-    files::{Files, MAX_ENTRY, Positions, remove_segment, write_offsets},
+    files::{LogFiles, MAX_ENTRY, Positions, remove_segment, write_offsets},
     segment::{Segment, draft, establish, rewrite, segment_name, segments},
 };
 use crate::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, LogEntry, LogError, ReadLog},
     storage::{Storage, StoredFile, Tail, write_record},
 };
 
-/// Zeros that are written behind the end before entries take their place: for the file system, writing into a file that is
-/// long enough is less work than extending it.
+/// Number of zeros that are written ahead of the entries, in bytes: overwriting is less work for the file system than
+/// extending a file.
 const AHEAD: u64 = 1 << 20;
-/// The file of a probe. What a killed process leaves of it is removed at the next start, as all drafts are.
+/// The scratch file of a probe. Like all drafts, a leftover is removed at the next start.
 const PROBE: &str = "draft-probe";
-/// The least that a probe writes, in bytes: a few fit behind the end of a file on a disk that has no room left.
-const LEAST_PROBED: usize = 64 << 10;
-/// Bytes that a probe writes at once.
+/// The least number of bytes that a probe writes. Fewer may fit into the last block of a file even on a full disk.
+const MIN_PROBE: usize = 64 << 10;
+/// Size of a probe's writes in bytes.
 const CHUNK: usize = 1 << 20;
 
-/// A log in files, and its only writer.
+/// The writer of a log in files.
 pub(super) struct LocalLog {
-    files: Arc<Files>,
+    files: Arc<LogFiles>,
     durability: Durability,
     segment_bytes: u64,
     newest: Newest,
-    /// Bytes of the newest segment's file including the zeros behind its records, as far as they are known.
+    /// Known length of the newest segment's file, including the zeros after its records.
     allocated: u64,
     end: u64,
     written: u64,
-    /// Size of the largest record that there was no room for, until one as large is written; 0 if there is none.
+    /// Size of the largest refused record, until one as large is written; 0 if there is none.
     refused: usize,
-    /// Why nothing more can be appended.
+    /// The reason why nothing more can be appended.
     failed: Option<String>,
     record: Vec<u8>,
     scratch: Writer,
 }
 
-/// The segment that grows.
+/// The growing segment.
 struct Newest {
     file: Arc<dyn StoredFile>,
     /// Height of its first entry.
     first: u64,
-    /// Bytes of its intact records.
+    /// Length of its intact records in bytes.
     length: u64,
 }
 
-/// Opens the newest of the segments that begin at `firsts`. Puts the rest of an append that was never acknowledged aside.
+/// Opens the newest of the segments that begin at `firsts`, and puts the rest of an unacknowledged append aside.
 fn open_newest(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -69,7 +69,7 @@ fn open_newest(
 }
 
 impl LocalLog {
-    /// Opens the log of a chain, or begins one at height `begin_at`.
+    /// Opens the log of a chain, or creates one that begins at height `begin_at`.
     pub(super) fn open(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -88,7 +88,7 @@ impl LocalLog {
         }
         let (newest, positions) = open_newest(&*storage, identity, firsts)?;
         let (allocated, end) = (newest.length, newest.first + positions.offsets.len() as u64);
-        let files = Arc::new(Files { storage, identity, positions: RwLock::new(positions) });
+        let files = Arc::new(LogFiles { storage, identity, positions: RwLock::new(positions) });
         files.expect_complete()?;
         Ok(Self {
             files,
@@ -114,22 +114,22 @@ impl LocalLog {
         AppendError::Unknown { file: self.name(), reason }
     }
 
-    /// The error for the record at hand, whose size is remembered.
+    /// Returns the error for the current record, and notes its size.
     fn refuse(&mut self, source: io::Error) -> AppendError {
         self.refused = self.refused.max(self.record.len());
         AppendError::Refused { file: self.name(), source }
     }
 
-    /// Begins another segment.
+    /// Starts a new segment.
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
         let (storage, first) = (self.files.storage.clone(), self.newest.first);
         let drafted = draft(&*storage, self.end, self.files.identity);
         let (file, length) = drafted.map_err(|source| self.refuse(source))?;
-        // If this fails, the next entry tries again: none goes to the old segment, which an empty new one could hide.
+        // After a failure the next entry retries. It must not go to the old segment, as the new one may be in place.
         establish(&*storage, self.end).map_err(|source| self.refuse(source))?;
         if let Err(error) = write_offsets(&*storage, first, &self.files.positions.read().offsets) {
-            tracing::warn!(%error, "could not write the offsets of a segment; they are written when it is read");
+            tracing::warn!(%error, "failed to write the offsets of a segment; they are written when it is read");
         }
         let mut positions = self.files.positions.write();
         positions.firsts.push(self.end);
@@ -145,7 +145,7 @@ impl LocalLog {
         let end = self.newest.length + self.record.len() as u64;
         if self.durability == Durability::Fsync && end > self.allocated {
             let zeros = vec![0; (end + AHEAD.min(self.segment_bytes) - self.allocated) as usize];
-            // Without room for zeros there may still be some for the record.
+            // Without space for the zeros there may still be enough for the record.
             if self.newest.file.write_at(&zeros, self.allocated).is_ok() {
                 self.allocated += zeros.len() as u64;
             }
@@ -155,13 +155,13 @@ impl LocalLog {
         Ok(())
     }
 
-    /// Removes everything behind the last intact record.
+    /// Truncates the file after the last intact record.
     fn cut_off(&mut self) -> io::Result<()> {
         self.allocated = self.newest.length;
         self.newest.file.truncate(self.newest.length)
     }
 
-    /// Writes a file of this size and removes it. A failure of that harms nothing, unlike one of the log's file.
+    /// Writes and removes a scratch file of this size. Unlike one in the log's own file, a failure there is harmless.
     fn write_scratch(&self, size: usize) -> io::Result<()> {
         let write = || -> io::Result<()> {
             let file = self.files.storage.create(PROBE)?;
@@ -178,8 +178,8 @@ impl LocalLog {
         }
     }
 
-    /// After a failure the system may have dropped what it could not write and say nothing about it the next time. So
-    /// there is no next time.
+    /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten pages, and would report
+    /// success on the next attempt.
     fn flush(&mut self) -> Result<(), AppendError> {
         self.newest.file.sync().map_err(|error| self.unknown(error.to_string()))
     }
@@ -190,7 +190,7 @@ impl BlockLog for LocalLog {
         self.end
     }
 
-    fn append(&mut self, expected: u64, entry: &Entry) -> Result<(), AppendError> {
+    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError> {
         if let Some(reason) = self.failed.clone() {
             return Err(AppendError::Unknown { file: self.name(), reason });
         }
@@ -206,7 +206,7 @@ impl BlockLog for LocalLog {
             self.roll()?;
         }
         if let Err(error) = self.write() {
-            // What was written of it must not stand in front of the next entry.
+            // A partial record must not precede the next entry.
             self.cut_off().map_err(|_| self.unknown(error.to_string()))?;
             return Err(self.refuse(error));
         }
@@ -232,8 +232,8 @@ impl BlockLog for LocalLog {
             return Err(AppendError::Unknown { file: self.name(), reason });
         }
         self.record.clear();
-        self.write_scratch(self.refused.max(LEAST_PROBED)).map_err(|source| self.refuse(source))?;
-        // A limit on the size of a file is one that a file of its own does not meet.
+        self.write_scratch(self.refused.max(MIN_PROBE)).map_err(|source| self.refuse(source))?;
+        // A scratch file does not reveal a limit on the size of the log's own file.
         let zeros = vec![0; self.refused];
         let fits = self.newest.file.write_at(&zeros, self.newest.length);
         self.cut_off().map_err(|error| self.unknown(error.to_string()))?;
@@ -262,7 +262,7 @@ impl BlockLog for LocalLog {
             let segment = Segment::load(&*storage, firsts[at], Some(identity))?;
             rewrite(&*storage, &segment, from, identity).map_err(failed)?;
         }
-        // The oldest first: what is left never has a hole.
+        // Oldest first, so that no gap appears.
         let old = firsts.iter().filter(|first| **first < from);
         old.into_iter().try_for_each(|first| remove_segment(&*storage, *first)).map_err(failed)?;
         storage.sync_names().map_err(failed)?;

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::{log_filter::LogFilter, logs::Logs};
 use crate::{
-    chain::Seen,
+    chain::ChainPosition,
     rpc::{
         Context, OnFork, RpcError, Table,
         execution::CALLER,
@@ -40,12 +40,12 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 async fn new_filter(context: Arc<Context>, (filter,): (LogFilter,)) -> Result<Quantity<u128>, RpcError> {
-    let seen = Seen::of(&context.chain.head());
+    let seen = ChainPosition::of(&context.chain.head());
     add(&context, FilterKind::Logs(Arc::new(filter), seen))
 }
 
 async fn new_block_filter(context: Arc<Context>, (): ()) -> Result<Quantity<u128>, RpcError> {
-    let seen = Seen::of(&context.chain.head());
+    let seen = ChainPosition::of(&context.chain.head());
     add(&context, FilterKind::Blocks(seen))
 }
 

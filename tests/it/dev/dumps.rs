@@ -120,7 +120,7 @@ async fn a_dump_that_would_take_too_much_memory_is_refused_before_it_does() {
     }
     // What fits is read to its end.
     let error = node.rpc_error("anvil_loadState", json!([packed(&slots(1_000))])).await;
-    assert!(error["data"].as_str().unwrap().contains("0 blocks, but the changes of 1"), "{error}");
+    assert!(error["data"].as_str().unwrap().contains("0 blocks, but changes of 1"), "{error}");
     assert_eq!(node.latest().await, before);
 }
 

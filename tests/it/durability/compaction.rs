@@ -231,11 +231,14 @@ async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     }
 
     let error = recover(storage()).err().expect("a refusal").to_string();
-    assert!(error.contains("only of what was taken back later") && error.contains("tetrad chain repair"), "{error}");
+    assert!(
+        error.contains("only of entries that were reverted later") && error.contains("tetrad chain repair"),
+        "{error}"
+    );
     let error = verify(&kept_in(storage())).unwrap_err().to_string();
-    assert!(error.contains("only of what was taken back later"), "{error}");
+    assert!(error.contains("only of entries that were reverted later"), "{error}");
     let done = repair(&kept_in(storage())).unwrap().unwrap();
-    assert_eq!((done.end, done.what), (newest, "it goes back to a state that no checkpoint is left of"));
+    assert_eq!((done.end, done.what), (newest, "it reverts to a state of which no checkpoint is left"));
     assert_eq!(repair(&kept_in(storage())).unwrap(), None);
     let recovered = recover(storage()).unwrap();
     assert_eq!((recovered.head.number(), recovered.head.block.hash), (newest, before));

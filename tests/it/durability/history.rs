@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use tetrad::{
     chain::{BlockId, HistoryLimits, Mining},
     contracts::bindings::Token,
-    log::{BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogStore},
+    log::{BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},
     storage::{Directory, Storage},
     store::{Found, History, LogKey},
 };
@@ -80,16 +80,16 @@ async fn through_many_parts_of_the_index() {
     let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(2_000);
     let mut log = logs.open(identity, 0).unwrap();
     let history = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
-    let append = |log: &mut dyn BlockLog, entry: &Entry| {
+    let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
         let before = log.written();
         log.append(log.end(), entry).unwrap();
         history.insert(entry, log.written() - before);
     };
     for block in &blocks {
-        let entry = Entry::Block { block: block.clone(), changes: Arc::default(), shift: Default::default() };
+        let entry = LogEntry::Block { block: block.clone(), changes: Arc::default(), shift: Default::default() };
         append(&mut *log, &entry);
     }
-    let entry = Entry::Revert { to: 17, shift: Default::default() };
+    let entry = LogEntry::Revert { to: 17, shift: Default::default() };
     append(&mut *log, &entry);
     history.finish();
 

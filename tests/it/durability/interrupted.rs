@@ -189,7 +189,7 @@ async fn neither_a_node_nor_a_command_opens_a_directory_in_which_a_restore_was_k
     };
     begin(&copy, 3).await;
     begin(&live, 7).await;
-    // The head of the log does not fit its checksum: the copy ends before `chain.json`, as it would if it was killed there.
+    // The head of the log does not match its checksum: the copy ends before `chain.json`, as it would if it was killed there.
     let log = copy.join("log-00000000000000000000");
     let content = fs::read(&log).unwrap();
     fs::write(&log, [&[content[0] ^ 1], &content[1..]].concat()).unwrap();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, U256, keccak256};
 use tetrad::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, Entry, LocalLogs, LogError, LogStore},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogError, LogStore},
     state::{AccountChange, Changes},
     storage::{Directory, Storage},
 };
@@ -16,7 +16,7 @@ use crate::contracts::random::Random;
 const CHAIN: ChainIdentity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
 
 /// An entry of any size, zeros and all.
-fn entry(random: &mut Random) -> Entry {
+fn entry(random: &mut Random) -> LogEntry {
     let slots = random.below(60);
     let storage = (0..slots).map(|_| (U256::from(random.next()), random.part_of(U256::from(2)))).collect();
     let address = Address::with_last_byte(random.below(3) as u8);
@@ -28,14 +28,14 @@ fn entry(random: &mut Random) -> Entry {
         storage,
         public_key: None,
     };
-    Entry::Edit {
+    LogEntry::Edit {
         changes: Arc::new(Changes(vec![change])),
         root: B256::with_last_byte(random.below(2) as u8),
         parameters: None,
     }
 }
 
-fn bytes(entry: &Entry) -> Vec<u8> {
+fn bytes(entry: &LogEntry) -> Vec<u8> {
     let mut out = Writer::default();
     entry.write(&mut out);
     out.into_bytes()

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
 use tetrad::{
-    log::{ChainIdentity, Durability, Entry, LocalLogs, LogStore, Parameters, Shift},
+    log::{ChainIdentity, Durability, EditableParams, LocalLogs, LogEntry, LogStore, TimeShift},
     state::{AccountChange, AccountFields, Changes, State},
     storage::Storage,
     store::{Checkpoint, History, OldState},
@@ -75,11 +75,11 @@ fn every_height_is_read_as_it_was() {
         let identity = ChainIdentity { chain_id: 125, genesis: head.block.hash };
         let first = Checkpoint {
             height: 0,
-            shift: Shift::default(),
+            shift: TimeShift::default(),
             genesis: head.genesis.clone(),
             block: head.block.clone(),
             state: head.state.clone(),
-            parameters: Parameters { chain_id: 125, signers: Vec::new() },
+            parameters: EditableParams { chain_id: 125, signers: Vec::new() },
         };
         first.write(&*storage, identity).unwrap();
         let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(3_000);
@@ -94,13 +94,13 @@ fn every_height_is_read_as_it_was() {
                 let to = step - random.below(10);
                 early = Some((OldState::below(history.clone(), step).unwrap().unwrap(), states[step as usize].clone()));
                 state = states[to as usize].clone();
-                Entry::Revert { to, shift: Shift::default() }
+                LogEntry::Revert { to, shift: TimeShift::default() }
             } else {
                 let first = random.below(ADDRESSES);
                 let changes =
                     Changes((0..1 + random.below(3)).map(|n| change(random, (first + n) % ADDRESSES)).collect());
                 let root = state.apply(&changes);
-                Entry::Edit { changes: Arc::new(changes), root, parameters: None }
+                LogEntry::Edit { changes: Arc::new(changes), root, parameters: None }
             };
             states.push(state);
             let before = log.written();

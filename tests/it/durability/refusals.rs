@@ -52,9 +52,9 @@ async fn a_directory_serves_one_process_at_a_time() {
 async fn another_chain_is_named_by_what_differs() {
     let directory = directory().await;
     let error = refusal(directory.path(), |config| config.chain_id = 229).await;
-    assert!(error.ends_with("chain.json: the chain was begun with --chain-id 125, not 229"), "{error}");
+    assert!(error.ends_with("chain.json: the chain was created with --chain-id 125, not 229"), "{error}");
     let error = refusal(directory.path(), |config| config.accounts = 3).await;
-    assert!(error.ends_with("the chain was begun with --accounts 10, not 3"), "{error}");
+    assert!(error.ends_with("the chain was created with --accounts 10, not 3"), "{error}");
     let genesis = directory.path().join("genesis.json");
     fs::write(
         &genesis,
@@ -62,7 +62,7 @@ async fn another_chain_is_named_by_what_differs() {
     )
     .unwrap();
     let error = refusal(directory.path(), |config| config.genesis = Some(genesis.clone())).await;
-    assert!(error.contains("the chain was begun with --"), "{error}");
+    assert!(error.contains("the chain was created with --"), "{error}");
 }
 
 #[tokio::test]
@@ -78,7 +78,7 @@ async fn a_newer_version_is_left_alone() {
     );
     fs::remove_file(&file).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
-    assert!(error.ends_with("chain.json is missing, and yet there are blocks"), "{error}");
+    assert!(error.ends_with("chain.json is missing, but there are blocks"), "{error}");
 }
 
 #[tokio::test]

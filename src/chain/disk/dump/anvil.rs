@@ -1,4 +1,4 @@
-//! The shapes that anvil writes and reads.
+//! The data types of anvil's dump format.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -44,7 +44,7 @@ pub(super) struct DumpedBlock {
     transactions: Vec<MaybeImpersonated>,
     #[serde(default)]
     ommers: Vec<Header>,
-    /// Anvil never has any, and writes null for none.
+    /// Always null in anvil's dumps.
     #[serde(skip_deserializing)]
     withdrawals: (),
 }
@@ -81,7 +81,7 @@ impl MaybeImpersonated {
     }
 }
 
-/// A transaction's receipt and where it stands. Of `info` nothing is needed to restore a chain.
+/// A transaction's receipt and its block. Restoring a chain needs nothing of `info`.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct DumpedTransaction {
     #[serde(skip_deserializing)]
@@ -135,7 +135,7 @@ impl DumpedTransaction {
     }
 }
 
-/// The blocks with their receipts, as far back as there is no gap.
+/// Returns the blocks with their receipts, from the newest back to the first gap.
 pub(super) fn blocks(
     blocks: Vec<DumpedBlock>,
     transactions: Vec<DumpedTransaction>,

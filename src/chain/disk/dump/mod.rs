@@ -1,12 +1,11 @@
-//! The whole chain as a value that another node can go on from: accounts, blocks, receipts, logs and time.
+//! Dumps of the whole chain, from which another node can continue: accounts, blocks, receipts, logs and time.
 //!
-//! The outside is what anvil writes and reads. Inside, under `tetrad`, stands what anvil has no place for: the state
-//! after the oldest block and what each block changed. With it every past state is there again, and going back works as
-//! if the chain had never been away; every block's root is checked. Without it, as in what anvil wrote, the newest
-//! state is all there is.
+//! The format is anvil's, with an additional member `tetrad`: the state after the oldest block and the changes of each
+//! later one. It restores all past states, so that rollbacks work on the restored chain, and each block's state root is
+//! checked. A dump without it, such as anvil's own, restores the newest state only.
 
 mod anvil;
-mod own;
+mod state_history;
 mod streamed;
 
 use std::{
@@ -18,12 +17,12 @@ use serde::{Deserialize, Serialize};
 
 use self::{
     anvil::{DumpedAccount, DumpedBlock, DumpedTransaction},
-    own::Own,
+    state_history::StateHistory,
 };
 use crate::chain::{Edit, GenesisAccount, Head, HistoryLimits};
 use crate::{block::Block, evm::ChainParams, state::ReadError};
 
-/// A dump that was read. Of what anvil writes, the rest follows from it.
+/// A parsed dump. Members of anvil's format that follow from these are ignored.
 #[derive(Debug, Deserialize)]
 pub struct Dump {
     accounts: anvil::Accounts,
@@ -32,44 +31,44 @@ pub struct Dump {
     #[serde(default)]
     transactions: Vec<DumpedTransaction>,
     #[serde(default)]
-    tetrad: Option<Own>,
+    tetrad: Option<StateHistory>,
 }
 
-/// A dump that was checked: what a chain becomes.
+/// A checked dump, ready to be loaded.
 #[derive(Debug)]
 pub struct PreparedDump(Prepared);
 
 #[derive(Debug)]
 enum Prepared {
-    /// A whole chain with all its states, and by how many seconds its time is ahead of the clock.
+    /// A whole chain with all its states, and the number of seconds by which its time is ahead of the clock.
     Whole(Box<Head>, i64),
-    /// Accounts and blocks. Of accounts that are not among these nothing is said: they stay as they are.
+    /// Accounts and blocks. Accounts that are not listed keep their state.
     Newest(Edit, Vec<Arc<Block>>),
 }
 
-/// A dump does not make a chain.
+/// The reason why a dump is invalid or cannot be loaded.
 #[derive(Debug, thiserror::Error)]
 pub enum DumpError {
     /// A transaction has no valid signature.
     #[error("transaction {0}: {1}")]
     Signature(String, crate::block::DecodeError),
-    /// A block has other receipts than transactions.
+    /// A block's transactions and receipts differ in number.
     #[error("block {0}: {1} transactions and {2} receipts")]
     Receipts(u64, usize, usize),
-    /// The changes that lead to a block do not lead to its root.
+    /// A block's changes do not lead to its state root.
     #[error("block {number}: state root {expected}, but the dump's state has {found}")]
     Root {
         /// The block.
         number: u64,
-        /// Its root.
+        /// The block's state root.
         expected: alloy_primitives::B256,
-        /// What the dump comes to.
+        /// The root after the dump's changes.
         found: alloy_primitives::B256,
     },
-    /// There are other changes than blocks.
-    #[error("{0} blocks, but the changes of {1}")]
+    /// The numbers of blocks and of their changes differ.
+    #[error("{0} blocks, but changes of {1}")]
     Changes(usize, usize),
-    /// The chain is recorded in a directory, which holds one chain from its first block on.
+    /// The chain has a data directory, which cannot change to another chain.
     #[error("a chain in a data directory cannot become another one; load the dump into a node without --data-dir")]
     Recorded,
     /// The state could not be changed.
@@ -78,13 +77,13 @@ pub enum DumpError {
 }
 
 impl Dump {
-    /// Writes everything that `head` holds, piece by piece. `ahead` is by how many seconds the chain's time is ahead of the
+    /// Writes a dump of `head` as a stream. `ahead` is the number of seconds by which the chain's time is ahead of the
     /// clock.
     pub fn write(head: &Head, ahead: i64, out: impl Write) -> io::Result<()> {
-        streamed::Whole { head, ahead }.serialize(&mut serde_json::Serializer::new(out)).map_err(io::Error::from)
+        streamed::WholeChain { head, ahead }.serialize(&mut serde_json::Serializer::new(out)).map_err(io::Error::from)
     }
 
-    /// Checks the dump, for a chain of which this holds.
+    /// Checks the dump, for a chain with these parameters and limits.
     pub fn prepare(self, params: Arc<ChainParams>, limits: HistoryLimits) -> Result<PreparedDump, DumpError> {
         let blocks = anvil::blocks(self.blocks, self.transactions)?;
         Ok(PreparedDump(match self.tetrad {
@@ -101,7 +100,8 @@ impl Dump {
 }
 
 impl PreparedDump {
-    /// The chain, as it follows from what `head` shows.
+    /// Returns the restored chain, based on `head`, and the number of seconds by which its time is ahead of the clock,
+    /// if the dump has it.
     pub(in crate::chain) fn restore(self, head: &Head) -> Result<(Head, Option<i64>), DumpError> {
         match self.0 {
             Prepared::Whole(whole, ahead) => Ok((*whole, Some(ahead))),
@@ -115,7 +115,7 @@ impl PreparedDump {
     }
 }
 
-/// Blocks in order from the oldest without a gap to the newest.
+/// Sorts blocks and returns the longest range without a gap that ends at the newest.
 fn contiguous(mut blocks: Vec<Arc<Block>>) -> Vec<Arc<Block>> {
     blocks.sort_by_key(|block| block.number());
     blocks.dedup_by_key(|block| block.number());

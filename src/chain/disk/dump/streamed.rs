@@ -1,4 +1,4 @@
-//! Writing a dump piece by piece: nothing of it is held in memory but what is written at the moment.
+//! Streaming serialization of a dump, which never holds the whole dump in memory.
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256};
@@ -10,7 +10,7 @@ use serde_json::json;
 
 use super::{
     anvil::{DumpedBlock, DumpedTransaction},
-    own::Fields,
+    state_history::DumpedFields,
 };
 use crate::{
     block::CompressedKey,
@@ -18,16 +18,16 @@ use crate::{
     state::{Account, AccountChange, Changes, Slot, State},
 };
 
-/// Everything that a head holds, and by how many seconds the chain's time is ahead of the clock.
-pub(super) struct Whole<'a> {
+/// The dump of a head, and the number of seconds by which the chain's time is ahead of the clock.
+pub(super) struct WholeChain<'a> {
     pub(super) head: &'a Head,
     pub(super) ahead: i64,
 }
 
-/// A list of what `0` goes through.
-struct List<F>(F);
+/// A list of the items of an iterator.
+struct StreamedList<F>(F);
 
-impl<F, I> Serialize for List<F>
+impl<F, I> Serialize for StreamedList<F>
 where
     F: Fn() -> I,
     I: IntoIterator<Item: Serialize>,
@@ -37,10 +37,10 @@ where
     }
 }
 
-/// An object with the members that `0` goes through.
-struct Members<F>(F);
+/// An object with the members of an iterator.
+struct StreamedMembers<F>(F);
 
-impl<F, I, K, V> Serialize for Members<F>
+impl<F, I, K, V> Serialize for StreamedMembers<F>
 where
     F: Fn() -> I,
     I: IntoIterator<Item = (K, V)>,
@@ -52,27 +52,28 @@ where
     }
 }
 
-impl Serialize for Whole<'_> {
+impl Serialize for WholeChain<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let head = self.head;
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("block", &environment(head))?;
         let accounts = || head.state.accounts().map(|account| (account.address, AnvilAccount(account)));
-        whole.serialize_entry("accounts", &Members(accounts))?;
+        whole.serialize_entry("accounts", &StreamedMembers(accounts))?;
         whole.serialize_entry("best_block_number", &head.number())?;
-        whole.serialize_entry("blocks", &List(|| head.blocks_from(0).map(DumpedBlock::of)))?;
-        whole.serialize_entry("transactions", &List(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
+        whole.serialize_entry("blocks", &StreamedList(|| head.blocks_from(0).map(DumpedBlock::of)))?;
+        whole
+            .serialize_entry("transactions", &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
         whole.serialize_entry("historical_states", &())?;
-        // If the oldest state is gone, or another chain lies beneath, without which states are not whole, there are none.
+        // The states are left out if the oldest one is pruned, or on a fork, where they depend on the other node.
         let oldest = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none());
         if let Some(oldest) = oldest {
-            whole.serialize_entry("tetrad", &Own { head, ahead: self.ahead, oldest })?;
+            whole.serialize_entry("tetrad", &WrittenHistory { head, ahead: self.ahead, oldest })?;
         }
         whole.end()
     }
 }
 
-/// The circumstances of the newest block.
+/// The environment of the newest block.
 fn environment(head: &Head) -> serde_json::Value {
     let header = &head.block.header;
     json!({
@@ -95,7 +96,7 @@ fn slots(account: &Account) -> impl Iterator<Item = &Slot> {
     account.contract.iter().flat_map(|contract| contract.storage.iter()).map(|(_, slot)| slot)
 }
 
-/// An account as anvil has it.
+/// An account in anvil's format.
 struct AnvilAccount<'a>(&'a Account);
 
 impl Serialize for AnvilAccount<'_> {
@@ -106,41 +107,42 @@ impl Serialize for AnvilAccount<'_> {
         written.serialize_field("balance", &account.balance)?;
         written.serialize_field("code", &account.code().original_bytes())?;
         let storage = || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
-        written.serialize_field("storage", &Members(storage))?;
+        written.serialize_field("storage", &StreamedMembers(storage))?;
         written.end()
     }
 }
 
-/// What anvil has no place for, see [`super::own`].
-struct Own<'a> {
+/// The history of states, see [`StateHistory`](super::state_history::StateHistory).
+struct WrittenHistory<'a> {
     head: &'a Head,
     ahead: i64,
     /// The state after the oldest block.
     oldest: State,
 }
 
-impl Serialize for Own<'_> {
+impl Serialize for WrittenHistory<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let head = self.head;
         let mut accounts: Vec<_> = self.oldest.accounts().collect();
         accounts.sort_by_key(|account| account.number);
-        let mut own = serializer.serialize_struct("Own", 5)?;
+        let mut own = serializer.serialize_struct("WrittenHistory", 5)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
-        own.serialize_field("base", &List(|| accounts.iter().copied().map(of_account)))?;
-        let blocks = || head.changes_from(head.oldest() + 1).map(|all| List(move || all.iter().map(|each| of(each))));
-        own.serialize_field("blocks", &List(blocks))?;
-        own.serialize_field("edits", &List(|| head.edits().iter().map(|each| of(each))))?;
+        own.serialize_field("base", &StreamedList(|| accounts.iter().copied().map(of_account)))?;
+        let blocks =
+            || head.changes_from(head.oldest() + 1).map(|all| StreamedList(move || all.iter().map(|each| of(each))));
+        own.serialize_field("blocks", &StreamedList(blocks))?;
+        own.serialize_field("edits", &StreamedList(|| head.edits().iter().map(|each| of(each))))?;
         own.end()
     }
 }
 
-/// An account's change.
+/// A change of an account.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Change<T> {
+struct WrittenChange<T> {
     address: Address,
-    after: Option<Fields>,
+    after: Option<DumpedFields>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     storage_wiped: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -150,16 +152,16 @@ struct Change<T> {
 }
 
 fn of(changes: &Changes) -> impl Serialize + '_ {
-    List(|| changes.0.iter().map(of_change))
+    StreamedList(|| changes.0.iter().map(of_change))
 }
 
-fn of_change(change: &AccountChange) -> Change<&[(U256, U256)]> {
-    let after = change.after.as_ref().map(|fields| Fields {
+fn of_change(change: &AccountChange) -> WrittenChange<&[(U256, U256)]> {
+    let after = change.after.as_ref().map(|fields| DumpedFields {
         nonce: fields.nonce,
         balance: fields.balance,
         code: fields.code.as_ref().map(|(_, code)| code.original_bytes()),
     });
-    Change {
+    WrittenChange {
         address: change.address,
         after,
         storage_wiped: change.storage_wiped,
@@ -168,13 +170,13 @@ fn of_change(change: &AccountChange) -> Change<&[(U256, U256)]> {
     }
 }
 
-/// What makes an account out of none.
-fn of_account(account: &Account) -> Change<impl Serialize + '_> {
+/// Returns the change that creates an account.
+fn of_account(account: &Account) -> WrittenChange<impl Serialize + '_> {
     let code = account.contract.as_ref().filter(|contract| contract.code_hash != KECCAK_EMPTY);
-    let storage = slots(account).next().map(|_| List(|| slots(account).map(|slot| (slot.index, slot.value))));
-    Change {
+    let storage = slots(account).next().map(|_| StreamedList(|| slots(account).map(|slot| (slot.index, slot.value))));
+    WrittenChange {
         address: account.address,
-        after: Some(Fields {
+        after: Some(DumpedFields {
             nonce: account.nonce,
             balance: account.balance,
             code: code.map(|contract| contract.code.original_bytes()),

@@ -1,4 +1,4 @@
-//! Writes checkpoints in the background, and removes those that are no longer needed.
+//! Writing checkpoints in the background, and removing those that are no longer needed.
 
 use std::{
     io,
@@ -15,21 +15,22 @@ use crate::{
     storage::Storage,
 };
 
-/// Checkpoints that are kept in addition to the oldest, from which every state of the past is read.
+/// Number of newest checkpoints that are kept, in addition to the oldest, on which reading all older states depends.
 const KEPT: usize = 2;
+
 /// A thread that writes one checkpoint at a time.
-pub struct Keeper {
+pub struct CheckpointWriter {
     work: Option<SyncSender<Box<Checkpoint>>>,
     thread: Option<thread::JoinHandle<()>>,
     growth: u64,
-    /// Bytes of the log up to the newest checkpoint, roughly.
+    /// Approximate size of the log up to the newest checkpoint, in bytes.
     covered: u64,
     appended: u64,
 }
 
-impl Keeper {
-    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is about how
-    /// many bytes of the log no checkpoint covers yet.
+impl CheckpointWriter {
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is the
+    /// approximate size of the log after the newest checkpoint, in bytes.
     pub fn start(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -42,7 +43,7 @@ impl Keeper {
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
                 if let Err(error) = write(&*storage, identity, &*log, &history, &snapshot) {
-                    tracing::error!(%error, "could not write a checkpoint; the next start takes longer");
+                    tracing::error!(%error, "failed to write a checkpoint; the next start takes longer");
                 }
             }
         })?;
@@ -54,13 +55,13 @@ impl Keeper {
         self.appended += bytes;
     }
 
-    /// Writes a checkpoint of `snapshot` if one is due and the last is finished. Never waits.
+    /// Writes a checkpoint of `snapshot` if one is due and the last one is finished. Never waits.
     pub fn offer(&mut self, snapshot: impl FnOnce() -> Checkpoint) {
         if self.appended - self.covered < self.growth {
             return;
         }
         match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
-            // Still busy: try again after some more bytes.
+            // The thread is busy: retries after some growth of the log.
             Some(Err(TrySendError::Full(_))) => self.covered += self.growth / 8,
             _ => self.covered = self.appended,
         }
@@ -72,12 +73,12 @@ impl Keeper {
         if let Some(thread) = self.thread.take()
             && thread.join().is_err()
         {
-            tracing::error!("the thread that writes checkpoints ended with a panic");
+            tracing::error!("the thread that writes checkpoints panicked");
         }
     }
 }
 
-/// Writes a checkpoint, then removes others.
+/// Writes a checkpoint and removes those that are no longer needed.
 fn write(
     storage: &dyn Storage,
     identity: ChainIdentity,
@@ -85,11 +86,11 @@ fn write(
     history: &History,
     snapshot: &Checkpoint,
 ) -> io::Result<()> {
-    // A checkpoint must not know of entries that a power failure takes away.
+    // A checkpoint must not include entries that a power failure could lose.
     log.sync().map_err(io::Error::other)?;
     let bytes = snapshot.write(storage, identity)?;
     tracing::debug!(height = snapshot.height, bytes, "wrote a checkpoint");
-    // Only those that the log can be followed from are needed, none of what was taken back.
+    // Checkpoints of reverted entries are never needed.
     let all = checkpoints(storage)?;
     let bases = history.bases()?;
     let is_kept =

@@ -1,34 +1,34 @@
-//! The recent blocks of a head, without their states.
+//! The blocks that a head holds in memory, without their states.
 
 use std::sync::Arc;
 
-use super::{log_windows::LogWindows, spine::Spine};
+use super::{log_windows::LogWindows, persistent_list::PersistentList};
 use crate::{block::Block, store::LogKey};
 
-/// The recent blocks of a head: what is worth keeping of a head that was seen before.
+/// The blocks of a head, without their states. A subscriber keeps this of the last head that it has seen.
 #[derive(Clone, Debug)]
-pub struct Trail {
-    blocks: Spine<Arc<Block>>,
+pub struct HeldBlocks {
+    blocks: PersistentList<Arc<Block>>,
     logs: LogWindows,
 }
 
-impl Trail {
-    /// No blocks so far; the first one will have this number.
+impl HeldBlocks {
+    /// Returns an empty list whose first block will have this number.
     pub(super) fn starting_at(number: u64) -> Self {
-        Self { blocks: Spine::starting_at(number), logs: LogWindows::starting_at(number) }
+        Self { blocks: PersistentList::starting_at(number), logs: LogWindows::starting_at(number) }
     }
 
-    /// What leads from this trail to `newer`: its own blocks that are gone and the other's that are new, both oldest
-    /// first.
+    /// Returns the difference between these blocks and those of `newer`: the removed ones and the added ones, each
+    /// oldest first.
     pub fn difference(&self, newer: &Self) -> (Vec<Arc<Block>>, Vec<Arc<Block>>) {
         let shared = |at: &u64| self.get(*at).map(|block| block.hash) == newer.get(*at).map(|block| block.hash);
         let (first, next) = (newer.first(), self.blocks.next().min(newer.blocks.next()));
         let after = (first..next).rev().find(shared).map_or(first, |at| at + 1);
-        let from = |trail: &Self| trail.from(after).cloned().collect();
+        let from = |blocks: &Self| blocks.from(after).cloned().collect();
         (from(self), from(newer))
     }
 
-    /// Number of the oldest block.
+    /// Returns the number of the oldest block.
     pub(in crate::chain) fn first(&self) -> u64 {
         self.blocks.first()
     }
@@ -37,12 +37,13 @@ impl Trail {
         self.blocks.get(number)
     }
 
-    /// The blocks from `number` on, oldest first.
+    /// Iterates over the blocks from `number` on, oldest first.
     pub(in crate::chain) fn from(&self, number: u64) -> impl DoubleEndedIterator<Item = &Arc<Block>> {
         self.blocks.iter_from(number)
     }
 
-    /// The blocks from `from` to `to` that may have logs under at least one key of each of `wanted`, oldest first.
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
+    /// oldest first.
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> impl Iterator<Item = &Arc<Block>> {
         let (first, last) = (from.max(self.first()), to.min(self.blocks.next().saturating_sub(1)));
         let numbers = if first <= last { self.logs.candidates(first, last, wanted) } else { Vec::new() };
@@ -54,13 +55,13 @@ impl Trail {
         self.logs.push(&self.blocks);
     }
 
-    /// Drops the blocks from `next` on.
+    /// Removes the blocks from `next` on.
     pub(super) fn truncate(&mut self, next: u64) {
         self.blocks.truncate(next);
         self.logs.truncate(next);
     }
 
-    /// Drops the blocks before `first`.
+    /// Removes the blocks before `first`.
     pub(super) fn drop_before(&mut self, first: u64) {
         self.blocks.drop_before(first);
         self.logs.drop_before(first);

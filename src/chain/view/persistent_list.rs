@@ -1,6 +1,6 @@
-//! A persistent sequence: cheap to clone, to append to, to cut at the old end.
+//! A persistent list: cheap to clone, to append to, and to truncate at either end.
 //!
-//! Holds the recent blocks of every published head. A clone is one pointer, an append copies one path of a radix
+//! Holds the recent blocks of every published head. A clone copies one pointer; an append copies one path of a radix
 //! tree with 32 children per node, whatever the length.
 
 use std::sync::Arc;
@@ -8,14 +8,14 @@ use std::sync::Arc;
 const BITS: u32 = 5;
 const WIDTH: usize = 1 << BITS;
 
-/// Items `first..next`, addressed by their absolute position.
+/// A list of the items `first..next`, addressed by absolute position.
 #[derive(Clone, Debug)]
-pub(super) struct Spine<T> {
+pub(super) struct PersistentList<T> {
     /// Position of the tree's leftmost slot.
     base: u64,
     first: u64,
     next: u64,
-    /// Levels below the root.
+    /// Number of levels below the root.
     height: u32,
     root: Option<Arc<Node<T>>>,
 }
@@ -27,23 +27,23 @@ enum Node<T> {
     Leaf([Option<T>; WIDTH]),
 }
 
-impl<T: Clone> Spine<T> {
-    /// An empty sequence whose first item will have this position.
+impl<T: Clone> PersistentList<T> {
+    /// Returns an empty list whose first item will have this position.
     pub(super) fn starting_at(position: u64) -> Self {
         Self { base: position, first: position, next: position, height: 0, root: None }
     }
 
-    /// Position that the next item will get.
+    /// Returns the position of the next item.
     pub(in crate::chain) fn next(&self) -> u64 {
         self.next
     }
 
-    /// Position of the oldest item.
+    /// Returns the position of the oldest item.
     pub(in crate::chain) fn first(&self) -> u64 {
         self.first
     }
 
-    /// The item at this position.
+    /// Returns the item at this position.
     pub(in crate::chain) fn get(&self, position: u64) -> Option<&T> {
         if !(self.first..self.next).contains(&position) {
             return None;
@@ -73,14 +73,14 @@ impl<T: Clone> Spine<T> {
         self.next += 1;
     }
 
-    /// Replaces the item at this position, if there is one.
+    /// Replaces the item at this position, if it exists.
     pub(in crate::chain) fn replace(&mut self, position: u64, item: T) {
         if (self.first..self.next).contains(&position) {
             set(&mut self.root, self.height, position - self.base, Some(item));
         }
     }
 
-    /// Drops the items before `first`.
+    /// Removes the items before `first`.
     pub(super) fn drop_before(&mut self, first: u64) {
         while self.first < first.min(self.next) {
             set(&mut self.root, self.height, self.first - self.base, None);
@@ -88,7 +88,7 @@ impl<T: Clone> Spine<T> {
         }
     }
 
-    /// Drops the items from `next` on.
+    /// Removes the items from `next` on.
     pub(super) fn truncate(&mut self, next: u64) {
         while self.next > next.max(self.first) {
             self.next -= 1;
@@ -96,7 +96,7 @@ impl<T: Clone> Spine<T> {
         }
     }
 
-    /// The items from `position` on, oldest first.
+    /// Iterates over the items from `position` on, oldest first.
     pub(super) fn iter_from(&self, position: u64) -> impl DoubleEndedIterator<Item = &T> {
         (position.max(self.first)..self.next).filter_map(|at| self.get(at))
     }
@@ -106,7 +106,7 @@ fn slot(offset: u64, level: u32) -> usize {
     (offset >> (BITS * level)) as usize % WIDTH
 }
 
-/// Sets or clears a slot; a node that becomes empty goes, too.
+/// Sets or clears a slot and removes nodes that become empty.
 fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item: Option<T>) {
     if link.is_none() && item.is_none() {
         return;
@@ -135,38 +135,38 @@ mod tests {
 
     #[test]
     fn behaves_like_a_range_of_a_vector() {
-        let mut spine = Spine::starting_at(7);
+        let mut list = PersistentList::starting_at(7);
         let mut clones = Vec::new();
         for n in 7..5_000u64 {
-            spine.push(n);
+            list.push(n);
             if n % 500 == 0 {
-                clones.push((n, spine.clone()));
+                clones.push((n, list.clone()));
             }
-            spine.drop_before((n + 1).saturating_sub(100));
+            list.drop_before((n + 1).saturating_sub(100));
         }
-        assert_eq!((spine.first(), spine.next), (4_900, 5_000));
-        assert_eq!(spine.iter_from(0).copied().collect::<Vec<_>>(), (4_900..5_000).collect::<Vec<_>>());
-        assert_eq!((spine.get(4_899), spine.get(4_900), spine.get(5_000)), (None, Some(&4_900), None));
+        assert_eq!((list.first(), list.next), (4_900, 5_000));
+        assert_eq!(list.iter_from(0).copied().collect::<Vec<_>>(), (4_900..5_000).collect::<Vec<_>>());
+        assert_eq!((list.get(4_899), list.get(4_900), list.get(5_000)), (None, Some(&4_900), None));
 
-        spine.push(1);
-        spine.replace(4_999, 2);
-        assert_eq!(spine.iter_from(4_998).copied().collect::<Vec<_>>(), [4_998, 2, 1]);
-        spine.truncate(4_999);
-        assert_eq!(spine.iter_from(4_997).copied().collect::<Vec<_>>(), [4_997, 4_998]);
-        spine.push(7);
-        assert_eq!((spine.get(4_999), spine.get(5_000)), (Some(&7), None));
+        list.push(1);
+        list.replace(4_999, 2);
+        assert_eq!(list.iter_from(4_998).copied().collect::<Vec<_>>(), [4_998, 2, 1]);
+        list.truncate(4_999);
+        assert_eq!(list.iter_from(4_997).copied().collect::<Vec<_>>(), [4_997, 4_998]);
+        list.push(7);
+        assert_eq!((list.get(4_999), list.get(5_000)), (Some(&7), None));
         for (n, clone) in clones {
             assert_eq!(clone.iter_from(n).copied().collect::<Vec<_>>(), [n], "a clone changed");
         }
     }
 
     #[test]
-    fn survives_losing_all_items() {
-        let mut spine = Spine::starting_at(0);
-        (0..100).for_each(|n| spine.push(n));
-        spine.drop_before(100);
-        assert!(spine.root.is_none());
-        spine.push(100);
-        assert_eq!(spine.iter_from(0).collect::<Vec<_>>(), [&100]);
+    fn stays_usable_after_all_items_are_removed() {
+        let mut list = PersistentList::starting_at(0);
+        (0..100).for_each(|n| list.push(n));
+        list.drop_before(100);
+        assert!(list.root.is_none());
+        list.push(100);
+        assert_eq!(list.iter_from(0).collect::<Vec<_>>(), [&100]);
     }
 }

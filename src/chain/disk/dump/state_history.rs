@@ -1,4 +1,5 @@
-//! What anvil has no place for: every state since the oldest block, as the changes that led from one to the next.
+//! The part of a dump that anvil's format does not have: all states since the oldest block, as the changes from each to
+//! the next.
 
 use std::sync::Arc;
 
@@ -14,26 +15,26 @@ use crate::{
     state::{AccountChange, AccountFields, Changes, State},
 };
 
-/// The states.
+/// The history of states.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) struct Own {
+pub(super) struct StateHistory {
     chain_id: u64,
     /// Seconds by which the chain's time is ahead of the clock.
     ahead: i64,
     /// The state after the oldest block, in the order of account numbers.
-    base: Vec<Change>,
-    /// What led to each further block: what development methods did, then the block itself.
-    blocks: Vec<Vec<Vec<Change>>>,
-    /// What development methods did since the newest block.
-    edits: Vec<Vec<Change>>,
+    base: Vec<DumpedChange>,
+    /// The changes of each later block: edits by development methods first, then the block's own.
+    blocks: Vec<Vec<Vec<DumpedChange>>>,
+    /// The edits by development methods since the newest block.
+    edits: Vec<Vec<DumpedChange>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Change {
+struct DumpedChange {
     address: Address,
-    after: Option<Fields>,
+    after: Option<DumpedFields>,
     #[serde(default)]
     storage_wiped: bool,
     #[serde(default)]
@@ -43,20 +44,20 @@ struct Change {
 }
 
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Fields {
+pub(super) struct DumpedFields {
     pub(super) nonce: u64,
     pub(super) balance: U256,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) code: Option<Bytes>,
 }
 
-impl Own {
-    /// Seconds by which the chain's time is ahead of the clock.
+impl StateHistory {
+    /// Returns the number of seconds by which the chain's time is ahead of the clock.
     pub(super) fn ahead(&self) -> i64 {
         self.ahead
     }
 
-    /// The chain of these blocks with all its states.
+    /// Restores the chain of these blocks with all its states.
     pub(super) fn restore(
         self,
         mut params: Arc<ChainParams>,
@@ -100,11 +101,11 @@ fn check(block: &Block, state: &State) -> Result<(), DumpError> {
     Err(DumpError::Root { number: block.number(), expected, found })
 }
 
-fn restored(changes: Vec<Change>) -> Changes {
-    Changes(changes.into_iter().map(Change::restore).collect())
+fn restored(changes: Vec<DumpedChange>) -> Changes {
+    Changes(changes.into_iter().map(DumpedChange::restore).collect())
 }
 
-impl Change {
+impl DumpedChange {
     fn restore(self) -> AccountChange {
         let code = |code: Bytes| {
             let hash: B256 = keccak256(&code);
