@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, B256, U256};
 
-use super::{ChangeOutcome, DumpError, Pruned};
+use super::{DumpError, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The reason why the pool or the writer rejected a transaction.
@@ -186,8 +186,8 @@ pub enum ChangeError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// The writer answered with the outcome of another kind of change.
-    #[error("the chain's writer answered {0:?}")]
-    Outcome(ChangeOutcome),
+    #[error("the chain's writer answered {0}")]
+    Outcome(String),
 }
 
 /// The reason why the writer refused a request.

@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Head, HistoryLimits, Mining, Pace,
-    Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Mining,
+    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
     shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
@@ -25,7 +25,7 @@ use super::{
     },
 };
 use crate::{
-    block::{Block, Transaction},
+    block::Block,
     evm::{ChainParams, Environment},
     metrics::Distribution,
     store::Found,
@@ -51,22 +51,6 @@ pub struct ChainConfig {
     pub history: HistoryLimits,
     /// The source of the time.
     pub clock: Arc<dyn Clock>,
-}
-
-/// A change of the chain or of its pool.
-#[derive(Clone, Debug)]
-pub enum Event {
-    /// A head was published.
-    Head {
-        /// The head.
-        head: Arc<Head>,
-        /// The blocks that it adds to the previous head, oldest first.
-        added: Arc<[Arc<Block>]>,
-        /// The blocks of the previous head that it removes, oldest first.
-        removed: Arc<[Arc<Block>]>,
-    },
-    /// The pool accepted a transaction.
-    Pending(Arc<Transaction>),
 }
 
 /// A handle to the chain. Clones share it.

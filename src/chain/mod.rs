@@ -8,6 +8,7 @@ mod block;
 mod clock;
 mod disk;
 mod error;
+mod event;
 mod handle;
 mod keyring;
 mod pool;
@@ -36,7 +37,8 @@ pub use disk::{
     recover::{OpenError, Opening, Recovered, open},
 };
 pub use error::{ChangeError, Stopped, SubmitError};
-pub use handle::{Chain, ChainConfig, Event};
+pub use event::Event;
+pub use handle::{Chain, ChainConfig};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use shared::{Mining, Preamble};

@@ -5,7 +5,6 @@ use std::{collections::HashMap, ops::Range};
 use alloy_primitives::{B256, map::DefaultHashBuilder};
 
 use super::{
-    history::BlockPlace,
     key::{LogKey, StateKey, hash_key},
     log_rows::LogRows,
     versions::Versions,
@@ -14,6 +13,14 @@ use crate::log::LogEntry;
 
 /// The transaction index that stands for the block itself.
 pub(super) const BLOCK: u32 = u32::MAX;
+
+/// The position of a block or of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct BlockPlace {
+    pub(super) number: u64,
+    /// The transaction's index, or [`BLOCK`].
+    pub(super) index: u32,
+}
 
 /// The index of a range of entries: their blocks, transactions, logs and state changes.
 #[derive(Debug, Default)]

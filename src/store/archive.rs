@@ -10,7 +10,7 @@ use std::io::{self, Read, Write};
 
 use super::{
     ChainFile, ChainFileError, ChainStore, CheckpointError, History, PART_BYTES, PRICES, checkpoint, checkpoints,
-    unfinished,
+    unfinished::{self, FillError},
 };
 use crate::{
     codec::{Reader, Writer},
@@ -42,6 +42,15 @@ pub enum ArchiveError {
     /// A file operation failed.
     #[error(transparent)]
     Io(#[from] io::Error),
+}
+
+impl From<FillError> for ArchiveError {
+    fn from(error: FillError) -> Self {
+        match error {
+            FillError::Refused(reason) => Self::Directory(reason),
+            FillError::Io(error) => Self::Io(error),
+        }
+    }
 }
 
 /// Writes a chain to a file. Returns the number of its entries.

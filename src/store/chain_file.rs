@@ -5,13 +5,15 @@ use std::io;
 use alloy_primitives::B256;
 use serde::{Deserialize, Serialize};
 
-use super::unfinished::{self, REPLACED};
+use super::{
+    CHAIN_FILE,
+    unfinished::{self, REPLACED},
+};
 use crate::{
     log::{ChainIdentity, is_log_file},
     storage::{Storage, read_file, replace_file},
 };
 
-pub(super) const NAME: &str = "chain.json";
 /// The format that is written, and the newest one that is read.
 const FORMAT: u32 = 1;
 
@@ -114,12 +116,12 @@ impl ChainFile {
 
     /// Loads the file. Returns `None` if the directory is empty.
     pub fn load(storage: &dyn Storage) -> Result<Option<Self>, ChainFileError> {
-        let place = storage.describe(NAME);
+        let place = storage.describe(CHAIN_FILE);
         let failed = |error| ChainFileError::Io(place.clone(), error);
         if let Some(what) = unfinished::interrupted(storage).map_err(failed)? {
             return Err(ChainFileError::Unfinished(storage.describe(""), what));
         }
-        let Some(text) = read_file(storage, NAME).map_err(failed)? else {
+        let Some(text) = read_file(storage, CHAIN_FILE).map_err(failed)? else {
             if storage.names().map_err(failed)?.iter().any(|name| follows_chain_file(name)) {
                 return Err(ChainFileError::Missing(place));
             }
@@ -149,9 +151,9 @@ impl ChainFile {
         let write = || -> io::Result<()> {
             let mut text = serde_json::to_vec_pretty(self)?;
             text.push(b'\n');
-            replace_file(storage, NAME, &text)
+            replace_file(storage, CHAIN_FILE, &text)
         };
-        write().map_err(|error| ChainFileError::Io(storage.describe(NAME), error))
+        write().map_err(|error| ChainFileError::Io(storage.describe(CHAIN_FILE), error))
     }
 
     /// Checks that the settings are the recorded ones, and that the genesis block is `genesis` if that is known
@@ -162,7 +164,7 @@ impl ChainFile {
         settings: &Settings,
         genesis: Option<B256>,
     ) -> Result<(), ChainFileError> {
-        let file = || storage.describe(NAME);
+        let file = || storage.describe(CHAIN_FILE);
         let unset = || "unset".to_owned();
         for (setting, _) in self.settings.iter().chain(settings) {
             let value = |all: &Settings| all.iter().find(|(name, _)| name == setting).map(|(_, value)| value.clone());

@@ -9,11 +9,8 @@ use std::{
     time::Duration,
 };
 
-use super::unfinished;
+use super::{LOCK, unfinished};
 use crate::storage::{Directory, Storage};
-
-/// The lock file.
-pub(super) const LOCK: &str = "lock";
 
 /// The number of retries of the lock, and the pause between them: the previous holder may be exiting, and a child
 /// process that it is just starting holds the lock until it executes its program.

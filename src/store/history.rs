@@ -16,7 +16,6 @@ use super::{
     checkpoint::{Checkpoint, CheckpointError, checkpoints},
     index_part::{IndexPart, logged, matching},
     key::{LogKey, StateKey, hash_key},
-    old_state::OldStateError,
     recent_blocks::RecentBlocks,
     reverts::Reverts,
     sealed::{SealedIndex, index_firsts, index_name},
@@ -26,14 +25,6 @@ use crate::{
     log::{ChainIdentity, LogEntry, LogError, ReadLog},
     storage::Storage,
 };
-
-/// The position of a block or of a transaction.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct BlockPlace {
-    pub(super) number: u64,
-    /// The transaction's index, or [`BLOCK`].
-    pub(super) index: u32,
-}
 
 /// The object that a hash belongs to.
 #[derive(Clone, Debug)]
@@ -316,13 +307,13 @@ impl History {
     }
 
     /// Returns the oldest checkpoint from which the present chain can be replayed.
-    pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, OldStateError> {
+    pub(super) fn beginning(&self) -> Result<Arc<Checkpoint>, CheckpointError> {
         let mut held = self.beginning.lock();
         if let Some(checkpoint) = held.upgrade() {
             return Ok(checkpoint);
         }
         let place = || self.storage.describe("");
-        let bases = self.bases().map_err(|source| LogError::Io { file: place(), source })?;
+        let bases = self.bases().map_err(|error| CheckpointError { file: place(), what: error.to_string() })?;
         let &oldest = bases.first().ok_or_else(|| CheckpointError::none(place()))?;
         let checkpoint = Arc::new(Checkpoint::read(&*self.storage, oldest, self.identity)?);
         *held = Arc::downgrade(&checkpoint);

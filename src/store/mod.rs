@@ -39,6 +39,10 @@ pub use old_state::{OldState, OldStateError};
 pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair};
 
+/// The file that names the chain of a directory.
+const CHAIN_FILE: &str = "chain.json";
+/// The file that the process which uses a directory has locked.
+const LOCK: &str = "lock";
 /// The file of past prices, which the exchange writes. It outlives removed blocks, so copies of a chain include it.
 pub const PRICES: &str = "prices";
 

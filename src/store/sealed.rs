@@ -3,8 +3,7 @@
 use std::{io, ops::Range, sync::Arc};
 
 use super::{
-    active::{ActiveIndex, BLOCK},
-    history::BlockPlace,
+    active::{ActiveIndex, BLOCK, BlockPlace},
     key::{LogKey, StateKey},
 };
 use crate::storage::{Storage, StoredFile, with_draft};

@@ -7,13 +7,24 @@ use std::{fmt, io};
 
 use serde::{Deserialize, Serialize};
 
-use super::{ArchiveError, PRICES, chain_file, data_dir::LOCK};
+use super::{CHAIN_FILE, LOCK, PRICES};
 use crate::{
     log::is_log_file,
     storage::{Storage, read_file, replace_file},
 };
 
 const NAME: &str = "unfinished.json";
+
+/// The reason why a directory cannot be filled.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum FillError {
+    /// It is in use, or another command was interrupted in it.
+    #[error("{0}")]
+    Refused(String),
+    /// The operating system reported an error.
+    #[error(transparent)]
+    Io(#[from] io::Error),
+}
 
 /// A command that fills a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -71,8 +82,8 @@ impl Mark {
         }
     }
 
-    fn refusal(&self, storage: &dyn Storage) -> ArchiveError {
-        ArchiveError::Directory(format!("{}: {}", storage.describe(""), self.describe(storage)))
+    fn refusal(&self, storage: &dyn Storage) -> FillError {
+        FillError::Refused(format!("{}: {}", storage.describe(""), self.describe(storage)))
     }
 }
 
@@ -93,7 +104,7 @@ pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
 
 /// Marks an empty directory before `command` fills it. A directory in which the same command was interrupted is
 /// cleared.
-pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), ArchiveError> {
+pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), FillError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
@@ -107,7 +118,7 @@ pub(super) fn begin(storage: &dyn Storage, command: CopyCommand) -> Result<(), A
 
 /// Marks a directory before a restore and moves its files into a new folder `replaced-N`, or continues an interrupted
 /// restore. Returns the folder, or `None` if there were no files.
-pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, ArchiveError> {
+pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, FillError> {
     let progress = match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == CopyCommand::Restore => progress,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
@@ -137,7 +148,7 @@ fn put_aside(storage: &dyn Storage, progress: CopyProgress) -> io::Result<CopyPr
     let target = storage.folder(folder)?;
     let mut names = names(storage)?;
     // The chain file comes last, so that a folder with it is complete.
-    names.sort_by_key(|name| name == chain_file::NAME);
+    names.sort_by_key(|name| name == CHAIN_FILE);
     for name in &names {
         storage.move_into(folder, name)?;
     }
@@ -185,9 +196,9 @@ fn names(storage: &dyn Storage) -> io::Result<Vec<String>> {
     Ok(names)
 }
 
-fn expect_empty(storage: &dyn Storage) -> Result<(), ArchiveError> {
+fn expect_empty(storage: &dyn Storage) -> Result<(), FillError> {
     match names(storage)?.first() {
-        Some(name) => Err(ArchiveError::Directory(format!("{}: the directory is not empty", storage.describe(name)))),
+        Some(name) => Err(FillError::Refused(format!("{}: the directory is not empty", storage.describe(name)))),
         None => Ok(()),
     }
 }
@@ -196,7 +207,7 @@ fn expect_empty(storage: &dyn Storage) -> Result<(), ArchiveError> {
 fn clear(storage: &dyn Storage) -> io::Result<()> {
     let kinds = ["checkpoint-", "index-", "torn-", "draft-"];
     let is_copied = |name: &String| {
-        [chain_file::NAME, "pool", PRICES].contains(&name.as_str())
+        [CHAIN_FILE, "pool", PRICES].contains(&name.as_str())
             || name.ends_with(".key")
             || is_log_file(name)
             || kinds.iter().any(|kind| name.starts_with(kind))

@@ -106,21 +106,21 @@ impl ChangeOutcome {
     pub(in crate::chain) fn snapshot(self) -> Result<u64, ChangeError> {
         match self {
             Self::Snapshot(id) => Ok(id),
-            other => Err(ChangeError::Outcome(other)),
+            other => Err(ChangeError::Outcome(format!("{other:?}"))),
         }
     }
 
     pub(in crate::chain) fn found(self) -> Result<bool, ChangeError> {
         match self {
             Self::Found(found) => Ok(found),
-            other => Err(ChangeError::Outcome(other)),
+            other => Err(ChangeError::Outcome(format!("{other:?}"))),
         }
     }
 
     pub(in crate::chain) fn seconds(self) -> Result<i64, ChangeError> {
         match self {
             Self::Seconds(seconds) => Ok(seconds),
-            other => Err(ChangeError::Outcome(other)),
+            other => Err(ChangeError::Outcome(format!("{other:?}"))),
         }
     }
 }
