@@ -1,4 +1,4 @@
-//! Order and durability: the chain is a log of [entries](Entry), from which everything else is derived.
+//! Order and durability: the chain is a log of [entries](LogEntry), from which everything else is derived.
 //!
 //! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height
 //! with a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in

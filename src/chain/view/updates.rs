@@ -46,7 +46,7 @@ struct Removals {
     entries: VecDeque<Removal>,
     bytes: usize,
     /// The newest version whose removed blocks were dropped.
-    forgotten: u64,
+    dropped_version: u64,
 }
 
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl RemovedBlocks {
             && let Some(oldest) = kept.entries.pop_front()
         {
             kept.bytes -= oldest.bytes;
-            kept.forgotten = oldest.version;
+            kept.dropped_version = oldest.version;
         }
     }
 
@@ -83,7 +83,7 @@ impl RemovedBlocks {
     ) -> Result<(Vec<Arc<Block>>, u64), PositionExpired> {
         let kept = self.0.lock();
         let (mut removed, mut next) = (Vec::new(), seen.next);
-        if kept.forgotten > seen.version {
+        if kept.dropped_version > seen.version {
             return Err(PositionExpired(next));
         }
         let first = kept.entries.partition_point(|entry| entry.version <= seen.version);

@@ -89,7 +89,7 @@ impl Journal {
     }
 
     /// Appends an entry to the log. When this returns, the entry is as durable as configured. A conflict means that the
-    /// log has [unseen](Self::unseen) entries of another writer.
+    /// log has entries of another writer.
     pub fn record(&mut self, entry: &LogEntry) -> Result<(), AppendError> {
         if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });

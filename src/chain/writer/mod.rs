@@ -55,7 +55,7 @@ impl ChainWriter {
             let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
         }
         // Moving the time or reverting to a snapshot is no reason to seal a block with nothing but a preamble.
-        self.schedule.look_for(SealReason::Transactions);
+        self.schedule.request_seal(SealReason::Transactions);
     }
 
     /// Makes a change. Returns its outcome and the reply channel, unless it is answered later.

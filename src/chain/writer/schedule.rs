@@ -54,8 +54,8 @@ pub(super) enum SealReason {
 }
 
 impl WriterSchedule {
-    /// Schedules a look for a block to seal.
-    pub(super) fn look_for(&mut self, seal_reason: SealReason) {
+    /// Requests a look for a block to seal.
+    pub(super) fn request_seal(&mut self, seal_reason: SealReason) {
         self.seal_reason = self.seal_reason.max(seal_reason);
     }
 }
@@ -84,7 +84,7 @@ impl ChainWriter {
         } else if self.schedule.seal_reason != SealReason::Nothing {
             let alone = std::mem::take(&mut self.schedule.seal_reason) == SealReason::Preamble;
             if self.seal_next(alone, true) {
-                self.schedule.look_for(SealReason::Transactions);
+                self.schedule.request_seal(SealReason::Transactions);
             }
         }
         match self.schedule.orders.is_empty() && self.schedule.seal_reason == SealReason::Nothing {

@@ -57,7 +57,7 @@ impl ChainWriter {
     /// With instant mining: seals the ready transactions. Those that arrive meanwhile, or exceed the time limit, follow
     /// later.
     pub(super) fn seal_ready(&mut self) {
-        self.schedule.look_for(SealReason::Transactions);
+        self.schedule.request_seal(SealReason::Transactions);
         let began = Instant::now();
         while self.schedule.orders.is_empty() && began.elapsed() < MAX_SEALING_TIME && self.seal_next(false, true) {}
     }

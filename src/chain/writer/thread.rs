@@ -91,7 +91,7 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
         match command {
             Ok(WriterCommand::Wake) => {
                 writer.shared.woken.store(false, Ordering::Release);
-                writer.schedule.look_for(SealReason::Preamble);
+                writer.schedule.request_seal(SealReason::Preamble);
             }
             Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
             Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
