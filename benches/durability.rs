@@ -7,7 +7,7 @@
 use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use tetrad::{
+use tetrad::internals::{
     chain::{Genesis, GenesisAccount, HistoryLimits, Opening, open},
     evm::{ChainParams, Fork, Forks},
     log::{ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},

@@ -54,26 +54,31 @@ const HASH_CACHE: usize = 1 << 15;
 
 /// A running node. Dropping the handle leaves the node running; [`Node::shut_down`] ends it gracefully.
 ///
-/// ```no_run
-/// # async fn example() -> Result<(), Box<dyn std::error::Error>> {
+/// ```
 /// use tetrad::{Config, Node};
 ///
-/// let node = Node::spawn(Config::test()).await?;
-/// println!("JSON-RPC at {}", node.rpc_url());
+/// # #[tokio::main]
+/// # async fn main() -> Result<(), Box<dyn std::error::Error>> {
+/// let mut config = Config::test();
+/// config.accounts = 3;
+/// let node = Node::spawn(config).await?;
+/// for (address, private_key) in node.development_accounts() {
+///     println!("{address} {}", private_key.as_str());
+/// }
 /// node.shut_down().await;
 /// # Ok(())
 /// # }
 /// ```
 pub struct Node {
     addresses: Addresses,
-    chain: Chain,
+    pub(crate) chain: Chain,
     market: Option<Market>,
     writer: WriterThread,
     shutdown: ShutdownHandle,
     keyring: Arc<Keyring>,
-    /// The account that updates prices.
-    updater: Address,
-    config: Config,
+    /// The account that updates prices. The terminal hides its transactions.
+    pub(crate) updater: Address,
+    pub(crate) config: Config,
 }
 
 /// The error of starting a node.
@@ -141,7 +146,7 @@ impl Node {
     /// # Errors
     /// See [`SpawnError`]. On an error nothing is left running.
     pub async fn spawn(config: Config) -> Result<Self, SpawnError> {
-        Self::spawn_with_clock(config, Arc::new(SystemClock)).await
+        Self::start(config, Arc::new(SystemClock)).await
     }
 
     /// Starts a node on sockets that a service manager has bound.
@@ -156,7 +161,7 @@ impl Node {
     ///
     /// # Errors
     /// As for [`spawn`](Self::spawn).
-    pub async fn spawn_with_clock(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
+    pub(crate) async fn start(config: Config, clock: Arc<dyn Clock>) -> Result<Self, SpawnError> {
         Self::begin(config, clock, Inherited::default()).await
     }
 
@@ -223,27 +228,12 @@ impl Node {
         self.addresses.tls.as_ref().map_or(Ok(()), |tls| tls.reload())
     }
 
-    /// Returns the chain, for programs that use it without JSON-RPC.
-    pub fn chain(&self) -> &Chain {
-        &self.chain
-    }
-
     /// Returns the development accounts with their private keys in hex, which are not secret. Accounts of a keystore are not
     /// among them.
     pub fn development_accounts(&self) -> Vec<(Address, Zeroizing<String>)> {
         let key = |address| self.keyring.get(address).map(|key| (address, key.to_hex()));
         let own = self.keyring.addresses().into_iter().take(self.config.accounts as usize);
         own.filter_map(key).collect()
-    }
-
-    /// Returns the account that updates prices. The terminal hides its transactions.
-    pub fn updater(&self) -> Address {
-        self.updater
-    }
-
-    /// Returns the configuration of the node.
-    pub fn config(&self) -> &Config {
-        &self.config
     }
 
     /// Returns the URL of JSON-RPC over HTTP.

@@ -23,6 +23,7 @@ impl Writer {
     }
 
     /// Returns the bytes written so far as a vector.
+    #[cfg(feature = "internals")]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }
@@ -33,6 +34,7 @@ impl Writer {
     }
 
     /// Returns whether nothing has been written.
+    #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
         self.bytes.is_empty()
     }

@@ -4,5 +4,5 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    tetrad::cli::run(std::env::args_os())
+    tetrad::run(std::env::args_os())
 }

@@ -5,7 +5,7 @@ use alloy::{
     sol_types::{SolCall, SolEvent},
 };
 use serde_json::{Value, json};
-use tetrad::contracts::bindings::Token;
+use tetrad::internals::contracts::bindings::Token;
 
 use super::{
     Effort,

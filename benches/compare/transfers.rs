@@ -5,7 +5,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::json;
-use tetrad::contracts::bindings::Token;
+use tetrad::internals::contracts::bindings::Token;
 
 use super::{
     Effort,

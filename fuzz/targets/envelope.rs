@@ -2,5 +2,5 @@
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {
-    tetrad::rpc::fuzzing::envelope(body);
+    tetrad::internals::rpc::fuzzing::envelope(body);
 });

@@ -80,6 +80,7 @@ impl Block {
     }
 
     /// Returns the index of the transaction with this hash.
+    #[cfg(feature = "internals")]
     pub fn position(&self, hash: B256) -> Option<usize> {
         self.transactions.iter().position(|tx| tx.hash() == hash)
     }

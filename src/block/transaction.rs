@@ -94,13 +94,6 @@ impl Transaction {
         Self { envelope: Envelope::from(unsigned.into_signed(signature)), sender, public_key: None }
     }
 
-    /// Returns the sender that is encoded in an [`impersonated`](Self::impersonated) transaction.
-    pub fn impersonated_sender(envelope: &Envelope) -> Option<Address> {
-        let signature = envelope.signature();
-        let word = B256::from(signature.r());
-        (signature.s().is_zero() && word[..12] == [0; 12]).then(|| Address::from_word(word))
-    }
-
     /// Returns whether the sender is impersonated.
     pub fn is_impersonated(&self) -> bool {
         self.public_key.is_none()

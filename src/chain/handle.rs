@@ -63,6 +63,7 @@ pub struct Chain {
 
 impl Chain {
     /// Starts the writer on top of `head`. The chain lives in memory only.
+    #[cfg(feature = "internals")]
     pub fn spawn(
         head: Head,
         config: ChainConfig,

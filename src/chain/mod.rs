@@ -11,6 +11,8 @@ mod error;
 mod event;
 mod handle;
 mod keyring;
+#[cfg(feature = "internals")]
+mod manual_clock;
 mod pool;
 mod shared;
 mod submit;
@@ -22,24 +24,26 @@ pub use block::{
     build::{BuildError, BuildPlan, BuiltBlock, build},
     edit::{Edit, RawSignature},
     fees,
-    foreign::{ForeignBlock, InvalidBlock},
+    foreign::ForeignBlock,
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
     simulate::{
-        BlockPlan, CallOutcome, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions,
-        simulate, without_signature,
+        BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
+        without_signature,
     },
 };
-pub use clock::{Clock, ManualClock, SystemClock};
+pub use clock::{Clock, SystemClock};
 pub use disk::{
     dump::{Dump, DumpError, PreparedDump},
-    maintain::{MaintainError, Report, compact, export_blocks, repair, verify},
+    maintain::{MaintainError, compact, export_blocks, repair, verify},
     recover::{OpenError, Opening, Recovered, open},
 };
 pub use error::{ChangeError, Stopped, SubmitError};
 pub use event::Event;
 pub use handle::{Chain, ChainConfig};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
+#[cfg(feature = "internals")]
+pub use manual_clock::ManualClock;
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use shared::{Mining, Preamble};
 pub use view::{

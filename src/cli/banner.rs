@@ -9,11 +9,11 @@ use crate::{
 };
 
 pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
-    let config = node.config();
+    let config = &node.config;
     let network = &config.network;
-    let params = node.chain().params();
+    let params = node.chain.params();
     writeln!(out, "tetrad {}, chain id {}, {}", env!("CARGO_PKG_VERSION"), params.chain_id, network.cosmos_chain_id)?;
-    let head = node.chain().head();
+    let head = node.chain.head();
     if config.fork.url.is_some() {
         writeln!(out, "Fork of block {} ({})", head.genesis.number(), head.genesis.hash)?;
     }

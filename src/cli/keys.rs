@@ -25,8 +25,7 @@ pub use self::{
     import::ImportArgs,
     list::ListArgs,
     new::NewArgs,
-    options::{DerivationArgs, DirectoryArgs, EncryptionArgs, SourceArgs},
-    show::{Bech, ShowArgs},
+    show::ShowArgs,
 };
 
 /// Arguments of `tetrad keys`.

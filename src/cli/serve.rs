@@ -27,16 +27,16 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
         // From here on signals are queued until the loop below takes them.
         let mut signals = Signals::listen()?;
         let node = Node::spawn_on(config, inherited).await?;
-        if !node.config().quiet {
+        if !node.config.quiet {
             let mut out = io::stdout().lock();
             banner::print(&node, &mut out)?;
             out.flush()?;
             drop(out);
-            let config = node.config();
+            let config = &node.config;
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
-            let (own, logging) = ([node.updater()], config.rpc.logging.clone());
+            let (own, logging) = ([node.updater], config.rpc.logging.clone());
             let console = Console::new(&config.console, &config.network, own, logging, colours)?;
-            tokio::spawn(console.follow(node.chain().clone(), io::stdout()));
+            tokio::spawn(console.follow(node.chain.clone(), io::stdout()));
         }
         notify::notify(notify::READY);
         let signal = signals.end(&node).await?;

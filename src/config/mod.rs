@@ -19,3 +19,15 @@ pub use load::problems;
 pub use node::{Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces};
 pub use setting::{Kind, Section, Setting};
 pub use settings::{SECTIONS, settings};
+
+pub use crate::{
+    chain::{HistoryLimits, PoolLimits},
+    console::ConsoleConfig,
+    evm::Fork,
+    exchange::ExchangeConfig,
+    fork::ForkConfig,
+    log::Durability,
+    network::Network,
+    rpc::{Dialect, RpcConfig},
+    web::{Hosts, ListenerLimits, Origins},
+};

@@ -5,7 +5,7 @@
 //! copy of a shared struct, and has the vault's error and event `Paused` in one scope. Errors are in interfaces of their
 //! own for that reason, such as `VaultErrors`.
 
-#![expect(missing_docs, clippy::too_many_arguments, reason = "generated")]
+#![allow(missing_docs, clippy::too_many_arguments, reason = "generated")]
 
 use alloy_sol_types::sol;
 

@@ -151,6 +151,7 @@ impl<'a> BlockExecutor<'a> {
     }
 
     /// The receipts so far.
+    #[cfg(feature = "internals")]
     pub fn receipts(&self) -> &[Receipt] {
         &self.receipts
     }

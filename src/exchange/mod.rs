@@ -35,14 +35,12 @@ use tokio::{
 };
 
 pub use config::ExchangeConfig;
-pub use events::ExchangeEvents;
-pub use history::{Bar, History};
-pub use manual_prices::{ManualPriceError, ManualPrices};
+pub use manual_prices::ManualPrices;
 pub use market::{Market, MarketError};
-pub use oracle::{Feed, OracleState, price_update};
-pub use quote::Quote;
+#[cfg(feature = "internals")]
+pub use oracle::Feed;
+#[cfg(feature = "internals")]
 pub use snapshot::Snapshot;
-pub use tick::Tick;
 pub use updater::{Pace, Updater};
 
 use crate::{

@@ -7,5 +7,6 @@ mod history;
 mod reader;
 mod rest;
 
+#[cfg(feature = "internals")]
 pub use apy::yearly_percent;
 pub use rest::Lending;

@@ -7,17 +7,19 @@
 mod entry;
 mod error;
 mod local;
+#[cfg(feature = "internals")]
 mod memory;
 
 use std::{ops::Range, sync::Arc};
 
 use alloy_primitives::B256;
 
+#[cfg(feature = "internals")]
+pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
     local::{LocalLogs, is_log_file},
-    memory::{Fault, Faults, MemoryLog},
 };
 use crate::storage::Storage;
 

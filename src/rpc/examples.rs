@@ -22,6 +22,7 @@ const FILES: [(&str, &str); 6] = [
 #[derive(Clone, Debug)]
 pub struct Example {
     /// The file it is from, relative to the sources of this module.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by the test that writes the examples"))]
     pub file: &'static str,
     /// The exchange that shows the method, after those that prepare it.
     pub exchanges: Vec<Exchange>,

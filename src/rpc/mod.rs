@@ -14,6 +14,7 @@ mod examples;
 mod execution;
 mod filters;
 mod forked;
+#[cfg(feature = "internals")]
 pub mod fuzzing;
 mod hex;
 mod http;
@@ -42,6 +43,7 @@ use ::tracing::{Instrument, Span, field::Empty};
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
+#[cfg(feature = "internals")]
 pub use examples::{Answers, Example, Exchange, examples};
 pub use http::{Direct, operations, service};
 pub use table::Table;
@@ -253,6 +255,7 @@ impl Rpc {
     }
 
     /// The table of methods.
+    #[cfg(feature = "internals")]
     pub fn table(&self) -> &Table {
         &self.table
     }

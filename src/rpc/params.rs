@@ -86,6 +86,7 @@ pub trait Params: Sized {
 }
 
 /// A reader of parameters of one type.
+#[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by property tests and fuzz targets"))]
 #[derive(Clone, Copy)]
 pub struct ParamReader {
     /// The type's name.

@@ -9,14 +9,7 @@
 //! - its documentation: the names of its parameters and a summary, see [`Registration::describe`]. Its example is in
 //!   the `examples.jsonl` of its namespace.
 
-use std::{
-    collections::{BTreeMap, HashMap},
-    future::Future,
-    marker::PhantomData,
-    pin::Pin,
-    sync::Arc,
-    time::Instant,
-};
+use std::{collections::HashMap, future::Future, marker::PhantomData, pin::Pin, sync::Arc, time::Instant};
 
 use alloy_primitives::map::DefaultHashBuilder;
 use serde_json::{Value, value::RawValue};
@@ -94,6 +87,7 @@ pub(super) enum Handler {
 struct Types {
     shapes: fn(Dialect) -> Vec<ParamShape>,
     references: fn() -> Vec<Option<Reference>>,
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by property tests and fuzz targets"))]
     readers: fn() -> Vec<ParamReader>,
     result: ResultSchema,
 }
@@ -248,9 +242,10 @@ impl Table {
     }
 
     /// The parameter readers, one for each type that a method takes.
+    #[cfg(feature = "internals")]
     pub(super) fn readers(&self) -> Vec<ParamReader> {
         let each = self.methods.values().flat_map(|method| (method.types.readers)());
-        let by_name: BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
+        let by_name: std::collections::BTreeMap<_, _> = each.map(|reader| (reader.name, reader)).collect();
         by_name.into_values().collect()
     }
 

@@ -7,7 +7,7 @@ use alloy_primitives::{Address, B256, U256};
 use alloy_rlp::Encodable;
 use revm::bytecode::Bytecode;
 
-use super::trie::{Trie, Value};
+use super::{node::Value, trie::Trie};
 use crate::block::CompressedKey;
 
 /// An account, with the properties that the interfaces need in addition to those of consensus.

@@ -19,10 +19,11 @@ use alloy_primitives::{Address, B256, U256, keccak256};
 
 pub use account::{Account, Contract, Slot};
 pub use base::Base;
-pub use builder::{Piece, StateBuilder, StateError};
+pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
-pub use proof::{AccountProof, SlotProof};
-pub use trie::{Iter, Trie, Value};
+pub use node::Value;
+pub use proof::AccountProof;
+pub use trie::Trie;
 
 use crate::block::CompressedKey;
 
@@ -176,6 +177,7 @@ impl State {
     }
 
     /// Returns whether the state holds no account.
+    #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
         self.accounts.is_empty()
     }

@@ -4,7 +4,13 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
 
-use super::trie::{Link, Value};
+/// A value of a trie, with its encoding.
+pub trait Value: Clone {
+    /// Appends the value's encoding, which the Merkle trie stores under the key.
+    fn encode(&self, out: &mut Vec<u8>);
+}
+
+pub(super) type Link<V> = Option<Arc<TrieNode<V>>>;
 
 /// Returns a nibble of a key; `index` counts from the most significant one.
 pub(super) fn nibble(key: &B256, index: usize) -> usize {

@@ -30,6 +30,7 @@ pub struct AccountProof {
 #[derive(Clone, Debug)]
 pub struct SlotProof {
     /// The slot's index.
+    #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by tests"))]
     pub index: U256,
     /// Its value, zero by default.
     pub value: U256,

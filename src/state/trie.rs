@@ -14,15 +14,7 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::node::{Cached, Prefix, Scratch, TrieNode, nibble};
-
-/// A value of a trie, with its encoding.
-pub trait Value: Clone {
-    /// Appends the value's encoding, which the Merkle trie stores under the key.
-    fn encode(&self, out: &mut Vec<u8>);
-}
-
-pub(super) type Link<V> = Option<Arc<TrieNode<V>>>;
+use super::node::{Cached, Link, Prefix, Scratch, TrieNode, Value, nibble};
 
 /// A persistent map from 32-byte keys to `V` with a Merkle root.
 #[derive(Clone, Debug)]

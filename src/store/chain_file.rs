@@ -110,6 +110,7 @@ impl ChainFile {
     }
 
     /// Returns the settings of its genesis block.
+    #[cfg(feature = "internals")]
     pub fn settings(&self) -> &Settings {
         &self.settings
     }

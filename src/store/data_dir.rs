@@ -122,6 +122,7 @@ impl DataDir {
     }
 
     /// Returns the directory's path.
+    #[cfg(feature = "internals")]
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -73,6 +73,7 @@ impl Shutdown {
     }
 
     /// Whether the shutdown has begun.
+    #[cfg(feature = "internals")]
     pub fn has_begun(&self) -> bool {
         *self.stage.borrow() >= Stage::Begun
     }

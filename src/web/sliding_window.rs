@@ -82,6 +82,7 @@ impl SlidingWindow {
     }
 
     /// The number of clients that are tracked.
+    #[cfg(feature = "internals")]
     pub fn clients(&self) -> usize {
         self.clients.len()
     }

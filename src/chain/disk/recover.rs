@@ -6,7 +6,7 @@ use crate::{
     block::{Block, Submission},
     chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed, writer::journal::JournalParts},
     evm::ChainParams,
-    log::{BlockLog, ChainIdentity, EditableParams, LogEntry, LogError, ReadLog, TimeShift},
+    log::{ChainIdentity, EditableParams, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
@@ -87,7 +87,8 @@ impl Recovered {
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.
-    pub fn recorded(head: Head, log: Box<dyn BlockLog>) -> Self {
+    #[cfg(feature = "internals")]
+    pub fn recorded(head: Head, log: Box<dyn crate::log::BlockLog>) -> Self {
         Self { journal: Some(Journal::new(log)), ..Self::in_memory(head) }
     }
 

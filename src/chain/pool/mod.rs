@@ -335,6 +335,7 @@ impl Pool {
     }
 
     /// Returns whether the pool is empty.
+    #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }

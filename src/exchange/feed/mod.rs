@@ -17,10 +17,12 @@ mod upstream;
 pub use condition::{Condition, Health};
 pub use json_path::JsonPath;
 pub use manual::Manual;
-pub use replay::{Recording, Replay, ReplayError};
-pub use simulation::{Backwards, Simulation};
+#[cfg(feature = "internals")]
+pub use replay::Recording;
+pub use replay::{Replay, ReplayError};
+pub use simulation::Simulation;
 pub use source_set::{FeedError, Policy, SourceSet, SourceSetConfig};
-pub use spec::{SourceSpec, SpecError};
+pub use spec::SourceSpec;
 pub use upstream::{Upstream, UpstreamConfig};
 
 use super::oracle::Feed;

@@ -50,6 +50,7 @@ impl LocalLogs {
     }
 
     /// Sets the size of segments, in bytes.
+    #[cfg(feature = "internals")]
     pub fn with_segments_of(self, segment_bytes: u64) -> Self {
         Self { segment_bytes, ..self }
     }

@@ -45,7 +45,7 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 fn budget(context: &Context, options: &TraceOptions) -> Budget {
-    Budget::new(context, options.advice()).within(options.timeout)
+    Budget::new(context, options.advice()).within(options.timeout.map(|timeout| timeout.0))
 }
 
 /// Traces a transaction as it ran.

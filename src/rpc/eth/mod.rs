@@ -27,7 +27,9 @@ pub(super) use log_filter::LogFilter;
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
-pub(super) use sign::{recover_message, sign_message, typed_data_is_readable};
+#[cfg(feature = "internals")]
+pub(super) use sign::typed_data_is_readable;
+pub(super) use sign::{recover_message, sign_message};
 pub(super) use submit::{estimate_apart, fill, send_impersonated};
 
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};

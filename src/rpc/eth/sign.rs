@@ -88,6 +88,7 @@ impl Param for TypedMessage {
 }
 
 /// Checks that the value is typed data that can be hashed.
+#[cfg(feature = "internals")]
 pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
     TypedMessage::read(json).is_ok_and(|message| message.0.eip712_signing_hash().is_ok())
 }

@@ -4,7 +4,6 @@ use std::time::{Duration, Instant};
 
 use serde::Serialize;
 
-use super::tracer::GoDuration;
 use crate::{
     evm::Stop,
     rpc::{Context, RpcError, execution::interrupted, json::Serialized},
@@ -27,8 +26,8 @@ impl Budget {
     }
 
     /// The budget for a client with a shorter timeout than the node's.
-    pub fn within(self, timeout: Option<GoDuration>) -> Self {
-        Self { limit: timeout.map_or(self.limit, |GoDuration(asked)| asked.min(self.limit)), ..self }
+    pub fn within(self, timeout: Option<Duration>) -> Self {
+        Self { limit: timeout.map_or(self.limit, |asked| asked.min(self.limit)), ..self }
     }
 
     /// Whether the time is over.

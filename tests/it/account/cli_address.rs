@@ -3,7 +3,7 @@
 use serde_json::Value;
 use tetrad::{
     account::{AddressError, Bech32Error, PublicKeyError},
-    cli::{self, address},
+    internals::cli::{self, address},
 };
 
 use super::{

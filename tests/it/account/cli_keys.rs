@@ -4,7 +4,7 @@ use std::{fs, path::Path};
 
 use tetrad::{
     account::{Keystore, KeystoreError, MnemonicError},
-    cli::{self, keys},
+    internals::cli::{self, keys},
 };
 
 #[cfg(unix)]

@@ -4,7 +4,7 @@ use alloy::{primitives::U256, signers::local::PrivateKeySigner};
 use serde_json::{Value, json};
 use tetrad::{
     account::{Kind, address_to_bech32},
-    contracts::bindings::{LendingPool, Vault},
+    internals::contracts::bindings::{LendingPool, Vault},
 };
 
 use crate::support::{

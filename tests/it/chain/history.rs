@@ -5,7 +5,7 @@ use std::{collections::VecDeque, sync::Arc};
 use alloy_consensus::TxType;
 use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
 use proptest::prelude::*;
-use tetrad::{
+use tetrad::internals::{
     block::{Block, Receipt, Status},
     chain::{Genesis, Head, HistoryLimits},
     evm::{ChainParams, Fork, Forks},

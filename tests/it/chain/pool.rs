@@ -8,7 +8,7 @@ use alloy::{
     primitives::{Address, Signature, TxKind, U256},
 };
 use proptest::prelude::*;
-use tetrad::{
+use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
     chain::{
         Accepted, Chain, ChainConfig, Genesis, GenesisAccount, HistoryLimits, ManualClock, Mining, PoolLimits,

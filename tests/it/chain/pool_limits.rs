@@ -9,7 +9,7 @@ use std::{
 
 use alloy::consensus::{SignableTransaction, Transaction as _};
 use proptest::prelude::*;
-use tetrad::{
+use tetrad::internals::{
     block::{Envelope, Submission},
     chain::{Accepted, Chain, Change, Edit, ManualClock, PoolLimits, SubmitError},
 };
@@ -401,7 +401,7 @@ fn blobs_count() {
             ..Default::default()
         };
         let envelope = Envelope::Eip4844(tx.into_signed(*plain.transaction.envelope.signature()));
-        let transaction = tetrad::block::Transaction { envelope, ..plain.transaction };
+        let transaction = tetrad::internals::block::Transaction { envelope, ..plain.transaction };
         chain.accept(Submission { transaction, sidecar: Some(Box::new(sidecar.clone().into())) })
     };
     send(0, 1).unwrap();

@@ -9,7 +9,7 @@ use alloy::{
     consensus::{SignableTransaction, TxEip1559},
     primitives::{Address, Signature, TxKind, U256},
 };
-use tetrad::{
+use tetrad::internals::{
     block::{Envelope, Submission, Transaction},
     chain::{Chain, Change, Edit, ManualClock, Mining, PoolLimits},
 };

@@ -5,7 +5,7 @@ use std::{
     time::Duration,
 };
 
-use tetrad::{
+use tetrad::internals::{
     block::Transaction,
     chain::{Chain, Change, Head, ManualClock, Mining, PoolLimits, Preamble},
     evm::Environment,

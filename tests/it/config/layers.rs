@@ -137,7 +137,7 @@ fn values_mean_what_they_say() {
     assert_eq!(config.ws_listen, None);
     assert_eq!(config.block_time, Some(std::time::Duration::from_millis(300)));
     assert_eq!(config.balance, alloy::primitives::utils::parse_ether("1.5").unwrap());
-    assert_eq!(config.hardfork, tetrad::evm::Fork::London);
+    assert_eq!(config.hardfork, tetrad::internals::evm::Fork::London);
     assert_eq!(config.exchange.price_tick, None);
     assert_eq!(config.exchange.trusted_proxies.len(), 2);
 }

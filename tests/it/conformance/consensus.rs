@@ -19,7 +19,7 @@ use alloy_rlp::Decodable;
 use parking_lot::Mutex;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
-use tetrad::{
+use tetrad::internals::{
     chain::{ForeignBlock, Head, HistoryLimits, Recovered, apply},
     genesis::file::parse,
 };

@@ -1,7 +1,9 @@
 //! The views a user interface and the REST server read.
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, LiquidationSide, PoolView, PositionView};
+use tetrad::internals::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, LiquidationSide, PoolView, PositionView,
+};
 
 use super::{
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},

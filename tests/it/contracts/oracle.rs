@@ -1,7 +1,7 @@
 //! The price oracle: who may set a price, and which prices it takes.
 
 use alloy_primitives::{Address, Bytes, U256, address};
-use tetrad::contracts::bindings::{PriceOracle, PriceOracleErrors};
+use tetrad::internals::contracts::bindings::{PriceOracle, PriceOracleErrors};
 
 use super::{
     bench::{Receipt, refusal},

@@ -1,7 +1,9 @@
 //! The receipt tokens: an ERC-20 whose balances are claims on the pool.
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors};
+use tetrad::internals::contracts::bindings::{
+    LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors,
+};
 
 use super::{
     bench::refusal,

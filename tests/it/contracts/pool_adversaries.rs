@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::{SolCall, SolValue};
-use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token};
+use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors, PriceOracle, ReserveState, Token};
 
 use super::{
     bench::{Receipt, refusal},

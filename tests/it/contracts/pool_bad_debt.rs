@@ -1,7 +1,7 @@
 //! Debts that nothing covers any more.
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, ReserveState};
+use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, ReserveState};
 
 use super::{
     bench::{Receipt, refusal},

@@ -2,7 +2,9 @@
 
 use alloy_primitives::{Address, Bytes, U256};
 use alloy_sol_types::SolError;
-use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, LendingPoolErrors, Token, TokenErrors};
+use tetrad::internals::contracts::bindings::{
+    AccountView, LendingLens, LendingPool, LendingPoolErrors, Token, TokenErrors,
+};
 
 use super::{
     bench::refusal,

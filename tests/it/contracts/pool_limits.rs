@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256, address};
 use alloy_sol_types::SolValue;
-use tetrad::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token};
+use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, LendingPoolErrors, PriceOracle, Token};
 
 use super::{
     bench::{Bench, refusal},

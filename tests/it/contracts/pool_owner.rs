@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
-use tetrad::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token};
+use tetrad::internals::contracts::bindings::{AssetParameters, LendingPool, LendingPoolErrors, PriceOracle, Token};
 
 use super::{
     bench::refusal,

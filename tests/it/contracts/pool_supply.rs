@@ -1,7 +1,7 @@
 //! Supplying to the pool and taking back.
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{Account, LendingPool, LendingPoolErrors, ReserveState, Token};
+use tetrad::internals::contracts::bindings::{Account, LendingPool, LendingPoolErrors, ReserveState, Token};
 
 use super::{
     bench::refusal,

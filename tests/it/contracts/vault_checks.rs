@@ -1,7 +1,7 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::contracts::bindings::{SwapStatus, Token, TokenErrors, Vault, VaultErrors};
+use tetrad::internals::contracts::bindings::{SwapStatus, Token, TokenErrors, Vault, VaultErrors};
 
 use super::{
     bench::refusal,

@@ -2,7 +2,7 @@
 
 use alloy_primitives::{Address, U256};
 use alloy_sol_types::SolValue;
-use tetrad::contracts::bindings::{Token, Vault, VaultErrors};
+use tetrad::internals::contracts::bindings::{Token, Vault, VaultErrors};
 
 use super::{
     bench::refusal,

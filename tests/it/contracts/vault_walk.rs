@@ -1,7 +1,7 @@
 //! Random swaps at random prices. What the rules promise about the vault must hold after every one.
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{SwapStatus, Vault};
+use tetrad::internals::contracts::bindings::{SwapStatus, Vault};
 
 use super::{
     network::{ALICE, BOB, CAROL, Network, OWNER, VAULT},

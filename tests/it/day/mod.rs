@@ -8,7 +8,7 @@ mod stage;
 
 use alloy::primitives::U256;
 use serde_json::{Value, json};
-use tetrad::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
+use tetrad::internals::contracts::bindings::{LendingLens, LendingPool, Token, Vault};
 
 use self::stage::{Actor, Stage};
 use crate::support::chain::{token, units};

@@ -8,7 +8,7 @@ use alloy::{
     sol_types::SolCall,
 };
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     contracts::bindings::{LendingPool, Vault},
     network::Token,
 };
@@ -134,7 +134,7 @@ impl Stage {
     /// Sets a price, in US dollars × 10^8.
     pub async fn price(&mut self, token: &Token, price: u64) {
         let url = format!("{}/api/admin/prices/{}", self.node.rest_url(), key(token));
-        let body = json!({ "price": tetrad::decimal::shortest(U256::from(price), 8) });
+        let body = json!({ "price": tetrad::internals::decimal::shortest(U256::from(price), 8) });
         let response = self.node.http.post(url).json(&body).send().await.expect("an answer");
         assert_eq!(response.status(), 200);
         assert_eq!(self.node.oracle_price(token).await.0, price);

@@ -5,7 +5,7 @@ use std::sync::{Arc, atomic::AtomicBool};
 use alloy::{primitives::Bytes, sol, sol_types::SolCall};
 use alloy_primitives::{Address, U256};
 use serde_json::json;
-use tetrad::{
+use tetrad::internals::{
     console::{Console, ConsoleConfig},
     contracts::bindings::Token,
 };
@@ -18,7 +18,7 @@ const SPEAKER: &str = "60203603602060003760006000602036036000\
 
 fn console(verbosity: u8) -> Console {
     let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
-    let network = tetrad::network::Network::default();
+    let network = tetrad::internals::network::Network::default();
     Console::new(&config, &network, [], Arc::new(AtomicBool::new(true)), false).expect("a console")
 }
 
@@ -105,7 +105,7 @@ async fn abis_of_other_contracts_can_be_named() {
     node.send(&node.signer(0), greeter, greetCall { whom: "you".to_owned() }).await;
     let config = |path| ConsoleConfig { verbosity: 1, abi: vec![path] };
     let logging = Arc::new(AtomicBool::new(true));
-    let network = tetrad::network::Network::default();
+    let network = tetrad::internals::network::Network::default();
     let console = Console::new(&config(folder.path().to_owned()), &network, [], logging.clone(), false).unwrap();
     let head = node.chain().head();
     let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
@@ -121,7 +121,7 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     let head = node.chain().head();
     for (verbosity, lines) in [(0, 0), (4, 2)] {
         let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
-        let network = tetrad::network::Network::default();
+        let network = tetrad::internals::network::Network::default();
         let logging = Arc::new(AtomicBool::new(true));
         let console = Console::new(&config, &network, [node.account(0)], logging, false).unwrap();
         assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);

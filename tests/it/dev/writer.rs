@@ -12,7 +12,7 @@ use alloy::eips::{
     eip2935::HISTORY_STORAGE_ADDRESS, eip4788::BEACON_ROOTS_ADDRESS, eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS,
 };
 use serde_json::{Value, json};
-use tetrad::chain::Event;
+use tetrad::internals::chain::Event;
 
 use crate::support::{TestNode, chain::token, node, node_with, number, process::Running, ticking_node};
 

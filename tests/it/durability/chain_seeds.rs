@@ -3,7 +3,7 @@
 use std::{collections::BTreeSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::{
+use tetrad::internals::{
     chain::{Chain, Change, ChangeError, Edit, Mining, Pace, repair},
     storage::Storage,
 };

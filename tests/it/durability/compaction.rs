@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use serde_json::json;
-use tetrad::{
+use tetrad::internals::{
     chain::{Pace, compact, repair, verify},
     storage::{Directory, read_file, replace_file},
     store::checkpoints,
@@ -202,7 +202,7 @@ async fn a_rollback_to_the_block_that_a_node_was_started_on_stays_what_it_was() 
 #[tokio::test]
 async fn repair_goes_on_from_where_a_checkpoint_still_leads() {
     let place = tempfile::tempdir().unwrap();
-    let storage = || -> std::sync::Arc<dyn tetrad::storage::Storage> {
+    let storage = || -> std::sync::Arc<dyn tetrad::internals::storage::Storage> {
         std::sync::Arc::new(Directory::new(place.path()).unwrap())
     };
     let (running, writer) = start(recover(storage()).unwrap(), never());

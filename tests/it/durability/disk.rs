@@ -7,7 +7,7 @@ use std::{
 };
 
 use parking_lot::Mutex;
-use tetrad::storage::{Storage, StoredFile};
+use tetrad::internals::storage::{Storage, StoredFile};
 
 use crate::contracts::random::Random;
 

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     chain::{Change, Edit, Mining, Recovered},
     log::{ChainIdentity, Durability, Fault, LocalLogs, LogEntry, LogStore, MemoryLog, ReadLog},
     state::{AccountChange, Changes},

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, U256};
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     chain::{BlockId, HistoryLimits, Mining},
     contracts::bindings::Token,
     log::{BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogStore},

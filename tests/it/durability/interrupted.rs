@@ -5,9 +5,11 @@ use std::{fs, io, path::Path, sync::Arc};
 use alloy_primitives::{Address, B256};
 use tetrad::{
     Config, Node,
-    chain::{Mining, Recovered, verify},
-    storage::{Directory, Storage},
-    store::{backup, export, import, restore},
+    internals::{
+        chain::{Mining, Recovered, verify},
+        storage::{Directory, Storage},
+        store::{backup, export, import, restore},
+    },
 };
 
 use super::{

@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::{
+use tetrad::internals::{
     chain::{BlockId, Chain, Change, Edit, Mining, Pace, compact, repair, verify},
     log::ChainIdentity,
     state::State,
@@ -193,7 +193,8 @@ impl Model {
         if let [first, second, ..] = bases[..] {
             storage.remove(&format!("checkpoint-{first:020}")).unwrap();
             // One of what was taken back must not take its place either.
-            for before in tetrad::store::checkpoints(&**storage).unwrap().into_iter().filter(|height| *height < second)
+            for before in
+                tetrad::internals::store::checkpoints(&**storage).unwrap().into_iter().filter(|height| *height < second)
             {
                 Checkpoint::read(&**storage, before, identity).unwrap();
             }

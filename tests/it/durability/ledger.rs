@@ -6,13 +6,15 @@ use alloy::consensus::TxEip1559;
 use alloy_primitives::{Address, B256, TxKind, U256};
 use tetrad::{
     account::SecretKey,
-    block::Submission,
-    chain::{
-        Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, OpenError, Opening,
-        PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
+    internals::{
+        block::Submission,
+        chain::{
+            Chain, ChainConfig, Genesis, GenesisAccount, Head, HistoryLimits, ManualClock, Mining, OpenError, Opening,
+            PoolLimits, Recovered, SubmitError, WriterThread, open, sign_transaction,
+        },
+        evm::{ChainParams, Fork, Forks},
+        storage::Storage,
     },
-    evm::{ChainParams, Fork, Forks},
-    storage::Storage,
 };
 
 use super::kept_in;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, U256, keccak256};
-use tetrad::{
+use tetrad::internals::{
     codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, Durability, LocalLogs, LogEntry, LogError, LogStore},
     state::{AccountChange, Changes},

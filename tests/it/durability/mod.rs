@@ -21,7 +21,7 @@ mod writers;
 
 use std::sync::Arc;
 
-use tetrad::{log::LocalLogs, storage::Storage, store::ChainStore};
+use tetrad::internals::{log::LocalLogs, storage::Storage, store::ChainStore};
 
 /// A chain that is kept in these files, its log in small segments among them.
 pub fn kept_in(storage: Arc<dyn Storage>) -> ChainStore {

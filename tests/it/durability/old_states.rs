@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
-use tetrad::{
+use tetrad::internals::{
     log::{ChainIdentity, Durability, EditableParams, LocalLogs, LogEntry, LogStore, TimeShift},
     state::{AccountChange, AccountFields, Changes, State},
     storage::Storage,

@@ -5,7 +5,7 @@ use std::{fs, path::Path, sync::Arc};
 use serde_json::json;
 use tetrad::{
     Config, Node,
-    storage::{Directory, Storage},
+    internals::storage::{Directory, Storage},
 };
 
 use super::ledger::recover;
@@ -112,7 +112,7 @@ async fn a_missing_log_is_noticed() {
     }
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
-    let checkpoints = tetrad::store::checkpoints(&*storage()).unwrap();
+    let checkpoints = tetrad::internals::store::checkpoints(&*storage()).unwrap();
     assert!(checkpoints.len() > 1, "{checkpoints:?}");
     // The first of several files; then one in the middle.
     let names = storage().names().unwrap();
@@ -139,7 +139,7 @@ async fn damaged_checkpoints_are_passed_over() {
     }
     chain.stop();
     tokio::task::spawn_blocking(move || writer.join()).await.unwrap();
-    let heights = tetrad::store::checkpoints(&*storage()).unwrap();
+    let heights = tetrad::internals::store::checkpoints(&*storage()).unwrap();
     let (first, others) = heights.split_first().unwrap();
     for height in others {
         let file = directory.path().join(format!("checkpoint-{height:020}"));

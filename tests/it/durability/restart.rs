@@ -5,9 +5,11 @@ use std::{path::Path, sync::Arc, time::Duration};
 use serde_json::{Value, json};
 use tetrad::{
     Config,
-    chain::ManualClock,
-    contracts::bindings::Vault,
-    storage::{Directory, Storage},
+    internals::{
+        chain::ManualClock,
+        contracts::bindings::Vault,
+        storage::{Directory, Storage},
+    },
 };
 
 use crate::support::{TestNode, manual_clock, node_at};
@@ -140,10 +142,10 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     // All but the newest 256 blocks are let go of, and then a node goes on without a proper end in between.
     let storage: Arc<dyn Storage> = Arc::new(Directory::new(directory.path()).unwrap());
     let chain = super::kept_in(storage.clone());
-    let kept_until = tetrad::exchange::prices_kept_until(&*storage);
+    let kept_until = tetrad::internals::exchange::prices_kept_until(&*storage);
     // Blocks that the file lacks are not let go of.
-    assert_eq!(tetrad::chain::compact(&chain, 1, Some(10)).unwrap(), 11);
-    assert!(tetrad::chain::compact(&chain, 1, kept_until).unwrap() > 20);
+    assert_eq!(tetrad::internals::chain::compact(&chain, 1, Some(10)).unwrap(), 11);
+    assert!(tetrad::internals::chain::compact(&chain, 1, kept_until).unwrap() > 20);
     let node = node_on(directory.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, before);
     for _ in 0..10 {

@@ -3,7 +3,7 @@
 use std::{sync::Arc, time::Instant};
 
 use alloy_primitives::{Address, U256};
-use tetrad::{
+use tetrad::internals::{
     chain::{BlockId, Chain, Change, Edit, Mining, verify},
     log::{Durability, LocalLogs},
     storage::{Directory, Storage},

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use alloy_primitives::Address;
-use tetrad::chain::Mining;
+use tetrad::internals::chain::Mining;
 
 use super::{
     disk::Disk,

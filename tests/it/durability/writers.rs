@@ -3,7 +3,7 @@
 use std::{collections::HashSet, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use tetrad::{
+use tetrad::internals::{
     chain::{BlockId, Chain, Change, Edit, Head, Mining, Recovered, WriterThread},
     log::{MemoryLog, ReadLog},
 };

@@ -3,7 +3,7 @@
 use alloy::{primitives::U256, sol_types::SolEvent};
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     contracts::bindings::{PriceOracle, Token, Vault},
     exchange::Market,
 };
@@ -139,7 +139,7 @@ async fn assert_same(followed: &Market, node: &TestNode) {
     assert_eq!(followed.quotes, fresh.quotes);
     for (token, quote) in followed.quotes.iter().enumerate() {
         for (seconds, count) in [(3_600, 1_440), (86_400, 1_440), (2_592_000, 1_440)] {
-            let series = |market: &tetrad::exchange::Snapshot| {
+            let series = |market: &tetrad::internals::exchange::Snapshot| {
                 market.history.series(token, quote.price, market.time, seconds, count)
             };
             assert_eq!(series(&followed), series(&fresh), "token {token}, {seconds} s");

@@ -4,8 +4,10 @@ use std::{path::Path, time::Duration};
 
 use tetrad::{
     Config, Node,
-    exchange::feed::{Recording, SourceSpec},
-    network::Network,
+    internals::{
+        exchange::feed::{Recording, SourceSpec},
+        network::Network,
+    },
 };
 
 use crate::support::{

@@ -7,7 +7,7 @@ use alloy::{
     rpc::types::TransactionRequest,
     sol_types::{SolCall, SolError},
 };
-use tetrad::contracts::bindings::{PriceOracle, Token, TokenErrors, Vault, VaultErrors};
+use tetrad::internals::contracts::bindings::{PriceOracle, Token, TokenErrors, Vault, VaultErrors};
 
 use crate::support::{
     TestNode,

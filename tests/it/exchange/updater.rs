@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use alloy::{consensus::Transaction as _, sol_types::SolEvent};
 use serde_json::json;
-use tetrad::{block::Block, chain::Event, contracts::bindings::PriceOracle};
+use tetrad::internals::{block::Block, chain::Event, contracts::bindings::PriceOracle};
 
 use crate::support::{
     TestNode,
@@ -229,7 +229,7 @@ async fn the_pending_block_begins_as_the_sealed_one_will() {
 
 #[tokio::test]
 async fn the_timer_moves_prices_without_anybody_asking() {
-    let node = node_at(std::sync::Arc::new(tetrad::chain::SystemClock), |config| {
+    let node = node_at(std::sync::Arc::new(tetrad::internals::chain::SystemClock), |config| {
         config.exchange.price_tick = Some(Duration::from_secs(1));
     });
     let node = node.await;

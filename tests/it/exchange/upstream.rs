@@ -11,7 +11,7 @@ use axum::{
     routing::any,
 };
 use parking_lot::Mutex;
-use tetrad::{
+use tetrad::internals::{
     chain::{Clock, ManualClock},
     contracts::bindings::PriceOracle,
     exchange::{

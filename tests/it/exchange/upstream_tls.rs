@@ -5,9 +5,11 @@ use std::{path::Path, sync::Arc, time::Duration};
 use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tetrad::{
     Config, Node,
-    exchange::feed::{Health, Source, Upstream, UpstreamConfig},
-    network::Network,
-    web::ShutdownHandle,
+    internals::{
+        exchange::feed::{Health, Source, Upstream, UpstreamConfig},
+        network::Network,
+        web::ShutdownHandle,
+    },
 };
 
 use crate::support::{TestNode, chain::token, manual_clock, node_with};

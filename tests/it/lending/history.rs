@@ -1,7 +1,7 @@
 //! `GET /api/pools/<asset>/history`.
 
 use serde_json::Value;
-use tetrad::{
+use tetrad::internals::{
     contracts::bindings::{LendingLens, LendingPool},
     decimal::with_point,
     lending::yearly_percent,

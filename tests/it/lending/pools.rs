@@ -2,7 +2,7 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
-use tetrad::{
+use tetrad::internals::{
     contracts::bindings::{LendingPool, PToken, Token},
     decimal::with_point,
 };

@@ -2,7 +2,7 @@
 
 use alloy::primitives::U256;
 use serde_json::Value;
-use tetrad::{decimal::with_point, lending::yearly_percent};
+use tetrad::internals::{decimal::with_point, lending::yearly_percent};
 
 fn vectors(name: &str) -> Value {
     let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data").join(name);

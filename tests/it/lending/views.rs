@@ -5,7 +5,7 @@ use alloy::{
     signers::local::PrivateKeySigner,
 };
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     contracts::bindings::{LendingLens, LendingPool, LiquidationSide, PoolView, PriceOracle},
     decimal::{hundredths, with_point},
     lending::yearly_percent,

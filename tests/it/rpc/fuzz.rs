@@ -10,7 +10,7 @@ use proptest::{
     test_runner::{Config, TestCaseError, TestRunner},
 };
 use serde_json::{Value, json};
-use tetrad::{
+use tetrad::internals::{
     block::Submission,
     chain::{ForeignBlock, Keyring, apply},
     rpc::{Answers, Rpc, RpcConfig, examples, fuzzing},
@@ -143,7 +143,7 @@ async fn any_block_is_imported_or_refused() {
     let head = node.chain().head();
     // The blocks again, on top of their parents.
     let parent = head.genesis.clone();
-    let genesis = tetrad::chain::Head::genesis(head.params.clone(), parent, head.state_after(0).unwrap());
+    let genesis = tetrad::internals::chain::Head::genesis(head.params.clone(), parent, head.state_after(0).unwrap());
     let seeds: Vec<Vec<u8>> = head.blocks_from(1).map(|block| block.encode().to_vec()).collect();
     assert!(seeds[0].len() > 500 && head.block.transactions[0].envelope.encode_2718_len() > 50);
     let mut decoded = 0;

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tetrad::rpc::{Answers, Example, Exchange, examples};
+use tetrad::internals::rpc::{Answers, Example, Exchange, examples};
 
 use crate::support::{TestNode, manual_clock, node_at, number};
 

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, sync::Arc};
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use proptest::prelude::*;
 use revm::{bytecode::Bytecode, state::AccountInfo};
-use tetrad::{
+use tetrad::internals::{
     evm::{BlockHashes, Overlay},
     state::{Account, Base, Contract, ReadError, State},
 };

@@ -9,7 +9,7 @@ use alloy_trie::{
 };
 use proptest::prelude::*;
 use revm::bytecode::Bytecode;
-use tetrad::state::{AccountChange, AccountFields, Changes, State};
+use tetrad::internals::state::{AccountChange, AccountFields, Changes, State};
 
 #[derive(Clone, Debug, Default)]
 struct Model {

@@ -67,7 +67,7 @@ const IMPORTS: [(&str, &[&str]); 26] = [
 
 /// Rooms in which files still name each other in circles. In all others they do not, except that a module's parts may
 /// name the module itself.
-const WITH_CIRCLES: [&str; 6] = ["cosmos", "evm", "exchange", "rpc", "state", "web"];
+const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];

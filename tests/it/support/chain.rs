@@ -13,10 +13,12 @@ use alloy_sol_types::SolCall;
 use serde_json::{Value, json};
 use tetrad::{
     account::Mnemonic,
-    block::Block,
-    chain::{Chain, ChangeError, Pace},
-    contracts::bindings::{self, PriceOracle},
-    network::{Network, Token},
+    internals::{
+        block::Block,
+        chain::{Chain, ChangeError, Pace},
+        contracts::bindings::{self, PriceOracle},
+        network::{Network, Token},
+    },
 };
 
 use super::TestNode;

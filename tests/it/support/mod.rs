@@ -11,7 +11,7 @@ use alloy_primitives::Address;
 use serde_json::{Value, json};
 use tetrad::{
     Config, Node,
-    chain::{Clock, ManualClock, SystemClock},
+    internals::chain::{Clock, ManualClock, SystemClock},
 };
 
 use self::socket::PriceSocket;

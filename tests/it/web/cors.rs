@@ -2,7 +2,7 @@
 
 use reqwest::Method;
 
-use tetrad::web::Origins;
+use tetrad::internals::web::Origins;
 use tokio_tungstenite::{connect_async, tungstenite::client::IntoClientRequest};
 
 use crate::support::{

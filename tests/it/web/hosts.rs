@@ -3,7 +3,7 @@
 
 use std::net::SocketAddr;
 
-use tetrad::{config::MetricsAt, web::Hosts};
+use tetrad::{config::MetricsAt, internals::web::Hosts};
 use tokio::{
     io::{AsyncReadExt, AsyncWriteExt},
     net::{TcpStream, UnixStream},

@@ -148,6 +148,7 @@ impl Upstream {
     }
 
     /// The number of answers and failures.
+    #[cfg(feature = "internals")]
     pub fn attempts(&self) -> watch::Receiver<u64> {
         self.0.attempts.subscribe()
     }

@@ -1,7 +1,7 @@
 //! A user's credit history and what it is worth.
 
 use alloy_primitives::Uint;
-use tetrad::contracts::bindings::Credit;
+use tetrad::internals::contracts::bindings::Credit;
 
 const DAY: u64 = 86_400;
 

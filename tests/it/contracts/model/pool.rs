@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
-use tetrad::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
+use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
 
 use super::{
     asset::Asset,

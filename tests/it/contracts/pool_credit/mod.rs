@@ -3,7 +3,7 @@
 mod terms;
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{AccountView, LendingLens, LendingPool, ScoreView, Token};
+use tetrad::internals::contracts::bindings::{AccountView, LendingLens, LendingPool, ScoreView, Token};
 
 use super::{
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},

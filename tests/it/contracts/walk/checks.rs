@@ -1,7 +1,7 @@
 //! What must hold after every step, and that the views say what the model says.
 
 use alloy_primitives::U256;
-use tetrad::contracts::bindings::{LendingLens, Token};
+use tetrad::internals::contracts::bindings::{LendingLens, Token};
 
 use super::{USERS, Walk};
 use crate::contracts::{

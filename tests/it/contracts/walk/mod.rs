@@ -7,7 +7,7 @@ mod checks;
 mod seen;
 
 use alloy_primitives::{Address, U256};
-use tetrad::contracts::bindings::{PriceOracle, ReserveState};
+use tetrad::internals::contracts::bindings::{PriceOracle, ReserveState};
 
 use self::seen::Seen;
 use super::{
