@@ -1,4 +1,4 @@
-// What the lending lens tells, in the shapes that it has on the chain.
+// Reads of the LendingLens contract. The types repeat its ABI.
 
 import { network, read } from './network.js';
 
@@ -21,30 +21,30 @@ const SCORE =
   'uint256 healthySeconds,uint256 penalty,uint256 penaltyAt,uint256 dueAt,bool late,uint256 lastBorrowAt,uint256 lastPaymentAt)';
 
 const YEAR = 31_536_000;
-/** What the largest number on the chain stands for: no debt, no limit. */
+/** The largest uint256, which stands for the health factor without debt, and for the whole balance or debt. */
 export const ENDLESS = (1n << 256n) - 1n;
 
-/** Every pool. */
+/** All pools. */
 export function pools() {
   return read(network.addresses.lendingLens, `getPools() view returns (${POOL}[])`);
 }
 
-/** A user's account. */
+/** A user's account, with a position per asset. */
 export function account(user) {
   return read(network.addresses.lendingLens, `getAccount(address) view returns (${ACCOUNT})`, user);
 }
 
-/** A user's score, explained. */
+/** A user's credit score, with its components. */
 export function score(user) {
   return read(network.addresses.lendingLens, `getScore(address) view returns (${SCORE})`, user);
 }
 
-/** A rate per second, as a share a year with its interest. */
+/** The APY of a rate per second in ray, as a fraction. */
 export function yearly(ray) {
   return Math.expm1(Math.log1p(Number(ray) / 1e27) * YEAR);
 }
 
-/** The borrow rate a year at a utilisation, in the first credit band. */
+/** The borrow APY at a utilisation in the first credit band, as a fraction. */
 export function borrowRate(parameters, utilisation) {
   const [base, slope1, slope2, kink] = ['baseRateBps', 'slope1Bps', 'slope2Bps', 'kinkBps'].map((name) => Number(parameters[name]) / 10_000);
   const simple = utilisation <= kink ? base + (slope1 * utilisation) / kink : base + slope1 + (slope2 * (utilisation - kink)) / (1 - kink);
