@@ -1,4 +1,4 @@
-//! The contracts that are measured with, the same on every node.
+//! Contracts for the workloads, the same on every node.
 
 use alloy::{
     hex,
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use super::{client::Client, wallet::Wallet};
 
 sol! {
-    /// An ERC-20 token whose owner mints.
+    /// An ERC-20 token that its owner can mint.
     interface Token {
         event Transfer(address indexed from, address indexed to, uint256 value);
         function mint(address to, uint256 amount) external;
@@ -20,7 +20,7 @@ sol! {
         function approve(address spender, uint256 value) external returns (bool);
     }
 
-    /// Many calls in one transaction.
+    /// A multicall contract.
     interface Multicall {
         struct Call { address target; bool allowFailure; uint256 value; bytes callData; }
         struct Result { bool success; bytes returnData; }
@@ -39,7 +39,7 @@ pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) ->
     deploy(client, wallet, include_str!("../../contracts/artifacts/Token.json"), &arguments)
 }
 
-/// Deploys what makes many calls at once.
+/// Deploys the multicall contract.
 pub fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
     deploy(client, wallet, include_str!("../../contracts/artifacts/Multicall3.json"), &[])
 }
@@ -50,14 +50,14 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
     code.extend_from_slice(arguments);
     let raw = wallet.sign(TxKind::Create, 0, code, 5_000_000);
     let hash = client.call("eth_sendRawTransaction", json!([raw]));
-    // Where blocks are made on demand only, one is demanded.
+    // Nodes that mine on demand only need a request for the block.
     if client.call("eth_getTransactionReceipt", json!([hash])).is_null() {
         client.call("evm_mine", json!([]));
     }
     client.receipt(&hash)["contractAddress"].as_str().unwrap().parse().unwrap()
 }
 
-/// A call of the multicall that makes these calls, each with the same value.
+/// Call data of a multicall that makes these calls, each with the same value.
 pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
     let calls: Vec<_> = calls
         .map(|(target, call_data)| Multicall::Call {
