@@ -34,7 +34,7 @@ function detail(pool) {
   const { parameters } = pool;
   const share = (bps) => percent(Number(bps) / 10_000, 0);
   const used = Number(pool.utilisation) / 1e27;
-  return card(h('span.spread', `${pool.symbol} interest rate model`, h('span.soft', `current borrow APY ${percent(yearly(pool.borrowRates[0]))}`)),
+  return card(h('span.spread', `${pool.symbol} interest rate model`, h('span.soft', `Current borrow APY ${percent(yearly(pool.borrowRates[0]))}`)),
     h('div.grid.two', curve((at) => borrowRate(parameters, at), used, (rate) => percent(rate, rate < 0.1 ? 1 : 0)), facts([
       ['Available liquidity', `${amount(pool.cash, Number(pool.decimals), 8)} ${pool.symbol}`],
       ['Loan-to-value (LTV)', `${share(parameters.minLtvBps)} at a score of 300, ${share(parameters.maxLtvBps)} at 850`],

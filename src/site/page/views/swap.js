@@ -159,6 +159,6 @@ export function swapCard(signal, from, to) {
   });
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 1_000);
-  const settings = h('div.row', { style: { flexWrap: 'nowrap' } }, h('span.soft', 'Slippage tolerance'), slippage);
+  const settings = h('div.row', { style: { flexWrap: 'nowrap' } }, h('span.soft', { style: { whiteSpace: 'nowrap' } }, 'Slippage tolerance'), slippage);
   return { element: card(h('span.spread', 'Swap', settings), form), buy: (wanted) => choose({ to: wanted }) };
 }
