@@ -12,12 +12,12 @@ import {Ray} from "./Ray.sol";
 /// or a little richer, so no way of splitting or repeating operations can gain. And since an index is never below one, what
 /// rounding adds is worth less than a unit of it: who takes or repays everything is left with exactly nothing.
 library Ledger {
-    /// @notice What the user may claim of the asset.
+    /// @notice The user's claim on the asset.
     function supplied(Holding memory holding) internal pure returns (uint256) {
         return Ray.mulDown(holding.scaledSupply, holding.state.liquidityIndex);
     }
 
-    /// @notice What the user owes of the asset.
+    /// @notice The user's debt in the asset.
     function debt(Holding memory holding, uint256 band) internal pure returns (uint256) {
         return Ray.mulUp(holding.scaledDebt, holding.state.borrowIndexes[band]);
     }
