@@ -25,8 +25,8 @@ contract LendingPool is PoolLiquidation {
     using Portfolio for Account;
     using Portfolio for Holding;
 
-    /// @dev A claim comes in whole units of the index. Where few supply and much is lent the index can grow until a unit is
-    /// worth something, so a deposit is refused if more than dust, and more than a ten-thousandth of it, would be lost.
+    /// @dev A claim is a whole number of index units. With little supply and high utilisation the index can grow until a unit
+    /// has a significant value, so a deposit reverts if more than dust, and more than a ten-thousandth of it, would be lost.
     uint256 private constant MAX_LOSS = 100;
     uint256 private constant MAX_LOSS_SHARE = 10_000;
 
