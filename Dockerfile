@@ -1,5 +1,5 @@
-# A node that listens on all of the container's interfaces; publish ports 8545 and 3001. It writes nothing, so that the
-# root file system may be read-only.
+# A node that listens on all interfaces of the container, on ports 8545 and 3001. It writes no files, so the root file
+# system can be read-only.
 #
 #   docker build -t tetrad .
 #   docker run --rm --read-only -p 8545:8545 -p 3001:3001 tetrad
@@ -9,7 +9,7 @@ WORKDIR /src
 COPY . .
 RUN cargo build --release --locked && strip target/release/tetrad
 
-# The C library and nothing else: no shell, no package manager.
+# Only the C library: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot
 COPY --from=build /src/target/release/tetrad /usr/local/bin/tetrad
 ENV TETRAD_LISTEN=0.0.0.0:8545 TETRAD_WS_LISTEN=0.0.0.0:3001

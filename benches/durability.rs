@@ -1,8 +1,8 @@
-//! What durability costs: `cargo bench --bench durability [-- accounts]`.
+//! The cost of durability: `cargo bench --bench durability [-- accounts]`.
 //!
-//! Appends to the log with each promise, then writes a checkpoint of a large state and starts from it. Prints medians.
+//! Appends to the log at each durability level, then writes a checkpoint of a large state and opens it. Prints medians.
 
-#![allow(clippy::unwrap_used, reason = "a benchmark that panics has failed, and says where")]
+#![allow(clippy::unwrap_used, reason = "a panic reports where a benchmark failed")]
 
 use std::{sync::Arc, time::Instant};
 
@@ -19,7 +19,7 @@ use tetrad::internals::{
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// An entry about as large as a block of so many transfers.
+/// A log entry about as large as a block of `transfers` transfers.
 fn entry(transfers: u64) -> LogEntry {
     let change = |n: u64| {
         let address = Address::from_word(B256::from(U256::from(n + 1)));

@@ -1,4 +1,4 @@
-//! A JSON-RPC client with one connection that costs next to nothing.
+//! A minimal JSON-RPC client with one connection.
 
 use std::{
     io::{BufRead, BufReader, Read, Write},
@@ -14,16 +14,16 @@ pub struct Client {
     body: Vec<u8>,
 }
 
-/// A whole HTTP request, made once and sent often.
+/// A serialised HTTP request, built once and sent many times.
 pub struct Request(Vec<u8>);
 
 impl Request {
-    /// A call of one method.
+    /// A JSON-RPC call of one method.
     pub fn rpc(method: &str, params: &Value) -> Self {
         Self::post(&json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}))
     }
 
-    /// Any body.
+    /// A POST request with the given body.
     pub fn post(body: &Value) -> Self {
         let body = body.to_string();
         Self(
@@ -35,14 +35,14 @@ impl Request {
         )
     }
 
-    /// A REST resource.
+    /// A GET request for a path.
     pub fn get(path: &str) -> Self {
         Self(format!("GET {path} HTTP/1.1\r\nHost: localhost\r\n\r\n").into_bytes())
     }
 }
 
 impl Client {
-    /// Connects, if somebody listens.
+    /// Connects to a port on localhost. Fails if nothing listens on it.
     pub fn connect(port: u16) -> std::io::Result<Self> {
         let stream = TcpStream::connect(("127.0.0.1", port))?;
         stream.set_nodelay(true)?;
@@ -50,7 +50,7 @@ impl Client {
         Ok(Self { stream: BufReader::with_capacity(1 << 16, stream), body: Vec::new() })
     }
 
-    /// Sends a request and reads the whole answer's body.
+    /// Sends a request and returns the body of the response.
     pub fn exchange(&mut self, request: &Request) -> std::io::Result<&[u8]> {
         self.stream.get_mut().write_all(&request.0)?;
         let mut length = 0;
@@ -74,14 +74,14 @@ impl Client {
         Ok(&self.body)
     }
 
-    /// The result of a call, or the error that the node answers with.
+    /// The result of a call, or the node's error.
     pub fn try_call(&mut self, method: &str, params: Value) -> Result<Value, Value> {
         let body = self.exchange(&Request::rpc(method, &params)).map_err(|error| error.to_string())?;
         let mut answer: Value = serde_json::from_slice(body).map_err(|error| error.to_string())?;
         if answer["error"].is_null() { Ok(answer["result"].take()) } else { Err(answer["error"].take()) }
     }
 
-    /// The result of a call that has to succeed.
+    /// The result of a call. Panics if the node returns an error.
     pub fn call(&mut self, method: &str, params: Value) -> Value {
         self.try_call(method, params).unwrap_or_else(|error| panic!("{method}: {error}"))
     }
@@ -92,13 +92,13 @@ impl Client {
         u64::from_str_radix(result.as_str().unwrap().trim_start_matches("0x"), 16).unwrap()
     }
 
-    /// Sends a signed transaction and waits for its receipt, which must tell of success.
+    /// Sends a signed transaction and waits for its receipt. Panics if the transaction failed.
     pub fn send(&mut self, raw: &str) -> Value {
         let hash = self.call("eth_sendRawTransaction", json!([raw]));
         self.receipt(&hash)
     }
 
-    /// The receipt of a transaction, once there is one.
+    /// Waits for the receipt of a transaction.
     pub fn receipt(&mut self, hash: &Value) -> Value {
         loop {
             let receipt = self.call("eth_getTransactionReceipt", json!([hash]));

@@ -1,4 +1,4 @@
-//! The contracts that are measured with, the same on every node.
+//! Contracts for the workloads, the same on every node.
 
 use alloy::{
     hex,
@@ -16,7 +16,7 @@ pub fn deploy_token(client: &mut Client, wallet: &mut Wallet, owner: Address) ->
     deploy(client, wallet, include_str!("../../contracts/artifacts/Token.json"), &arguments)
 }
 
-/// Deploys what makes many calls at once.
+/// Deploys the multicall contract.
 pub fn deploy_multicall(client: &mut Client, wallet: &mut Wallet) -> Address {
     deploy(client, wallet, include_str!("../../contracts/artifacts/Multicall3.json"), &[])
 }
@@ -27,14 +27,14 @@ fn deploy(client: &mut Client, wallet: &mut Wallet, artifact: &str, arguments: &
     code.extend_from_slice(arguments);
     let raw = wallet.sign(TxKind::Create, 0, code, 5_000_000);
     let hash = client.call("eth_sendRawTransaction", json!([raw]));
-    // Where blocks are made on demand only, one is demanded.
+    // Nodes that mine on demand only need a request for the block.
     if client.call("eth_getTransactionReceipt", json!([hash])).is_null() {
         client.call("evm_mine", json!([]));
     }
     client.receipt(&hash)["contractAddress"].as_str().unwrap().parse().unwrap()
 }
 
-/// A call of the multicall that makes these calls, each with the same value.
+/// Call data of a multicall that makes these calls, each with the same value.
 pub fn many(calls: impl Iterator<Item = (Address, Bytes)>, value: u64) -> (u128, Bytes) {
     let calls: Vec<_> = calls
         .map(|(target, call_data)| Multicall3::Call3Value {

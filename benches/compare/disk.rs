@@ -1,4 +1,4 @@
-//! A chain on disk: what durability costs, and what a million blocks do to it.
+//! The cost of durability for a chain on disk, and the effect of a million blocks.
 
 use std::time::Instant;
 
@@ -18,10 +18,10 @@ use super::{
     wallet::Wallet,
 };
 
-/// Blocks that are asked for at once.
+/// Number of blocks per mining request.
 const STEP: u64 = 10_000;
 
-/// tetrad with a data directory, which lasts as long as the second value.
+/// tetrad with a temporary data directory, which is deleted when the second value is dropped.
 fn on_disk(durability: &str) -> (Peer, TempDir) {
     let directory = tempfile::tempdir().unwrap();
     let mut peer = peers::tetrad();
@@ -52,7 +52,7 @@ pub fn run(effort: Effort) {
                 runs[at].push((measured, server.memory()));
             }
         }
-        // Rounds are compared with each other, so that what else the machine does weighs on both sides.
+        // Results are compared within a round, so that other load on the machine affects both sides.
         let memory: Vec<f64> = runs[0].iter().map(|(measured, _)| measured.per_second).collect();
         for (mode, runs) in modes.iter().zip(&runs) {
             let shares = runs.iter().zip(&memory).map(|((measured, _), memory)| 100.0 * measured.per_second / memory);

@@ -1,4 +1,4 @@
-//! What an answer costs that needs no node at all.
+//! The baseline cost of a response without a node.
 
 use axum::{Router, body::Bytes, http::header, response::IntoResponse, routing::post, serve::ListenerExt};
 use serde::Deserialize;
@@ -22,7 +22,7 @@ async fn answer(body: Bytes) -> impl IntoResponse {
     ([(header::CONTENT_TYPE, "application/json")], text)
 }
 
-/// Answers every call with the same number, until the process is ended.
+/// Answers every call with the same number until the process is killed.
 pub fn serve(port: u16) {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
     runtime.block_on(async {

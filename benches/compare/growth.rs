@@ -1,6 +1,6 @@
-//! What a million accounts, or a million storage slots of one contract, do to the speed of everything else.
+//! The effect of a million accounts, or a million storage slots of one contract, on the speed of other operations.
 //!
-//! Two nodes take turns, one that grows and one that does not, so that what else the machine does weighs on both.
+//! A growing node alternates with one of constant size, so that other load on the machine affects both.
 
 use std::time::Instant;
 
@@ -19,16 +19,16 @@ use super::{
     peers, report,
     server::Server,
     transfers::{Kind, RECIPIENTS, SENDERS, Work, fund, submit},
-    wallet::{Wallet, somebody},
+    wallet::{Wallet, address_at},
 };
 
-/// New accounts or slots of one transaction.
+/// New accounts or slots per transaction.
 const STEP: u64 = 300;
 
-/// Turns in which transfers are measured. More than elsewhere, since it is the ratio that counts.
+/// Number of turns. More than the rounds of other workloads, since the ratio between the nodes is what matters.
 const TURNS: usize = 5;
 
-/// A chain that can be grown.
+/// A chain that can grow to a given number of accounts or slots.
 struct Chain {
     server: Server,
     client: Client,
@@ -40,11 +40,11 @@ struct Chain {
     size: u64,
 }
 
-/// What one turn measures.
+/// The results of one turn.
 struct Turn {
-    /// 20,000 transfers of all senders at the same time.
+    /// 20,000 transfers, from all senders concurrently.
     many: Measured,
-    /// Transfers of one account, each of which is a block of its own.
+    /// Transfers from one account, each in its own block.
     single: Measured,
 }
 
@@ -109,16 +109,16 @@ impl Chain {
         Self { server, client, funder, multicall, token, senders, single, size: 0 }
     }
 
-    /// Gives a wei, or a token, to everybody who has none yet.
+    /// Sends a wei or a token to new addresses up to the target size.
     fn grow(&mut self, target: u64, slots: bool) {
         while self.size < target {
             let range = self.size..(self.size + STEP).min(target);
             self.size = range.end;
             let (value, input) = if slots {
-                let mint = |n: u64| Token::mintCall { to: somebody(n), amount: U256::from(1) }.abi_encode();
+                let mint = |n: u64| Token::mintCall { to: address_at(n), amount: U256::from(1) }.abi_encode();
                 many(range.map(|n| (self.token, mint(n).into())), 0)
             } else {
-                many(range.map(|n| (somebody(n), Bytes::new())), 1)
+                many(range.map(|n| (address_at(n), Bytes::new())), 1)
             };
             let raw = self.funder.sign(TxKind::Call(self.multicall), value, input, 16_000_000);
             let hash = self.client.call("eth_sendRawTransaction", json!([raw]));
@@ -127,9 +127,9 @@ impl Chain {
     }
 
     fn turn(&mut self) -> Turn {
-        // While the other one grew, this one closed a connection that said nothing.
+        // The node closes idle connections, and this one was idle while the other node grew.
         self.client = self.server.client();
-        // Recipients are spread over all there are.
+        // Recipients are spread evenly over all accounts.
         let stride = (self.size / RECIPIENTS).max(1);
         let work = |count| Work { kind: Kind::Native, count, stride, manual: false };
         let (server, client) = (&self.server, &mut self.client);
@@ -138,13 +138,13 @@ impl Chain {
         Turn { many, single }
     }
 
-    /// Processor time of a balance in the middle of all there are.
+    /// CPU time of reading the balance of the account in the middle, in microseconds.
     fn read(&mut self, effort: Effort) -> f64 {
-        let balance = Request::rpc("eth_getBalance", &json!([somebody(self.size / 2), "latest"]));
+        let balance = Request::rpc("eth_getBalance", &json!([address_at(self.size / 2), "latest"]));
         repeat(&self.server, &balance, effort.time).cpu
     }
 
-    /// Milliseconds.
+    /// Duration of mining an empty block, in milliseconds.
     fn empty_block(&mut self) -> f64 {
         let began = Instant::now();
         for _ in 0..20 {

@@ -1,4 +1,4 @@
-//! A closed loop of requests over many connections.
+//! Closed-loop load over many connections.
 
 use std::{
     sync::{
@@ -11,27 +11,27 @@ use std::{
 
 use super::{client::Request, server::Server};
 
-/// Connections that ask at the same time.
+/// Number of concurrent connections.
 pub const CONNECTIONS: usize = 16;
 
-/// What came of it.
+/// The result of a measurement.
 #[derive(Clone, Copy)]
 pub struct Measured {
-    /// Requests, or whatever was counted, per second.
+    /// Operations per second.
     pub per_second: f64,
-    /// Microseconds of the server's processor time for each.
+    /// The server's CPU time per operation, in microseconds.
     pub cpu: f64,
 }
 
 impl Measured {
-    /// So many operations in that time, with that much of the processor.
+    /// Computes the result from the number of operations, the elapsed time and the CPU time.
     pub fn of(count: u64, elapsed: Duration, cpu: Duration) -> Self {
         let count = count.max(1) as f64;
         Self { per_second: count / elapsed.as_secs_f64(), cpu: cpu.as_secs_f64() * 1e6 / count }
     }
 }
 
-/// Sends the same request over and over.
+/// Sends the same request repeatedly for the given time.
 pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
     let (stop, count) = (AtomicBool::new(false), AtomicU64::new(0));
     let (cpu, began) = (server.cpu(), Instant::now());
@@ -51,7 +51,7 @@ pub fn repeat(server: &Server, request: &Request, time: Duration) -> Measured {
     Measured::of(count.into_inner(), began.elapsed(), server.cpu() - cpu)
 }
 
-/// Sends each request once, each connection its own share in order. Returns when all are answered.
+/// Sends each request once, with one connection per share. Returns when all have been answered.
 pub fn each(server: &Server, shares: Vec<Vec<Request>>) {
     let barrier = Barrier::new(shares.len());
     thread::scope(|scope| {

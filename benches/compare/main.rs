@@ -1,13 +1,13 @@
-//! Measures tetrad beside other nodes, and beside the bare limit of the machine, in one run.
+//! Compares tetrad with other nodes, and with a bare HTTP server as the upper limit, in one run.
 //!
 //! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [services] [disk] [growth] [blocks] [--seconds N]
-//! [--rounds N] [--accounts N] [--blocks N]`. Without names everything but `growth` and `blocks` runs. anvil takes part if the variable `ANVIL` names its
-//! program, or if `npm install --prefix benches/peers` put it where it is looked for.
+//! [--rounds N] [--accounts N] [--blocks N]`. Without names all workloads except `growth` and `blocks` run. anvil is included
+//! if the variable `ANVIL` is the path of its binary, or after `npm install --prefix benches/peers`.
 //!
-//! The figure that counts is processor time of the server per operation, from `/proc`: other work on the machine
-//! disturbs it least. Nodes take turns round by round, and the tables show medians.
+//! The main figure is the server's CPU time per operation, from `/proc`, because other load on the machine affects it
+//! least. Nodes alternate in each round, and the tables show medians.
 
-#![allow(clippy::unwrap_used, reason = "a measurement that cannot go on has no result")]
+#![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
 
 mod client;
 mod contracts;
@@ -30,15 +30,15 @@ use std::time::Duration;
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// How long and how often things are measured.
+/// Duration and extent of the measurements.
 #[derive(Clone, Copy)]
 struct Effort {
-    /// How long one workload runs on one node in one round.
+    /// Duration of one workload on one node in one round.
     time: Duration,
     rounds: usize,
-    /// Accounts that `growth` goes up to.
+    /// Number of accounts that `growth` reaches.
     accounts: u64,
-    /// Blocks that `blocks` goes up to.
+    /// Number of blocks that `blocks` reaches.
     blocks: u64,
 }
 

@@ -1,14 +1,14 @@
-//! Who is measured, and how each is started.
+//! The nodes that are compared, and their command lines.
 
 use std::path::Path;
 
 /// A node to measure.
 pub struct Peer {
-    /// Its name in the tables.
+    /// Name in the tables.
     pub name: &'static str,
-    /// The program and its arguments; `{port}` stands for the port.
+    /// The program and its arguments, with `{port}` for the port.
     pub command: Vec<String>,
-    /// Whether blocks are made by `evm_mine` instead of as soon as there is something to include.
+    /// Whether blocks are mined by `evm_mine` only.
     pub manual: bool,
 }
 
@@ -16,17 +16,17 @@ fn words(program: &str, arguments: &str) -> Vec<String> {
     std::iter::once(program).chain(arguments.split_whitespace()).map(str::to_owned).collect()
 }
 
-/// tetrad as it comes, but without prices that move by themselves.
+/// tetrad with default settings, except that prices do not move.
 pub fn tetrad() -> Peer {
     tetrad_ticking("0")
 }
 
-/// tetrad with prices that move every so many seconds.
+/// tetrad with the given interval between price updates, in seconds.
 pub fn tetrad_ticking(seconds: &str) -> Peer {
     Peer { name: "tetrad", command: tetrad_command(env!("CARGO_BIN_EXE_tetrad"), seconds), manual: false }
 }
 
-/// Another build of tetrad, such as the one before a change, if the variable `BASELINE` names the program.
+/// Another build of tetrad, such as the one before a change, if the variable `BASELINE` is the path of its binary.
 pub fn baseline() -> Option<Peer> {
     let program = std::env::var("BASELINE").ok()?;
     Some(Peer { name: "tetrad, baseline", command: tetrad_command(&program, "0"), manual: false })
@@ -37,7 +37,7 @@ fn tetrad_command(program: &str, price_tick: &str) -> Vec<String> {
     words(program, &format!("{common} {price_tick}"))
 }
 
-/// The bare limit: axum and serde_json with a fixed answer.
+/// The upper limit: axum and serde_json with a fixed response.
 pub fn echo() -> Peer {
     let program = std::env::current_exe().unwrap();
     Peer { name: "echo", command: words(&program.to_string_lossy(), "--echo {port}"), manual: false }
@@ -56,17 +56,17 @@ fn anvil_program() -> Option<String> {
     if Path::new(&installed).exists() {
         return Some(installed);
     }
-    eprintln!("anvil is not there (ANVIL=…, or npm install --prefix benches/peers), so it is left out");
+    eprintln!("anvil not found, skipping it (set ANVIL, or run npm install --prefix benches/peers)");
     None
 }
 
-/// anvil, automatic. Without the flag it stalls once a thousand transactions wait.
+/// anvil with automine. Without the flag it stalls at a thousand pending transactions.
 pub fn anvil() -> Option<Peer> {
     let command = words(&anvil_program()?, "--quiet --port {port} --max-transactions 1000000");
     Some(Peer { name: "anvil", command, manual: false })
 }
 
-/// anvil's best mode: everything in one block, made on demand.
+/// anvil's fastest mode: all transactions in one block, mined on demand.
 pub fn anvil_best() -> Option<Peer> {
     let command = words(&anvil_program()?, "--quiet --port {port} --no-mining --gas-limit 10000000000");
     Some(Peer { name: "anvil, one manual block", command, manual: true })

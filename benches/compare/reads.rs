@@ -1,4 +1,4 @@
-//! Reading: calls over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
+//! Read requests over 16 connections, on a chain with 1,000 blocks of ten logs and a block of 200 transactions.
 
 use alloy::{
     primitives::{Address, TxKind, U256},
@@ -14,14 +14,14 @@ use super::{
     load::{Measured, repeat},
     peers, report,
     server::Server,
-    wallet::{Wallet, somebody},
+    wallet::{Wallet, address_at},
 };
 
 const BLOCKS: u64 = 1_000;
 const LOGS: u64 = 10;
 const TRANSFERS: u64 = 200;
 
-/// Where things are on a prepared chain.
+/// Addresses, hashes and block numbers on a prepared chain.
 struct Prepared {
     token: Address,
     holder: Address,
@@ -70,7 +70,7 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-/// One reply, looked at, so that a fast error never counts as a fast answer.
+/// Checks one response, so that a fast error never counts as a fast response.
 fn check(name: &str, server: &Server, request: &Request) {
     let mut client = server.client();
     let answer: Value = serde_json::from_slice(client.exchange(request).unwrap()).unwrap();
@@ -125,9 +125,9 @@ fn bodies() -> [(&'static str, Body); 10] {
     ]
 }
 
-/// A thousand recipients, each of whom gets ten of the transfers.
+/// The n-th of a thousand recipients, each of whom gets ten of the transfers.
 pub fn recipient(n: u64) -> Address {
-    somebody(n % 1_000)
+    address_at(n % 1_000)
 }
 
 fn prepare(server: &Server) -> Prepared {
@@ -141,7 +141,7 @@ fn prepare(server: &Server) -> Prepared {
     client.call("evm_setAutomine", json!([false]));
     let mut transaction = Value::Null;
     for n in 0..TRANSFERS {
-        let raw = wallet.sign(TxKind::Call(somebody(n)), 1, Vec::new(), 21_000);
+        let raw = wallet.sign(TxKind::Call(address_at(n)), 1, Vec::new(), 21_000);
         transaction = client.call("eth_sendRawTransaction", json!([raw]));
     }
     client.call("evm_mine", json!([]));
@@ -150,7 +150,7 @@ fn prepare(server: &Server) -> Prepared {
     Prepared { token, holder: wallet.address(), first, last, transaction }
 }
 
-/// A thousand blocks with ten logs each. Returns the first and the last.
+/// Mines a thousand blocks with ten logs each. Returns the numbers of the first and the last.
 pub fn mint(client: &mut Client, wallet: &mut Wallet, multicall: Address, token: Address) -> (String, String) {
     let first = client.number("eth_blockNumber", json!([])) + 1;
     for block in 0..BLOCKS {

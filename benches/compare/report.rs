@@ -2,7 +2,7 @@
 
 use std::fs;
 
-/// Says what the figures were measured on.
+/// Prints the machine and the version.
 pub fn machine() {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = info.lines().find_map(|line| line.strip_prefix("model name")).unwrap_or("unknown processor");
@@ -10,35 +10,35 @@ pub fn machine() {
     println!("{} × {}, tetrad {}\n", cores, model.trim_start_matches([' ', '\t', ':']), env!("CARGO_PKG_VERSION"));
 }
 
-/// A heading and the head of a table.
+/// Prints a heading and the header of a table.
 pub fn table(title: &str, columns: &[&str]) {
     println!("### {title}\n\n| {} |\n|{}", columns.join(" | "), "---|".repeat(columns.len()));
 }
 
-/// A row of a table.
+/// Prints a row of a table.
 pub fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
-/// The end of a table.
+/// Prints the end of a table.
 pub fn end() {
     println!();
 }
 
-/// The value in the middle.
+/// The median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
     values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
 }
 
-/// The value that this share of all values does not exceed.
+/// The percentile, with the share as a fraction.
 pub fn quantile(values: &mut [f64], share: f64) -> f64 {
     values.sort_by(f64::total_cmp);
     let at = ((values.len() as f64 * share).ceil() as usize).clamp(1, values.len().max(1)) - 1;
     values.get(at).copied().unwrap_or(f64::NAN)
 }
 
-/// A figure with as many digits as mean something.
+/// A figure rounded to its significant digits.
 pub fn figure(value: f64) -> String {
     match value {
         value if value.is_nan() => "–".to_owned(),

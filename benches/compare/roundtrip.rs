@@ -1,4 +1,4 @@
-//! One transaction after another: from sending it to holding its receipt.
+//! Latency of sequential transactions, from sending one to receiving its receipt.
 
 use std::time::Instant;
 
@@ -10,7 +10,7 @@ use super::{
     client::Request,
     peers, report,
     server::Server,
-    wallet::{Wallet, somebody},
+    wallet::{Wallet, address_at},
 };
 
 const COUNT: u64 = 1_000;
@@ -31,14 +31,14 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-/// Microseconds of each.
+/// Latency of each transaction in microseconds.
 fn measure(server: &Server) -> Vec<f64> {
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
     let mut wallet = Wallet::development(1, chain_id);
     let requests: Vec<_> = (0..COUNT)
         .map(|n| {
-            let raw = wallet.sign(TxKind::Call(somebody(n % 100)), 1, Vec::new(), 21_000);
+            let raw = wallet.sign(TxKind::Call(address_at(n % 100)), 1, Vec::new(), 21_000);
             let hash = alloy::primitives::keccak256(alloy::hex::decode(&raw).unwrap());
             let receipt = Request::rpc("eth_getTransactionReceipt", &json!([hash]));
             (Request::rpc("eth_sendRawTransaction", &json!([raw])), receipt)

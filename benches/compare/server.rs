@@ -1,4 +1,4 @@
-//! A node in a process of its own, and what it uses.
+//! A node in its own process, and its resource usage.
 
 use std::{
     fs,
@@ -10,17 +10,17 @@ use serde_json::json;
 
 use super::client::Client;
 
-/// A running node. Dropping it ends it.
+/// A running node, which is killed on drop.
 pub struct Server {
     child: Child,
-    /// Where it listens.
+    /// The address it listens on.
     pub port: u16,
-    /// From its start to its first answer.
+    /// Time from its start to its first response.
     pub started: Duration,
 }
 
 impl Server {
-    /// Starts `command`, in which `{port}` stands for a free port, and waits for its first answer.
+    /// Starts `command`, in which `{port}` stands for a free port, and waits for its first response.
     pub fn start(command: &[String]) -> Self {
         let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let arguments = command[1..].iter().map(|argument| argument.replace("{port}", &port.to_string()));
@@ -40,21 +40,21 @@ impl Server {
                 server.started = began.elapsed();
                 return server;
             }
-            assert!(began.elapsed() < Duration::from_secs(60), "{} does not answer", command[0]);
+            assert!(began.elapsed() < Duration::from_secs(60), "{} is not responding", command[0]);
             std::thread::sleep(Duration::from_millis(1));
         }
     }
 
-    /// A connection to it.
+    /// Opens a connection.
     pub fn client(&self) -> Client {
         Client::connect(self.port).unwrap()
     }
 
-    /// Processor time that it used so far, in user and system mode together.
+    /// CPU time used so far, in user and system mode together.
     pub fn cpu(&self) -> Duration {
         let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id())).unwrap();
         let fields: Vec<&str> = stat.rsplit_once(')').unwrap().1.split_whitespace().collect();
-        // Linux counts in hundredths of a second, whatever the kernel's own clock.
+        // `/proc` counts in hundredths of a second, independently of the kernel's tick rate.
         let ticks: u64 = fields[11].parse::<u64>().unwrap() + fields[12].parse::<u64>().unwrap();
         Duration::from_millis(ticks * 10)
     }

@@ -1,4 +1,4 @@
-//! What only tetrad has: REST reads of prices and pools, and swaps through the vault.
+//! Workloads specific to tetrad: REST reads of prices and pools, and swaps through the vault.
 
 use alloy::{
     primitives::{Address, TxKind, U256},
@@ -71,7 +71,7 @@ fn swaps(server: &Server) -> Measured {
     Measured::of(SWAPS, began.elapsed(), server.cpu() - cpu)
 }
 
-/// Ticks as fast as they can be had: each in a block of its own, a second later than the one before by the chain's clock.
+/// Price ticks at the maximum rate, each in its own block with a timestamp one second after the previous one.
 fn ticks(server: &Server) -> Measured {
     let mut client = server.client();
     let newest = client.call("eth_getBlockByNumber", json!(["latest", false]));

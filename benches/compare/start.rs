@@ -1,4 +1,4 @@
-//! From the start of the process to its first answer, and what it takes when idle.
+//! Time from the start of the process to its first response, and memory when idle.
 
 use super::{Effort, peers, report, server::Server};
 

@@ -1,4 +1,4 @@
-//! Transfers, from the raw transaction over HTTP to the block: throughput, processor time, memory.
+//! Transfers, from the raw transaction over HTTP to the block: throughput, CPU time and memory.
 
 use alloy::{
     primitives::{Address, TxKind, U256},
@@ -15,31 +15,31 @@ use super::{
     peers::{self, Peer},
     report,
     server::Server,
-    wallet::{Wallet, somebody},
+    wallet::{Wallet, address_at},
 };
 
 const COUNT: u64 = 20_000;
-/// Accounts that send.
+/// Number of senders.
 pub const SENDERS: u64 = 128;
-/// Accounts that receive.
+/// Number of recipients.
 pub const RECIPIENTS: u64 = 1_000;
 const COIN: u64 = 1_000_000_000_000_000_000;
 
-/// What is sent.
+/// The asset that is transferred.
 #[derive(Clone, Copy)]
 pub enum Kind {
     Native,
     Token(Address),
 }
 
-/// What is to be done.
+/// A series of transfers.
 #[derive(Clone, Copy)]
 pub struct Work {
     pub kind: Kind,
     pub count: u64,
-    /// Recipients are every so many-th of [`somebody`].
+    /// Step between the indexes of recipients in [`address_at`].
     pub stride: u64,
-    /// Whether the block has to be asked for.
+    /// Whether the block has to be requested.
     pub manual: bool,
 }
 
@@ -73,7 +73,7 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-/// Throughput on a node that was just started.
+/// Throughput of a freshly started node.
 pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
@@ -86,7 +86,7 @@ pub fn blast(server: &Server, peer: &Peer, tokens: bool) -> Measured {
     submit(server, &mut client, &mut senders, Work { kind, count: COUNT, stride: 1, manual: peer.manual })
 }
 
-/// Gives every sender coins and, if these are sent, tokens.
+/// Funds every sender with coins and, for token transfers, with tokens.
 pub fn fund(
     client: &mut Client,
     funder: &mut Wallet,
@@ -117,7 +117,7 @@ pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work
     let mut shares: Vec<Vec<Request>> = (0..CONNECTIONS).map(|_| Vec::new()).collect();
     let lanes = senders.len();
     for n in 0..work.count {
-        let to = somebody(n % RECIPIENTS * work.stride);
+        let to = address_at(n % RECIPIENTS * work.stride);
         // A sender's transactions stay on one connection, and thereby in order.
         let lane = n as usize % lanes;
         let raw = match work.kind {

@@ -1,4 +1,4 @@
-//! Keys and signed transactions. Everything is signed before a clock starts.
+//! Keys and signed transactions. All transactions are signed before a measurement starts.
 
 use alloy::{
     consensus::{SignableTransaction, TxEip1559},
@@ -7,7 +7,7 @@ use alloy::{
     signers::{SignerSync, local::PrivateKeySigner},
 };
 
-/// An account that signs, and counts its nonces.
+/// An account that signs transactions and counts its nonce.
 pub struct Wallet {
     signer: PrivateKeySigner,
     chain_id: u64,
@@ -21,28 +21,28 @@ const DEVELOPMENT: [&str; 2] = [
 ];
 
 impl Wallet {
-    /// A development account that has sent nothing yet.
+    /// A development account with nonce 0.
     pub fn development(index: usize, chain_id: u64) -> Self {
         Self { signer: DEVELOPMENT[index].parse().unwrap(), chain_id, nonce: 0 }
     }
 
-    /// The n-th of any number of further accounts.
+    /// The n-th of an unlimited number of further accounts.
     pub fn numbered(n: u64, chain_id: u64) -> Self {
         let key: B256 = keccak256(n.to_be_bytes());
         Self { signer: PrivateKeySigner::from_bytes(&key).unwrap(), chain_id, nonce: 0 }
     }
 
-    /// Its address.
+    /// The address.
     pub fn address(&self) -> Address {
         self.signer.address()
     }
 
-    /// How many transactions it signed.
+    /// The number of transactions signed so far.
     pub fn nonce(&self) -> u64 {
         self.nonce
     }
 
-    /// Signs its next transaction.
+    /// Signs the next transaction.
     pub fn sign(&mut self, to: TxKind, value: u128, input: impl Into<Bytes>, gas_limit: u64) -> String {
         let transaction = TxEip1559 {
             chain_id: self.chain_id,
@@ -61,7 +61,7 @@ impl Wallet {
     }
 }
 
-/// The n-th of any number of addresses that nobody holds the key of.
-pub fn somebody(n: u64) -> Address {
+/// The n-th of an unlimited number of addresses without a known key.
+pub fn address_at(n: u64) -> Address {
     Address::from_word(keccak256([b"somebody".as_slice(), &n.to_be_bytes()].concat()))
 }

@@ -1,4 +1,4 @@
-//! A listener that costs next to nothing: it reads frames and looks at nothing but their time.
+//! A minimal listener: it reads frames and parses only their timestamps.
 
 use std::{net::SocketAddr, time::Instant};
 
@@ -9,13 +9,13 @@ use tokio::{
     time::timeout_at,
 };
 
-/// Frames of text and pings (RFC 6455).
+/// Opcodes of text and ping frames (RFC 6455, 5.2).
 const TEXT: u8 = 1;
 const PING: u8 = 9;
 
-/// A tick that arrived.
+/// A received tick.
 pub struct Frame {
-    /// Its time, which tells ticks apart.
+    /// The timestamp, which identifies the tick.
     pub tick: u64,
     pub at: Instant,
 }
@@ -25,7 +25,7 @@ pub struct Listener {
     payload: Vec<u8>,
 }
 
-/// Asks for a WebSocket.
+/// Sends the request for a WebSocket upgrade.
 pub async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
     let request = format!(
         "GET / HTTP/1.1\r\nHost: {address}\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n"
@@ -34,7 +34,7 @@ pub async fn upgrade(stream: &mut TcpStream, address: SocketAddr) {
 }
 
 impl Listener {
-    /// Connects, and waits for the welcome and the present prices.
+    /// Connects, and waits for the welcome message and the current prices.
     pub async fn connect(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         upgrade(&mut stream, address).await;
@@ -49,13 +49,13 @@ impl Listener {
         listener
     }
 
-    /// Reads until `end`, and tells of every tick.
+    /// Reads until `end`, and sends every tick to `ticks`.
     pub async fn listen(mut self, ticks: UnboundedSender<Frame>, end: tokio::time::Instant) -> Self {
-        // A frame that has begun is read to its end, so that the next one can be found afterwards.
+        // A frame that has started is read to its end, so that the stream stays at a frame boundary.
         while let Ok(first) = timeout_at(end, self.stream.read_u8()).await {
             let opcode = self.rest(first.expect("the connection is open")).await;
             if let Some(tick) = self.time().filter(|_| opcode == TEXT) {
-                // The last one who listens to it has gone only when the benchmark ends.
+                // The receiver is dropped only at the end of the benchmark.
                 let _ = ticks.send(Frame { tick, at: Instant::now() });
             }
         }
@@ -67,7 +67,7 @@ impl Listener {
         self.rest(first).await
     }
 
-    /// The rest of a frame that begins with this byte. Pings are answered.
+    /// Reads the rest of a frame that starts with this byte, and answers a ping. Returns the opcode.
     async fn rest(&mut self, first: u8) -> u8 {
         let length = match self.stream.read_u8().await.expect("a length") {
             126 => self.stream.read_u16().await.expect("a length").into(),
@@ -83,7 +83,7 @@ impl Listener {
         first & 15
     }
 
-    /// The number at the end of a price message.
+    /// The timestamp at the end of a price message.
     fn time(&self) -> Option<u64> {
         let text = std::str::from_utf8(&self.payload).ok()?;
         text.trim_end_matches('}').rsplit(':').next()?.parse().ok()

@@ -1,8 +1,8 @@
-//! Ten thousand listeners of the price WebSocket, on real sockets against the real program: how long a tick takes to the
-//! last of them, what a connection costs in memory, and what happens when all come back at once.
+//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to the last listener, memory
+//! per connection, and the time to reconnect all of them at once.
 //!
-//! `cargo bench --bench price_sockets`; `BENCH_SOCKETS` says how many (10,000), `BENCH_SECONDS` for how
-//! long (30). Both processes need that many files: `ulimit -n`.
+//! `cargo bench --bench price_sockets`, with the number of listeners in `BENCH_SOCKETS` (10,000) and the duration in seconds
+//! in `BENCH_SECONDS` (30). Both processes need as many file descriptors: `ulimit -n`.
 
 mod client;
 mod server;
@@ -20,9 +20,9 @@ use self::{
     server::Server,
 };
 
-/// Connections that are opened at a time.
+/// Maximum number of concurrent connection attempts.
 const AT_ONCE: usize = 200;
-/// Listeners that never read, while the others are measured.
+/// Number of connections that never read while the others are measured.
 const SLOW: usize = 100;
 
 fn number(name: &str, default: usize) -> usize {
@@ -31,21 +31,21 @@ fn number(name: &str, default: usize) -> usize {
 
 #[tokio::main]
 async fn main() {
-    // Who runs it as a test only wants to see it run.
+    // `cargo test` runs benchmarks without `--bench`, for which a small run suffices.
     let is_bench = env::args().any(|argument| argument == "--bench");
     let (sockets, seconds) = if is_bench { (10_000, 30) } else { (50, 3) };
     let (sockets, seconds) = (number("BENCH_SOCKETS", sockets), number("BENCH_SECONDS", seconds));
     let server = Server::start().await;
-    // What the first listeners bring about, such as the past of the market, is not theirs alone.
+    // The first listeners cause one-time allocations, such as the price history, which must not count per connection.
     drop(connect(&server, 50).await);
     let empty = server.memory_kib();
 
     let started = Instant::now();
     let listeners = connect(&server, sockets).await;
-    println!("{sockets} listeners connected and told the prices in {:.2?}", started.elapsed());
+    println!("{sockets} listeners connected and received the prices in {:.2?}", started.elapsed());
     let full = server.memory_kib();
     let each = (full.saturating_sub(empty)) as f64 / sockets as f64;
-    println!("memory: {empty} KiB alone, {full} KiB with them: {each:.1} KiB each");
+    println!("memory: {empty} KiB without listeners, {full} KiB with them: {each:.1} KiB each");
 
     let (listeners, quiet) = measure(listeners, seconds).await;
     println!("a tick, first to last listener: {quiet}");
@@ -58,16 +58,16 @@ async fn main() {
         client::upgrade(stream, server.address).await;
     }
     let (listeners, beside) = measure(listeners, seconds).await;
-    println!("the same beside {SLOW} that never read: {beside}");
+    println!("the same with {SLOW} connections that never read: {beside}");
 
     drop((listeners, slow));
     let started = Instant::now();
     let again = connect(&server, sockets).await;
-    println!("all gone and back in {:.2?}; memory {} KiB", started.elapsed(), server.memory_kib());
+    println!("all reconnected in {:.2?}; memory {} KiB", started.elapsed(), server.memory_kib());
     drop(again);
 }
 
-/// Opens connections, some at a time, and waits until each has been told the prices.
+/// Opens connections, at most [`AT_ONCE`] concurrently, and waits until each has received the prices.
 async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
     let (mut opening, mut open) = (JoinSet::new(), Vec::with_capacity(sockets));
     for _ in 0..sockets {
@@ -80,7 +80,7 @@ async fn connect(server: &Server, sockets: usize) -> Vec<Listener> {
     open
 }
 
-/// How long ticks took, in order.
+/// Delivery times of ticks, sorted.
 struct Spread {
     deliveries: Vec<Duration>,
     last: Vec<Duration>,
@@ -102,7 +102,7 @@ impl std::fmt::Display for Spread {
     }
 }
 
-/// Lets everybody listen for a while. A delivery is timed from the moment when the first listener has the same tick.
+/// Measures deliveries for some seconds. The time of a delivery counts from the first listener's receipt of the same tick.
 async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
     let (sender, mut frames) = mpsc::unbounded_channel::<Frame>();
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
@@ -118,7 +118,7 @@ async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Sp
     }
     let listeners = listening.join_all().await;
     let (mut deliveries, mut last) = (Vec::new(), Vec::new());
-    // Those that were under way at the beginning or the end are not whole.
+    // Ticks that were in flight at the start or the end are incomplete.
     for times in ticks.into_values().filter(|times| times.len() == all) {
         let first = times.iter().min().copied().unwrap_or_else(Instant::now);
         let spread: Vec<_> = times.iter().map(|at| at.duration_since(first)).collect();

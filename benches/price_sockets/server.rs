@@ -1,4 +1,4 @@
-//! The program, as a process of its own.
+//! The server under test, in its own process.
 
 use std::{
     fs,
@@ -16,7 +16,7 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts it with prices that move every second.
+    /// Starts the server with a price update every second.
     pub async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let ready = folder.path().join("ready.json");
@@ -38,7 +38,7 @@ impl Server {
         Self { address: address.parse().expect("an address"), process, _folder: folder }
     }
 
-    /// What it holds in memory.
+    /// Resident memory in KiB.
     pub fn memory_kib(&self) -> u64 {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id())).unwrap_or_default();
         let line = status.lines().find(|line| line.starts_with("VmRSS:"));
@@ -48,7 +48,7 @@ impl Server {
 
 impl Drop for Server {
     fn drop(&mut self) {
-        // It may have ended already.
+        // The process may have exited already.
         let _ = self.process.kill();
         let _ = self.process.wait();
     }

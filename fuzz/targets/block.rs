@@ -1,4 +1,4 @@
-//! Any bytes are a block that can follow, or are refused.
+//! Arbitrary bytes are a valid next block, or are rejected without a panic.
 #![no_main]
 
 use std::sync::{Arc, OnceLock};

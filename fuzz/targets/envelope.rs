@@ -1,4 +1,4 @@
-//! Any body is read as requests, or refused.
+//! Arbitrary bodies parse as requests, or are rejected without a panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|body: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any JSON is a parameter of every type, or is not.
+//! Arbitrary JSON parses as each parameter type, or is rejected without a panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|json: &[u8]| {

@@ -1,4 +1,4 @@
-//! Any bytes are a transaction, or are not.
+//! Arbitrary bytes decode as a transaction, or are rejected without a panic.
 #![no_main]
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {

@@ -1,4 +1,4 @@
-// The page's own arithmetic against vectors from elsewhere. Needs no browser and no node.
+// The page's encodings and formats against published vectors. Needs no browser and no node.
 
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
@@ -16,17 +16,17 @@ const vectors = JSON.parse(readFileSync(new URL('../data/accounts.json', import.
 const artifact = (name) => readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url), 'utf8');
 const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
 
-test('keccak-256 of known texts', () => {
+test('keccak-256 matches known hashes', () => {
   const hash = (text) => toHex(keccak256(utf8(text)));
   assert.equal(hash(''), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
   assert.equal(hash('abc'), '0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45');
-  // Around the rate of 136 bytes, where padding takes a block of its own.
+  // Around the rate of 136 bytes, where the padding needs a block of its own.
   assert.equal(hash('a'.repeat(135)), '0x34367dc248bbd832f4e3e69dfaac2f92638bd0bbd18f2912ba4ef454919cf446');
   assert.equal(hash('a'.repeat(136)), '0xa6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e');
   assert.equal(topic(fragment(TRANSFER)), '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef');
 });
 
-test('addresses in every form', () => {
+test('addresses are parsed and written in every format', () => {
   for (const pair of vectors.address_pairs) {
     const all = forms(pair.hex, 'pax');
     assert.deepEqual([all.hex, all.account, all.operator, all.consensus], [pair.eip55, pair.pax, pair.paxvaloper, pair.paxvalcons]);
@@ -39,16 +39,16 @@ test('addresses in every form', () => {
   assert.equal(toHex(fromBech32(s).bytes), decodes_to);
 });
 
-test('what is no address is refused with a reason', () => {
+test('an invalid address is rejected with a reason', () => {
   for (const { s } of vectors.invalid_hex) assert.throws(() => parseAddress(s, 'evmos'), { message: /.{10}/ }, s);
-  // Spaces around are forgiven here, and operators are addresses, too.
+  // The page trims spaces, and accepts operator addresses.
   const wrong = vectors.invalid_bech32.filter(({ why }) => !/space|operator/.test(why));
   for (const { s, why } of wrong) assert.throws(() => parseAddress(s, 'evmos'), { message: /.{10}/ }, why);
   assert.throws(() => parseAddress('cosmos1qqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqqnrql8a', 'pax'), /prefix is cosmos/);
 });
 
-test('call data as the specification of the ABI has them', () => {
-  // The examples of the Solidity documentation.
+test('call data matches the ABI specification', () => {
+  // The examples in the Solidity documentation.
   assert.equal(selector(fragment('baz(uint32,bool)')), '0xcdcd77c0');
   assert.equal(encodeCall(fragment('sam(bytes,bool,uint256[])'), ['0x64617665', true, [1n, 2n, 3n]]).slice(0, 10), '0xa5643bf2');
   const word = (number) => number.toString(16).padStart(64, '0');
@@ -56,7 +56,7 @@ test('call data as the specification of the ABI has them', () => {
   assert.equal(encodeCall(fragment('sam(bytes,bool,uint256[])'), ['0x64617665', true, [1n, 2n, 3n]]).slice(10), expected.join(''));
 });
 
-test('everything encoded is decoded again', () => {
+test('encoded values are decoded unchanged', () => {
   const called = fragment('f(uint256 a,(string name,uint256[] list)[2] pairs,bytes data,int8[3] small,bytes4 four,address who) returns (bool)');
   const values = [5n, [['hi', [1n, 2n]], ['héllo', []]], '0x1234', [-1n, 2n, -128n], '0x01020304', checksum('0x' + 'ab'.repeat(20))];
   const decoded = decodeCall(called, encodeCall(called, values));
@@ -65,7 +65,7 @@ test('everything encoded is decoded again', () => {
   assert.equal(signature(called), 'f(uint256,(string,uint256[])[2],bytes,int8[3],bytes4,address)');
 });
 
-test('values that do not fit are refused', () => {
+test('values that do not fit their type are rejected', () => {
   const type = (name) => [{ type: name, name: '' }];
   assert.throws(() => encode(type('uint8'), [256n]), /does not fit/);
   assert.throws(() => encode(type('int8'), [-129n]), /does not fit/);
@@ -74,11 +74,11 @@ test('values that do not fit are refused', () => {
   assert.throws(() => encode(type('uint256[2]'), [[1n]]), /length/);
 });
 
-test('hostile data end in an error, quickly', () => {
+test('malicious data is rejected quickly', () => {
   const list = fragment('f((uint256,bytes)[] list)');
   const far = '0x00000000' + 'f'.repeat(64);
   const huge = '0x00000000' + '20'.padStart(64, '0') + 'f'.repeat(64);
-  // A list that holds itself many times over.
+  // A list whose elements all point back to it.
   const loops = '0x00000000' + '20'.padStart(64, '0') + 'ffff'.padStart(64, '0') + '00'.repeat(1_000);
   for (const data of [far, huge, loops, '0x00000000']) {
     const start = performance.now();
@@ -88,7 +88,7 @@ test('hostile data end in an error, quickly', () => {
   assert.throws(() => decode([{ type: 'uint256[0][1000000000]', name: '' }], '0x'));
 });
 
-test('events with indexed arguments', () => {
+test('events with indexed arguments are decoded', () => {
   const event = fragment(TRANSFER);
   const from = '0x' + '00'.repeat(12) + '11'.repeat(20);
   const log = { topics: [topic(event), from, from], data: '0x' + (7).toString(16).padStart(64, '0') };
@@ -97,7 +97,7 @@ test('events with indexed arguments', () => {
   assert.throws(() => decodeLog(event, { ...log, topics: log.topics.slice(0, 2) }), /number of indexed/);
 });
 
-test('interfaces are read from artifacts, JSON and Solidity alike', () => {
+test('ABIs are parsed from artifacts, JSON and Solidity', () => {
   const whole = parseInterface(artifact('LendingLens'));
   const pools = whole.find((one) => one.name === 'getPools');
   assert.match(signature(pools), /^getPools\(\)$/);
@@ -116,14 +116,14 @@ test('amounts are exact', () => {
   assert.equal(fromUnits('1,000.5', 6), 1_000_500_000n);
   assert.equal(fromUnits('.5', 1), 5n);
   for (const wrong of ['', '.', 'x', '1.2.3', '-1', '1e5']) assert.throws(() => fromUnits(wrong, 18), wrong);
-  assert.throws(() => fromUnits('0.1234567', 6), /6 digits/);
+  assert.throws(() => fromUnits('0.1234567', 6), /6 decimal places/);
   assert.equal(amount(123_456_789_123_456_789_012n, 18, 6), '123.456');
   assert.equal(amount(1_000n, 18, 6), '0.000000000000001');
   assert.equal(amount(0n, 18), '0');
   assert.deepEqual([usd(3512.3456), usd(0.17), usd(0.99999), usd(0.00001234)], ['$3,512.35', '$0.17', '$1.00', '$0.00001234']);
 });
 
-test('candles hold what happened in them', () => {
+test('candles have the open, high, low and close of their prices', () => {
   const series = [[0, 5], [10, 7], [59, 4], [60, 6], [200, 9]].map(([timestamp, price]) => ({ timestamp, price }));
   assert.deepEqual(candles(series, 60), [
     { start: 0, open: 5, high: 7, low: 4, close: 4 },

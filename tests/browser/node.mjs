@@ -1,4 +1,4 @@
-// A node of its own for a test, and a browser that looks at it.
+// Starts a node and a browser for a test.
 
 import { spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -10,10 +10,10 @@ import { chromium } from 'playwright-core';
 
 const PROGRAM = process.env.TETRAD ?? fileURLToPath(new URL('../../target/release/tetrad', import.meta.url));
 const BROWSER = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find(existsSync);
-/** Where pictures go, if somebody wants them. */
+/** Directory for screenshots; none are taken if it is unset. */
 const PICTURES = process.env.SCREENSHOTS;
 
-/** Starts a node; `stop()` ends it. Prices stand still unless the arguments say otherwise. */
+/** Starts a node; `stop()` ends it. Prices do not move unless the options say so. */
 export async function startNode(...options) {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-browser-'));
   const ready = join(folder, 'ready.json');
@@ -24,7 +24,7 @@ export async function startNode(...options) {
   const child = spawn(PROGRAM, ['--quiet', '--ready-file', ready, ...own, ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
   const ended = new Promise((resolve) => child.once('exit', resolve));
   while (!existsSync(ready)) {
-    if (child.exitCode !== null) throw new Error(`${PROGRAM} ended with ${child.exitCode}`);
+    if (child.exitCode !== null) throw new Error(`${PROGRAM} exited with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   const { rest } = JSON.parse(readFileSync(ready, 'utf8'));
@@ -42,9 +42,9 @@ export async function startNode(...options) {
   return { url: rest, port: new URL(rest).port, stop, rpc };
 }
 
-/** A browser; `page()` opens a page in a profile of its own that fails the test on any error of the page. */
+/** Starts a browser. `open` opens a URL in a profile of its own and collects the errors of the page in `problems`. */
 export async function startBrowser() {
-  if (!BROWSER) throw new Error('no Chromium is installed; name one in CHROMIUM');
+  if (!BROWSER) throw new Error('Chromium not found: install it, or set CHROMIUM to its path');
   const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
   const open = async (url, { wallet = null, tolerated = /$^/, ...context } = {}) => {
     const profile = await browser.newContext({ viewport: { width: 1360, height: 900 }, reducedMotion: 'reduce', ...context });
@@ -65,8 +65,8 @@ export async function startBrowser() {
 }
 
 /**
- * A wallet as browsers inject them (EIP-1193, announced by EIP-6963). It does not know the network at first, signs through
- * a key that the node holds, and keeps a list of what it was asked.
+ * An injected wallet (EIP-1193, announced by EIP-6963). The network is unknown to it at first; it signs with a key of the
+ * node, and records the methods it was called with in `window.asked`.
  */
 function injectWallet({ account }) {
   const asked = [];

@@ -1,4 +1,4 @@
-// The page in a real browser: what people come for.
+// The page in a real browser.
 
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
@@ -34,7 +34,7 @@ function clean(page) {
   return page.context().close();
 }
 
-test('the first view is there at once and small', async () => {
+test('the first view is small and loads fast', async () => {
   const page = await browser.open(node.url);
   const { time, ready, size } = await page.evaluate(() => ({
     time: performance.getEntriesByName('first-contentful-paint')[0].startTime,
@@ -48,7 +48,7 @@ test('the first view is there at once and small', async () => {
   await clean(page);
 });
 
-test('blocks arrive without asking', async () => {
+test('new blocks appear by themselves', async () => {
   const page = await browser.open(node.url);
   const block = () => page.textContent('.tile strong');
   await page.waitForFunction(() => document.querySelector('.tile strong').textContent !== '–');
@@ -58,7 +58,7 @@ test('blocks arrive without asking', async () => {
   await clean(page);
 });
 
-test('a wallet is brought to the network, approves and swaps', async () => {
+test('a wallet is switched to the network, approves and swaps', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`, { wallet: WALLET });
   await connect(page);
   assert.equal(await page.evaluate(() => window.added.chainId), '0x7d');
@@ -73,27 +73,27 @@ test('a wallet is brought to the network, approves and swaps', async () => {
   await page.click('.toast.good a');
   await page.waitForSelector('h1:has-text("swapExactTokensForTokens")');
   const text = await page.textContent('main');
-  for (const expected of ['succeeded', '1,000 USDC', 'SwapPriced', 'WETH token', 'Exchange vault']) {
-    assert.ok(text.includes(expected), `${expected} is not on the page`);
+  for (const expected of ['Success', '1,000 USDC', 'SwapPriced', 'WETH token', 'Exchange vault']) {
+    assert.ok(text.includes(expected), `${expected} is missing on the page`);
   }
   await browser.picture(page, 'transaction');
   await clean(page);
 });
 
-test('what the vault refuses is said before anything is sent', async () => {
+test('a swap that the vault would reject is not sent', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=WBTC&to=WETH`, { wallet: WALLET });
   await connect(page);
   await page.fill('[aria-label="Amount to pay"]', '10.5');
-  await page.waitForSelector('button.primary:has-text("Not enough WBTC"):disabled');
+  await page.waitForSelector('button.primary:has-text("Insufficient WBTC balance"):disabled');
   await page.fill('[aria-label="Amount to pay"]', '1,2.3.4');
   await page.waitForSelector('.failure:has-text("expected a number")');
   await page.fill('[aria-label="Amount to pay"]', '999999');
-  await page.waitForSelector('.failure:has-text("10 % of the reserve"), .failure:has-text("does not hold that much")');
+  await page.waitForSelector('.failure:has-text("10% of the reserve"), .failure:has-text("Insufficient liquidity")');
   assert.ok(await page.isDisabled('button.primary'));
   await clean(page);
 });
 
-test('a refusal of the wallet is shown and harms nothing', async () => {
+test('a rejection by the wallet is shown, and the form stays usable', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDT&to=WETH`, { wallet: WALLET });
   await connect(page);
   await page.evaluate(() => (window.refusing = true));
@@ -104,25 +104,25 @@ test('a refusal of the wallet is shown and harms nothing', async () => {
   await clean(page);
 });
 
-test('an account of the node deposits, borrows and repays', async () => {
+test('a node account supplies, borrows and repays', async () => {
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
-  const act = async (tab, asset, amount) => {
+  const act = async (tab, past, asset, amount) => {
     await page.click(`.tabs button:has-text("${tab}")`);
     await page.selectOption('main form select', asset);
     await page.fill('main form input', amount);
     await page.click(`button.primary:has-text("${tab} ${asset}"):enabled`);
-    await page.waitForSelector(`.toast.good:has-text("${tab}: ${amount} ${asset}")`);
+    await page.waitForSelector(`.toast.good:has-text("${past} ${amount} ${asset}")`);
   };
-  await act('Deposit', 'WETH', '10');
-  await act('Borrow', 'USDC', '500');
+  await act('Supply', 'Supplied', 'WETH', '10');
+  await act('Borrow', 'Borrowed', 'USDC', '500');
   await page.waitForSelector('dt:has-text("Next payment due")');
   await browser.picture(page, 'lending');
   await page.click('.tabs button:has-text("Repay")');
   await page.selectOption('main form select', 'USDC');
-  await page.waitForSelector('button.link-button:has-text("Can be repaid: 500")');
-  await page.click('button.link-button:has-text("Can be repaid")');
+  await page.waitForSelector('button.link-button:has-text("Available to repay: 500")');
+  await page.click('button.link-button:has-text("Available to repay")');
   await page.click('button.primary:has-text("Repay USDC")');
-  await page.waitForSelector('dd:has-text("no debt")');
+  await page.waitForSelector('dd:has-text("No debt")');
 
   await page.click('.tabs button:has-text("Borrow")');
   await page.fill('main form input', '999999');
@@ -131,7 +131,7 @@ test('an account of the node deposits, borrows and repays', async () => {
   await clean(page);
 });
 
-test('search finds blocks, transactions, tokens and addresses in every form', async () => {
+test('search finds blocks, transactions, tokens and addresses in every format', async () => {
   const page = await browser.open(node.url);
   const search = async (text, heading) => {
     await page.fill('#query', text);
@@ -147,13 +147,13 @@ test('search finds blocks, transactions, tokens and addresses in every form', as
   await search('0x49b0f9a0554da1a7243a9c8ac5b45245a66d90ff', 'Exchange vault');
   await page.selectOption('section select', { label: 'SWAP_FEE_BPS()' });
   await page.waitForSelector('ul.plain:has-text("30")');
-  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9m', 'Nothing found');
+  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9m', 'No results');
   await page.waitForSelector('.failure:has-text("checksum")');
-  await search('0x' + '12'.repeat(32), 'Nothing found');
+  await search('0x' + '12'.repeat(32), 'No results');
   await clean(page);
 });
 
-test('blocks and transfers of the past are found', async () => {
+test('older blocks and past transfers are found', async () => {
   await node.rpc('evm_mine', { blocks: '0x28' });
   const page = await browser.open(`${node.url}/#/explorer?from=33`);
   await page.waitForSelector('h1:has-text("Blocks 4 to 33")');
@@ -162,26 +162,26 @@ test('blocks and transfers of the past are found', async () => {
   await page.click('a:has-text("Newer")');
   await page.waitForSelector('h1:has-text("Blocks 4 to 33")');
   await page.goto(`${node.url}/#/explorer?from=x`);
-  await page.waitForSelector('.failure:has-text("number of a block")');
+  await page.waitForSelector('.failure:has-text("block number")');
   await page.goto(`${node.url}/#/address/${ACCOUNT}`);
   await page.waitForSelector('section:has(h2:has-text("Token transfers")) td:has-text("1,000 USDC")');
-  await page.waitForSelector('section:has(h2:has-text("Token transfers")) .tag.good:has-text("in")');
+  await page.waitForSelector('section:has(h2:has-text("Token transfers")) .tag.good:has-text("In")');
   await browser.picture(page, 'address');
   await clean(page);
 });
 
-test('a failed transaction says why', async () => {
+test('a failed transaction shows its reason', async () => {
   const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
   const data = encodeCall(fragment('swapExactTokensForTokens(address,address,uint256,uint256)'), [tokens.USDC, tokens.USDC, 1n, 0n]);
   const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: vault, data, gas: '0x30d40' });
   const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('.tag.bad:has-text("failed")');
+  await page.waitForSelector('.tag.bad:has-text("Failed")');
   const reason = await page.textContent('.failure');
   assert.match(reason, /SameToken/);
   await clean(page);
 });
 
-test('a pasted interface explains what nobody knew', async () => {
+test('a saved ABI decodes calls that were unknown', async () => {
   const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
   const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data });
   const page = await browser.open(`${node.url}/#/interfaces`);
@@ -192,32 +192,32 @@ test('a pasted interface explains what nobody knew', async () => {
   const known = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data: named + data.slice(10) });
   await page.fill('textarea', 'function launch(uint256 rockets)');
   await page.click('button.primary');
-  await page.waitForSelector('.toast.good:has-text("1 entries")');
+  await page.waitForSelector('.toast.good:has-text("1 entry")');
   await page.goto(`${node.url}/#/tx/${known}`);
   await page.waitForSelector('h1:has-text("launch")');
   assert.ok((await page.textContent('table.arguments')).includes('rockets'));
   await page.goto(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('p:has-text("No known interface")');
+  await page.waitForSelector('p:has-text("No known ABI")');
   await clean(page);
 });
 
-test('developer controls mine, move time, go back and give', async () => {
+test('developer controls mine, advance time, revert and send from the faucet', async () => {
   const page = await browser.open(`${node.url}/#/developer`);
   const block = async () => Number(await node.rpc('eth_blockNumber'));
   const before = await block();
-  await page.click('button:has-text("Take a snapshot")');
-  await page.waitForSelector('button:has-text("Go back")');
+  await page.click('button:has-text("Take snapshot")');
+  await page.waitForSelector('button:has-text("Revert")');
   await page.click('button:has-text("Mine")');
   await page.waitForSelector('.toast.good:has-text("Mined 1 block")');
   assert.equal(await block(), before + 1);
   const { timestamp } = await node.rpc('eth_getBlockByNumber', 'latest', false);
   await page.click('button:has-text("+1 day")');
   await page.waitForSelector('.toast.good:has-text("24 h")');
-  // Blocks that are mined in a row are ahead of the clock, which is what time is counted from.
+  // Blocks mined in quick succession have timestamps ahead of the clock, and the clock is what advances by a day.
   const later = Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp);
   assert.ok(later - Number(timestamp) > 86_000);
-  await page.click('button:has-text("Go back")');
-  await page.waitForSelector('.toast.good:has-text("again")');
+  await page.click('button:has-text("Revert")');
+  await page.waitForSelector('.toast.good:has-text("Reverted to block")');
   assert.equal(await block(), before);
   await page.fill('input[placeholder^="0x"]', 'pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l');
   const had = await node.rpc('eth_getBalance', ACCOUNT, 'latest');
@@ -228,33 +228,33 @@ test('developer controls mine, move time, go back and give', async () => {
   await clean(page);
 });
 
-test('a price is set, and somebody else is acted as', async () => {
+test('a price is set and released, and an account is impersonated', async () => {
   const page = await browser.open(`${node.url}/#/developer`, { tolerated: /400/ });
   const prices = page.locator('section', { has: page.locator('h2', { hasText: /^Price$/ }) });
   await prices.locator('select').selectOption('SOL');
   await prices.locator('input').fill('200');
-  await prices.locator('button:has-text("Set the price")').click();
-  await page.waitForSelector('.toast.good:has-text("SOL costs $200 now")');
+  await prices.locator('button:has-text("Set price")').click();
+  await page.waitForSelector('.toast.good:has-text("SOL price set to $200")');
   const { data } = await (await fetch(`${node.url}/api/prices`)).json();
   assert.equal(Object.values(data).find((token) => token.symbol === 'SOL').price, 200);
-  await prices.locator('button:has-text("Let it move")').click();
-  await page.waitForSelector('.toast.good:has-text("SOL moves again")');
+  await prices.locator('button:has-text("Release price")').click();
+  await page.waitForSelector('.toast.good:has-text("SOL price released")');
   await prices.locator('input').fill('-1');
-  await prices.locator('button:has-text("Set the price")').click();
+  await prices.locator('button:has-text("Set price")').click();
   await prices.locator('.failure').waitFor();
 
   const { vault } = await (await fetch(`${node.url}/api/network`)).json();
-  const acting = page.locator('section', { has: page.locator('h2', { hasText: 'Act as anybody' }) });
+  const acting = page.locator('section', { has: page.locator('h2', { hasText: 'Impersonate account' }) });
   await acting.locator('input').fill(vault);
-  await acting.locator('button:has-text("Act as it")').click();
-  await page.waitForSelector('.toast.good:has-text("in its name")');
+  await acting.locator('button:has-text("Impersonate")').click();
+  await page.waitForSelector('.toast.good:has-text("Impersonating")');
   await page.selectOption('#account', `node/${vault}`);
   await acting.locator('button:has-text("Stop")').click();
   await page.waitForFunction(() => !document.querySelector('#account').value.includes('/0x49B0'));
   await clean(page);
 });
 
-test('the calls inside of a transaction are shown', async () => {
+test('the internal calls of a transaction are shown', async () => {
   const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
   const call = (to, text, values) => node.rpc('eth_sendTransaction', { from: ACCOUNT, to, data: encodeCall(fragment(text), values) });
   await call(tokens.USDT, 'approve(address,uint256)', [vault, 10n ** 9n]);
@@ -266,25 +266,25 @@ test('the calls inside of a transaction are shown', async () => {
   await clean(page);
 });
 
-test('the page comes back when the node does, and notices that it is another chain', async () => {
+test('the page reconnects to a restarted node and notices a new chain', async () => {
   const own = await startNode();
   await own.rpc('evm_mine', { blocks: '0x5' });
   const page = await browser.open(own.url, { tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
   await page.waitForSelector('#status-text:has-text("block 5")');
   await own.stop();
   await page.waitForSelector('#status.lost');
-  // Started within the same second, the two would have the same first block but for this.
+  // Without a different balance, nodes started within the same second would have the same genesis block.
   const next = await startNode('--listen', `127.0.0.1:${own.port}`, '--exchange-price-tick', '0', '--balance', '9000');
   await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
   await page.waitForSelector('#status-text:has-text("block 0")');
-  await page.waitForSelector('.toast:has-text("started anew")');
+  await page.waitForSelector('.toast:has-text("new chain")');
   await next.rpc('evm_mine', { blocks: '0x2' });
   await page.waitForSelector('#status-text:has-text("block 2")');
   await clean(page);
   await next.stop();
 });
 
-test('blocks that are gone when the node comes back are forgotten', async () => {
+test('blocks that a restarted node no longer has are dropped', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
   const file = join(folder, 'genesis.json');
   writeFileSync(file, JSON.stringify({ config: { chainId: 7, londonBlock: 0 }, difficulty: '0x0', gasLimit: '0x1c9c380', alloc: {} }));
@@ -294,7 +294,7 @@ test('blocks that are gone when the node comes back are forgotten', async () => 
   await page.waitForSelector('#status-text:has-text("block 5")');
   await own.stop();
   await page.waitForSelector('#status.lost');
-  // The same first block, and nothing after it.
+  // The same genesis block, and no block after it.
   const next = await startNode('--genesis', file, '--listen', `127.0.0.1:${own.port}`);
   await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
   await page.waitForSelector('#status-text:has-text("block 0")');
@@ -303,7 +303,7 @@ test('blocks that are gone when the node comes back are forgotten', async () => 
   rmSync(folder, { recursive: true });
 });
 
-test('without development methods nothing offers them', async () => {
+test('the production profile shows no developer controls', async () => {
   const production = await startNode('--profile', 'production');
   const page = await browser.open(production.url);
   await page.waitForSelector('nav a:has-text("Accounts")');
@@ -316,7 +316,7 @@ test('without development methods nothing offers them', async () => {
   await production.stop();
 });
 
-test('a chain from a genesis file has an explorer and no exchange', async () => {
+test('a chain from a genesis file has an explorer but no exchange', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-genesis-'));
   const file = join(folder, 'genesis.json');
   writeFileSync(file, JSON.stringify({ config: { chainId: 7, londonBlock: 0 }, difficulty: '0x0', gasLimit: '0x1c9c380', alloc: {} }));
@@ -334,7 +334,7 @@ test('a chain from a genesis file has an explorer and no exchange', async () => 
   rmSync(folder, { recursive: true });
 });
 
-test('with a thousand blocks a minute the page stays smooth', async () => {
+test('the page keeps up with a thousand blocks a minute', async () => {
   const page = await browser.open(node.url);
   await page.evaluate(() => {
     window.longest = 0;
@@ -350,7 +350,7 @@ test('with a thousand blocks a minute the page stays smooth', async () => {
   await clean(page);
 });
 
-test('every view is fit for keyboards and screen readers, in light and dark', async () => {
+test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
   const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/1', `tx/${hash}`, `address/${ACCOUNT}`, 'search/nothing', 'nowhere'];
@@ -376,7 +376,7 @@ test('every view is fit for keyboards and screen readers, in light and dark', as
   }
 });
 
-test('every view fits a phone and is named, in light and dark', async () => {
+test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
     for (const path of ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/0', `address/${ACCOUNT}`]) {

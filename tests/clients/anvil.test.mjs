@@ -1,4 +1,4 @@
-// Side by side with anvil: the same development methods, the same results, and each other's dumps.
+// Comparison with anvil: development methods with the same results, and dumps that each loads from the other.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startAnvil } from './support/anvil.mjs';
@@ -14,7 +14,7 @@ before(async () => {
 });
 after(() => Promise.all([node.stop(), anvil.stop()]));
 
-test('answers as anvil does', async () => {
+test('returns the same results as anvil', async () => {
     const steps = [
         ['anvil_setChainId', [31337]], ['eth_chainId'], ['anvil_mine'], ['anvil_mine', [3]], ['hardhat_mine', ['0x2', '0x3c']],
         ['evm_mine'], ['eth_blockNumber'], ['anvil_setBalance', [nobody, '0x10']], ['anvil_addBalance', [nobody, '0x1']],
@@ -49,7 +49,7 @@ test('answers as anvil does', async () => {
     }
 });
 
-test('goes on from what anvil dumped, and anvil from what it dumped', async () => {
+test('loads the dumps of anvil, and anvil loads its dumps', async () => {
     for (const [from, to] of [[anvil, node], [node, anvil]]) {
         await rpc(from, 'anvil_setStorageAt', [nobody, '0x1', word(42)]);
         const hash = await rpc(from, 'eth_sendTransaction', [{ from: owner, to: other, value: '0x5' }]);

@@ -1,4 +1,4 @@
-// CosmJS: the Cosmos side of the network, over HTTP and WebSocket.
+// CosmJS: the Cosmos interface, over HTTP and WebSocket.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { toBech32 } from '@cosmjs/encoding';
@@ -14,7 +14,7 @@ const NOBODY = toBech32('pax', new Uint8Array(20).fill(1));
 
 let node, client;
 
-/** An account of Ethermint's kind has the base account as its first field; what CosmJS users of such chains write. */
+/** Parser of Ethermint accounts, as CosmJS users of such chains write it: the base account is the first field. */
 function parseAccount(any) {
     if (any.typeUrl !== '/hyperpaxeer.types.v1.EthAccount') return accountFromAny(any);
     const reader = new BinaryReader(any.value);
@@ -37,7 +37,7 @@ after(async () => {
     await node.stop();
 });
 
-test('knows the chain and its height', async () => {
+test('reads the chain ID and the height', async () => {
     assert.equal(await client.getChainId(), 'hyperpax_125-1');
     const before = await client.getHeight();
     await rpc(node, 'evm_mine');
@@ -76,12 +76,12 @@ test('reads balances', async () => {
     await assert.rejects(client.getBalance('pax1wrong', 'ahpx'), /invalid address/);
 });
 
-test('finds no transactions of Cosmos', async () => {
+test('finds no Cosmos transactions', async () => {
     assert.equal(await client.getTx('AB'.repeat(32)), null);
     assert.deepEqual(await client.searchTx('message.action=\'send\''), []);
 });
 
-test('is told that nothing is broadcast, and what to do instead', async () => {
+test('a broadcast is rejected with a pointer to eth_sendRawTransaction', async () => {
     await assert.rejects(client.broadcastTx(new Uint8Array([10, 0])), /eth_sendRawTransaction/);
     const wallet = await DirectSecp256k1HdWallet.fromMnemonic(MNEMONIC, { prefix: 'pax' });
     const [{ address }] = await wallet.getAccounts();
@@ -112,7 +112,7 @@ test('speaks CometBFT over both transports', async () => {
     }
 });
 
-test('is told of new blocks', async () => {
+test('receives new blocks', async () => {
     const comet = await connectComet(node.rest.replace('http', 'ws'));
     const heights = [];
     const seen = new Promise((resolve, reject) => {
@@ -122,7 +122,7 @@ test('is told of new blocks', async () => {
         };
         comet.subscribeNewBlock().addListener({ next: take, error: reject, complete: () => {} });
     });
-    // The subscription is on its way on the same connection, so this answer comes after it.
+    // The subscription was sent first on the same connection, so it is active once this response arrives.
     const { syncInfo } = await comet.status();
     await rpc(node, 'anvil_mine', ['0x2']);
     await seen;

@@ -1,4 +1,4 @@
-// ethers 6: what a dapp and its tests do.
+// ethers 6: the operations of a dapp and its tests.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { ethers } from 'ethers';
@@ -26,7 +26,7 @@ const deploy = async (wallet = wallets[0]) => {
 };
 const codeOf = (promise) => assert.rejects(promise).then(() => promise.catch((error) => error));
 
-test('connects, and knows the network and its accounts', async () => {
+test('connects, and reads the network and its accounts', async () => {
     assert.equal((await provider.getNetwork()).chainId, 125n);
     const accounts = await provider.listAccounts();
     assert.deepEqual(accounts.map((account) => account.address).slice(0, 5), wallets.map((wallet) => wallet.address));
@@ -35,7 +35,7 @@ test('connects, and knows the network and its accounts', async () => {
     assert.ok(fees.maxFeePerGas > 0n && fees.gasPrice > 0n);
 });
 
-test('sends coins and reads everything about it', async () => {
+test('sends coins, and reads the transaction and its receipt', async () => {
     const sent = await wallets[0].sendTransaction({ to: wallets[1], value: 5n });
     const receipt = await sent.wait();
     assert.equal(receipt.status, 1);
@@ -79,7 +79,7 @@ test('deploys, calls and listens', async () => {
     assert.equal((await contract.queryFilter(contract.filters.Stored(wallets[1].address), 0)).length, 0);
 });
 
-test('decodes why calls revert', async () => {
+test('decodes revert reasons', async () => {
     const contract = await deploy();
     let error = await codeOf(contract.store(13));
     assert.equal(error.code, 'CALL_EXCEPTION');
@@ -98,7 +98,7 @@ test('decodes why calls revert', async () => {
     assert.equal(error.receipt.status, 0);
 });
 
-test('tells its errors apart', async () => {
+test('distinguishes errors by code', async () => {
     const wallet = wallets[1];
     const nonce = await wallet.getNonce();
     await (await wallet.sendTransaction({ to: wallet, nonce })).wait();
@@ -119,12 +119,12 @@ test('tells its errors apart', async () => {
     }
 });
 
-test('numbers transactions that are sent at once', async () => {
+test('assigns nonces to concurrent transactions', async () => {
     const manager = new ethers.NonceManager(wallets[2]);
     const sent = await Promise.all(Array.from({ length: 50 }, () => manager.sendTransaction({ to: wallets[1], value: 1n })));
     const receipts = await Promise.all(sent.map((transaction) => transaction.wait()));
     assert.ok(receipts.every((receipt) => receipt.status === 1));
-    // The node numbers what it signs itself, whoever asks for it.
+    // The node assigns the nonces of transactions that it signs itself.
     const signer = await provider.getSigner(4);
     const before = await provider.getTransactionCount(signer);
     const hashes = await Promise.all(Array.from({ length: 50 }, () => signer.sendUncheckedTransaction({ to: wallets[1], value: 1n })));
@@ -164,7 +164,7 @@ test('listens over WebSocket', async () => {
     }
 });
 
-test('swaps as a wallet does', async () => {
+test('swaps like a wallet', async () => {
     const user = wallets[0];
     const [usdc, weth] = ['USDC', 'WETH'].map((name) => new ethers.Contract(addresses.tokens[name], abi.token, user));
     const vault = new ethers.Contract(addresses.vault, abi.vault, user);
@@ -185,7 +185,7 @@ test('swaps as a wallet does', async () => {
     assert.equal((await weth.balanceOf(user)) - before, out);
 });
 
-test('lends and borrows as a wallet does', async () => {
+test('supplies and borrows like a wallet', async () => {
     const user = wallets[1];
     const [usdc, weth] = ['USDC', 'WETH'].map((name) => new ethers.Contract(addresses.tokens[name], abi.token, user));
     const pool = new ethers.Contract(addresses.lendingPool, abi.pool, user);
@@ -205,7 +205,7 @@ test('lends and borrows as a wallet does', async () => {
     assert.ok((await weth.balanceOf(user)) - held >= deposit - 1n);
 });
 
-test('travels in time and back', async () => {
+test('advances time, and reverts it', async () => {
     const snapshot = await provider.send('evm_snapshot', []);
     const before = await provider.getBlock('latest');
     await provider.send('evm_increaseTime', [86_400]);

@@ -1,4 +1,4 @@
-// Forks: of anvil, and by anvil of this node.
+// Forks of anvil by this node, and of this node by anvil.
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startAnvil } from './support/anvil.mjs';
@@ -11,7 +11,7 @@ const nobody = '0x00000000000000000000000000000000000000aa';
 const word = (number) => `0x${number.toString(16).padStart(64, '0')}`;
 let anvil, node;
 
-/** Some history: a contract, a slot, a transfer, empty blocks. */
+/** Creates history: a contract, a storage slot, a transfer, empty blocks. */
 async function live(side) {
     const deployed = await rpc(side, 'eth_sendTransaction', [{ from: owner, data: bytecode + word(1).slice(2) }]);
     const { contractAddress } = await rpc(side, 'eth_getTransactionReceipt', [deployed]);
@@ -43,7 +43,7 @@ test('forks anvil', async () => {
         }
         const { forkConfig } = await rpc(fork, 'anvil_nodeInfo');
         assert.equal(forkConfig.forkBlockNumber, 5);
-        // The contract works here, and what it does stays here.
+        // Transactions on the fork do not affect the origin.
         const data = new Interface(abi).encodeFunctionData('store', [7n]);
         const hash = await rpc(fork, 'eth_sendTransaction', [{ from: other, to: contractAddress, data }]);
         const { status, blockNumber, logs } = await rpc(fork, 'eth_getTransactionReceipt', [hash]);

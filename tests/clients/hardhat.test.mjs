@@ -9,7 +9,7 @@ import { start } from './support/node.mjs';
 test('builds a project and runs its tests', async () => {
     const node = await start();
     try {
-        // Hardhat wants a newer Node.js than the other suites; it comes along as a package.
+        // Hardhat requires a newer Node.js than the other suites, which is installed as a package.
         const [runtime, hardhat] = ['node_modules/node/bin/node', 'hardhat/node_modules/hardhat/dist/src/cli.js'].map((file) =>
             path.join(import.meta.dirname, file));
         const run = (...args) => promisify(execFile)(runtime, [hardhat, ...args], {

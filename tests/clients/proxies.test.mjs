@@ -1,4 +1,4 @@
-// The configurations of config/ in the proxies that they are for.
+// The proxy configurations of config/, each in its proxy.
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import http2 from 'node:http2';
@@ -12,7 +12,7 @@ const LARGE = 4 << 20;
 const TOO_LARGE = 6 << 20;
 
 for (const kind of ['nginx', 'caddy', 'haproxy']) {
-    // In CI a proxy that is missing is a failure.
+    // In CI a missing proxy is a failure.
     const skip = !process.env.CI && !has(kind) && `${kind} is not installed`;
     describe(kind, { skip, timeout: 60_000 }, () => {
         let node, counted, front;
@@ -27,7 +27,7 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             await node?.stop();
         });
 
-        /** A request through the proxy: status, headers, text and the socket that it went over. */
+        /** A request through the proxy: status, headers, text and the socket used. */
         const ask = (path, { method = 'GET', body, headers = {}, ...options } = {}) =>
             new Promise((resolve, reject) => {
                 const target = { host: '127.0.0.1', servername: 'localhost', port: front.port, path, method };
@@ -46,7 +46,7 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             ask('/rpc', { method: 'POST', body, headers: { 'content-type': 'application/json' }, ...options });
         const chainId = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' });
 
-        test('keeps connections to clients, and to the node', async () => {
+        test('keeps connections to clients and to the node open', async () => {
             const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
             const sockets = new Set();
             const before = counted.connections;
@@ -72,7 +72,7 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             await new Promise((resolve) => session.close(resolve));
         });
 
-        test('passes WebSockets, in both directions and for as long as they last', async () => {
+        test('proxies WebSockets, in both directions and without a timeout', async () => {
             const options = { rejectUnauthorized: false };
             const rpc = new WebSocket(`wss://localhost:${front.port}/rpc`, options);
             const prices = new WebSocket(`wss://localhost:${front.port}/ws`, options);
@@ -91,13 +91,13 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             prices.terminate();
         });
 
-        test('passes large bodies, and says so when one is too large', async () => {
+        test('proxies large bodies, and answers 413 to one that is too large', async () => {
             const padded = (size) => chainId.padEnd(size, ' ');
             assert.equal(JSON.parse((await post(padded(LARGE))).text).result, '0x7d');
-            // A proxy that refuses a body before all of it was sent may close the connection on the client.
+            // A proxy that rejects a body before it has received all of it may close the connection.
             const refused = await post(padded(TOO_LARGE)).catch((error) => ({ status: error.code }));
             assert.ok([413, 'EPIPE', 'ECONNRESET'].includes(refused.status), `${refused.status}`);
-            // A connection of its own: what was announced never comes.
+            // A separate connection, because the announced body is never sent.
             const announced = await ask('/rpc', {
                 method: 'POST',
                 agent: false,
@@ -106,17 +106,17 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             assert.equal(announced.status, 413);
         });
 
-        test('lets the node tell clients apart, whatever they say about themselves', async () => {
+        test('forwards client addresses that clients cannot forge', async () => {
             const from = (localAddress) => ask('/api/prices', { localAddress, headers: { 'x-forwarded-for': '9.9.9.9' } });
             for (let round = 0; round < LIMIT; round += 1) assert.equal((await from('127.0.0.2')).status, 200);
             const refused = await from('127.0.0.2');
             assert.equal(refused.status, 429);
-            assert.ok(Number(refused.headers['retry-after']) > 0, 'what the node says of the limit arrives');
+            assert.ok(Number(refused.headers['retry-after']) > 0, 'the headers of the rate limit are forwarded');
             assert.equal(refused.headers['x-ratelimit-limit'], String(LIMIT));
             assert.equal((await from('127.0.0.3')).status, 200);
         });
 
-        test('shows the page and its answers unchanged, and no metrics', async () => {
+        test('serves the page unchanged, and no metrics', async () => {
             const page = await ask('/');
             assert.equal(page.status, 200);
             assert.match(page.headers['content-security-policy'], /default-src 'none'/);

@@ -1,4 +1,4 @@
-// web3.py 7, in the virtual environment that CLIENTS_PYTHON names.
+// web3.py 7, in the virtual environment of the interpreter CLIENTS_PYTHON.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -10,7 +10,7 @@ import { start } from './support/node.mjs';
 import * as probe from './support/probe.mjs';
 
 const python = process.env.CLIENTS_PYTHON;
-const skip = !python && !process.env.CI && 'CLIENTS_PYTHON names no interpreter with web3.py';
+const skip = !python && !process.env.CI && 'CLIENTS_PYTHON is not set to an interpreter with web3.py';
 
 test('web3.py', { skip }, async () => {
     assert.ok(python, 'CLIENTS_PYTHON has to name an interpreter with web3.py');

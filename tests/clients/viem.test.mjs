@@ -72,7 +72,7 @@ test('deploys, reads, simulates, writes and decodes errors', async () => {
     assert.equal(overridden, 255n);
 });
 
-test('tells its errors apart', async () => {
+test('distinguishes errors by type', async () => {
     const kinds = (error) => { const all = []; error.walk((cause) => { all.push(cause.constructor); return false; }); return all; };
     let error = await failure(wallet.sendTransaction({ to: bob.address, nonce: 0, gas: 21_000n }));
     assert.ok(error instanceof BaseError && kinds(error).includes(NonceTooLowError), error.message);
@@ -161,7 +161,7 @@ test('impersonates accounts and contracts', async () => {
     assert.equal((await mined(unsigned)).from, contract.address);
 });
 
-test('decides when and how blocks are made', async () => {
+test('controls when and how blocks are mined', async () => {
     assert.equal(await tester.getAutomine(), true);
     await tester.setAutomine(false);
     const hash = await wallet.sendTransaction({ account: dora, to: bob.address, value: 1n });
@@ -191,7 +191,7 @@ test('decides when and how blocks are made', async () => {
     await tester.setAutomine(true);
 });
 
-test('goes back to a snapshot, with its time', async () => {
+test('reverts to a snapshot, including its time', async () => {
     const before = await client.getBlock();
     const id = await tester.snapshot();
     await tester.increaseTime({ seconds: 1_000_000 });
@@ -203,13 +203,13 @@ test('goes back to a snapshot, with its time', async () => {
     assert.equal((await client.getBlock()).timestamp, before.timestamp + 500n);
 });
 
-test('starts anew', async () => {
+test('resets the chain', async () => {
     await tester.reset();
     assert.equal(await client.getBlockNumber(), 0n);
     assert.equal(await client.getTransactionCount({ address: alice.address }), 0);
 });
 
-test('swaps as a wallet does', async () => {
+test('swaps like a wallet', async () => {
     const { USDC, WETH } = addresses.tokens;
     const token = parseAbi(abi.token);
     const amount = 1_000_000_000n;

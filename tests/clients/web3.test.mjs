@@ -52,7 +52,7 @@ test('deploys, calls and reads past events', async () => {
     assert.ok((await contract.methods.store(1).estimateGas({ from: accounts[0] })) > 21000n);
 });
 
-test('decodes why calls revert', async () => {
+test('decodes revert reasons', async () => {
     const contract = await deploy();
     let error = await failure(contract.methods.store(13).call({ from: accounts[0] }));
     assert.match(`${error.message} ${error.cause?.message} ${error.reason}`, /unlucky/);
@@ -77,7 +77,7 @@ test('subscribes', async () => {
     await sockets.eth.clearSubscriptions();
 });
 
-test('knows the network\'s contracts', async () => {
+test('reads the network\'s contracts', async () => {
     const abi = [{ name: 'SWAP_FEE_BPS', type: 'function', stateMutability: 'view', inputs: [], outputs: [{ type: 'uint256' }] }];
     assert.equal(await new web3.eth.Contract(abi, addresses.vault).methods.SWAP_FEE_BPS().call(), 30n);
 });

@@ -14,8 +14,8 @@ library SwapMath {
     uint256 internal constant WHOLE = 1e12;
     uint256 internal constant WINDOW_SECONDS = 1 hours;
 
-    /// @notice What an input is worth in the output token, and the vault's fee on that.
-    /// @dev With an amount below 2^128, prices below 2^63 and at most 18 decimals nothing here exceeds 256 bits.
+    /// @notice The value of an input in the output token, and the vault's fee on it.
+    /// @dev Does not overflow for an amount below 2^128, prices below 2^63 and at most 18 decimals.
     /// @param amountIn The input, in its smallest unit.
     /// @param priceIn The input token's price.
     /// @param decimalsIn The input token's decimals.
@@ -34,20 +34,20 @@ library SwapMath {
 
     /// @notice The share of a reserve that an output takes.
     /// @param grossOut The output before the fee.
-    /// @param reserve The reserve it is taken from.
-    /// @param unit What 100 % is.
-    /// @return The share, rounded up; the largest number if the reserve is empty.
+    /// @param reserve The reserve of the output token.
+    /// @param unit The value that stands for 100 %.
+    /// @return The share, rounded up; the largest uint256 if the reserve is empty.
     function share(uint256 grossOut, uint256 reserve, uint256 unit) internal pure returns (uint256) {
         if (reserve == 0) return type(uint256).max;
         return Math.ceilDiv(Math.saturatingMul(grossOut, unit), reserve);
     }
 
-    /// @notice How much of the impact window is still taken after some time. It drains evenly, a whole allowance an hour,
-    /// so unlike a window with edges it never lets two allowances through side by side.
-    /// @param level What was taken, in parts of {WHOLE}.
-    /// @param elapsed Seconds since.
-    /// @param allowance What may be taken, in parts of {WHOLE}.
-    /// @return What is taken now.
+    /// @notice The part of the impact window still in use after some time. It drains linearly, one full allowance per hour,
+    /// so unlike a fixed window it never admits two allowances across a boundary.
+    /// @param level The level in use, in parts of {WHOLE}.
+    /// @param elapsed Seconds since that level was recorded.
+    /// @param allowance The maximum level, in parts of {WHOLE}.
+    /// @return The level in use now.
     function drain(uint256 level, uint256 elapsed, uint256 allowance) internal pure returns (uint256) {
         return Math.saturatingSub(level, (allowance * elapsed) / WINDOW_SECONDS);
     }

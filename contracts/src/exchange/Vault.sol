@@ -9,8 +9,8 @@ import {VaultAdmin} from "./VaultAdmin.sol";
 import {SwapQuote, SwapStatus, TokenState, VaultErrors} from "./VaultTypes.sol";
 
 /// @title Vault
-/// @notice Swaps tokens at the oracle's price out of reserves that the treasury provides. What limits a swap is the share
-/// of the output reserve it may take, not a curve: the price of a small swap and of a large one is the same.
+/// @notice Swaps tokens at the oracle's price out of reserves that the treasury provides. A swap is limited
+/// by its share of the output reserve, not by a curve: small and large swaps have the same price.
 contract Vault is VaultAdmin {
     using SafeCast for uint256;
 
@@ -23,7 +23,7 @@ contract Vault is VaultAdmin {
         uint256 amountOut
     );
 
-    /// @notice How the swap reported just before was priced. `amountOut + fee` left the output token's reserve.
+    /// @notice The prices and the fee of the preceding {Swap} event. `amountOut + fee` left the output token's reserve.
     event SwapPriced(
         address indexed user,
         address indexed tokenIn,
@@ -34,15 +34,15 @@ contract Vault is VaultAdmin {
         uint256 impactBps
     );
 
-    /// @param owner_ The account that provides liquidity and sets the rules.
-    /// @param oracle_ Where prices come from.
+    /// @param owner_ The account that provides liquidity and sets the limits.
+    /// @param oracle_ The price oracle.
     constructor(address owner_, IPriceOracle oracle_) VaultAdmin(owner_, oracle_) {}
 
-    /// @notice Swaps exactly `_amountIn`, which the caller has approved the vault to take.
+    /// @notice Swaps exactly `_amountIn`. The caller must have approved the vault for it.
     /// @param _tokenIn The token to pay with.
     /// @param _tokenOut The token to receive.
-    /// @param _amountIn How much to pay.
-    /// @param _minAmountOut The least the caller accepts.
+    /// @param _amountIn The amount to pay.
+    /// @param _minAmountOut The minimum amount to receive.
     function swapExactTokensForTokens(address _tokenIn, address _tokenOut, uint256 _amountIn, uint256 _minAmountOut)
         external
         nonReentrant
@@ -68,12 +68,12 @@ contract Vault is VaultAdmin {
         ExactTransfer.push(_tokenOut, msg.sender, quote.amountOut);
     }
 
-    /// @notice What an input would buy, whatever the vault holds of the output token.
+    /// @notice The output of a swap, regardless of the vault's reserve of the output token.
     /// @param tokenIn The token to pay with.
     /// @param tokenOut The token to receive.
-    /// @param amountIn How much to pay.
-    /// @return amountOut What would be paid out.
-    /// @return fee The fee, which is already taken off `amountOut`.
+    /// @param amountIn The amount to pay.
+    /// @return amountOut The amount that would be received.
+    /// @return fee The fee, already deducted from `amountOut`.
     function getAmountOut(address tokenIn, address tokenOut, uint256 amountIn)
         external
         view
@@ -85,14 +85,14 @@ contract Vault is VaultAdmin {
         return (quote.amountOut, quote.fee);
     }
 
-    /// @notice What a swap in this block would do. Never reverts for anything a swap is refused for.
+    /// @notice The outcome of a swap in this block. Reports as `status` what a swap would revert with.
     /// @param tokenIn The token to pay with.
     /// @param tokenOut The token to receive.
-    /// @param amountIn How much to pay.
-    /// @return amountOut What would be paid out.
-    /// @return fee The fee, which is already taken off `amountOut`.
-    /// @return impactBps The share of the output reserve the swap takes.
-    /// @return status Why the swap would be refused, or that it would not.
+    /// @param amountIn The amount to pay.
+    /// @return amountOut The amount that would be received.
+    /// @return fee The fee, already deducted from `amountOut`.
+    /// @return impactBps The share of the output reserve that the swap takes.
+    /// @return status The reason for which the swap would revert, or that it would succeed.
     function quoteSwap(address tokenIn, address tokenOut, uint256 amountIn)
         external
         view
@@ -102,7 +102,7 @@ contract Vault is VaultAdmin {
         return (quote.amountOut, quote.fee, quote.impactBps, quote.status);
     }
 
-    /// @dev One function decides for the quote and for the swap, so the two cannot disagree.
+    /// @dev Shared by the quote and the swap, so that the two cannot disagree.
     function _quote(address tokenIn, address tokenOut, uint256 amountIn, uint256 minAmountOut)
         private
         view
@@ -128,7 +128,7 @@ contract Vault is VaultAdmin {
         }
     }
 
-    /// @dev The checks and the arithmetic that need no reserve.
+    /// @dev The checks and the arithmetic that do not depend on a reserve.
     function _price(SwapQuote memory quote, address tokenIn, address tokenOut, uint256 amountIn) private view {
         TokenState storage stateIn = _states[tokenIn];
         TokenState storage stateOut = _states[tokenOut];

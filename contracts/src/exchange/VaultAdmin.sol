@@ -12,45 +12,45 @@ import {SwapMath} from "./SwapMath.sol";
 import {TokenState, VaultErrors} from "./VaultTypes.sol";
 
 /// @title VaultAdmin
-/// @notice What the vault's owner does: provide liquidity, collect fees, choose tokens and oracle, stop trading.
+/// @notice The functions of the vault's owner: provide liquidity, collect fees, choose tokens and oracle, pause trading.
 abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
     using SafeCast for uint256;
 
     /// @notice The swap fee, in basis points of the gross output.
     uint256 public constant SWAP_FEE_BPS = SwapMath.FEE_BPS;
 
-    /// @notice How many basis points make 100 %.
+    /// @notice The number of basis points in 100 %.
     uint256 public constant BPS_DENOMINATOR = SwapMath.BPS_DENOMINATOR;
 
-    /// @notice The largest share of the output reserve a single swap may take, in basis points.
+    /// @notice The maximum share of the output reserve that a single swap may take, in basis points.
     uint256 public constant MAX_PRICE_IMPACT_BPS = 1_000;
 
-    /// @notice Where prices come from.
+    /// @notice The price oracle.
     IPriceOracle public oracle;
 
-    /// @notice Whether trading is stopped.
+    /// @notice Whether trading is paused.
     bool public paused;
 
-    /// @notice The largest share of an output reserve that all swaps of an hour may take together, in basis points; 0, the
-    /// initial value, means any.
+    /// @notice The maximum share of an output reserve that all swaps of an hour may take together, in basis points; 0, the
+    /// initial value, means no limit.
     uint16 public impactWindowBps;
 
     address[] private _tokens;
     mapping(address token => TokenState) internal _states;
 
-    /// @notice A token can be traded from now on.
+    /// @notice A token was listed for trading.
     event TokenAdded(address indexed token, uint8 decimals);
-    /// @notice The owner added to a reserve, which is `reserve` now.
+    /// @notice The owner added liquidity; `reserve` is the new reserve.
     event LiquidityAdded(address indexed token, address indexed provider, uint256 amount, uint256 reserve);
-    /// @notice The owner took from a reserve, which is `reserve` now.
+    /// @notice The owner removed liquidity; `reserve` is the new reserve.
     event LiquidityRemoved(address indexed token, address indexed receiver, uint256 amount, uint256 reserve);
     /// @notice The owner collected swap fees.
     event FeesWithdrawn(address indexed token, address indexed receiver, uint256 amount);
-    /// @notice Trading stopped.
+    /// @notice Trading was paused.
     event Paused(address account);
-    /// @notice Trading goes on.
+    /// @notice Trading was resumed.
     event Unpaused(address account);
-    /// @notice Prices come from another oracle now.
+    /// @notice The price oracle was replaced.
     event OracleChanged(address indexed previousOracle, address indexed newOracle);
     /// @notice The share of a reserve that the swaps of an hour may take has changed.
     event ImpactWindowChanged(uint256 previousBps, uint256 newBps);
@@ -60,8 +60,8 @@ abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
         emit OracleChanged(address(0), address(oracle_));
     }
 
-    /// @notice Lets a token be traded.
-    /// @param token The token; it has at most 18 decimals.
+    /// @notice Lists a token for trading.
+    /// @param token The token, with at most 18 decimals.
     function addToken(address token) external onlyOwner {
         if (token.code.length == 0) revert VaultErrors.NotAContract(token);
         TokenState storage state = _states[token];
@@ -73,9 +73,9 @@ abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
         emit TokenAdded(token, decimals);
     }
 
-    /// @notice Adds to a token's reserve, from the owner's approved balance.
+    /// @notice Adds liquidity to a token's reserve, from the owner's approved balance.
     /// @param token The token.
-    /// @param amount How much.
+    /// @param amount The amount.
     function addLiquidity(address token, uint256 amount) external onlyOwner nonReentrant {
         TokenState storage state = _supported(token, amount);
         state.reserve = (state.reserve + amount).toUint160();
@@ -83,9 +83,9 @@ abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
         ExactTransfer.pull(token, amount);
     }
 
-    /// @notice Takes from a token's reserve.
+    /// @notice Removes liquidity from a token's reserve.
     /// @param token The token.
-    /// @param amount How much.
+    /// @param amount The amount.
     /// @param to The account that receives it.
     function removeLiquidity(address token, uint256 amount, address to) external onlyOwner nonReentrant {
         TokenState storage state = _supported(token, amount);
@@ -98,7 +98,7 @@ abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
 
     /// @notice Collects swap fees.
     /// @param token The token the fees are in.
-    /// @param amount How much; more than there is means all of it.
+    /// @param amount The amount; a larger one than available means all of it.
     /// @param to The account that receives them.
     function withdrawFees(address token, uint256 amount, address to) external onlyOwner nonReentrant {
         TokenState storage state = _states[token];
@@ -109,57 +109,58 @@ abstract contract VaultAdmin is Ownable2Step, ReentrancyGuardTransient {
         ExactTransfer.push(token, to, paid);
     }
 
-    /// @notice Stops trading.
+    /// @notice Pauses trading.
     function pause() external onlyOwner {
         if (paused) revert VaultErrors.Paused();
         paused = true;
         emit Paused(msg.sender);
     }
 
-    /// @notice Lets trading go on.
+    /// @notice Resumes trading.
     function unpause() external onlyOwner {
         if (!paused) revert VaultErrors.NotPaused();
         paused = false;
         emit Unpaused(msg.sender);
     }
 
-    /// @notice Takes prices from another oracle.
-    /// @param newOracle That oracle.
+    /// @notice Replaces the price oracle.
+    /// @param newOracle The new oracle.
     function setOracle(IPriceOracle newOracle) external onlyOwner {
         if (address(newOracle).code.length == 0) revert VaultErrors.NotAContract(address(newOracle));
         emit OracleChanged(address(oracle), address(newOracle));
         oracle = newOracle;
     }
 
-    /// @notice Limits what all swaps of an hour may take of an output reserve together.
-    /// @param bpsPerHour Basis points of the reserve; 0 lifts the limit.
+    /// @notice Limits the share of an output reserve that all swaps of an hour may take together.
+    /// @param bpsPerHour Basis points of the reserve; 0 removes the limit.
     function setImpactWindow(uint16 bpsPerHour) external onlyOwner {
         if (bpsPerHour > BPS_DENOMINATOR) revert VaultErrors.InvalidImpactWindow(bpsPerHour);
         emit ImpactWindowChanged(impactWindowBps, bpsPerHour);
         impactWindowBps = bpsPerHour;
     }
 
-    /// @notice Every token that can be traded, in the order in which they were added.
+    /// @notice All listed tokens, in the order in which they were added.
     /// @return The tokens.
     function getSupportedTokens() external view returns (address[] memory) {
         return _tokens;
     }
 
-    /// @notice What can be swapped out of the vault. Kept by the vault itself: a donation changes nothing.
+    /// @notice The reserve of a token that swaps can take. The vault accounts for it itself, so a direct transfer does not
+    /// change it.
     /// @param token The token.
     /// @return The reserve.
     function reserves(address token) external view returns (uint256) {
         return _states[token].reserve;
     }
 
-    /// @notice The swap fees that wait to be collected; they are not part of the reserve.
+    /// @notice The uncollected swap fees, which are not part of the reserve.
     /// @param token The token.
     /// @return The fees.
     function feesAccrued(address token) external view returns (uint256) {
         return _states[token].feesAccrued;
     }
 
-    /// @dev The share of the reserve that counts against the hour's allowance now.
+    /// @dev The current level of the impact window, in parts of {SwapMath.WHOLE}.
     function _windowLevel(TokenState storage state) internal view returns (uint256) {
         return SwapMath.drain(state.windowLevel, block.timestamp - state.windowUpdatedAt, _allowance());
     }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The outcome of a swap's checks, in the order in which they are made: the first that fails is the one shown.
-/// @dev A quote knows no minimum, so it never reports `InsufficientOutputAmount`.
+/// @notice The outcome of a swap's checks, in their order: the first failing check is reported.
+/// @dev A quote has no minimum output, so it never reports `InsufficientOutputAmount`.
 enum SwapStatus {
     Ok,
     Paused,
@@ -18,7 +18,7 @@ enum SwapStatus {
     ImpactWindowExceeded
 }
 
-/// @notice Everything that is known about a swap before it happens.
+/// @notice The computed terms of a swap before it is executed.
 struct SwapQuote {
     SwapStatus status;
     uint256 priceIn;
@@ -31,7 +31,7 @@ struct SwapQuote {
     uint256 windowLevel;
 }
 
-/// @notice What the vault keeps for one token. Everything a swap reads and writes except the fees is in one slot.
+/// @notice The vault's state of one token. Except for the fees, a swap reads and writes a single slot.
 /// @dev `windowLevel` is the share of the reserve that recent swaps took, in parts per 10^12, as of `windowUpdatedAt`.
 struct TokenState {
     uint160 reserve;
@@ -43,27 +43,27 @@ struct TokenState {
 }
 
 /// @title VaultErrors
-/// @notice Why a vault refuses. They live apart from the vault because one of them shares its name with an event.
+/// @notice The vault's errors. They are separate from the vault because one of them shares its name with an event.
 library VaultErrors {
-    /// @notice Trading is stopped.
+    /// @notice Trading is paused.
     error Paused();
-    /// @notice Trading is not stopped.
+    /// @notice Trading is not paused.
     error NotPaused();
-    /// @notice Both sides are the same token.
+    /// @notice The input and output tokens are the same.
     error SameToken();
-    /// @notice The vault does not trade one of the tokens.
+    /// @notice One of the tokens is not listed.
     error UnsupportedToken();
     /// @notice The amount is zero.
     error ZeroAmount();
     /// @notice The amount does not fit 128 bits.
     error AmountTooLarge();
-    /// @notice A price is missing or too old to trade on.
+    /// @notice A price is missing or stale.
     error StalePrice();
-    /// @notice After the fee nothing would be paid out.
+    /// @notice The output after the fee would be zero.
     error ZeroOutput();
-    /// @notice The swap would pay out less than the caller accepts.
+    /// @notice The output would be below the caller's minimum.
     error InsufficientOutputAmount(uint256 amountOut, uint256 minAmountOut);
-    /// @notice The vault holds less than the amount needed.
+    /// @notice The vault holds less than the required amount.
     error InsufficientLiquidity(uint256 needed, uint256 available);
     /// @notice The swap would take too large a share of the output reserve.
     error PriceImpactTooHigh(uint256 impactBps, uint256 maxImpactBps);
@@ -73,8 +73,8 @@ library VaultErrors {
     error NotAContract(address token);
     /// @notice More than 18 decimals would not fit 256-bit arithmetic.
     error UnsupportedDecimals(uint8 decimals);
-    /// @notice The token is traded already.
+    /// @notice The token is already listed.
     error AlreadySupported(address token);
-    /// @notice A share of the reserve above 100 %.
+    /// @notice The share of the reserve exceeds 100 %.
     error InvalidImpactWindow(uint256 bpsPerHour);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity >=0.8.20;
 
-/// @dev Where the network answers {IBech32}.
+/// @dev The address of the {IBech32} precompile.
 address constant BECH32_PRECOMPILE = 0x0000000000000000000000000000000000000400;
 
 /// @title IBech32
-/// @notice The precompile that converts between the two written forms of an account, as in the Cosmos EVM modules.
+/// @notice The precompile that converts addresses between hex and bech32, as in the Cosmos EVM modules.
 interface IBech32 {
     /// @notice Writes an address in bech32.
     /// @param addr The address.

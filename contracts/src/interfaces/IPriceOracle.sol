@@ -2,9 +2,9 @@
 pragma solidity 0.8.37;
 
 /// @title IPriceOracle
-/// @notice What the exchange and the lending pool ask of a price source.
+/// @notice The price source of the exchange and the lending pool.
 interface IPriceOracle {
-    /// @notice The last price of a token and whether it may still be acted on.
+    /// @notice The last price of a token, and whether it is still fresh.
     /// @param token The token.
     /// @return price US dollars times 10^8 per whole token, below 2^63; 0 if there never was a price.
     /// @return fresh False if there is no price or it is older than the oracle allows.

@@ -6,7 +6,7 @@ import {CreditScore} from "./CreditScore.sol";
 import {Credit} from "./PoolTypes.sol";
 
 /// @title CreditHistory
-/// @notice How a user's actions and the passing of time enter the credit history.
+/// @notice Updates of the credit history by a user's actions and by time.
 library CreditHistory {
     uint256 internal constant TERM = 30 days;
 
@@ -24,12 +24,12 @@ library CreditHistory {
     uint256 private constant LATE_PENALTY = 40;
     uint256 private constant LIQUIDATION_PENALTY = 100;
 
-    /// @dev A score spans 550 points, so nobody can lose more at once.
+    /// @dev The range of a score, and therefore the largest possible penalty.
     uint256 private constant MAX_PENALTY = CreditScore.MAX_SCORE - CreditScore.MIN_SCORE;
 
     /// @notice Adds the seconds since the last checkpoint, by the state that held since then, and notices a missed term.
-    /// @param credit The history, which is changed.
-    /// @param time Now.
+    /// @param credit The history to update.
+    /// @param time The current time.
     function checkpoint(Credit memory credit, uint256 time) internal pure {
         uint40 elapsed = uint40(time) - credit.checkpointAt;
         if (credit.depositing) credit.depositSeconds += elapsed;
@@ -37,24 +37,24 @@ library CreditHistory {
         credit.checkpointAt = uint40(time);
         if (credit.dueAt != 0 && time > credit.dueAt && !credit.late) {
             credit.late = true;
-            // As of the due date, not of now: it must not matter when somebody looks.
+            // As of the due date instead of now, so that the result does not depend on when the history is updated.
             _penalise(credit, LATE_PENALTY, credit.dueAt);
         }
     }
 
     /// @notice Starts a term with the first loan. Further loans do not extend it.
-    /// @param credit The history, which is changed.
-    /// @param time Now.
+    /// @param credit The history to update.
+    /// @param time The current time.
     function recordLoan(Credit memory credit, uint256 time) internal pure {
         if (credit.dueAt == 0) credit.dueAt = uint40(time + TERM);
         credit.lastBorrowAt = uint40(time);
     }
 
-    /// @notice Enters a payment. One that counts renews the term, and earns points if the term was not missed.
-    /// @param credit The history, which is changed.
-    /// @param paidUsd What was paid.
-    /// @param debtUsd What was owed before.
-    /// @param time Now.
+    /// @notice Records a payment. One that counts renews the term, and earns points if the term was not missed.
+    /// @param credit The history to update.
+    /// @param paidUsd The amount paid.
+    /// @param debtUsd The debt before the payment.
+    /// @param time The current time.
     function recordPayment(Credit memory credit, uint256 paidUsd, uint256 debtUsd, uint256 time) internal pure {
         if (paidUsd < MIN_PAYMENT_USD || paidUsd * MIN_PAYMENT_SHARE < debtUsd) return;
         if (time < credit.lastBorrowAt + MIN_HELD || time < credit.lastPaymentAt + MIN_INTERVAL) return;
@@ -64,20 +64,20 @@ library CreditHistory {
         credit.late = false;
     }
 
-    /// @notice Enters a liquidation, at most one a day: liquidating in many small steps must not multiply the penalty.
-    /// @param credit The history, which is changed.
-    /// @param time Now.
+    /// @notice Records a liquidation, at most one per day: liquidating in many small steps must not multiply the penalty.
+    /// @param credit The history to update.
+    /// @param time The current time.
     function recordLiquidation(Credit memory credit, uint256 time) internal pure {
         if (credit.lastLiquidationAt != 0 && time < credit.lastLiquidationAt + MIN_INTERVAL) return;
         credit.lastLiquidationAt = uint40(time);
         _penalise(credit, LIQUIDATION_PENALTY, time);
     }
 
-    /// @notice Notes the state from which the next checkpoint counts.
-    /// @param credit The history, which is changed.
-    /// @param suppliedUsd What is supplied.
-    /// @param debtUsd What is owed.
-    /// @param healthFactorBps How far the collateral covers the debt.
+    /// @notice Records the state that counts until the next checkpoint.
+    /// @param credit The history to update.
+    /// @param suppliedUsd The value supplied.
+    /// @param debtUsd The value of the debt.
+    /// @param healthFactorBps The health factor, in basis points.
     /// @param owes Whether there is any debt, however small.
     function settle(Credit memory credit, uint256 suppliedUsd, uint256 debtUsd, uint256 healthFactorBps, bool owes)
         internal

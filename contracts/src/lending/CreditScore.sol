@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {Credit} from "./PoolTypes.sol";
 
-/// @notice A credit score and what it is made of, in points.
+/// @notice A credit score with its components, in points.
 struct ScoreParts {
     uint256 score;
     uint256 depositPoints;
@@ -16,7 +16,7 @@ struct ScoreParts {
 }
 
 /// @title CreditScore
-/// @notice Points from a credit history, and what they buy: a loan-to-value ratio and a rate band. Everything rounds down.
+/// @notice The credit score, and the loan-to-value ratio and rate band that follow from it. All results are rounded down.
 library CreditScore {
     uint256 internal constant MIN_SCORE = 300;
     uint256 internal constant MAX_SCORE = 850;
@@ -37,10 +37,10 @@ library CreditScore {
 
     /// @notice The score of a history together with the account's present state.
     /// @param credit The history, with its checkpoint at `time`.
-    /// @param suppliedUsd What is supplied.
-    /// @param debtUsd What is owed.
-    /// @param healthFactorBps How far the collateral covers the debt.
-    /// @param time Now.
+    /// @param suppliedUsd The value supplied.
+    /// @param debtUsd The value of the debt.
+    /// @param healthFactorBps The health factor, in basis points.
+    /// @param time The current time.
     /// @return parts The score and its parts.
     function explain(
         Credit memory credit,
@@ -62,10 +62,10 @@ library CreditScore {
         parts.score = Math.min(Math.max(kept, MIN_SCORE), MAX_SCORE);
     }
 
-    /// @notice What is left of the penalties: they fade evenly over 180 days.
+    /// @notice The remaining penalty, which decays linearly over 180 days.
     /// @param credit The history.
-    /// @param time When; not before the last penalty.
-    /// @return The points still lost.
+    /// @param time The time, not before the last penalty.
+    /// @return The remaining penalty points.
     function remainingPenalty(Credit memory credit, uint256 time) internal pure returns (uint256) {
         uint256 age = Math.min(time - credit.penaltyAt, PENALTY_PERIOD);
         return (credit.penalty * (PENALTY_PERIOD - age)) / PENALTY_PERIOD;
@@ -82,7 +82,7 @@ library CreditScore {
         return 4;
     }
 
-    /// @notice What a band pays of the full rate.
+    /// @notice The share of the full rate that a band pays.
     /// @param band The band.
     /// @return Basis points.
     function rateMultiplierBps(uint256 band) internal pure returns (uint256) {
@@ -93,7 +93,7 @@ library CreditScore {
         return 7_500;
     }
 
-    /// @notice How much may be borrowed against an asset.
+    /// @notice The loan-to-value ratio of an asset.
     /// @param minLtvBps At the lowest score.
     /// @param maxLtvBps At the highest score.
     /// @param score The score.

@@ -21,37 +21,37 @@ struct ReserveView {
 /// @title ILendingPool
 /// @notice Supply assets to earn interest, and borrow against them as far as a credit score allows.
 interface ILendingPool is PoolErrors, PoolEvents {
-    /// @notice Supplies `amount` of `asset`, which the caller has approved the pool to take.
+    /// @notice Supplies `amount` of `asset`. The caller must have approved the pool for it.
     /// @param asset The asset.
-    /// @param amount How much.
+    /// @param amount The amount.
     function deposit(address asset, uint256 amount) external;
 
-    /// @notice Takes back supplied `asset` with its interest.
+    /// @notice Withdraws supplied `asset`, including interest.
     /// @param asset The asset.
-    /// @param amount How much; more than is there means all of it.
+    /// @param amount The amount; a larger one than supplied means all of it.
     function withdraw(address asset, uint256 amount) external;
 
     /// @notice Borrows `amount` of `asset`.
     /// @param asset The asset.
-    /// @param amount How much.
+    /// @param amount The amount.
     function borrow(address asset, uint256 amount) external;
 
-    /// @notice Pays back borrowed `asset`, which the caller has approved the pool to take.
+    /// @notice Repays borrowed `asset`. The caller must have approved the pool for it.
     /// @param asset The asset.
-    /// @param amount How much; more than is owed means all of it.
+    /// @param amount The amount; a larger one than the debt means all of it.
     function repay(address asset, uint256 amount) external;
 
-    /// @notice Repays a borrower's debt whose collateral no longer covers it, for collateral worth more.
+    /// @notice Liquidates: repays a borrower's debt that is no longer covered, in exchange for collateral of a higher value.
     /// @param borrower The borrower.
-    /// @param debtAsset The asset to repay, which the caller has approved the pool to take.
+    /// @param debtAsset The asset to repay. The caller must have approved the pool for it.
     /// @param collateralAsset The asset to receive.
-    /// @param amount How much to repay at most.
-    /// @param inKind Whether to receive the claim on the collateral rather than the collateral, for which the pool may be
-    /// short of cash.
+    /// @param amount The maximum amount to repay.
+    /// @param inKind Whether to receive the claim on the collateral instead of the collateral itself, for which the pool may
+    /// lack the cash.
     function liquidate(address borrower, address debtAsset, address collateralAsset, uint256 amount, bool inKind)
         external;
 
-    /// @notice Gives up the debts of a user who has no collateral left.
+    /// @notice Writes off the debts of a user without remaining collateral.
     /// @param user The user.
     function writeOff(address user) external;
 
@@ -59,30 +59,30 @@ interface ILendingPool is PoolErrors, PoolEvents {
     /// @param user The user.
     function refresh(address user) external;
 
-    /// @notice Moves a claim from one user to another. Only for the asset's receipt token.
+    /// @notice Transfers a claim between users. Callable by the asset's receipt token only.
     /// @param asset The asset.
-    /// @param from The user who gives.
-    /// @param to The user who gets.
-    /// @param amount How much, in units of the asset.
+    /// @param from The sender.
+    /// @param to The recipient.
+    /// @param amount The amount, in units of the asset.
     function transferSupply(address asset, address from, address to, uint256 amount) external;
 
-    /// @notice Where prices come from.
+    /// @notice The price oracle.
     function oracle() external view returns (IPriceOracle);
 
-    /// @notice Every asset, in the order in which they were added.
+    /// @notice All assets, in the order in which they were added.
     function getAssets() external view returns (address[] memory);
 
-    /// @notice One asset, with interest up to now.
+    /// @notice An asset's state, with interest up to now.
     function getReserve(address asset) external view returns (ReserveView memory);
 
-    /// @notice A user's account, exactly as a transaction in this block would start with it.
+    /// @notice A user's account, with the state that a transaction in this block would start from.
     /// @return account The account.
     /// @return score The credit score.
     function getAccount(address user) external view returns (Account memory account, uint256 score);
 
-    /// @notice What all suppliers of an asset may claim.
+    /// @notice The total claims of an asset's suppliers.
     function totalSupplied(address asset) external view returns (uint256);
 
-    /// @notice What a user may claim of an asset.
+    /// @notice A user's claim on an asset.
     function suppliedBy(address asset, address user) external view returns (uint256);
 }

@@ -7,13 +7,13 @@ import {RateModel} from "./RateModel.sol";
 import {Ray} from "./Ray.sol";
 
 /// @title Interest
-/// @notice Brings an asset's state up to now. Nothing here can revert: a pool whose interest could not be settled would be
-/// locked for everybody.
+/// @notice Brings an asset's state up to now. None of the functions can revert: a pool whose interest cannot be settled
+/// would be locked for all users.
 library Interest {
     uint256 private constant BPS_DENOMINATOR = 10_000;
 
-    /// @notice Charges interest to the debts and hands it to the suppliers and the treasury.
-    /// @param state The asset's state, which is changed.
+    /// @notice Accrues interest on the debts, and distributes it to the suppliers and the treasury.
+    /// @param state The asset's state to update.
     /// @param parameters The asset's parameters.
     /// @param elapsed Seconds since interest was last charged.
     function accrue(ReserveState memory state, AssetParameters memory parameters, uint256 elapsed) internal pure {
@@ -33,8 +33,8 @@ library Interest {
         earn(state, cut);
     }
 
-    /// @notice Gives income to the treasury, of which old losses are repaid first.
-    /// @param state The asset's state, which is changed.
+    /// @notice Credits income to the treasury. It covers the deficit of earlier losses first.
+    /// @param state The asset's state to update.
     /// @param amount The income.
     function earn(ReserveState memory state, uint256 amount) internal pure {
         uint256 recovered = Math.min(amount, state.deficit);
@@ -42,7 +42,7 @@ library Interest {
         state.treasury = Math.min(state.treasury + amount - recovered, type(uint128).max);
     }
 
-    /// @notice What all borrowers owe.
+    /// @notice The total debt.
     /// @param state The asset's state.
     /// @return debt The sum over the bands, each rounded up.
     function totalDebt(ReserveState memory state) internal pure returns (uint256 debt) {
@@ -51,17 +51,17 @@ library Interest {
         }
     }
 
-    /// @notice What all suppliers may claim.
+    /// @notice The total claims of suppliers.
     /// @param state The asset's state.
     /// @return The sum, rounded down.
     function totalSupplied(ReserveState memory state) internal pure returns (uint256) {
         return Ray.mulDown(state.scaledSupply, state.liquidityIndex);
     }
 
-    /// @notice What suppliers earn each second: what the bands really pay, less the treasury's cut.
+    /// @notice The supply rate per second: the interest that the bands pay, minus the treasury's share.
     /// @param state The asset's state.
     /// @param parameters The asset's parameters.
-    /// @return The rate, as a ray of what is supplied.
+    /// @return The rate in ray, relative to the supply.
     function supplyRate(ReserveState memory state, AssetParameters memory parameters) internal pure returns (uint256) {
         uint256 supplied = totalSupplied(state);
         if (supplied == 0) return 0;

@@ -7,23 +7,23 @@ import {Holding} from "./PoolTypes.sol";
 import {Ray} from "./Ray.sol";
 
 /// @title Ledger
-/// @notice Every way in which a user's part of an asset changes, each with the asset's totals. Claims on the pool are made
-/// rounded down and taken off rounded up, debts to it the other way round: an operation leaves the pool as rich as it was
-/// or a little richer, so no way of splitting or repeating operations can gain. And since an index is never below one, what
-/// rounding adds is worth less than a unit of it: who takes or repays everything is left with exactly nothing.
+/// @notice All changes of a user's position in an asset, each together with the asset's totals. Claims on the pool are
+/// rounded down when they are credited and up when they are debited, debts the other way round: no operation leaves the
+/// pool poorer, so splitting or repeating operations cannot gain. Since an index is never below one, the rounding is worth
+/// less than one index unit, and a full withdrawal or repayment leaves exactly zero.
 library Ledger {
-    /// @notice What the user may claim of the asset.
+    /// @notice The user's claim on the asset.
     function supplied(Holding memory holding) internal pure returns (uint256) {
         return Ray.mulDown(holding.scaledSupply, holding.state.liquidityIndex);
     }
 
-    /// @notice What the user owes of the asset.
+    /// @notice The user's debt in the asset.
     function debt(Holding memory holding, uint256 band) internal pure returns (uint256) {
         return Ray.mulUp(holding.scaledDebt, holding.state.borrowIndexes[band]);
     }
 
     /// @notice Credits a deposit.
-    /// @return lost What the user could not claim back at once, because a claim comes in whole units of the index.
+    /// @return lost The amount lost to rounding, because a claim is a whole number of index units.
     function mintSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 lost) {
         uint256 scaled = Ray.divDown(amount, holding.state.liquidityIndex);
         lost = amount - Ray.mulDown(scaled, holding.state.liquidityIndex);
@@ -33,21 +33,21 @@ library Ledger {
         holding.changed = true;
     }
 
-    /// @notice Pays out `amount`, at most what is supplied.
+    /// @notice Pays out `amount`, at most the supply.
     function burnSupply(Holding memory holding, uint256 amount) internal pure {
         holding.state.scaledSupply -= takeSupply(holding, amount);
         holding.state.cash -= amount;
     }
 
-    /// @notice Takes `amount`, at most what is supplied, off the user's claim but not off the total: it goes to another user.
-    /// @return scaled What the other user gets.
+    /// @notice Debits `amount`, at most the supply, from the user's claim but not from the total: it goes to another user.
+    /// @return scaled The other user's credit, in index units.
     function takeSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 scaled) {
         scaled = Ray.divUp(amount, holding.state.liquidityIndex);
         holding.scaledSupply -= scaled;
         holding.changed = true;
     }
 
-    /// @notice Gives the user a part of the total supply that another user gave up.
+    /// @notice Credits the user with a part of the total supply that another user transferred.
     function giveSupply(Holding memory holding, uint256 scaled) internal pure {
         holding.scaledSupply += scaled;
         holding.changed = true;
@@ -62,7 +62,7 @@ library Ledger {
         holding.changed = true;
     }
 
-    /// @notice Takes back `amount`, at most what is owed.
+    /// @notice Takes a repayment of `amount`, at most the debt.
     function burnDebt(Holding memory holding, uint256 band, uint256 amount) internal pure {
         uint256 scaled = Ray.divDown(amount, holding.state.borrowIndexes[band]);
         holding.scaledDebt -= scaled;
@@ -71,7 +71,7 @@ library Ledger {
         holding.changed = true;
     }
 
-    /// @notice Writes the user's debt in another band's units.
+    /// @notice Converts the user's debt to another band's units.
     function moveDebt(Holding memory holding, uint256 from, uint256 to) internal pure {
         uint256 scaled = Ray.divUp(debt(holding, from), holding.state.borrowIndexes[to]);
         holding.state.scaledDebts[from] -= holding.scaledDebt;
@@ -80,10 +80,10 @@ library Ledger {
         holding.changed = true;
     }
 
-    /// @notice Gives up a debt that nothing covers. The treasury bears what it can; the rest is remembered as a deficit,
-    /// which the treasury's later income repays.
-    /// @return amount The debt given up.
-    /// @return fromTreasury The part that the treasury bore.
+    /// @notice Writes off an uncovered debt. The treasury covers what it can; the rest is recorded as a deficit, which the
+    /// treasury's later income repays.
+    /// @return amount The debt written off.
+    /// @return fromTreasury The part that the treasury covered.
     function writeOff(Holding memory holding, uint256 band)
         internal
         pure
@@ -98,9 +98,9 @@ library Ledger {
         holding.changed = true;
     }
 
-    /// @notice Takes `amount`, at most what is supplied, from a user in liquidation. The treasury earns `fee` of it.
+    /// @notice Seizes `amount`, at most the supply, from a user in liquidation. The treasury earns `fee` of it.
     /// @param inKind Whether the rest stays supplied, as another user's claim, or is paid out.
-    /// @return scaled What the other user gets, 0 if the rest is paid out.
+    /// @return scaled The other user's credit in index units; 0 if the rest is paid out.
     function seizeSupply(Holding memory holding, uint256 amount, uint256 fee, bool inKind)
         internal
         pure

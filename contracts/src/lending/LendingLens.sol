@@ -14,8 +14,8 @@ import {Portfolio} from "./Portfolio.sol";
 import {RateModel} from "./RateModel.sol";
 
 /// @title LendingLens
-/// @notice Everything a user interface wants to know about a lending pool, each in one call. It keeps nothing and decides
-/// nothing: the pool hands out the account a transaction would start with, and the same libraries read it here and there.
+/// @notice The data that a user interface needs about a lending pool, each in one call. The lens has no state and no rules
+/// of its own: the pool returns the account that a transaction would start from, and both use the same libraries on it.
 contract LendingLens {
     using Interest for ReserveState;
     using Ledger for Holding;
@@ -23,16 +23,16 @@ contract LendingLens {
     using Portfolio for Holding;
     using Portfolio for Valuation;
 
-    /// @notice The pool this lens looks at.
+    /// @notice The pool that this lens reads.
     ILendingPool public immutable pool;
 
-    /// @param pool_ The pool to look at.
+    /// @param pool_ The pool to read.
     constructor(ILendingPool pool_) {
         pool = pool_;
     }
 
-    /// @notice Every asset of the pool.
-    /// @return views One entry an asset, in the order in which they were added.
+    /// @notice All assets of the pool.
+    /// @return views One entry per asset, in the order in which they were added.
     function getPools() external view returns (PoolView[] memory views) {
         address[] memory assets = pool.getAssets();
         views = new PoolView[](assets.length);
@@ -41,8 +41,8 @@ contract LendingLens {
         }
     }
 
-    /// @notice A user's account with every asset in which the user has something.
-    /// @param user The user; one the pool has never seen has the lowest score and nothing else.
+    /// @notice A user's account, with each asset in which the user has supply or debt.
+    /// @param user The user; an unknown one has the lowest score and an empty account.
     /// @return result The account.
     function getAccount(address user) external view returns (AccountView memory result) {
         (Account memory account, uint256 score) = pool.getAccount(user);
@@ -61,9 +61,9 @@ contract LendingLens {
         }
     }
 
-    /// @notice A user's credit score and where it comes from.
+    /// @notice A user's credit score with its components.
     /// @param user The user.
-    /// @return result The explanation.
+    /// @return result The score and its components.
     function getScore(address user) external view returns (ScoreView memory result) {
         (Account memory account, uint256 score) = pool.getAccount(user);
         Valuation memory valuation = account.value();
@@ -83,11 +83,11 @@ contract LendingLens {
         (result.lastBorrowAt, result.lastPaymentAt) = (credit.lastBorrowAt, credit.lastPaymentAt);
     }
 
-    /// @notice Where an asset's price would have to go for a user to be liquidated, all other prices as they are.
+    /// @notice The price of an asset at which a user can be liquidated, with all other prices unchanged.
     /// @param user The user.
     /// @param asset The asset.
-    /// @return price That price in US dollars times 10^8, rounded towards the present one; 0 if there is none.
-    /// @return side From which side the price would reach it.
+    /// @return price The price in US dollars times 10^8, rounded towards the current one; 0 if there is none.
+    /// @return side Whether liquidation happens below or above that price.
     function getLiquidationPrice(address user, address asset)
         external
         view
@@ -100,13 +100,13 @@ contract LendingLens {
         }
     }
 
-    /// @notice What a liquidation in this block would move; nothing if the borrower cannot be liquidated.
+    /// @notice The amounts of a liquidation in this block; zero if the borrower cannot be liquidated.
     /// @param borrower The borrower.
     /// @param debtAsset The asset to repay.
     /// @param collateralAsset The asset to receive.
-    /// @param amount How much to repay at most.
-    /// @return repaid What would be repaid.
-    /// @return received What the liquidator would receive.
+    /// @param amount The maximum amount to repay.
+    /// @return repaid The amount that would be repaid.
+    /// @return received The amount that the liquidator would receive.
     function quoteLiquidation(address borrower, address debtAsset, address collateralAsset, uint256 amount)
         external
         view
@@ -128,7 +128,7 @@ contract LendingLens {
 
     /// @notice One asset of the pool.
     /// @param asset The asset.
-    /// @return result What there is to know about it.
+    /// @return result The asset's state and parameters.
     function getPool(address asset) public view returns (PoolView memory result) {
         ReserveView memory reserve = pool.getReserve(asset);
         ReserveState memory state = reserve.state;
@@ -166,8 +166,8 @@ contract LendingLens {
         (result.liquidationPrice, result.liquidationSide) = _liquidationPrice(holding, valuation, band);
     }
 
-    /// @dev Solves cover = debt for the price of one asset. Who has more cover than debt in it fears a fall, who has more
-    /// debt than cover in it fears a rise; what the other assets contribute says how far it is.
+    /// @dev Solves cover = debt for the price of one asset. An account with more cover than debt in it is at risk from a
+    /// falling price, one with more debt than cover from a rising price; the other assets determine the distance.
     function _liquidationPrice(Holding memory holding, Valuation memory valuation, uint256 band)
         private
         pure

@@ -25,13 +25,13 @@ contract LendingPool is PoolLiquidation {
     using Portfolio for Account;
     using Portfolio for Holding;
 
-    /// @dev A claim comes in whole units of the index. Where few supply and much is lent the index can grow until a unit is
-    /// worth something, so a deposit is refused if more than dust, and more than a ten-thousandth of it, would be lost.
+    /// @dev A claim is a whole number of index units. With little supply and high utilisation the index can grow until a unit
+    /// has a significant value, so a deposit reverts if more than dust, and more than a ten-thousandth of it, would be lost.
     uint256 private constant MAX_LOSS = 100;
     uint256 private constant MAX_LOSS_SHARE = 10_000;
 
-    /// @param owner_ The account that sets the rules and collects the treasury's income.
-    /// @param oracle_ Where prices come from.
+    /// @param owner_ The account that sets the parameters and collects the treasury's income.
+    /// @param oracle_ The price oracle.
     constructor(address owner_, IPriceOracle oracle_) PoolAdmin(owner_, oracle_) {}
 
     /// @inheritdoc ILendingPool
@@ -114,7 +114,7 @@ contract LendingPool is PoolLiquidation {
     function transferSupply(address asset, address from, address to, uint256 amount) external nonReentrant {
         Reserve storage reserve = _listed(asset);
         if (msg.sender != reserve.pToken) revert NotPToken(msg.sender);
-        // ERC-20 wants a transfer of nothing to succeed; here it has nothing to check and nothing to move.
+        // ERC-20 requires a transfer of zero to succeed; it needs no checks and moves nothing.
         if (amount == 0) return;
         if (reserve.paused) revert AssetPaused(asset);
 

@@ -3,7 +3,7 @@ pragma solidity 0.8.37;
 
 import {AssetParameters, BANDS} from "./PoolTypes.sol";
 
-/// @notice An asset as a user interface shows it. Rates are rays; `borrowRates` and `supplyRate` are per second, the former
+/// @notice An asset, for display. Rates are rays; `borrowRates` and `supplyRate` are per second, the former
 /// by credit band; `price` is in US dollars times 10^8.
 struct PoolView {
     address asset;
@@ -35,7 +35,7 @@ enum LiquidationSide {
     Above
 }
 
-/// @notice A user's part of an asset. Dollars are times 10^8, what is supplied rounded down, what is owed rounded up.
+/// @notice A user's position in an asset. Dollars are times 10^8, with supply rounded down and debt rounded up.
 struct PositionView {
     address asset;
     string symbol;
@@ -54,7 +54,7 @@ struct PositionView {
     LiquidationSide liquidationSide;
 }
 
-/// @notice A user's account. The health factor is the largest number without debt, `dueAt` 0.
+/// @notice A user's account. Without debt the health factor is the largest uint256, and `dueAt` 0.
 struct AccountView {
     uint256 score;
     uint256 band;
@@ -67,7 +67,8 @@ struct AccountView {
     PositionView[] positions;
 }
 
-/// @notice A credit score explained: the points first, then what they come from. Times are Unix seconds, 0 for never.
+/// @notice A credit score with its components: the points, then the history they are based on. Times are Unix seconds, 0
+/// for never.
 struct ScoreView {
     uint256 score;
     uint256 band;

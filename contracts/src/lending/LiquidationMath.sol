@@ -6,7 +6,7 @@ import {Ledger} from "./Ledger.sol";
 import {Holding} from "./PoolTypes.sol";
 import {Portfolio} from "./Portfolio.sol";
 
-/// @notice What a liquidation moves: the debt repaid, the collateral seized, and the treasury's part of the latter.
+/// @notice The amounts of a liquidation: the debt repaid, the collateral seized, and the treasury's share of the latter.
 struct LiquidationTerms {
     uint256 repaid;
     uint256 seized;
@@ -14,27 +14,27 @@ struct LiquidationTerms {
 }
 
 /// @title LiquidationMath
-/// @notice How much of a debt may be liquidated, and for how much collateral.
+/// @notice The part of a debt that can be liquidated, and the collateral seized for it.
 library LiquidationMath {
     using Ledger for Holding;
     using Portfolio for Holding;
 
     uint256 private constant BPS = 10_000;
 
-    /// @dev Half of a debt at a time gives a borrower in passing trouble a second chance. Deep trouble, or a position not
-    /// worth two transactions, goes at once.
+    /// @dev Only half of a debt can be liquidated at a time, so that a borrower can recover. A position far below the
+    /// threshold, or too small for two transactions, can be liquidated completely.
     uint256 private constant CLOSE_FACTOR = 2;
     uint256 private constant FULL_CLOSE_BELOW_BPS = 9_500;
     uint256 private constant FULL_CLOSE_BELOW_USD = 2_000e8;
 
-    /// @dev The treasury's part of the bonus: one in ten.
+    /// @dev The treasury's share of the bonus: a tenth.
     uint256 private constant TREASURY_SHARE = 10;
 
     /// @notice The terms on which a borrower's debt can be liquidated.
-    /// @param owed The borrower's part of the asset to repay; something is owed.
-    /// @param collateral The borrower's part of the asset to seize; something is supplied.
+    /// @param owed The borrower's position in the asset to repay, with a debt.
+    /// @param collateral The borrower's position in the asset to seize, with a supply.
     /// @param band The borrower's credit band.
-    /// @param amount How much the liquidator offers to repay.
+    /// @param amount The amount that the liquidator offers to repay.
     /// @param healthFactorBps The borrower's health factor.
     /// @return terms The terms.
     function quote(
@@ -66,9 +66,9 @@ library LiquidationMath {
         terms.fee = Math.ceilDiv(bonus, TREASURY_SHARE);
     }
 
-    /// @notice How much of a debt may be repaid in one liquidation.
-    /// @param owed The borrower's part of the asset to repay.
-    /// @param collateral The borrower's part of the asset to seize.
+    /// @notice The maximum debt repaid in one liquidation.
+    /// @param owed The borrower's position in the asset to repay.
+    /// @param collateral The borrower's position in the asset to seize.
     /// @param band The borrower's credit band.
     /// @param healthFactorBps The borrower's health factor.
     /// @return The amount.

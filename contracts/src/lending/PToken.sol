@@ -8,9 +8,9 @@ import {ILendingPool} from "./ILendingPool.sol";
 import {IPToken} from "./IPToken.sol";
 
 /// @title PToken
-/// @notice The receipt for what was supplied of one asset. A balance is the claim itself, in units of the asset, and grows
-/// as interest comes in. The pool keeps the balances, where its health checks read them cheaply; this contract is their
-/// ERC-20 face and keeps nothing but allowances.
+/// @notice The receipt token of one supplied asset. A balance is the claim in units of the asset, and grows with interest.
+/// The pool stores the balances, where its health checks read them cheaply; this contract is their ERC-20 interface and
+/// stores allowances only.
 contract PToken is ERC20Permit, IPToken {
     ILendingPool private immutable _pool;
 
@@ -22,8 +22,8 @@ contract PToken is ERC20Permit, IPToken {
     /// @notice Only the pool may do this.
     error NotPool(address caller);
 
-    /// @param pool_ The pool that keeps the balances.
-    /// @param asset_ The asset that is supplied; its name, symbol and decimals are taken over.
+    /// @param pool_ The pool that stores the balances.
+    /// @param asset_ The supplied asset, from which name, symbol and decimals are derived.
     constructor(ILendingPool pool_, IERC20Metadata asset_)
         ERC20(string.concat("Pool ", asset_.name()), string.concat("p", asset_.symbol()))
         ERC20Permit(string.concat("Pool ", asset_.name()))
@@ -49,17 +49,17 @@ contract PToken is ERC20Permit, IPToken {
         return _decimals;
     }
 
-    /// @notice Everything that is supplied, with interest up to now.
+    /// @notice The total supply, with interest up to now.
     function totalSupply() public view override returns (uint256) {
         return _pool.totalSupplied(asset);
     }
 
-    /// @notice What `account` may claim, with interest up to now.
+    /// @notice The claim of `account`, with interest up to now.
     function balanceOf(address account) public view override returns (uint256) {
         return _pool.suppliedBy(asset, account);
     }
 
-    /// @dev Only transfers come here: creation and destruction happen in the pool.
+    /// @dev Called for transfers only: the pool mints and burns.
     function _update(address from, address to, uint256 amount) internal override {
         _pool.transferSupply(asset, from, to, amount);
         emit Transfer(from, to, amount);

@@ -13,9 +13,9 @@ import {AssetParameters, BANDS, Reserve, ReserveState} from "./PoolTypes.sol";
 import {Ray} from "./Ray.sol";
 
 /// @title PoolAdmin
-/// @notice What the pool's owner does: choose assets, their parameters and limits, stop operations, collect income.
+/// @notice The functions of the pool's owner: add assets, set parameters and caps, pause operations, collect income.
 abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransient {
-    /// @dev As many as one account can hold and still be liquidated within the gas of one transaction.
+    /// @dev The number that one account can hold and still be liquidated within the gas of one transaction.
     uint256 private constant MAX_ASSETS = 64;
     uint256 private constant BPS = 10_000;
 
@@ -24,12 +24,12 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
         emit OracleChanged(address(0), address(oracle_));
     }
 
-    /// @notice Lets an asset be supplied and borrowed.
-    /// @param asset The asset; it has at most 18 decimals.
+    /// @notice Adds an asset that can be supplied and borrowed.
+    /// @param asset The asset, with at most 18 decimals.
     /// @param pToken Its receipt token, which names this pool and the asset.
     /// @param parameters Its rates and ratios.
-    /// @param supplyCap How much may be supplied; 0 for any amount.
-    /// @param borrowCap How much may be lent; 0 for any amount.
+    /// @param supplyCap The maximum supply; 0 for no limit.
+    /// @param borrowCap The maximum debt; 0 for no limit.
     function addAsset(
         address asset,
         address pToken,
@@ -60,7 +60,7 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
         _storeState(asset, state);
     }
 
-    /// @notice Changes an asset's rates and ratios. Interest up to now is charged at the old rates.
+    /// @notice Changes an asset's rates and ratios. Interest up to now accrues at the old rates.
     /// @param asset The asset.
     /// @param parameters Its new parameters.
     function setParameters(address asset, AssetParameters calldata parameters) external onlyOwner {
@@ -69,24 +69,24 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
         _setParameters(asset, reserve, parameters);
     }
 
-    /// @notice Changes an asset's limits.
+    /// @notice Changes an asset's caps.
     /// @param asset The asset.
-    /// @param supplyCap How much may be supplied; 0 for any amount.
-    /// @param borrowCap How much may be lent; 0 for any amount.
+    /// @param supplyCap The maximum supply; 0 for no limit.
+    /// @param borrowCap The maximum debt; 0 for no limit.
     function setCaps(address asset, uint128 supplyCap, uint128 borrowCap) external onlyOwner {
         _setCaps(asset, _listed(asset), supplyCap, borrowCap);
     }
 
-    /// @notice Stops operations on an asset, or lets them go on. Repayment always goes on.
+    /// @notice Pauses or resumes operations on an asset. Repayment is always possible.
     /// @param asset The asset.
-    /// @param paused Whether operations stop.
+    /// @param paused Whether operations are paused.
     function setPaused(address asset, bool paused) external onlyOwner {
         _listed(asset).paused = paused;
         emit PausedChanged(asset, paused);
     }
 
-    /// @notice Takes prices from another oracle.
-    /// @param newOracle That oracle.
+    /// @notice Replaces the price oracle.
+    /// @param newOracle The new oracle.
     function setOracle(IPriceOracle newOracle) external onlyOwner {
         if (address(newOracle).code.length == 0) revert NotAContract(address(newOracle));
         emit OracleChanged(address(_oracle), address(newOracle));
@@ -95,7 +95,7 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
 
     /// @notice Collects the treasury's income.
     /// @param asset The asset.
-    /// @param amount How much; more than there is means all of it.
+    /// @param amount The amount; a larger one than available means all of it.
     /// @param to The account that receives it.
     function collectTreasury(address asset, uint256 amount, address to) external onlyOwner nonReentrant {
         ReserveState memory state = _load(_listed(asset));

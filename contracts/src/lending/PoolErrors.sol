@@ -2,29 +2,29 @@
 pragma solidity 0.8.37;
 
 /// @title PoolErrors
-/// @notice Why a lending pool refuses. Dollars are times 10^8.
+/// @notice The lending pool's errors. Dollars are times 10^8.
 interface PoolErrors {
     /// @notice The amount is zero.
     error ZeroAmount();
     /// @notice Too much of the amount, or all of it, would be lost to rounding.
     error AmountTooSmall();
-    /// @notice The pool does not know the asset.
+    /// @notice The asset is unknown to the pool.
     error UnsupportedAsset(address asset);
-    /// @notice Operations on the asset are stopped.
+    /// @notice Operations on the asset are paused.
     error AssetPaused(address asset);
-    /// @notice The price of an asset in the account is missing or too old to act on.
+    /// @notice The price of an asset in the account is missing or stale.
     error StalePrice(address asset);
-    /// @notice The pool has less of the asset in cash than needed.
+    /// @notice The pool's liquidity is below the required amount.
     error InsufficientLiquidity(uint256 needed, uint256 available);
-    /// @notice The account would owe more than it may.
+    /// @notice The debt would exceed the account's borrowing power.
     error BorrowingPowerExceeded(uint256 debtUsd, uint256 borrowingPowerUsd);
-    /// @notice More would be supplied than the asset's limit.
+    /// @notice The supply would exceed the asset's cap.
     error SupplyCapExceeded(uint256 supplied, uint256 cap);
-    /// @notice More would be lent than the asset's limit.
+    /// @notice The debt would exceed the asset's cap.
     error BorrowCapExceeded(uint256 borrowed, uint256 cap);
-    /// @notice The user supplied none of the asset.
+    /// @notice The user has no supply of the asset.
     error NothingSupplied(address asset, address user);
-    /// @notice The user owes none of the asset.
+    /// @notice The user has no debt in the asset.
     error NothingOwed(address asset, address user);
     /// @notice The collateral covers the debt.
     error NotLiquidatable(uint256 healthFactorBps);
@@ -32,13 +32,13 @@ interface PoolErrors {
     error NotPToken(address caller);
     /// @notice The address has no code.
     error NotAContract(address account);
-    /// @notice The asset is known already.
+    /// @notice The asset was already added.
     error AlreadyAdded(address asset);
     /// @notice The receipt token belongs to another pool or asset.
     error WrongPToken(address pToken);
     /// @notice More than 18 decimals would not fit 256-bit arithmetic.
     error UnsupportedDecimals(uint8 decimals);
-    /// @notice There is no room for another asset.
+    /// @notice The pool has the maximum number of assets.
     error TooManyAssets();
     /// @notice The parameters contradict each other.
     error InvalidParameters();

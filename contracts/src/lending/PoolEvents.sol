@@ -4,18 +4,18 @@ pragma solidity 0.8.37;
 import {AssetParameters, Credit, ReserveState} from "./PoolTypes.sol";
 
 /// @title PoolEvents
-/// @notice What happens in a lending pool. Each operation reports itself, and then the new state of everything it touched,
-/// so that an indexer needs no arithmetic of its own.
+/// @notice The lending pool's events. Each operation emits its own event, and then the new state of everything that it
+/// changed, so that an indexer needs no arithmetic.
 interface PoolEvents {
     /// @notice A user supplied an asset.
     event Deposit(address indexed asset, address indexed user, uint256 amount);
-    /// @notice A user took back what was supplied.
+    /// @notice A user withdrew supply.
     event Withdraw(address indexed asset, address indexed user, uint256 amount);
     /// @notice A user borrowed.
     event Borrow(address indexed asset, address indexed user, uint256 amount);
-    /// @notice A user paid back.
+    /// @notice A user repaid debt.
     event Repay(address indexed asset, address indexed user, uint256 amount);
-    /// @notice A claim went from one user to another; `scaledAmount` is the same in index units.
+    /// @notice A claim was transferred; `scaledAmount` is the amount in index units.
     event SupplyTransferred(
         address indexed asset, address indexed from, address indexed to, uint256 amount, uint256 scaledAmount
     );
@@ -31,7 +31,7 @@ interface PoolEvents {
         uint256 fee,
         bool inKind
     );
-    /// @notice A debt without collateral was given up; the treasury bore `fromTreasury` of it.
+    /// @notice A debt without collateral was written off; the treasury covered `fromTreasury` of it.
     event DebtWrittenOff(address indexed asset, address indexed user, uint256 amount, uint256 fromTreasury);
 
     /// @notice An asset's state after an operation, with interest up to now.
@@ -43,15 +43,15 @@ interface PoolEvents {
     /// @notice A user's credit after an operation, and the score it makes together with what the user has and owes.
     event CreditUpdated(address indexed user, uint256 score, Credit credit);
 
-    /// @notice An asset can be supplied and borrowed from now on.
+    /// @notice An asset was added.
     event AssetAdded(address indexed asset, address indexed pToken, uint256 id, uint256 decimals);
     /// @notice An asset's rates or ratios have changed.
     event ParametersChanged(address indexed asset, AssetParameters parameters);
-    /// @notice An asset's limits have changed; 0 means none.
+    /// @notice An asset's caps have changed; 0 means no limit.
     event CapsChanged(address indexed asset, uint256 supplyCap, uint256 borrowCap);
-    /// @notice Operations on an asset other than repayment stopped or go on.
+    /// @notice Operations on an asset other than repayment were paused or resumed.
     event PausedChanged(address indexed asset, bool paused);
-    /// @notice Prices come from another oracle now.
+    /// @notice The price oracle was replaced.
     event OracleChanged(address indexed previousOracle, address indexed newOracle);
     /// @notice The owner collected the treasury's income.
     event TreasuryCollected(address indexed asset, address indexed receiver, uint256 amount);

@@ -12,8 +12,7 @@ import {Account, Holding, Reserve, Valuation} from "./PoolTypes.sol";
 import {Portfolio} from "./Portfolio.sol";
 
 /// @title PoolLiquidation
-/// @notice What happens when collateral no longer covers a debt: somebody else repays it for the collateral, and what
-/// nothing covers any more is given up.
+/// @notice Liquidation of debts that collateral no longer covers, and the write-off of debts without collateral.
 abstract contract PoolLiquidation is PoolAdmin {
     using Ledger for Holding;
     using Portfolio for Account;
@@ -60,15 +59,15 @@ abstract contract PoolLiquidation is PoolAdmin {
         _close(account);
     }
 
-    /// @dev Credits a claim that another account gave up. That account is closed, so this one opens on what it left.
+    /// @dev Credits a claim that another account transferred. That account is already closed, so its changes are in storage.
     function _receive(address user, address asset, uint256 scaled) internal {
         (Account memory account,) = _openFor(user, asset);
         account.find(asset).giveSupply(scaled);
         _close(account);
     }
 
-    /// @dev No account may act on a price that nobody vouches for, not even of an asset that the action does not touch: the
-    /// whole account decides what it may do.
+    /// @dev No account may act on a stale price, even of an asset that the action does not touch: the whole account
+    /// determines what it may do.
     function _requireFresh(Account memory account) internal pure {
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             if (!account.holdings[i].fresh) revert StalePrice(account.holdings[i].asset);
@@ -89,7 +88,7 @@ abstract contract PoolLiquidation is PoolAdmin {
         if (reserve.paused) revert AssetPaused(asset);
     }
 
-    /// @dev Checks that the account may be liquidated and does so in memory.
+    /// @dev Checks that the account can be liquidated, and liquidates it in memory.
     function _settle(Account memory account, address debtAsset, address collateralAsset, uint256 amount, bool inKind)
         private
         pure

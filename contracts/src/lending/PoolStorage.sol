@@ -21,8 +21,8 @@ import {
 import {Portfolio} from "./Portfolio.sol";
 
 /// @title PoolStorage
-/// @notice Where a pool's state lives, and the only two ways through which an operation touches it: it opens a user's
-/// account into memory, works on that, and closes it again. Reading, arithmetic and writing never mix.
+/// @notice A pool's storage. An operation accesses it in two steps only: it opens a user's account into memory, and closes
+/// it again after working on it. Reading, arithmetic and writing never mix.
 abstract contract PoolStorage is ILendingPool {
     using SafeCast for uint256;
     using Portfolio for Account;
@@ -34,18 +34,18 @@ abstract contract PoolStorage is ILendingPool {
     mapping(address user => Credit) internal _credits;
     mapping(address user => mapping(uint256 assetId => Position)) internal _positions;
 
-    /// @dev Opens a user's account: interest up to now, the credit history up to now, and the band that the score deserves.
+    /// @dev Opens a user's account: interest and credit history up to now, and the band of the resulting score.
     function _open(address user) internal view returns (Account memory account, uint256 score) {
         return _openWith(user, 0);
     }
 
-    /// @dev The same, with room for one more asset in which the user may have nothing yet.
+    /// @dev The same, with room for one more asset, in which the user may have no position yet.
     function _openFor(address user, address asset) internal view returns (Account memory account, uint256 score) {
         return _openWith(user, 1 << _reserves[asset].id);
     }
 
-    /// @dev Closes an account: the state from which the next checkpoint counts, the band that the new score deserves, and
-    /// everything that changed goes to storage and into events.
+    /// @dev Closes an account: records the state for the next checkpoint and the band of the new score, writes all changes to
+    /// storage and emits their events.
     function _close(Account memory account) internal {
         Valuation memory valuation = account.value();
         CreditHistory.settle(
@@ -89,7 +89,7 @@ abstract contract PoolStorage is ILendingPool {
         emit ReserveUpdated(asset, state);
     }
 
-    /// @dev The one place that turns an account into a score.
+    /// @dev The only place that computes the score of an account.
     function _score(Account memory account, Valuation memory valuation) internal view virtual returns (uint256) {
         return CreditScore.explain(
             account.credit, valuation.suppliedUsd, valuation.debtUsd, valuation.healthFactorBps(), block.timestamp

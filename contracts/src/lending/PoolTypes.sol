@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @dev How many credit bands there are. Band 0 is where everybody starts and pays the most.
+/// @dev The number of credit bands. Every account starts in band 0, which pays the highest rate.
 uint256 constant BANDS = 5;
 
-/// @notice How an asset earns and how much may be borrowed against it, all in basis points.
+/// @notice The rates and ratios of an asset, all in basis points.
 struct AssetParameters {
     // The borrow rate: base, slope up to the kink, slope above it, the kink's utilisation.
     uint16 baseRateBps;
@@ -13,10 +13,10 @@ struct AssetParameters {
     uint16 kinkBps;
     // The treasury's share of the interest.
     uint16 reserveFactorBps;
-    // What may be borrowed against a dollar of it, at the lowest and at the highest credit score.
+    // The loan-to-value ratio at the lowest and at the highest credit score.
     uint16 minLtvBps;
     uint16 maxLtvBps;
-    // Where it stops covering debt, and what a liquidator is paid on top.
+    // The liquidation threshold, and the liquidator's bonus.
     uint16 liquidationThresholdBps;
     uint16 liquidationBonusBps;
 }
@@ -45,7 +45,7 @@ struct Reserve {
     Band[BANDS] bands;
 }
 
-/// @notice The moving part of an asset, in memory, with interest up to now.
+/// @notice The variable state of an asset, in memory, with interest up to now.
 struct ReserveState {
     uint256 cash;
     uint256 treasury;
@@ -56,7 +56,7 @@ struct ReserveState {
     uint256[BANDS] scaledDebts;
 }
 
-/// @notice What one user has in one asset, as stored. The debt is in units of the user's credit band.
+/// @notice A user's position in an asset, as stored. The debt is in units of the user's credit band.
 struct Position {
     uint128 scaledSupply;
     uint128 scaledDebt;
@@ -65,7 +65,7 @@ struct Position {
 /// @notice A user's credit history. Times are Unix seconds, 0 where something never happened.
 struct Credit {
     uint40 checkpointAt;
-    // Seconds with enough supplied, and with a debt that was amply covered.
+    // Seconds with sufficient supply, and with a healthy debt.
     uint40 depositSeconds;
     uint40 healthySeconds;
     // Points lost to late terms and liquidations, as of `penaltyAt`.
@@ -75,7 +75,7 @@ struct Credit {
     uint16 penalty;
     uint8 onTimePayments;
     uint8 band;
-    // Which seconds count since the checkpoint, and whether the current term is already known to be late.
+    // Which seconds count since the checkpoint, and whether the current term is already recorded as late.
     bool depositing;
     bool healthy;
     bool late;
@@ -86,7 +86,7 @@ struct Credit {
     uint64 held;
 }
 
-/// @notice One asset in a user's account: the asset's own state, its price, and the user's part of it.
+/// @notice One asset in a user's account: the asset's state, its price, and the user's position.
 struct Holding {
     address asset;
     uint256 id;
@@ -100,17 +100,17 @@ struct Holding {
     ReserveState state;
 }
 
-/// @notice A user's account, in memory, as a transaction of this block starts with it.
+/// @notice A user's account, in memory, with the state that a transaction in this block starts from.
 struct Account {
     address user;
     Credit credit;
     Holding[] holdings;
 }
 
-/// @notice What an account is worth, in US dollars times 10^8: assets rounded down, debts rounded up.
+/// @notice The value of an account, in US dollars times 10^8: assets rounded down, debts rounded up.
 struct Valuation {
     uint256 suppliedUsd;
     uint256 debtUsd;
-    // The debt that the collateral still covers before it may be liquidated.
+    // The maximum debt that the collateral covers before the account can be liquidated.
     uint256 coverUsd;
 }

@@ -7,8 +7,8 @@ import {Ledger} from "./Ledger.sol";
 import {Account, AssetParameters, Holding, Valuation} from "./PoolTypes.sol";
 
 /// @title Portfolio
-/// @notice What an account is worth and what it may borrow. Dollars have 8 decimals; every asset is rounded down and every
-/// debt up on its own, so the sums are what a user can check line by line.
+/// @notice The value and the borrowing power of an account. Dollars have 8 decimals; each asset is rounded down and each
+/// debt up separately, so that a user can verify the sums line by line.
 library Portfolio {
     using Ledger for Holding;
 
@@ -25,7 +25,7 @@ library Portfolio {
         }
     }
 
-    /// @notice What an account may owe at most, for a given score.
+    /// @notice The borrowing power of an account at a given score.
     function borrowingPower(Account memory account, uint256 score) internal pure returns (uint256 power) {
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             Holding memory holding = account.holdings[i];
@@ -33,28 +33,28 @@ library Portfolio {
         }
     }
 
-    /// @notice How far the collateral covers the debt, in basis points; the largest number without debt.
+    /// @notice The health factor in basis points; the largest uint256 without debt.
     function healthFactorBps(Valuation memory valuation) internal pure returns (uint256) {
         if (valuation.debtUsd == 0) return type(uint256).max;
         return (valuation.coverUsd * BPS_DENOMINATOR) / valuation.debtUsd;
     }
 
-    /// @notice What a user supplied of an asset, in US dollars, rounded down.
+    /// @notice The value of a user's supply of an asset in US dollars, rounded down.
     function suppliedUsd(Holding memory holding) internal pure returns (uint256) {
         return (holding.supplied() * holding.price) / holding.unit;
     }
 
-    /// @notice What a user owes of an asset, in US dollars, rounded up.
+    /// @notice The value of a user's debt in an asset in US dollars, rounded up.
     function debtUsd(Holding memory holding, uint256 band) internal pure returns (uint256) {
         return Math.ceilDiv(holding.debt(band) * holding.price, holding.unit);
     }
 
-    /// @notice How much may be borrowed against an asset at a given score.
+    /// @notice The loan-to-value ratio of an asset at a given score.
     function loanToValueBps(AssetParameters memory parameters, uint256 score) internal pure returns (uint256) {
         return CreditScore.loanToValueBps(parameters.minLtvBps, parameters.maxLtvBps, score);
     }
 
-    /// @notice The account's part of an asset; an empty one if it has none.
+    /// @notice The account's position in an asset; an empty one if it has none.
     function find(Account memory account, address asset) internal pure returns (Holding memory none) {
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             if (account.holdings[i].asset == asset) return account.holdings[i];

@@ -14,17 +14,17 @@ library RateModel {
     uint256 private constant BPS_DENOMINATOR = 10_000;
     uint256 private constant RAY_PER_BPS = 1e23;
 
-    /// @notice The share of an asset that is lent out.
-    /// @param cash What is there.
-    /// @param debt What is owed.
-    /// @return The share, as a ray; 0 if nothing is owed.
+    /// @notice The utilisation of an asset.
+    /// @param cash The available liquidity.
+    /// @param debt The total debt.
+    /// @return The utilisation in ray; 0 without debt.
     function utilisation(uint256 cash, uint256 debt) internal pure returns (uint256) {
         return debt == 0 ? 0 : Math.mulDiv(debt, Ray.ONE, cash + debt);
     }
 
     /// @notice The yearly rate, before any discount.
     /// @param parameters The asset's curve.
-    /// @param utilised The share that is lent out, as a ray.
+    /// @param utilised The utilisation in ray.
     /// @return The rate, as a ray.
     function annualRate(AssetParameters memory parameters, uint256 utilised) internal pure returns (uint256) {
         uint256 base = parameters.baseRateBps * RAY_PER_BPS;
@@ -35,7 +35,7 @@ library RateModel {
         return base + slope1 + (slope2 * (utilised - kink)) / (Ray.ONE - kink);
     }
 
-    /// @notice What a credit band pays each second.
+    /// @notice The rate per second of a credit band.
     /// @param annual The yearly rate, as a ray.
     /// @param band The credit band.
     /// @return The rate, as a ray.

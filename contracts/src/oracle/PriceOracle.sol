@@ -5,15 +5,15 @@ import {Ownable, Ownable2Step} from "@openzeppelin/contracts/access/Ownable2Step
 import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
 
 /// @title PriceOracle
-/// @notice Prices in US dollars times 10^8 per whole token, pushed by one updater and bounded by the owner's rules.
+/// @notice Prices in US dollars times 10^8 per whole token, pushed by one updater within the owner's limits.
 contract PriceOracle is IPriceOracle, Ownable2Step {
-    /// @dev One slot a token, so that a batch of twelve writes twelve slots and no more.
+    /// @dev One slot per token, so that a batch of twelve prices writes only twelve slots.
     struct Feed {
         uint64 price;
         uint40 updatedAt;
     }
 
-    /// @notice A price must be below this. It keeps a product of amount, price and decimals inside 256 bits.
+    /// @notice The exclusive upper limit of a price, which keeps the product of amount, price and decimals within 256 bits.
     uint256 public constant PRICE_LIMIT = 2 ** 63;
 
     uint256 private constant BPS_DENOMINATOR = 10_000;
@@ -21,10 +21,10 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
     /// @notice The account that may push prices.
     address public updater;
 
-    /// @notice How far a single update may move a price, in basis points of the current one.
+    /// @notice The maximum deviation of a single update, in basis points of the current price.
     uint16 public maxMoveBps = 2_500;
 
-    /// @notice How many seconds a price may be acted on.
+    /// @notice The age in seconds beyond which a price is stale.
     uint40 public maxAge = 600;
 
     address[] private _tokens;
@@ -34,9 +34,9 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
     event PriceUpdated(address indexed token, uint256 price, uint256 timestamp);
     /// @notice A proposed price was skipped: zero, too large, or too far from the current one.
     event PriceRejected(address indexed token, uint256 current, uint256 proposed);
-    /// @notice Another account may push prices now.
+    /// @notice The updater was replaced.
     event UpdaterChanged(address indexed previousUpdater, address indexed newUpdater);
-    /// @notice The largest move of a single update has changed.
+    /// @notice The maximum deviation of a single update has changed.
     event MaxMoveChanged(uint256 previousBps, uint256 newBps);
     /// @notice The age beyond which a price is stale has changed.
     event MaxAgeChanged(uint256 previousSeconds, uint256 newSeconds);
@@ -47,20 +47,20 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
     error LengthMismatch(uint256 tokens, uint256 prices);
     /// @notice The owner set a price that is zero or too large.
     error InvalidPrice(uint256 price);
-    /// @notice A largest move of nothing would freeze every price.
+    /// @notice A maximum deviation of zero would freeze every price.
     error InvalidMaxMove();
-    /// @notice A largest age of nothing would make every price stale.
+    /// @notice A maximum age of zero would make every price stale.
     error InvalidMaxAge();
 
-    /// @param owner_ The account that sets the rules and may override a price.
+    /// @param owner_ The account that sets the limits and may override a price.
     /// @param updater_ The account that pushes prices.
     constructor(address owner_, address updater_) Ownable(owner_) {
         updater = updater_;
         emit UpdaterChanged(address(0), updater_);
     }
 
-    /// @notice Pushes a batch of prices. A price that breaks a rule is skipped and reported, never the whole batch: one
-    /// broken feed must not stop the other eleven.
+    /// @notice Pushes a batch of prices. An invalid price is skipped with an event instead of rejecting the whole batch: one
+    /// broken feed must not stop the others.
     /// @param tokens The tokens.
     /// @param prices Their prices, in the same order.
     function updatePrices(address[] calldata tokens, uint256[] calldata prices) external {
@@ -74,7 +74,7 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
         }
     }
 
-    /// @notice Sets a price whatever the current one is, for the day a market really does move that far.
+    /// @notice Sets a price without the deviation limit, for real market moves that exceed it.
     /// @param token The token.
     /// @param price Its price.
     function setPrice(address token, uint256 price) external onlyOwner {
@@ -82,14 +82,14 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
         _record(token, _feeds[token].price, price);
     }
 
-    /// @notice Lets another account push prices.
-    /// @param newUpdater That account; the zero address stops updates.
+    /// @notice Replaces the updater.
+    /// @param newUpdater The new updater; the zero address disables updates.
     function setUpdater(address newUpdater) external onlyOwner {
         emit UpdaterChanged(updater, newUpdater);
         updater = newUpdater;
     }
 
-    /// @notice Sets how far a single update may move a price.
+    /// @notice Sets the maximum deviation of a single update.
     /// @param newBps Basis points of the current price.
     function setMaxMoveBps(uint16 newBps) external onlyOwner {
         if (newBps == 0) revert InvalidMaxMove();
@@ -97,7 +97,7 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
         maxMoveBps = newBps;
     }
 
-    /// @notice Sets how long a price may be acted on.
+    /// @notice Sets the age beyond which a price is stale.
     /// @param newSeconds Seconds.
     function setMaxAge(uint40 newSeconds) external onlyOwner {
         if (newSeconds == 0) revert InvalidMaxAge();
@@ -113,7 +113,7 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
 
     /// @notice The last price of a token.
     /// @param token The token.
-    /// @return price Its price; 0 if there never was one.
+    /// @return price The price; 0 if there never was one.
     /// @return updatedAt When it was set, in Unix seconds.
     function getPrice(address token) external view returns (uint256 price, uint256 updatedAt) {
         Feed memory feed = _feeds[token];
@@ -137,7 +137,7 @@ contract PriceOracle is IPriceOracle, Ownable2Step {
         }
     }
 
-    /// @notice Every token that ever had a price, in order of the first.
+    /// @notice All tokens that ever had a price, in the order of their first one.
     /// @return The tokens.
     function getTokens() external view returns (address[] memory) {
         return _tokens;

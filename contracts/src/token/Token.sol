@@ -12,7 +12,7 @@ contract Token is ERC20Permit, Ownable2Step {
 
     /// @param name_ The token's name, which is also its EIP-712 signing domain.
     /// @param symbol_ The token's symbol.
-    /// @param decimals_ How many decimals one whole token has.
+    /// @param decimals_ The number of decimals.
     /// @param owner_ The account that may mint.
     constructor(string memory name_, string memory symbol_, uint8 decimals_, address owner_)
         ERC20(name_, symbol_)
@@ -24,7 +24,7 @@ contract Token is ERC20Permit, Ownable2Step {
 
     /// @notice Creates `amount` new tokens for `to`.
     /// @param to The account that receives them.
-    /// @param amount How many, in the smallest unit.
+    /// @param amount The amount, in the smallest unit.
     function mint(address to, uint256 amount) external onlyOwner {
         _mint(to, amount);
     }

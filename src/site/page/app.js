@@ -1,4 +1,4 @@
-// The frame around the views: navigation, search, the account that acts, the state of the connection.
+// The frame around the views: navigation, search, the active account and the connection status.
 
 import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
 import { count, shorten } from './lib/format.js';
@@ -7,7 +7,7 @@ import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
 import { wallets } from './lib/wallet.js';
 
-/** Path, module, and what the navigation calls it; `needs` says when it makes sense. */
+/** Routes: path, module and navigation label; `needs` is the condition under which a view is available. */
 const VIEWS = [
   { path: '', file: 'network', name: 'Network' },
   { path: 'explorer', file: 'explorer', name: 'Explorer' },
@@ -26,7 +26,7 @@ const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 let leaving = new AbortController();
 
-/** What the address bar says: `#/block/7?x=y`. */
+/** The route in the address bar, such as `#/block/7?x=y`. */
 function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/').map(decodeURIComponent);
@@ -42,11 +42,11 @@ async function show({ focus }) {
   try {
     const { name, rest, query } = route();
     view = VIEWS.find((one) => one.path === name);
-    if (!view || (view.needs && !view.needs())) throw new Error(`there is no page ${name} here`);
+    if (!view || (view.needs && !view.needs())) throw new Error(`unknown page: ${name}`);
     const { default: make } = await import(`./views/${view.file}.js`);
     content = await make({ signal, rest, query });
   } catch (error) {
-    content = h('div', heading('This page could not be shown'), failure(error));
+    content = h('div', heading('Page could not be loaded'), failure(error));
   }
   if (signal.aborted) return;
   replace(main, content);
@@ -84,10 +84,10 @@ function drawAccounts() {
   const groups = [!current && h('option', { value: '', selected: true, disabled: true }, 'No account')];
   if (held.length) {
     const options = held.map((address, at) => option('node', address, `Account ${at} · ${shorten(address, 6, 4)}`));
-    groups.push(h('optgroup', { label: 'Keys that the node holds' }, options));
+    groups.push(h('optgroup', { label: 'Node accounts' }, options));
   }
   if (impersonated.length) {
-    const options = impersonated.map((address) => option('node', address, `As ${shorten(address, 6, 4)}`));
+    const options = impersonated.map((address) => option('node', address, shorten(address, 6, 4)));
     groups.push(h('optgroup', { label: 'Impersonated' }, options));
   }
   for (const [via, { name }] of injected) {
@@ -97,7 +97,7 @@ function drawAccounts() {
       : h('option', { value: `${via}/` }, `Connect ${name}…`);
     groups.push(h('optgroup', { label: name }, options));
   }
-  if (!held.length && !injected.size) groups.push(h('option', { value: '', disabled: true }, 'No wallet in this browser'));
+  if (!held.length && !injected.size) groups.push(h('option', { value: '', disabled: true }, 'No browser wallet found'));
   replace(select, groups);
 }
 
@@ -107,7 +107,7 @@ async function chooseAccount(event) {
     if (via === 'node') wallets.useHeld(address);
     else await wallets.connect(via);
   } catch (error) {
-    toast(error.message ?? 'The wallet refused', 'error');
+    toast(error.message ?? 'The wallet rejected the request', 'error');
     drawAccounts();
   }
 }
@@ -151,12 +151,12 @@ function listen() {
   node.addEventListener('restart', async () => {
     prices.forget();
     await learn();
-    toast('The node started anew: this is another chain than before');
+    toast('The node was restarted with a new chain');
     await show({ focus: false });
   });
 }
 
-/** What the page has to know before it can show anything. */
+/** Loads what every view depends on. */
 async function learn() {
   const [, , development] = await Promise.all([load(), wallets.refresh(), node.has('evm_mine')]);
   network.development = development;
@@ -170,7 +170,7 @@ async function begin() {
       await learn();
       break;
     } catch (error) {
-      replace(main, failure(new Error(`${error.message}. Trying again…`)));
+      replace(main, failure(new Error(`${error.message}. Retrying…`)));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

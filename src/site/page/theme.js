@@ -1,10 +1,10 @@
-// Before anything is painted: the colours that were chosen here before. Without a choice the system's hold.
+// Applies the saved theme before the first paint. Without one the system's preference holds.
 {
   let chosen = null;
   try {
     chosen = localStorage.getItem('tetrad.theme');
   } catch {
-    // Storage may be switched off.
+    // Storage may be disabled.
   }
   if (chosen === 'light' || chosen === 'dark') document.documentElement.dataset.theme = chosen;
 }

@@ -1,5 +1,5 @@
 #!/usr/bin/env node
-// The command line of solc as far as Forge uses it, over the compiler that npm installed.
+// The part of solc's command line that Forge uses, on top of the compiler from npm.
 import { readFileSync } from 'node:fs';
 import solc from 'solc';
 

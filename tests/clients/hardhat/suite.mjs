@@ -1,4 +1,4 @@
-// What a project's tests do, run by Hardhat against the node as its network.
+// The tests of a typical project, run by Hardhat with the node as its network.
 import assert from 'node:assert/strict';
 import { artifacts, network } from 'hardhat';
 import { encodeDeployData, decodeErrorResult, encodeFunctionData, decodeFunctionResult, toHex } from 'viem';

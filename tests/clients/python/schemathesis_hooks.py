@@ -1,4 +1,4 @@
-"""Texts with checksums, which no pattern describes."""
+"""Formats with checksums, which a pattern cannot describe."""
 
 import schemathesis
 from hypothesis import strategies as st

@@ -1,6 +1,6 @@
 """web3.py 7 against a node: connect, send, deploy, call, events, errors, signing, time, the network's contracts.
 
-Run with the URL of JSON-RPC, that of its WebSocket, the REST base and the path of the compiled test contract.
+Arguments: the URLs of JSON-RPC over HTTP and over WebSocket, the REST base, and the path of the compiled test contract.
 """
 
 import asyncio

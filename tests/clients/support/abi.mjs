@@ -1,4 +1,4 @@
-// What a dapp knows of the network's contracts.
+// ABIs of the network's contracts, as far as a dapp needs them.
 export const token = [
     'function approve(address spender, uint256 amount) returns (bool)',
     'function balanceOf(address account) view returns (uint256)',

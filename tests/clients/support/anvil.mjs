@@ -1,4 +1,4 @@
-// anvil, as the other side of what both understand.
+// Starts anvil, for comparison and forks.
 import { spawn } from 'node:child_process';
 import { tool } from './tool.mjs';
 
@@ -8,7 +8,7 @@ export async function startAnvil(...args) {
     const rpc = await new Promise((resolve, reject) => {
         let text = '';
         child.once('error', reject);
-        ended.then(() => reject(new Error(`anvil ended: ${text}`)));
+        ended.then(() => reject(new Error(`anvil exited: ${text}`)));
         child.stdout.on('data', (more) => {
             text += more;
             const found = text.match(/Listening on ([\d.:]+)/);

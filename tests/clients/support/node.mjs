@@ -1,4 +1,4 @@
-// A node of its own for a suite: on free ports, found through the ready file.
+// Starts a node for a suite, on free ports that are read from the ready file.
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { watch } from 'node:fs';
@@ -9,7 +9,7 @@ const root = path.resolve(import.meta.dirname, '../../..');
 export const binary = process.env.CLIENTS_BINARY ?? path.join(root, 'target/release/tetrad');
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
-/** Starts the binary; prices stand still, so that only what a test does makes blocks. */
+/** Starts the binary. Prices do not move, so that only the test's own transactions are mined. */
 export async function start(...args) {
     const folder = await mkdtemp(path.join(tmpdir(), 'tetrad-'));
     const ready = path.join(folder, 'ready.json');
@@ -22,7 +22,7 @@ export async function start(...args) {
     const urls = await new Promise((resolve, reject) => {
         const look = () => readFile(ready, 'utf8').then((text) => resolve(JSON.parse(text)), () => {});
         watcher = watch(folder, look);
-        ended.then(() => reject(new Error(`the node ended: ${node.output}`)));
+        ended.then(() => reject(new Error(`the node exited: ${node.output}`)));
         child.once('error', reject);
         look();
     });
@@ -40,7 +40,7 @@ export async function network(node) {
     return (await fetch(`${node.rest}/api/network`)).json();
 }
 
-/** One JSON-RPC request, without a client in between. */
+/** Sends one JSON-RPC request, without a client library. */
 export async function rpc(node, method, params = []) {
     const url = typeof node === 'string' ? node : node.rpc;
     const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method, params });

@@ -1,4 +1,4 @@
-// The test contract, compiled with the compiler that the network's own contracts are compiled with.
+// The test contract, compiled with the compiler of the network's own contracts.
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import solc from 'solc';

@@ -1,4 +1,4 @@
-// Reverse proxies with the configurations of config/, on free ports, in front of a node.
+// Starts reverse proxies with the configurations of config/, on free ports, in front of a node.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import net from 'node:net';
@@ -8,16 +8,16 @@ import tls from 'node:tls';
 
 const config = (file) => readFileSync(path.resolve(import.meta.dirname, '../../../config', file), 'utf8');
 
-/** Replaces what a test has to have otherwise. What is not there is a mistake. */
+/** Replaces the parts of a configuration that differ in a test. Throws if one is missing. */
 function replaced(text, pairs) {
     for (const [from, to] of pairs) {
-        if (!text.includes(from)) throw new Error(`the example has no ${from}`);
+        if (!text.includes(from)) throw new Error(`the configuration has no ${from}`);
         text = text.replaceAll(from, to);
     }
     return text;
 }
 
-/** A certificate for localhost, as three files: itself, its key, and both. */
+/** Creates a certificate for localhost in three files: certificate, key, and both. */
 function certificate(folder) {
     const [cert, key, both] = ['cert.pem', 'key.pem', 'both.pem'].map((name) => path.join(folder, name));
     const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
@@ -40,13 +40,13 @@ const kinds = {
             .map((name) => `${name}_temp_path ${folder}/${name};`).join('\n');
         writeFileSync(path.join(folder, 'main.conf'), `daemon off; pid ${folder}/pid; error_log stderr;
             worker_processes 1; events {} http { access_log off; ${temporary} ${site} }`);
-        // Where it may, it gives up being root, and then has no way into the folder.
+        // As root, nginx would switch to another user, which cannot read the folder.
         const user = process.getuid?.() === 0 ? ['-g', 'user root;'] : [];
         return { arguments: ['-p', folder, '-c', 'main.conf', ...user] };
     },
     caddy({ folder, port, upstream }) {
         const site = replaced(config('Caddyfile'), [['{$TETRAD_DOMAIN:localhost}', `https://localhost:${port}`]]);
-        // Nothing of it leaves the folder: the system's trust store least of all.
+        // Keeps all files in the folder, and the system's trust store unchanged.
         const options = '{\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n';
         writeFileSync(path.join(folder, 'Caddyfile'), options + site);
         const environment = { TETRAD_UPSTREAM: upstream, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder };
@@ -71,7 +71,7 @@ async function freePort() {
     return port;
 }
 
-/** Passes connections on, and counts them. */
+/** Forwards connections to a target, and counts them. */
 export async function counter(target) {
     const [host, port] = target.split(':');
     const counted = { connections: 0 };
@@ -90,7 +90,7 @@ export async function counter(target) {
     return counted;
 }
 
-/** Starts a proxy in front of `upstream`; it speaks TLS once this resolves. */
+/** Starts a proxy in front of `upstream`. Resolves once the proxy accepts TLS connections. */
 export async function proxy(kind, upstream) {
     const folder = mkdtempSync(path.join(tmpdir(), `tetrad-${kind}-`));
     mkdirSync(path.join(folder, 'logs'), { recursive: true });
@@ -108,13 +108,13 @@ export async function proxy(kind, upstream) {
         rmSync(folder, { recursive: true, force: true });
     };
     while (!(await answers(port))) {
-        if (failed || child.exitCode !== null) throw new Error(`${kind} ended: ${failed ?? started.output}`);
+        if (failed || child.exitCode !== null) throw new Error(`${kind} exited: ${failed ?? started.output}`);
         await new Promise((resolve) => setTimeout(resolve, 20));
     }
     return started;
 }
 
-/** Whether a handshake comes about: a proxy may listen before it has its certificate. */
+/** Whether a TLS handshake succeeds: a proxy may listen before it has its certificate. */
 function answers(port) {
     return new Promise((resolve) => {
         const where = { port, host: '127.0.0.1', servername: 'localhost', rejectUnauthorized: false };
@@ -123,5 +123,5 @@ function answers(port) {
     });
 }
 
-/** Whether the system has a program. */
+/** Whether a program is installed. */
 export const has = (program) => spawnSync(program, ['-v']).error === undefined;

@@ -1,4 +1,4 @@
-// Foundry's programs: as npm installed them, or, on other platforms, as the search path has them.
+// Foundry's programs: from npm, or on other platforms from the PATH.
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 

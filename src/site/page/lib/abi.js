@@ -1,7 +1,7 @@
-// Contract interfaces: reading them (JSON or Solidity signatures), and turning values into call data and back.
+// ABI encoding and decoding of calls, events and errors.
 //
-// Values: numbers are BigInt, addresses carry their checksum, bytes are hex text; a tuple is an array whose elements also
-// go by their names.
+// Integers are BigInt, addresses checksummed hex, bytes hex strings; a tuple is an array whose elements are also
+// accessible by name.
 
 import { checksum } from './address.js';
 import { concat, isHex, toBytes, toHex, utf8, utf8Text } from './bytes.js';
@@ -10,22 +10,22 @@ import { parseFragment } from './signature.js';
 
 const WORD = 32;
 
-/** The type of a parameter as signatures spell it: `(address,uint256)[]`. */
+/** The canonical type of a parameter in a signature, such as `(address,uint256)[]`. */
 export function typeName({ type, components }) {
   return components ? `(${components.map(typeName).join(',')})${type.slice('tuple'.length)}` : type;
 }
 
-/** What a selector or topic is the hash of: `transfer(address,uint256)`. */
+/** The signature that selectors and topics are hashes of, such as `transfer(address,uint256)`. */
 export function signature(fragment) {
   return `${fragment.name}(${fragment.inputs.map(typeName).join(',')})`;
 }
 
-/** The hash of a signature: an event's first topic. */
+/** The hash of a signature, which is an event's first topic. */
 export function topic(fragment) {
   return toHex(keccak256(utf8(signature(fragment))));
 }
 
-/** The first four bytes of a call or of revert data. */
+/** The selector: the first four bytes of call data or revert data. */
 export function selector(fragment) {
   return topic(fragment).slice(0, 10);
 }
@@ -42,7 +42,7 @@ function isDynamic(parameter) {
   return parameter.type === 'bytes' || parameter.type === 'string';
 }
 
-/** Bytes that a parameter takes in the head of what it is in. */
+/** The size in bytes of a parameter in the head of its enclosing tuple. */
 function headSize(parameter) {
   if (isDynamic(parameter)) return WORD;
   const array = arrayOf(parameter);
@@ -100,10 +100,10 @@ function encodeOne(parameter, value) {
     if (!isHex(value, size)) throw new Error(`expected ${size} bytes in hex for ${type}`);
     return padded(toBytes(value));
   }
-  throw new Error(`type ${type} is not known`);
+  throw new Error(`unknown type ${type}`);
 }
 
-/** Encodes values one after another. */
+/** Encodes values as a tuple of the parameters. */
 export function encode(parameters, values) {
   if (parameters.length !== values.length) throw new Error(`expected ${parameters.length} values, got ${values.length}`);
   const bodies = parameters.map((parameter, at) => encodeOne(parameter, values[at]));
@@ -119,16 +119,16 @@ export function encode(parameters, values) {
   return concat([...heads, ...tails]);
 }
 
-/** Reads words out of data that may be anything. */
+/** Reads words from untrusted data, with bounds checks. */
 class Reader {
   constructor(bytes) {
     this.bytes = bytes;
-    // A short input can name huge lists of nothing; no honest one has more parts than bytes, tuples included.
+    // A short input can declare huge lists of empty elements; valid data has fewer elements than bytes, tuples included.
     this.budget = 1_000 + 2 * bytes.length;
   }
 
   slice(at, size) {
-    if (at < 0 || at + size > this.bytes.length) throw new Error('the data ends too early');
+    if (at < 0 || at + size > this.bytes.length) throw new Error('unexpected end of data');
     return this.bytes.subarray(at, at + size);
   }
 
@@ -138,12 +138,12 @@ class Reader {
 
   offset(at) {
     const number = this.number(at);
-    if (number > BigInt(this.bytes.length)) throw new Error('the data points outside of itself');
+    if (number > BigInt(this.bytes.length)) throw new Error('offset outside the data');
     return Number(number);
   }
 
   spend() {
-    if (--this.budget < 0) throw new Error('the data has too many parts');
+    if (--this.budget < 0) throw new Error('too many elements in the data');
   }
 }
 
@@ -153,7 +153,7 @@ function decodeOne(parameter, reader, at) {
   if (array) {
     const size = array.size ?? reader.offset(at);
     const start = array.size === null ? at + WORD : at;
-    if (size > reader.budget) throw new Error('the data has too many parts');
+    if (size > reader.budget) throw new Error('too many elements in the data');
     return decodeAt(Array.from({ length: size }, () => array.element), reader, start);
   }
   const { type, components } = parameter;
@@ -168,7 +168,7 @@ function decodeOne(parameter, reader, at) {
   if (/^int\d*$/.test(type)) return BigInt.asIntN(256, reader.number(at));
   const size = Number(/^bytes(\d+)$/.exec(type)?.[1]);
   if (size) return toHex(reader.slice(at, WORD).subarray(0, size));
-  throw new Error(`type ${type} is not known`);
+  throw new Error(`unknown type ${type}`);
 }
 
 function decodeAt(parameters, reader, start) {
@@ -184,7 +184,7 @@ function decodeAt(parameters, reader, start) {
   return values;
 }
 
-/** Decodes what `encode` makes, from hex text. */
+/** Decodes hex data that `encode` produced. */
 export function decode(parameters, hex) {
   return decodeAt(parameters, new Reader(toBytes(hex)), 0);
 }
@@ -194,22 +194,22 @@ export function fragment(text) {
   return parseFragment(/^(function|event|error|constructor)\b/.test(text) ? text : `function ${text}`);
 }
 
-/** Call data. */
+/** The call data of a function with arguments. */
 export function encodeCall(called, values) {
   return selector(called) + toHex(encode(called.inputs, values)).slice(2);
 }
 
-/** The arguments of call data or of revert data, behind the selector. */
+/** Decodes the arguments after the selector in call data or revert data. */
 export function decodeCall(called, data) {
   return decode(called.inputs, '0x' + data.slice(10));
 }
 
-/** The arguments of an event. What is indexed and has no fixed size is there as its hash only. */
+/** Decodes the arguments of an event. Indexed arguments of dynamic types are available as hashes only. */
 export function decodeLog(event, log) {
   const topics = event.anonymous ? log.topics : log.topics.slice(1);
   const hashed = (input) => (isDynamic(input) || input.components || arrayOf(input) ? { ...input, type: 'bytes32', components: undefined } : input);
   const indexed = event.inputs.filter((input) => input.indexed);
-  if (indexed.length !== topics.length) throw new Error('the event has another number of indexed arguments');
+  if (indexed.length !== topics.length) throw new Error('unexpected number of indexed arguments');
   const rest = decode(event.inputs.filter((input) => !input.indexed), log.data);
   const values = [];
   let [inTopics, inData] = [0, 0];

@@ -1,33 +1,33 @@
-// Bytes, hex text and UTF-8.
+// Bytes, hex strings and UTF-8.
 
 const DIGITS = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, '0'));
 const encoder = new TextEncoder();
 
-/** Whether a text is 0x and an even number of hex digits; of so many bytes, if that is given. */
+/** Whether a text is 0x and an even number of hex digits, and `size` bytes long if that is given. */
 export function isHex(text, size) {
   if (typeof text !== 'string' || !/^0x([0-9a-f]{2})*$/i.test(text)) return false;
   return size === undefined || text.length === 2 + 2 * size;
 }
 
-/** The bytes of hex text. */
+/** The bytes of a hex string. */
 export function toBytes(hex) {
   if (!isHex(hex)) throw new Error(`expected 0x and an even number of hex digits, got ${String(hex).slice(0, 40)}`);
   return Uint8Array.from({ length: hex.length / 2 - 1 }, (_, at) => parseInt(hex.substr(2 + 2 * at, 2), 16));
 }
 
-/** Hex text, with 0x in front. */
+/** The hex string of bytes, with the prefix 0x. */
 export function toHex(bytes) {
   let text = '0x';
   for (const byte of bytes) text += DIGITS[byte];
   return text;
 }
 
-/** The UTF-8 of a text. */
+/** The UTF-8 bytes of a text. */
 export function utf8(text) {
   return encoder.encode(text);
 }
 
-/** The text of UTF-8 bytes; null if they are none. */
+/** The text of UTF-8 bytes, or null if they are not valid UTF-8. */
 export function utf8Text(bytes) {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
@@ -36,7 +36,7 @@ export function utf8Text(bytes) {
   }
 }
 
-/** Several byte arrays in a row. */
+/** The concatenation of byte arrays. */
 export function concat(parts) {
   const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
   let at = 0;

@@ -1,10 +1,10 @@
-// Charts that are redrawn whole: a few hundred points take less than a frame.
+// SVG charts, redrawn completely on each update: a few hundred points take less than a frame.
 
 import { h, replace, s, setText } from './dom.js';
 
 const observer = new ResizeObserver((entries) => entries.forEach(({ target }) => target.redraw?.()));
 
-/** Rounds a number outwards so that an axis ends where people would end it. */
+/** The next round number above a value, as the end of an axis. */
 function niceCeiling(value) {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
@@ -17,7 +17,7 @@ function bounds(kind, points, zero) {
   let [least, most] = [Math.min(...lows), Math.max(...highs)];
   if (zero) return [0, niceCeiling(most)];
   const margin = (most - least) * 0.08 || Math.abs(most) * 0.01 || 1;
-  // Nothing that is drawn here can be below zero, so the axis does not suggest it.
+  // An axis of non-negative values does not extend below zero.
   return [least >= 0 ? Math.max(0, least - margin) : least - margin, most + margin];
 }
 
@@ -48,9 +48,9 @@ function paint(kind, points, place, across, width, height) {
 }
 
 /**
- * A chart that `update(points)` fills. Points have `y`, or `open`, `high`, `low` and `close`, and a `label`.
- * Options: title, kind (line, bars, candles), format (of values), zero (the axis begins at 0),
- * bare (the view has a title of its own).
+ * A chart; `update(points)` sets its data. Points have `y`, or `open`, `high`, `low` and `close`, and a `label`.
+ * Options: title, kind (line, bars, candles), format (of values), zero (the axis starts at 0),
+ * bare (no caption).
  */
 export function chart({ title, kind = 'line', format, zero = false, height = 150, bare = false }) {
   const latest = h('strong');
@@ -82,7 +82,7 @@ export function chart({ title, kind = 'line', format, zero = false, height = 150
     setText(low, format(least));
     const text = describe(points.at(-1));
     setText(latest, text);
-    plot.setAttribute('aria-label', `${title}: ${points.length} values, the newest ${text}`);
+    plot.setAttribute('aria-label', `${title}: ${points.length} values, latest ${text}`);
   };
 
   area.addEventListener('pointermove', (event) => {
@@ -109,7 +109,7 @@ export function chart({ title, kind = 'line', format, zero = false, height = 150
   return figure;
 }
 
-/** A line without axes, as wide as a word. */
+/** A small line chart without axes. */
 export function sparkline(values, label) {
   const [width, height] = [96, 28];
   const [least, most] = [Math.min(...values), Math.max(...values)];
@@ -121,7 +121,7 @@ export function sparkline(values, label) {
   return s(`svg.sparkline.${way}`, { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, s('path', { d: path }));
 }
 
-/** A rate curve: a value for each per cent, a mark where it is now. */
+/** An interest rate curve over utilisation, with a mark at the current utilisation. */
 export function curve(rate, now, format) {
   const [width, height] = [320, 130];
   const values = Array.from({ length: 101 }, (_, at) => rate(at / 100));
@@ -131,13 +131,13 @@ export function curve(rate, now, format) {
   const [markX, markY] = [now * width, y(rate(now))];
   return s(
     'svg.curve',
-    { viewBox: `-8 -8 ${width + 16} ${height + 30}`, role: 'img', 'aria-label': `Borrow rate by utilisation, now ${format(rate(now))} at ${Math.round(now * 100)} per cent` },
+    { viewBox: `-8 -8 ${width + 16} ${height + 30}`, role: 'img', 'aria-label': `Borrow APY by utilisation, currently ${format(rate(now))} at ${Math.round(now * 100)}%` },
     s('path.grid', { d: `M0 ${height}H${width}M0 0H${width}M0 ${height / 2}H${width}` }),
     s('path.line', { d: path }),
     s('path.now', { d: `M${markX} ${height}V${markY}` }),
     s('circle', { cx: markX, cy: markY, r: 4.5 }),
     s('text', { x: 0, y: -1, 'dominant-baseline': 'hanging' }, format(most)),
-    s('text', { x: 0, y: height + 16 }, '0 %'),
-    s('text', { x: width, y: height + 16, 'text-anchor': 'end' }, 'utilisation 100 %'),
+    s('text', { x: 0, y: height + 16 }, '0%'),
+    s('text', { x: width, y: height + 16, 'text-anchor': 'end' }, 'Utilisation 100%'),
   );
 }

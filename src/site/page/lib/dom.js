@@ -1,4 +1,4 @@
-// Making elements. Nothing here, or anywhere else on the page, turns text into markup.
+// DOM construction. No code of the page parses text as markup.
 
 const SVG = 'http://www.w3.org/2000/svg';
 
@@ -23,23 +23,23 @@ function make(namespace, selector, rest) {
   return isProperties ? fill(element, first, others) : fill(element, {}, rest);
 }
 
-/** An element: `h('a.link', { href }, 'text')`. Properties that begin with `on` are listeners. */
+/** Creates an element: `h('a.link', { href }, 'text')`. Properties that start with `on` are event listeners. */
 export function h(selector, ...rest) {
   return make(null, selector, rest);
 }
 
-/** The same for SVG. */
+/** Creates an SVG element, with the arguments of `h`. */
 export function s(selector, ...rest) {
   return make(SVG, selector, rest);
 }
 
-/** Puts other children into an element. */
+/** Replaces the children of an element. */
 export function replace(element, ...children) {
   element.replaceChildren(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
   return element;
 }
 
-/** Sets a text, if it differs: what is unchanged is not announced and not painted again. */
+/** Sets a text if it differs, so that an unchanged one is neither announced nor repainted. */
 export function setText(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
@@ -47,12 +47,12 @@ export function setText(element, text) {
 const live = document.getElementById('live');
 const toasts = document.getElementById('toasts');
 
-/** Tells those who cannot see the page. */
+/** Announces a text to screen readers. */
 export function announce(text) {
   live.textContent = text;
 }
 
-/** A message that goes by itself. */
+/** Shows a message that disappears after some seconds. */
 export function toast(text, kind = 'info', link = null) {
   const box = h(`div.toast.${kind}`, h('p', text), link && h('a', { href: link.href }, link.text));
   toasts.append(box);
@@ -70,7 +70,7 @@ export function copyButton(text, label = 'Copy') {
       announce('Copied');
       setTimeout(() => replace(button, icon('copy')), 1_500);
     } catch {
-      toast('The browser does not let this page use the clipboard', 'error');
+      toast('The browser denied access to the clipboard', 'error');
     }
   });
   return button;
@@ -90,29 +90,29 @@ const ICONS = {
   swap: 'M7 4v16m0 0l-4-4m4 4l4-4M17 20V4m0 0l-4 4m4-4l4 4',
 };
 
-/** A line drawing that only decorates. */
+/** A decorative icon. */
 export function icon(name) {
   return s('svg.icon', { viewBox: '0 0 24 24', 'aria-hidden': 'true' }, s('path', { d: ICONS[name] }));
 }
 
-/** A heading with what belongs to it on the right. */
+/** A heading, with controls or tags on its right. */
 export function heading(title, ...aside) {
   return h('header.heading', h('h1', { tabindex: '-1' }, title), h('div.aside', aside));
 }
 
-/** A box with a title. */
+/** A card with a title. */
 export function card(title, ...children) {
   return h('section.card', title && h('h2', title), children);
 }
 
-/** Names and values; entries without a value are left out. */
+/** A list of names and values; entries without a value are omitted. */
 export function facts(entries) {
   const shown = entries.filter((entry) => entry && entry[1] !== null && entry[1] !== undefined);
   return h('dl.facts', shown.map(([name, ...value]) => h('div', h('dt', name), h('dd', value))));
 }
 
-/** A table: names of columns (a dash in front means numbers), then rows of cells. */
-export function table(columns, rows, empty = 'Nothing here yet') {
+/** A table of column names (a leading dash marks a numeric column) and rows of cells. */
+export function table(columns, rows, empty = 'No data') {
   const numeric = columns.map((name) => name.startsWith('-'));
   const head = columns.map((name, at) => h(numeric[at] ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   const body = rows.map((cells) => h('tr', cells.map((cell, at) => h(numeric[at] ? 'td.number' : 'td', cell))));
@@ -120,9 +120,9 @@ export function table(columns, rows, empty = 'Nothing here yet') {
   return h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
 }
 
-/** What stands where something failed. */
+/** An error message. */
 export function failure(error) {
-  return h('div.failure', { role: 'alert' }, h('strong', 'That did not work. '), error?.message ?? String(error));
+  return h('div.failure', { role: 'alert' }, h('strong', 'Error: '), error?.message ?? String(error));
 }
 
 /** A labelled field. */

@@ -1,10 +1,10 @@
-// Numbers, amounts and times as people read them.
+// Formatting of numbers, amounts and times.
 
 const grouped = new Intl.NumberFormat('en');
 const dollars = new Intl.NumberFormat('en', { style: 'currency', currency: 'USD' });
 const compactNumber = new Intl.NumberFormat('en', { notation: 'compact', maximumFractionDigits: 2 });
 
-/** A whole number with separators. */
+/** An integer with thousands separators. */
 export function count(number) {
   return grouped.format(number);
 }
@@ -14,7 +14,7 @@ export function compact(number) {
   return compactNumber.format(number);
 }
 
-/** An amount of smallest units as whole units, exactly. */
+/** The exact decimal of an amount in smallest units. */
 export function toUnits(amount, decimals) {
   const negative = amount < 0n;
   const digits = (negative ? -amount : amount).toString().padStart(decimals + 1, '0');
@@ -23,16 +23,16 @@ export function toUnits(amount, decimals) {
   return `${negative ? '-' : ''}${whole}${fraction && '.' + fraction}`;
 }
 
-/** What somebody typed as whole units, in smallest units. */
+/** Parses a decimal amount into smallest units. */
 export function fromUnits(text, decimals) {
   const match = /^\s*(\d*)(?:\.(\d*))?\s*$/.exec(text.replace(/[,_' ]/g, ''));
   if (!match || !(match[1] || match[2])) throw new Error('expected a number');
   const fraction = match[2] ?? '';
-  if (fraction.length > decimals) throw new Error(`at most ${decimals} digits behind the point`);
+  if (fraction.length > decimals) throw new Error(`at most ${decimals} decimal places`);
   return BigInt(match[1] + fraction.padEnd(decimals, '0'));
 }
 
-/** An amount for reading: separators, and about `digits` digits that matter, cut off rather than rounded up. */
+/** An amount with separators and about `digits` significant digits, truncated rather than rounded. */
 export function amount(value, decimals, digits = 6) {
   const exact = toUnits(value, decimals);
   const [whole, fraction = ''] = exact.split('.');
@@ -43,31 +43,31 @@ export function amount(value, decimals, digits = 6) {
   return cut ? `${separated}.${cut}` : separated;
 }
 
-/** Dollars, with as many digits as small prices need. */
+/** A price in dollars, with four significant digits if it is small. */
 export function usd(number) {
   const short = Number(number.toPrecision(4));
   if (short === 0 || Math.abs(short) >= 1) return dollars.format(number);
   return `$${short.toFixed(Math.max(2, (String(short).split('.')[1] ?? '').length))}`;
 }
 
-/** A fee per gas: gwei, or wei if there are few of them. */
+/** A gas price in gwei, or in wei below a million wei. */
 export function fee(wei) {
   const number = Number(wei);
   if (number < 1e6) return `${grouped.format(number)} wei`;
   return `${number >= 1e11 ? grouped.format(Math.round(number / 1e9)) : Number((number / 1e9).toPrecision(4))} gwei`;
 }
 
-/** A share, of 1. */
+/** A fraction as a percentage. */
 export function percent(share, digits = 2) {
-  return `${(share * 100).toFixed(digits)} %`;
+  return `${(share * 100).toFixed(digits)}%`;
 }
 
-/** The beginning and end of a hash or address. */
+/** A hash or address with its middle elided. */
 export function shorten(text, head = 8, tail = 6) {
   return text.length > head + tail + 1 ? `${text.slice(0, head)}…${text.slice(-tail)}` : text;
 }
 
-/** How long ago a Unix time in seconds is. */
+/** The age of a Unix time in seconds. */
 export function ago(time, now = Date.now() / 1_000) {
   const seconds = Math.round(now - time);
   if (seconds < -1) return `in ${span(-seconds)}`;

@@ -1,6 +1,6 @@
-// Keccak-256 with the padding that Ethereum uses, which is not that of SHA-3.
+// Keccak-256 with Ethereum's padding, which differs from that of SHA-3.
 //
-// A lane of 64 bits is two unsigned halves of 32 bits: the engine keeps those in registers, which it cannot with BigInt.
+// A 64-bit lane is two unsigned 32-bit halves: engines keep these in registers, and allocate for BigInt.
 
 const RATE = 136;
 const ROTATIONS = [1, 3, 6, 10, 15, 21, 28, 36, 45, 55, 2, 14, 27, 41, 56, 8, 25, 43, 62, 18, 39, 61, 20, 44];

@@ -1,5 +1,5 @@
-// The keys of `test test test test test test test test test test test junk`, which every development tool starts with. They are
-// as public as keys can be; keys of another mnemonic are never sent to a page.
+// The private keys of `test test test test test test test test test test test junk`, the default mnemonic of anvil and
+// Hardhat. They are public; the page never receives keys of another mnemonic.
 
 export const KNOWN_KEYS = {
   '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266': '0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80',

@@ -1,32 +1,32 @@
-// Views of the lending lens, and rates.
+// Reads of the LendingLens contract.
 
 import { network, read } from './network.js';
 
 const YEAR = 31_536_000;
-/** What the largest number on the chain stands for: no debt, no limit. */
+/** The largest uint256, which stands for the health factor without debt, and for the whole balance or debt. */
 export const ENDLESS = (1n << 256n) - 1n;
 
-/** Every pool. */
+/** All pools. */
 export function pools() {
   return read('LendingLens', network.addresses.lendingLens, 'getPools');
 }
 
-/** A user's account. */
+/** A user's account, with a position per asset. */
 export function account(user) {
   return read('LendingLens', network.addresses.lendingLens, 'getAccount', user);
 }
 
-/** A user's score, explained. */
+/** A user's credit score, with its components. */
 export function score(user) {
   return read('LendingLens', network.addresses.lendingLens, 'getScore', user);
 }
 
-/** A rate per second, as a share a year with its interest. */
+/** The APY of a rate per second in ray, as a fraction. */
 export function yearly(ray) {
   return Math.expm1(Math.log1p(Number(ray) / 1e27) * YEAR);
 }
 
-/** The borrow rate a year at a utilisation, in the first credit band. */
+/** The borrow APY at a utilisation in the first credit band, as a fraction. */
 export function borrowRate(parameters, utilisation) {
   const [base, slope1, slope2, kink] = ['baseRateBps', 'slope1Bps', 'slope2Bps', 'kinkBps'].map((name) => Number(parameters[name]) / 10_000);
   const simple = utilisation <= kink ? base + (slope1 * utilisation) / kink : base + slope1 + (slope2 * (utilisation - kink)) / (1 - kink);

@@ -1,4 +1,4 @@
-// Links between views, and values that lead somewhere.
+// Links between views, and rendering of decoded values.
 
 import { checksum } from './address.js';
 import { isHex } from './bytes.js';
@@ -6,27 +6,27 @@ import { copyButton, h } from './dom.js';
 import { amount, ago, count, date, shorten } from './format.js';
 import { nameOf, network, tokenAt } from './network.js';
 
-/** An address: its name if everybody knows it. `full` shows all of it, with a button that copies it. */
+/** A link to an address, labelled with its name if it has one. `full` shows the whole address with a copy button; `plain` omits the name. */
 export function addressLink(given, { full = false, plain = false } = {}) {
   if (!given) return h('span.soft', '–');
   const address = checksum(given);
   const name = plain ? null : nameOf(address);
   const link = h('a', { href: `#/address/${address}`, title: address }, name ?? h('span.mono', full ? address : shorten(address, 8, 6)));
-  return full ? h('span', link, name && h('span.mono.soft', ` ${address}`), copyButton(address, 'Copy the address')) : link;
+  return full ? h('span', link, name && h('span.mono.soft', ` ${address}`), copyButton(address, 'Copy address')) : link;
 }
 
-/** A transaction. */
+/** A link to a transaction. */
 export function transactionLink(hash, { full = false } = {}) {
   const link = h('a.mono', { href: `#/tx/${hash}`, title: hash }, full ? hash : shorten(hash, 10, 6));
-  return full ? h('span', link, copyButton(hash, 'Copy the hash')) : link;
+  return full ? h('span', link, copyButton(hash, 'Copy hash')) : link;
 }
 
-/** A block by its number. */
+/** A link to a block by its number. */
 export function blockLink(number) {
   return h('a', { href: `#/block/${Number(number)}` }, count(Number(number)));
 }
 
-/** A moment, as how long ago it is; the time itself is in the title. */
+/** The age of a Unix time in seconds, with the date as its title. */
 export function moment(time, now) {
   const seconds = Number(time);
   return h('time', { datetime: new Date(seconds * 1_000).toISOString(), title: date(seconds) }, ago(seconds, now));
@@ -37,7 +37,7 @@ export function coins(wei, digits = 6) {
   return `${amount(BigInt(wei), 18, digits)} ${network.coin}`;
 }
 
-/** A decoded value as an element; amounts of the token at `token` get their point. */
+/** A decoded value as an element. Amounts are scaled by the decimals of `token`, if it is given. */
 export function valueOf(value, input, token) {
   if (Array.isArray(value)) {
     const components = input.components ?? [];
@@ -63,11 +63,11 @@ export function valueOf(value, input, token) {
   return h('span.mono', String(value));
 }
 
-/** Names and values of what was decoded. `contract` is the address that was called or that reported it. */
+/** A table of decoded arguments. `contract` is the called address, or the one that emitted the event. */
 export function argumentsOf({ fragment, values }, contract) {
   if (!fragment.inputs.length) return null;
   const rows = fragment.inputs.map((input, at) => {
-    // An amount belongs to the token that its name or the arguments point to.
+    // The token of an amount follows from its name, or from another argument.
     const wanted = /out/i.test(input.name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.asset ?? values.token);
     const token = tokenAt(contract) ?? tokenAt(typeof wanted === 'string' ? wanted : null);
     return h('tr', h('td', input.name || `#${at}`), h('td', valueOf(values[at], input, token)));

@@ -1,11 +1,11 @@
-// What the network is: its name, coin, tokens and contracts, and how their data read.
+// The network: chain ID, native coin, tokens and contracts; contract reads, and decoding with known ABIs.
 
 import { decode, decodeCall, decodeLog, encodeCall, fragment, selector, topic } from './abi.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
 import { toUnits } from './format.js';
 
-/** Filled by `load`. Without the network's contracts `tokens` is empty and `addresses` null. */
+/** Set by `load`. On a chain without the network's contracts `tokens` is empty and `addresses` null. */
 export const network = { chainId: 0, cosmosChainId: '', prefix: 'pax', coin: 'ETH', addresses: null, tokens: [], names: new Map(), client: '' };
 
 /** The functions, events and errors of the network's contracts, by the contract's name. Filled by `load`. */
@@ -18,16 +18,16 @@ export function member(contract, type, name) {
   return found;
 }
 
-/** Reads a contract: `read('Vault', vault, 'reserves', token)`; a single value comes by itself. */
+/** Calls a view function: `read('Vault', vault, 'reserves', token)`. A single output is not wrapped in an array. */
 export async function read(contract, to, name, ...values) {
   const called = member(contract, 'function', name);
   const output = await node.call('eth_call', { to, data: encodeCall(called, values) }, 'latest');
-  if (output === '0x') throw new Error(`there is no contract at ${to}`);
+  if (output === '0x') throw new Error(`no contract at ${to}`);
   const decoded = decode(called.outputs, output);
   return called.outputs.length === 1 ? decoded[0] : decoded;
 }
 
-/** Call data for a contract's function. */
+/** Call data of a contract's function. */
 export function callData(contract, name, ...values) {
   return encodeCall(member(contract, 'function', name), values);
 }
@@ -37,7 +37,7 @@ async function describe(address, symbol, kind) {
   return { address, symbol, decimals, kind };
 }
 
-/** Asks the node what it is. */
+/** Loads the chain ID, the addresses and the tokens from the node. */
 export async function load() {
   const requests = [node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network'), fetch('site/interfaces.json')];
   const [chainId, client, response, abis] = await Promise.all(requests);
@@ -69,18 +69,18 @@ export async function load() {
   }
 }
 
-/** A token or receipt token by its address. */
+/** The token or receipt token at an address, or null. */
 export function tokenAt(address) {
   const wanted = address?.toLowerCase();
   return [...network.tokens, ...(network.receipts ?? [])].find((token) => token.address.toLowerCase() === wanted) ?? null;
 }
 
-/** The name of an address that everybody knows, or null. */
+/** The name of one of the network's contracts, or null. */
 export function nameOf(address) {
   return network.names.get(address?.toLowerCase()) ?? null;
 }
 
-// Interfaces. Selectors of four bytes may collide; what the network's own contracts have comes first.
+// Known ABIs. Four-byte selectors may collide; those of the network's own contracts take precedence.
 
 let registry = null;
 const PASTED = 'tetrad.interfaces';
@@ -105,13 +105,13 @@ function loadRegistry() {
   return found;
 }
 
-/** Functions, events and errors that are known. */
+/** All known functions, events and errors, by selector or topic. */
 export function interfaces() {
   registry ??= loadRegistry();
   return registry;
 }
 
-/** The interfaces that were pasted into this browser. */
+/** The ABIs saved in this browser. */
 export function pastedInterfaces() {
   try {
     const list = JSON.parse(localStorage.getItem(PASTED) ?? '[]');
@@ -121,16 +121,16 @@ export function pastedInterfaces() {
   }
 }
 
-/** Remembers another interface in this browser; returns how many entries it has. */
+/** Saves an ABI in this browser and returns its number of entries. */
 export function pasteInterface(text) {
   const found = parseInterface(text);
-  if (!found.length) throw new Error('no function, event or error in it');
+  if (!found.length) throw new Error('the ABI has no function, event or error');
   localStorage.setItem(PASTED, JSON.stringify([...new Set([...pastedInterfaces(), text])].slice(-20)));
   registry = null;
   return found.length;
 }
 
-/** Forgets them. */
+/** Removes the saved ABIs. */
 export function forgetInterfaces() {
   localStorage.removeItem(PASTED);
   registry = null;
@@ -145,25 +145,25 @@ function attempt(known, run) {
   }
 }
 
-/** What call data say, or null. */
+/** Decodes call data with the known ABIs, or returns null. */
 export async function explainCall(data) {
   if (!data || data.length < 10) return null;
   return attempt(interfaces().functions.get(data.slice(0, 10)), (known) => decodeCall(known, data));
 }
 
-/** What a log says, or null. */
+/** Decodes a log with the known ABIs, or returns null. */
 export async function explainLog(log) {
   if (!log.topics.length) return null;
   return attempt(interfaces().events.get(`${log.topics[0]}/${log.topics.length - 1}`), (known) => decodeLog(known, log));
 }
 
-const PANICS = { 1: 'an assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'no such enum value', 49: 'pop of an empty array', 50: 'array index out of range', 65: 'out of memory', 81: 'call of an empty function' };
+const PANICS = { 1: 'assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'invalid enum value', 49: 'pop of an empty array', 50: 'array index out of bounds', 65: 'out of memory', 81: 'call of an uninitialised function' };
 
-/** Revert data in a sentence; the beginning of the data themselves if nobody knows them. */
+/** The error that revert data encode, as text; the start of the data if the error is unknown. */
 export async function explainRevert(data) {
   if (!data || data === '0x') return 'reverted without a reason';
   const found = attempt(interfaces().errors.get(data.slice(0, 10)), (known) => decodeCall(known, data));
-  if (!found) return `reverted with data that no known interface has: ${data.slice(0, 74)}`;
+  if (!found) return `reverted with an unknown error: ${data.slice(0, 74)}`;
   const { fragment: error, values } = found;
   if (error.name === 'Error') return values[0];
   if (error.name === 'Panic') return `panic: ${PANICS[Number(values[0])] ?? `code ${values[0]}`}`;
@@ -171,7 +171,7 @@ export async function explainRevert(data) {
   return `${error.name}(${shown.join(', ')})`;
 }
 
-/** A decoded value in a line of text. */
+/** A decoded value as text. */
 export function plain(value, name = '') {
   if (Array.isArray(value)) return `[${value.map((part) => plain(part)).join(', ')}]`;
   if (typeof value === 'bigint') return /Usd$/.test(name) ? `$${toUnits(value, 8)}` : value.toString();

@@ -1,8 +1,8 @@
-// The node that this page came from: JSON-RPC, and what happens on the chain.
+// The JSON-RPC client of the node that serves this page, and its subscription to new blocks.
 
 import { Socket } from './socket.js';
 
-/** An error that the node answered. */
+/** A JSON-RPC error response. */
 export class RpcError extends Error {
   constructor({ code, message, data }) {
     const detail = typeof data === 'string' && !data.startsWith('0x') ? data : '';
@@ -12,25 +12,25 @@ export class RpcError extends Error {
   }
 }
 
-/** Headers that are remembered. */
+/** Number of headers kept. */
 const REMEMBERED = 180;
-/** Requests that one body may hold; the rest goes into the next. */
+/** Maximum number of requests in a batch. */
 const MOST = 100;
 
 /**
- * Requests of one turn of the event loop travel in one body. Events: `head` (headers have changed), `status` (connected or
- * not), `restart` (another chain than before).
+ * Requests of the same turn of the event loop are sent as one batch. Events: `head` (the headers have changed), `status`
+ * (connected or disconnected), `restart` (the node serves a different chain).
  */
 class Node extends EventTarget {
   #queue = [];
   #next = 1;
   #absent = new Map();
-  /** Newest headers, oldest first. */
+  /** The newest headers, oldest first. */
   headers = [];
   connected = false;
   genesis = null;
 
-  /** The result of a method. */
+  /** Calls a method and resolves to its result. */
   call(method, ...params) {
     return new Promise((resolve, reject) => {
       this.#queue.push({ id: this.#next++, method, params, resolve, reject });
@@ -49,10 +49,10 @@ class Node extends EventTarget {
     try {
       const body = JSON.stringify(wire.length === 1 ? wire[0] : wire);
       const response = await fetch('rpc', { method: 'POST', headers: { 'content-type': 'application/json' }, body });
-      if (!response.ok) throw new Error(`the node answered with status ${response.status}`);
+      if (!response.ok) throw new Error(`the node responded with status ${response.status}`);
       answers = [await response.json()].flat();
     } catch (error) {
-      const reason = error instanceof TypeError ? new Error('the node does not answer') : error;
+      const reason = error instanceof TypeError ? new Error('the node is not responding') : error;
       return batch.forEach((request) => request.reject(reason));
     }
     const byId = new Map(answers.map((answer) => [answer.id, answer]));
@@ -60,11 +60,11 @@ class Node extends EventTarget {
       const answer = byId.get(request.id) ?? answers.find((one) => one.id === null);
       if (answer?.error) request.reject(new RpcError(answer.error));
       else if (answer && 'result' in answer) request.resolve(answer.result);
-      else request.reject(new Error('the node left a request without an answer'));
+      else request.reject(new Error('the node sent no response to the request'));
     }
   }
 
-  /** Whether the node has a method. Asks with parameters that no method takes, so that nothing happens. */
+  /** Whether the node supports a method. Probes with parameters that every method rejects, so that it has no effect. */
   has(method) {
     if (!this.#absent.has(method)) {
       const asked = this.call(method, ...Array(16).fill('?')).then(() => true, (error) => {
@@ -81,7 +81,7 @@ class Node extends EventTarget {
     return this.headers.at(-1) ?? null;
   }
 
-  /** Follows the chain until the page goes. */
+  /** Subscribes to new blocks for the lifetime of the page. */
   follow() {
     const url = new URL('rpc', location.href);
     url.protocol = url.protocol.replace('http', 'ws');
@@ -106,7 +106,7 @@ class Node extends EventTarget {
     this.dispatchEvent(new Event('status'));
   }
 
-  /** Reads what there is now. Of what was known, the `old` headers may be of blocks that are gone. */
+  /** Loads the newest headers. The `old` ones, from before the connection, may be of blocks that no longer exist. */
   async #catchUp(old) {
     const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false)]);
     if (this.genesis && first && this.genesis !== first.hash) {
@@ -126,7 +126,7 @@ class Node extends EventTarget {
 
   #add(header) {
     const number = Number(header.number);
-    // After a revert the chain goes on below: what was there is no longer so.
+    // After a revert the chain continues at a lower number, which replaces the headers from there on.
     while (this.headers.length && Number(this.headers.at(-1).number) >= number) this.headers.pop();
     this.headers.push(header);
     if (this.headers.length > REMEMBERED) this.headers.shift();
@@ -136,7 +136,7 @@ class Node extends EventTarget {
 
 export const node = new Node();
 
-/** Calls back at once and after changes, at most every so often, until the signal ends it. */
+/** Calls back immediately and after each event, at most once in `least` milliseconds, until the signal aborts. */
 export function whenever(target, event, signal, callback, least = 200) {
   let [timer, last] = [null, 0];
   const run = () => {

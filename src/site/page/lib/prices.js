@@ -1,8 +1,8 @@
-// Live prices, from the price WebSocket, and what they were.
+// Live prices from the price WebSocket, and past prices from REST.
 
 import { Socket } from './socket.js';
 
-/** How long past prices are kept, in milliseconds. */
+/** How long past prices are cached, in milliseconds. */
 const KEPT = 40_000;
 
 function stored(key) {
@@ -18,18 +18,18 @@ function store(key, value) {
   try {
     sessionStorage.setItem(key, JSON.stringify(value));
   } catch {
-    // It is full, or switched off: the next one asks again.
+    // Storage is full or disabled; the next page load fetches again.
   }
 }
 
-/** Events: `prices`, when some have changed. */
+/** Events: `prices`, when a price has changed. */
 class Prices extends EventTarget {
-  /** By lower-case address: price, change24h (per cent), timestamp (ms). */
+  /** Current prices by lower-case address: price (US dollars), change24h (per cent), timestamp (ms). */
   now = new Map();
   #series = new Map();
   #socket = null;
 
-  /** Begins to listen, once somebody wants to know. */
+  /** Connects to the price WebSocket on first use. */
   follow() {
     if (this.#socket) return;
     const url = new URL('ws', location.href);
@@ -49,8 +49,8 @@ class Prices extends EventTarget {
   }
 
   /**
-   * Past prices, `{ timestamp, price }`, oldest first. Kept for a while, over reloads of the page as well: the interface limits
-   * how often one may ask.
+   * Past prices, `{ timestamp, price }`, oldest first. Cached, also across page reloads, because the REST API has a rate
+   * limit.
    */
   history(address, period, limit) {
     const key = `tetrad.${address.toLowerCase()}/${period}/${limit}`;
@@ -63,7 +63,7 @@ class Prices extends EventTarget {
     return series;
   }
 
-  /** Forgets what another chain's prices were. */
+  /** Clears the prices of a previous chain. */
   forget() {
     this.now.clear();
     this.#series.clear();
@@ -80,7 +80,7 @@ class Prices extends EventTarget {
 
 export const prices = new Prices();
 
-/** Candles of so many milliseconds, at full multiples of them. */
+/** Candles of `width` milliseconds, aligned to multiples of it. */
 export function candles(series, width) {
   const found = [];
   for (const { timestamp, price } of series) {

@@ -1,18 +1,18 @@
-// Reading interfaces as people and compilers write them.
+// Parsing of ABIs: Solidity signatures and compiler JSON.
 
 const WORDS_BEHIND = /\b(external|public|view|pure|payable|nonpayable|virtual|override|memory|calldata|storage|anonymous)\b/g;
 
-/** The text in the parentheses that open at `start`, and where they close. */
+/** The text between the parentheses that open at `start`, and the position after them. */
 function inside(text, start) {
   let depth = 0;
   for (let at = start; at < text.length; at++) {
     if (text[at] === '(') depth++;
     if (text[at] === ')' && --depth === 0) return { body: text.slice(start + 1, at), end: at + 1 };
   }
-  throw new Error(`a parenthesis is not closed: ${text.slice(0, 60)}`);
+  throw new Error(`unclosed parenthesis: ${text.slice(0, 60)}`);
 }
 
-/** What stands between the commas that are in no parentheses. */
+/** Splits a text at its top-level commas. */
 function parts(text) {
   const found = [];
   let [depth, from] = [0, 0];
@@ -32,7 +32,7 @@ function canonical(type) {
   if (match?.[1] === 'byte') return 'bytes1' + match[2];
   if (match && match[1].endsWith('int')) return match[1] + '256' + match[2];
   if (!/^(address|bool|string|bytes([1-9]|[12]\d|3[0-2])?|u?int\d{1,3}|function)((\[\d*\])*)$/.test(type)) {
-    throw new Error(`type ${type.slice(0, 40)} is not known`);
+    throw new Error(`unknown type ${type.slice(0, 40)}`);
   }
   return type;
 }
@@ -57,7 +57,7 @@ function parameter(text) {
   return { type, name: words.at(-1) ?? '', ...(components && { components }), ...(indexed && { indexed }) };
 }
 
-/** One line, such as `event Transfer(address indexed from, address indexed to, uint256 value)`. */
+/** Parses one declaration, such as `event Transfer(address indexed from, address indexed to, uint256 value)`. */
 export function parseFragment(text) {
   const line = text.trim().replace(/;$/, '');
   const head = /^(?:(function|event|error|constructor)\s*)?([A-Za-z_$][\w$]*)?\s*\(/.exec(line);
@@ -76,7 +76,7 @@ export function parseFragment(text) {
   };
 }
 
-/** A fragment of a compiler's JSON. */
+/** A fragment from an entry of a JSON ABI. */
 function fromJson(entry) {
   const check = (input) => {
     const components = input.components?.map(check);
@@ -93,13 +93,13 @@ function fromJson(entry) {
   };
 }
 
-/** Functions, events and errors of an interface: a JSON ABI, an artifact that holds one, or lines of Solidity. */
+/** Parses an ABI: JSON, a compiler artifact, or Solidity declarations, one per line. */
 export function parseInterface(text) {
   const trimmed = text.trim();
   if (/^[[{]/.test(trimmed)) {
     const parsed = JSON.parse(trimmed);
     const list = Array.isArray(parsed) ? parsed : parsed.abi;
-    if (!Array.isArray(list)) throw new Error('the JSON is neither an ABI nor an artifact with one');
+    if (!Array.isArray(list)) throw new Error('expected a JSON ABI or an artifact with one');
     const named = list.map((entry) => (typeof entry === 'string' ? parseFragment(entry) : fromJson(entry)));
     return named.filter((entry) => entry.name !== '');
   }

@@ -1,4 +1,4 @@
-// A WebSocket that comes back.
+// A WebSocket that reconnects, with exponential backoff.
 
 const FIRST_WAIT = 500;
 const LONGEST_WAIT = 10_000;
@@ -11,7 +11,7 @@ export class Socket {
     this.url = url;
     this.handlers = handlers;
     this.#open();
-    // Timers sleep in hidden pages; whoever comes back does not want to wait for them.
+    // Browsers throttle timers in hidden pages, so a page that becomes visible reconnects immediately.
     document.addEventListener('visibilitychange', () => document.visibilityState === 'visible' && this.#hurry());
     window.addEventListener('online', () => this.#hurry());
   }

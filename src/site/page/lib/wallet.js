@@ -1,25 +1,25 @@
-// Who acts: an account of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
+// The active account: one of an injected wallet (EIP-1193, announced by EIP-6963), or one whose key the node holds.
 
 import { checksum } from './address.js';
 import { network, explainRevert } from './network.js';
 import { node, RpcError } from './node.js';
 
 const CHOSEN = 'tetrad.account';
-/** How long a transaction may wait for a block before the page stops watching it. */
+/** How long to wait for the receipt of a transaction, in milliseconds. */
 const PATIENCE = 120_000;
 
-/** Events: `change`, when wallets, accounts or the choice have changed. */
+/** Events: `change`, when the wallets, the accounts or the active account have changed. */
 class Wallets extends EventTarget {
   /** Accounts whose keys the node holds. */
   held = [];
-  /** Accounts in whose names the node takes transactions because this page asked it to. */
+  /** Accounts that this page has the node impersonate. */
   impersonated = [];
-  /** Wallets that announced themselves: info and provider by identifier. */
+  /** Injected wallets: name and provider by identifier. */
   injected = new Map();
-  /** `{ address, via }`, where `via` is `node` or a wallet's identifier; or null. */
+  /** The active account, `{ address, via }` with `via` either `node` or a wallet's identifier, or null. */
   current = null;
 
-  /** Looks for wallets and accounts. */
+  /** Discovers wallets and accounts, and restores the last active account. */
   async begin() {
     window.addEventListener('eip6963:announceProvider', ({ detail }) => {
       if (!detail?.info?.uuid || !detail.provider?.request) return;
@@ -39,7 +39,7 @@ class Wallets extends EventTarget {
     this.#changed();
   }
 
-  /** Asks the node again which accounts it holds. */
+  /** Reloads the node's accounts. */
   async refresh() {
     this.held = (await node.call('eth_accounts').catch(() => [])).map(checksum);
     this.impersonated = this.impersonated.filter((address) => !this.held.includes(address));
@@ -74,12 +74,12 @@ class Wallets extends EventTarget {
     this.dispatchEvent(new Event('change'));
   }
 
-  /** Acts as an account that the node holds. */
+  /** Makes an account of the node the active one. */
   useHeld(address) {
     this.#choose({ via: 'node', address });
   }
 
-  /** Remembers or forgets that the node takes transactions in somebody's name. */
+  /** Adds or removes an impersonated account. */
   impersonate(address, on) {
     this.impersonated = this.impersonated.filter((one) => one !== address);
     if (on) this.impersonated.push(address);
@@ -87,16 +87,16 @@ class Wallets extends EventTarget {
     this.#changed();
   }
 
-  /** Asks a wallet for an account, and brings it to this network. */
+  /** Requests an account from a wallet, and switches the wallet to this network. */
   async connect(via) {
     const { provider } = this.injected.get(via);
     const accounts = await provider.request({ method: 'eth_requestAccounts' });
-    if (!accounts.length) throw new Error('the wallet gave no account');
+    if (!accounts.length) throw new Error('the wallet returned no account');
     await this.addNetwork(provider);
     this.#adopt(via, accounts);
   }
 
-  /** Makes a wallet use this network, adding it if it does not know it (EIP-3326, EIP-3085). */
+  /** Switches a wallet to this network, and adds the network first if it is unknown to the wallet (EIP-3326, EIP-3085). */
   async addNetwork(provider) {
     const chainId = `0x${network.chainId.toString(16)}`;
     const now = await provider.request({ method: 'eth_chainId' }).catch(() => null);
@@ -104,16 +104,16 @@ class Wallets extends EventTarget {
     try {
       await provider.request({ method: 'wallet_switchEthereumChain', params: [{ chainId }] });
     } catch (error) {
-      // 4902 says that the wallet does not know the chain; some wrap it.
+      // 4902 means that the chain is unknown to the wallet; some wallets wrap it.
       if (error.code !== 4902 && error.data?.originalError?.code !== 4902 && error.code !== -32603) throw error;
       await provider.request({ method: 'wallet_addEthereumChain', params: [networkForWallets()] });
     }
   }
 
-  /** Sends a transaction as the chosen account and waits for its receipt. Throws with the reason if it would or did fail. */
+  /** Sends a transaction from the active account and waits for its receipt. Throws the revert reason if the estimate or the transaction fails. */
   async send(transaction, sent) {
     const who = this.current;
-    if (!who) throw new Error('choose an account first: the button at the top');
+    if (!who) throw new Error('choose an account at the top first');
     const whole = { from: who.address, ...transaction };
     const gas = await explained(node.call('eth_estimateGas', whole));
     const request = { ...whole, gas: `0x${((BigInt(gas) * 5n) / 4n).toString(16)}` };
@@ -130,12 +130,12 @@ class Wallets extends EventTarget {
     if (receipt.status !== '0x1') {
       const before = `0x${(Number(receipt.blockNumber) - 1).toString(16)}`;
       await explained(node.call('eth_call', whole, before));
-      throw new Error('the transaction failed in its block');
+      throw new Error('the transaction failed');
     }
     return receipt;
   }
 
-  /** The receipt of a transaction, as soon as there is one. */
+  /** Waits for the receipt of a transaction. */
   async receipt(hash) {
     const deadline = Date.now() + PATIENCE;
     while (Date.now() < deadline) {
@@ -151,11 +151,11 @@ class Wallets extends EventTarget {
         node.addEventListener('head', done);
       });
     }
-    throw new Error(`no block took the transaction in ${PATIENCE / 1_000} seconds; is mining switched off?`);
+    throw new Error(`the transaction was not mined within ${PATIENCE / 1_000} seconds; is mining disabled?`);
   }
 }
 
-/** What a wallet has to know to add this network. */
+/** The parameters of `wallet_addEthereumChain` for this network (EIP-3085). */
 export function networkForWallets() {
   const { chainId, cosmosChainId, coin } = network;
   return {
@@ -167,7 +167,7 @@ export function networkForWallets() {
   };
 }
 
-/** The promise, with the reason of a revert in words. */
+/** Awaits a promise, with revert data in its error decoded into a message. */
 async function explained(promise) {
   try {
     return await promise;

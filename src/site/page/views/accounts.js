@@ -1,4 +1,4 @@
-// Accounts: every form of an address, what the Cosmos side says of it, and the keys that everybody knows.
+// Accounts: address formats, the Cosmos account query, and the development accounts with their public keys.
 
 import { forms, parseAddress } from '../lib/address.js';
 import { card, copyButton, facts, failure, field, h, heading, replace, table } from '../lib/dom.js';
@@ -18,15 +18,15 @@ function converter(signal, about) {
   const result = h('div', { 'aria-live': 'polite' });
   const draw = () => {
     const text = input.value.trim();
-    if (!text) return void replace(result, h('p.soft', 'Type or paste an address in any form.'));
+    if (!text) return void replace(result, h('p.soft', 'Enter an address in any format.'));
     try {
       const all = forms(parseAddress(text, network.prefix), network.prefix);
       replace(result, facts([
         ['Hex (EIP-55)', copyable(all.hex)],
-        ['Account', copyable(all.account)],
+        ['Account (bech32)', copyable(all.account)],
         ['Validator operator', copyable(all.operator)],
-        ['Consensus', copyable(all.consensus)],
-        ['', h('a', { href: `#/address/${all.hex}` }, 'Look at the account')],
+        ['Validator consensus', copyable(all.consensus)],
+        ['', h('a', { href: `#/address/${all.hex}` }, 'View account')],
       ]));
       about(all);
     } catch (error) {
@@ -42,7 +42,7 @@ function converter(signal, about) {
   };
   wallets.addEventListener('change', begin, { signal });
   queueMicrotask(() => (input.value ? null : (draw(), begin())));
-  return card('Converter', field('Address in any form', input), result);
+  return card('Address converter', field('Address', input), result);
 }
 
 function cosmosCard() {
@@ -59,19 +59,19 @@ function cosmosCard() {
       const body = await (await fetch(path)).json();
       if (asked === path) answer.textContent = JSON.stringify(body, null, 2);
     } catch {
-      if (asked === path) answer.textContent = 'the node does not answer';
+      if (asked === path) answer.textContent = 'the node is not responding';
     }
   };
   return { element, ask };
 }
 
-/** A key that everybody knows is shown when it is asked for, others never: the node printed them when it started. */
+/** The private key, revealed on demand, of a well-known account. Other keys never reach the page: the node printed them at startup. */
 function keyOf(address) {
   const key = KNOWN_KEYS[address.toLowerCase()];
-  if (!key) return h('span.soft', 'printed when the node started');
+  if (!key) return h('span.soft', 'printed at startup');
   const button = h('button.link-button', { type: 'button' }, 'Show');
   const box = h('span', button);
-  button.addEventListener('click', () => replace(box, h('span.mono', shorten(key, 12, 8)), copyButton(key, 'Copy the private key')));
+  button.addEventListener('click', () => replace(box, h('span.mono', shorten(key, 12, 8)), copyButton(key, 'Copy private key')));
   return box;
 }
 
@@ -82,11 +82,11 @@ function heldCard(signal) {
     const balances = await Promise.all(held.map((address) => node.call('eth_getBalance', address, 'latest').catch(() => '0x0')));
     if (signal.aborted || list.contains(document.activeElement)) return;
     const rows = held.map((address, at) => [at, addressLink(address, { plain: true }), h('span.mono', { title: forms(address, network.prefix).account }, shorten(forms(address, network.prefix).account, 9, 6)), coins(balances[at], 9), keyOf(address)]);
-    replace(list, table(['#', 'Address', 'Cosmos form', '-Balance', 'Private key'], rows));
+    replace(list, table(['#', 'Address', 'Cosmos address', '-Balance', 'Private key'], rows));
   };
   whenever(node, 'head', signal, draw, 5_000);
   wallets.addEventListener('change', draw, { signal });
-  return card('Keys that the node holds', list, h('p.soft', 'Everybody knows these keys. Never send anything of value to them on another network.'));
+  return card('Node accounts', list, h('p.soft', 'These accounts are for development. Never send real funds to them on another network.'));
 }
 
 export default function view({ signal }) {

@@ -1,4 +1,4 @@
-// One account, in both its forms: what it has, what it is, what it did lately.
+// One account or contract: addresses, balances, code and recent activity.
 
 import { forms, parseAddress } from '../lib/address.js';
 import { card, copyButton, facts, failure, h, heading, replace, table } from '../lib/dom.js';
@@ -11,14 +11,14 @@ import { TRANSACTION_COLUMNS, transactionRows } from './explorer.js';
 import { contractCard } from './contract.js';
 import { transfers } from './transfers.js';
 
-/** Blocks that are looked through for what an account did. */
+/** Number of recent blocks searched for transactions of the account. */
 const SEARCHED = 180;
 
 function copyable(text) {
   return h('span', h('span.mono', text), copyButton(text));
 }
 
-/** Where an account with a delegation (EIP-7702) gets its code from. */
+/** The address that an account delegates its code to (EIP-7702), or null. */
 function delegate(code) {
   return code.startsWith('0xef0100') && code.length === 48 ? `0x${code.slice(8)}` : null;
 }
@@ -38,7 +38,7 @@ function holdingRows(found) {
   });
 }
 
-/** Transactions of the newest blocks that have to do with an account. */
+/** Transactions from or to an account in the newest blocks. */
 async function recent(address, signal) {
   const wanted = address.toLowerCase();
   const blocks = await Promise.all(node.headers.slice(-SEARCHED).map((header) => node.call('eth_getBlockByHash', header.hash, true).catch(() => null)));
@@ -67,29 +67,29 @@ export default async function view({ signal, rest: [text = ''] }) {
     if (signal.aborted) return;
     moving.balance.textContent = coins(balance, 24);
     moving.nonce.textContent = count(Number(nonce));
-    replace(tokens, table(['Token', '-Balance', '-Worth'], holdingRows(found), 'None of the network\u2019s tokens'));
+    replace(tokens, table(['Token', '-Balance', '-Value'], holdingRows(found), 'No balance of the network\u2019s tokens'));
   }, 2_000);
-  const activity = h('div', h('p.soft', 'Looking through the newest blocks…'));
-  recent(address, signal).then((rows) => replace(activity, table(TRANSACTION_COLUMNS, rows, `Nothing in the newest ${SEARCHED} blocks`)));
-  const moved = h('div', h('p.soft', 'Looking for transfers…'));
+  const activity = h('div', h('p.soft', 'Searching recent blocks…'));
+  recent(address, signal).then((rows) => replace(activity, table(TRANSACTION_COLUMNS, rows, `No transactions in the last ${SEARCHED} blocks`)));
+  const moved = h('div', h('p.soft', 'Loading transfers…'));
   transfers(address).then((list) => replace(moved, list), (error) => replace(moved, failure(error)));
   const target = delegate(code);
   return [
-    heading(nameOf(address) ?? (isContract && !target ? 'Contract' : 'Account'), h('span.tag', target ? 'delegated account' : isContract ? 'contract' : 'account')),
+    heading(nameOf(address) ?? (isContract && !target ? 'Contract' : 'Account'), h('span.tag', target ? 'Delegated account' : isContract ? 'Contract' : 'Account')),
     card(null, facts([
       ['Address', copyable(all.hex)],
-      network.addresses && ['Cosmos form', copyable(all.account)],
+      network.addresses && ['Cosmos address', copyable(all.account)],
       ['Balance', moving.balance],
-      [isContract ? 'Contracts created' : 'Transactions sent', moving.nonce],
+      ['Nonce', moving.nonce],
       base?.account_number !== undefined && ['Account number', base.account_number],
       base?.pub_key?.key && ['Public key', copyable(base.pub_key.key)],
-      target && ['Code of', addressLink(target, { full: true })],
+      target && ['Delegated to', addressLink(target, { full: true })],
     ])),
     h('div.grid.two',
       card('Tokens', tokens),
       isContract && !target
         ? await contractCard(address, signal)
-        : card('Other forms', facts([['Operator', copyable(all.operator)], ['Consensus', copyable(all.consensus)]]))),
+        : card('Validator addresses', facts([['Validator operator', copyable(all.operator)], ['Validator consensus', copyable(all.consensus)]]))),
     card('Latest transactions', activity),
     card('Token transfers', moved),
     isContract && card('Code', h('p.soft', `${count(code.length / 2 - 1)} bytes`), h('details', h('summary', 'Show'), h('div.code', h('pre', { tabindex: '0' }, code), copyButton(code)))),

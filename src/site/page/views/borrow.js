@@ -1,4 +1,4 @@
-// Deposit, withdraw, borrow, repay.
+// The form that supplies, withdraws, borrows and repays.
 
 import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { amount, fromUnits, toUnits } from '../lib/format.js';
@@ -7,27 +7,27 @@ import { callData, network, read } from '../lib/network.js';
 import { wallets } from '../lib/wallet.js';
 import { approve } from './swap.js';
 
-/** Interest goes on until the repayment is in a block: so much more is approved, a thousandth. */
+/** Interest accrues until the repayment is mined, so a thousandth more than the current debt is approved. */
 const MARGIN = 1_000n;
 
 const ACTIONS = {
-  deposit: { name: 'Deposit', most: ({ balance }) => balance, limit: 'In your account' },
-  withdraw: { name: 'Withdraw', most: ({ position }) => position?.supplied ?? 0n, limit: 'Supplied' },
-  borrow: { name: 'Borrow', most: ({ pool, account }) => borrowable(pool, account), limit: 'Can be borrowed' },
-  repay: { name: 'Repay', most: ({ position, balance }) => least(position?.debt ?? 0n, balance), limit: 'Can be repaid' },
+  deposit: { name: 'Supply', past: 'Supplied', most: ({ balance }) => balance, limit: 'Wallet balance' },
+  withdraw: { name: 'Withdraw', past: 'Withdrew', most: ({ position }) => position?.supplied ?? 0n, limit: 'Available to withdraw' },
+  borrow: { name: 'Borrow', past: 'Borrowed', most: ({ pool, account }) => borrowable(pool, account), limit: 'Available to borrow' },
+  repay: { name: 'Repay', past: 'Repaid', most: ({ position, balance }) => least(position?.debt ?? 0n, balance), limit: 'Available to repay' },
 };
 
 function least(a, b) {
   return a < b ? a : b;
 }
 
-/** What the account may borrow of an asset: as far as its power and the pool's cash go. */
+/** The amount of an asset that the account can borrow, limited by its borrowing power and the pool's liquidity. */
 function borrowable(pool, account) {
   if (!account || pool.price === 0n) return 0n;
   return least((account.availableUsd * 10n ** BigInt(pool.decimals)) / pool.price, pool.cash);
 }
 
-/** The card; `update(pools, account)` tells it what has changed, `choose(symbol)` which asset it is about. */
+/** The card; `update(pools, account)` passes new data, `choose(symbol)` selects the asset. */
 export function actionsCard(signal, done) {
   const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, all: false, busy: false };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
@@ -35,7 +35,7 @@ export function actionsCard(signal, done) {
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' });
   const limit = h('button.link-button', { type: 'button' });
   const problem = h('div', { 'aria-live': 'polite' });
-  const submit = h('button.primary.wide', { type: 'submit' }, 'Deposit');
+  const submit = h('button.primary.wide', { type: 'submit' }, 'Supply');
   const form = h('form.stack', tabs, field('Asset', asset), field('Amount', input), limit, problem, submit);
 
   const token = () => network.tokens.find((one) => one.symbol === state.symbol) ?? network.tokens[0];
@@ -79,7 +79,7 @@ export function actionsCard(signal, done) {
     const value = fromUnits(input.value, decimals);
     if (value === 0n) throw new Error('enter an amount');
     const { lendingPool } = network.addresses;
-    // All of it means what it is by then, with its interest.
+    // The largest number stands for the whole balance or debt at execution, including interest.
     const whole = state.all && ((state.action === 'withdraw' && !state.account.debtUsd) || (state.action === 'repay' && value >= (position?.debt ?? 0n)));
     if (state.action === 'deposit') await approve(token(), lendingPool, value);
     if (state.action === 'repay') await approve(token(), lendingPool, whole ? value + value / MARGIN + 1n : value);
@@ -96,8 +96,8 @@ export function actionsCard(signal, done) {
     replace(problem);
     try {
       const { value, receipt } = await act();
-      const { name } = ACTIONS[state.action];
-      toast(`${name}: ${amount(value, token().decimals)} ${state.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'Look at the transaction' });
+      const { past } = ACTIONS[state.action];
+      toast(`${past} ${amount(value, token().decimals)} ${state.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
       input.value = '';
       state.all = false;
     } catch (error) {
@@ -117,7 +117,7 @@ export function actionsCard(signal, done) {
   });
   draw();
   return {
-    element: card('Act', form),
+    element: card('Manage position', form),
     choose: (symbol) => choose({ symbol }),
     update: (pools, account) => {
       Object.assign(state, { pools, account });

@@ -1,11 +1,11 @@
-// The calls inside a transaction, as the call tracer tells them.
+// Internal calls of a transaction, from the call tracer.
 
 import { h } from '../lib/dom.js';
 import { count } from '../lib/format.js';
 import { addressLink, argumentsOf, coins } from '../lib/links.js';
 import { explainCall, explainRevert } from '../lib/network.js';
 
-/** Calls that are drawn; a transaction may make thousands. */
+/** Maximum number of calls rendered; a transaction may make thousands. */
 const MOST = 500;
 
 async function entry(call, budget) {
@@ -27,7 +27,7 @@ async function entry(call, budget) {
   return h('li', line, detail && h('details', h('summary', 'Arguments'), detail), inner.some(Boolean) && h('ul', inner));
 }
 
-/** The tree. */
+/** The call tree as an element. */
 export async function callTree(trace) {
   const budget = { left: MOST };
   const root = await entry(trace, budget);

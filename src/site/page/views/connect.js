@@ -1,4 +1,4 @@
-// Endpoints and snippets, filled with where this node really is.
+// Endpoints and snippets with this node's URLs, chain ID and addresses filled in.
 
 import { card, copyButton, facts, h, replace } from '../lib/dom.js';
 import { network } from '../lib/network.js';
@@ -11,20 +11,20 @@ function url(path, protocol = location.protocol) {
   return found.href;
 }
 
-/** Where everything is, by name. */
+/** Pairs of endpoint name and URL. */
 function endpoints() {
   const socket = location.protocol === 'https:' ? 'wss:' : 'ws:';
   const all = [
     ['JSON-RPC', url('rpc')],
-    ['JSON-RPC, WebSocket', url('rpc', socket)],
+    ['JSON-RPC (WebSocket)', url('rpc', socket)],
     network.addresses && ['REST', url('api/prices')],
-    network.addresses && ['Prices, WebSocket', url('ws', socket)],
+    network.addresses && ['Prices (WebSocket)', url('ws', socket)],
     network.addresses && ['Cosmos REST', `${url('cosmos/auth/v1beta1/accounts/')}<address>`],
   ];
   return all.filter(Boolean);
 }
 
-/** Snippets by the name of the tool. */
+/** Code snippets by tool. */
 function snippets() {
   const rpc = url('rpc');
   const { chainId, coin, addresses } = network;
@@ -87,7 +87,7 @@ module.exports = {
   return found;
 }
 
-/** The card that shows both. */
+/** The cards with endpoints and snippets. */
 export function connect() {
   const texts = snippets();
   const code = h('pre', { tabindex: '0' });
@@ -98,9 +98,9 @@ export function connect() {
   };
   replace(tabs, Object.keys(texts).map((name) => h('button', { type: 'button', onclick: () => choose(name) }, name)));
   choose('MetaMask');
-  const list = endpoints().map(([name, address]) => [name, h('span.mono', address), copyButton(address, `Copy the URL of ${name}`)]);
-  const chain = [['Chain ids', `${network.chainId} (EVM)`, network.cosmosChainId && ` · ${network.cosmosChainId} (Cosmos)`], ['Coin', `${network.coin}, 18 decimals`], ['Program', network.client]];
+  const list = endpoints().map(([name, address]) => [name, h('span.mono', address), copyButton(address, `Copy ${name} URL`)]);
+  const chain = [['Chain IDs', `${network.chainId} (EVM)`, network.cosmosChainId && ` · ${network.cosmosChainId} (Cosmos)`], ['Native currency', `${network.coin}, 18 decimals`], ['Client version', network.client]];
   return h('div.grid.two',
     card('Endpoints', facts([...list, ...chain])),
-    card('Connect with', tabs, h('div.code', code, copyButton(() => code.textContent, 'Copy the snippet'))));
+    card('Connect with', tabs, h('div.code', code, copyButton(() => code.textContent, 'Copy snippet'))));
 }

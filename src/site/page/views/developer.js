@@ -1,8 +1,8 @@
-// What the development profile lets one do to the chain. What the node does not offer is not shown.
+// Controls for the development methods. A control is shown only if the node has its method.
 
 import { parseAddress } from '../lib/address.js';
 import { card, failure, field, h, heading, replace, setText, toast } from '../lib/dom.js';
-import { amount, count, date, fromUnits, span } from '../lib/format.js';
+import { amount, count, date, fromUnits, shorten, span } from '../lib/format.js';
 import { addressLink } from '../lib/links.js';
 import { network, callData, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -10,13 +10,13 @@ import { wallets } from '../lib/wallet.js';
 import { priceCard } from './pricecard.js';
 import { snapshotCard } from './snapshots.js';
 
-/** The first of several names of a method that the node has, or null. */
+/** The first of several method names that the node supports, or null. */
 async function first(...names) {
   for (const name of names) if (await node.has(name)) return name;
   return null;
 }
 
-/** A form that does something, says so, and shows what went wrong. */
+/** A form that runs an action and reports its success or error. */
 function action(fields, button, run) {
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button', { type: 'submit' }, button);
@@ -53,9 +53,9 @@ async function miningCard() {
   if (await node.has('evm_setAutomine')) {
     const set = (on) => async () => {
       await node.call('evm_setAutomine', on);
-      toast(on ? 'Transactions get their block at once' : 'Blocks are made on demand only', 'good');
+      toast(on ? 'Automine on: transactions are mined immediately' : 'Automine off: blocks are mined on request only', 'good');
     };
-    parts.push(h('div.row', h('span.soft', 'Automatic mining'), h('button', { type: 'button', onclick: set(true) }, 'On'), h('button', { type: 'button', onclick: set(false) }, 'Off')));
+    parts.push(h('div.row', h('span.soft', 'Automine'), h('button', { type: 'button', onclick: set(true) }, 'On'), h('button', { type: 'button', onclick: set(false) }, 'Off')));
   }
   return card('Mining', parts);
 }
@@ -67,16 +67,16 @@ async function timeCard(signal) {
   const travel = async (seconds) => {
     await node.call('evm_increaseTime', quantity(seconds));
     await node.call('evm_mine');
-    return `Time went on by ${span(seconds)}`;
+    return `Time advanced by ${span(seconds)}`;
   };
   const jump = (text, seconds) => h('button', { type: 'button', onclick: () => travel(seconds).then((done) => toast(done, 'good'), (error) => toast(error.message, 'error')) }, text);
   const hours = h('input', { inputmode: 'decimal', value: '24' });
   return card('Time',
-    h('p', h('span.soft', 'Newest block: '), now),
+    h('p', h('span.soft', 'Latest block: '), now),
     h('div.row', jump('+1 min', 60), jump('+1 h', 3_600), jump('+1 day', 86_400), jump('+30 days', 2_592_000)),
-    action(field('Hours', hours, 'Interest, due dates and penalties go by the chain\u2019s time.'), 'Go on', () => {
+    action(field('Hours', hours, 'Interest, due dates and penalties follow block timestamps.'), 'Advance time', () => {
       const seconds = Math.round(Number(hours.value) * 3_600);
-      if (!(seconds > 0)) throw new Error('Hours: expected a number above 0');
+      if (!(seconds > 0)) throw new Error('Hours: expected a positive number');
       return travel(seconds);
     }));
 }
@@ -103,10 +103,10 @@ async function faucetCard() {
     }
     return `Sent ${amount(value, token?.decimals ?? 18)} ${what.value}`;
   };
-  return card('Faucet', action([field('To', to), h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('What', what), field('How much', how))], 'Send', give));
+  return card('Faucet', action([field('To', to), h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Asset', what), field('Amount', how))], 'Send', give));
 }
 
-/** An account of the node that has enough, other than the one that is to get it. */
+/** A node account with a sufficient balance, other than the recipient. */
 async function richest(token, value, except) {
   for (const from of wallets.held.filter((one) => one !== except)) {
     const balance = token
@@ -114,7 +114,7 @@ async function richest(token, value, except) {
       : BigInt(await node.call('eth_getBalance', from, 'latest')) - 10n ** 16n;
     if (balance >= value) return from;
   }
-  throw new Error('none of the accounts whose keys the node holds has that much');
+  throw new Error('no node account has a sufficient balance');
 }
 
 async function impersonating() {
@@ -133,16 +133,16 @@ async function impersonationCard() {
     draw();
   } }, 'Stop'))));
   draw();
-  return card('Act as anybody', action(field('Account', who, 'It appears among the accounts at the top.'), 'Act as it', async () => {
+  return card('Impersonate account', action(field('Account', who, 'It is added to the account list at the top.'), 'Impersonate', async () => {
     const address = parseAddress(who.value, network.prefix);
     await node.call(impersonate.begin, address);
     wallets.impersonate(address, true);
     draw();
-    return 'The node takes transactions in its name';
+    return `Impersonating ${shorten(address)}`;
   }), acting);
 }
 
 export default async function view({ signal }) {
   const cards = await Promise.all([miningCard(), timeCard(signal), faucetCard(), snapshotCard(signal), priceCard(signal), impersonationCard()]);
-  return [heading('Developer'), h('p.lead', 'The development profile lets anybody who reaches this node do all of this.'), h('div.grid.three', cards)];
+  return [heading('Developer'), h('p.lead', 'In the development profile, anyone who can reach this node can use these controls.'), h('div.grid.three', cards)];
 }

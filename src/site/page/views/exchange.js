@@ -1,4 +1,4 @@
-// The exchange: what everything costs, and swapping it.
+// The exchange: prices, candles and the swap form.
 
 import { candles, prices } from '../lib/prices.js';
 import { chart, sparkline } from '../lib/chart.js';
@@ -9,7 +9,7 @@ import { network, read } from '../lib/network.js';
 import { whenever } from '../lib/node.js';
 import { swapCard } from './swap.js';
 
-/** Periods of the chart: what the interface calls them, points to ask for, width of a candle in milliseconds. */
+/** Chart periods: name in the REST API, number of points to request, candle width in milliseconds. */
 const PERIODS = [
   { name: '1h', points: 60, width: 60_000 },
   { name: '24h', points: 1_440, width: 1_200_000 },
@@ -18,7 +18,7 @@ const PERIODS = [
 ];
 
 function change(percent) {
-  const text = `${percent >= 0 ? '+' : '−'}${Math.abs(percent).toFixed(2)} %`;
+  const text = `${percent >= 0 ? '+' : '−'}${Math.abs(percent).toFixed(2)}%`;
   return h(percent >= 0 ? 'span.up' : 'span.down', text);
 }
 
@@ -41,7 +41,7 @@ function chartCard(signal, chosen) {
     const { token } = chosen;
     const asked = period;
     series = [];
-    replace(name, addressLink(token.address), h('span.soft', ' in US dollars'));
+    replace(name, addressLink(token.address), h('span.soft', ' / USD'));
     drawPrice();
     try {
       const found = await prices.history(token.address, asked.name, asked.points);
@@ -56,7 +56,7 @@ function chartCard(signal, chosen) {
   function drawPrice() {
     const now = prices.of(chosen.token.address);
     setText(price, now ? usd(now.price) : '–');
-    replace(moved, now && change(now.change24h), h('span.soft', ' in 24 h'));
+    replace(moved, now && change(now.change24h), h('span.soft', ' in 24h'));
     if (!series.length) return;
     const label = ({ start }) => new Date(start).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
     const whole = now && now.timestamp > series.at(-1).timestamp ? [...series, now] : series;
@@ -107,7 +107,7 @@ function tokenTable(signal, choose) {
     }
   }
   lines();
-  const head = ['Token', '-Price', '-24 h', 'Last 24 h', '-Liquidity'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
+  const head = ['Token', '-Price', '-24h change', 'Last 24h', '-Liquidity'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
   const mark = (token) => cells.forEach((row) => row.element.classList.toggle('chosen', row.token === token));
   const element = card('Tokens', h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), body)));
   element.classList.add('late');
@@ -128,7 +128,7 @@ export default function view({ signal, query }) {
   });
   list.mark(chosen.token);
   return [
-    heading('Exchange', h('span.tag.accent', 'prices from the oracle on the chain')),
+    heading('Exchange', h('span.tag.accent', 'On-chain oracle prices')),
     h('div.grid.main-side', h('div.stack', plot.element, list.element), swap.element),
   ];
 }

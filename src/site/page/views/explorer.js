@@ -1,4 +1,4 @@
-// Blocks as they come, and the transactions in them; older ones by the page.
+// The newest blocks and their transactions, live; older blocks in pages.
 
 import { card, h, heading, replace, setText, table } from '../lib/dom.js';
 import { ago, count, fee, percent } from '../lib/format.js';
@@ -10,28 +10,28 @@ const NEWEST = 15;
 const PAGE = 30;
 const TRANSACTIONS = 15;
 
-/** What a transaction does, in a word. */
+/** The method that a transaction calls, or its selector. */
 async function actionOf(transaction) {
-  if (!transaction.to) return 'creates a contract';
-  if (transaction.input === '0x') return 'transfer';
+  if (!transaction.to) return 'Contract creation';
+  if (transaction.input === '0x') return 'Transfer';
   const known = await explainCall(transaction.input).catch(() => null);
   return known ? known.fragment.name : transaction.input.slice(0, 10);
 }
 
-/** Rows of transactions. */
+/** Table rows of transactions. */
 export async function transactionRows(transactions) {
   const actions = await Promise.all(transactions.map(actionOf));
   return transactions.map((one, at) => [
     transactionLink(one.hash),
     h('span.tag', actions[at]),
-    one.blockNumber === null ? h('span.soft', 'waiting') : blockLink(one.blockNumber),
+    one.blockNumber === null ? h('span.soft', 'Pending') : blockLink(one.blockNumber),
     addressLink(one.from),
-    one.to ? addressLink(one.to) : h('span.soft', 'new contract'),
+    one.to ? addressLink(one.to) : h('span.soft', 'New contract'),
     coins(one.value, 5),
   ]);
 }
 
-export const TRANSACTION_COLUMNS = ['Hash', 'Action', 'Block', 'From', 'To', '-Value'];
+export const TRANSACTION_COLUMNS = ['Transaction hash', 'Method', 'Block', 'From', 'To', '-Value'];
 
 function blockTable(blocks) {
   const rows = blocks.map((block) => [
@@ -46,10 +46,10 @@ function blockTable(blocks) {
 
 async function transactionTable(blocks) {
   const newest = blocks.flatMap((block) => block.transactions.toReversed()).slice(0, TRANSACTIONS);
-  return table(TRANSACTION_COLUMNS, await transactionRows(newest), 'No transaction in these blocks');
+  return table(TRANSACTION_COLUMNS, await transactionRows(newest), 'No transactions in these blocks');
 }
 
-/** Links to the blocks before and after those from `first` down to `last`. */
+/** Links to the pages before and after the blocks from `first` down to `last`. */
 function pager(first, last) {
   const newest = Number(node.head?.number ?? first);
   const older = last > 0 && h('a.button', { href: `#/explorer?from=${last - 1}` }, 'Older →');
@@ -57,7 +57,7 @@ function pager(first, last) {
   return h('div.row', first < newest && h('a.button', { href: newer }, '← Newer'), older);
 }
 
-/** A page of blocks that stands still. */
+/** A fixed page of blocks, from `from` downwards. */
 async function older(from) {
   const first = Math.min(from, Number(node.head?.number ?? from));
   const last = Math.max(0, first - PAGE + 1);
@@ -66,13 +66,13 @@ async function older(from) {
   return [
     heading(`Blocks ${count(last)} to ${count(first)}`, pager(first, last)),
     card('Blocks', blockTable(blocks)),
-    card('The newest transactions in them', await transactionTable(blocks)),
+    card('Latest transactions in these blocks', await transactionTable(blocks)),
   ];
 }
 
 export default function view({ signal, query }) {
   if (query.has('from')) {
-    if (!/^\d{1,15}$/.test(query.get('from'))) throw new Error('from: expected the number of a block');
+    if (!/^\d{1,15}$/.test(query.get('from'))) throw new Error('from: expected a block number');
     return older(Number(query.get('from')));
   }
   const blocks = h('div');
@@ -83,7 +83,7 @@ export default function view({ signal, query }) {
   paused.addEventListener('click', () => {
     const on = paused.getAttribute('aria-pressed') !== 'true';
     paused.setAttribute('aria-pressed', String(on));
-    setText(paused, on ? 'Go on' : 'Pause');
+    setText(paused, on ? 'Resume' : 'Pause');
   });
 
   async function draw() {
@@ -106,8 +106,8 @@ export default function view({ signal, query }) {
 
   whenever(node, 'head', signal, draw, 500);
   return [
-    heading('Explorer', h('a.button', { href: '#/interfaces' }, 'Interfaces'), paused),
-    card('Blocks', blocks, more),
-    card('Transactions in them', transactions),
+    heading('Explorer', h('a.button', { href: '#/interfaces' }, 'Contract ABIs'), paused),
+    card('Latest blocks', blocks, more),
+    card('Latest transactions', transactions),
   ];
 }

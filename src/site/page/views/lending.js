@@ -1,4 +1,4 @@
-// The lending pool: what is lent at which rate, and what an account has there.
+// The lending pool: markets with their rates, and the position of the active account.
 
 import { curve } from '../lib/chart.js';
 import { card, facts, failure, h, heading, replace } from '../lib/dom.js';
@@ -20,7 +20,7 @@ function poolRow(pool, chosen, choose) {
   const used = Number(pool.utilisation) / 1e27;
   const name = h('button.link-button', { type: 'button', onclick: () => choose(pool.symbol) }, pool.symbol);
   const row = h('tr',
-    h('td', name, pool.paused && h('span.tag.bad', 'paused')),
+    h('td', name, pool.paused && h('span.tag.bad', 'Paused')),
     h('td.number', amount(pool.totalSupplied, Number(pool.decimals), 7)),
     h('td.number', amount(pool.totalDebt, Number(pool.decimals), 7)),
     h('td', h('div.measured', meter(used), h('span.soft', percent(used, 1)))),
@@ -34,12 +34,13 @@ function detail(pool) {
   const { parameters } = pool;
   const share = (bps) => percent(Number(bps) / 10_000, 0);
   const used = Number(pool.utilisation) / 1e27;
-  return card(h('span.spread', `${pool.symbol}: the rate by utilisation`, h('span.soft', `now ${percent(yearly(pool.borrowRates[0]))}`)),
+  return card(h('span.spread', `${pool.symbol} interest rate model`, h('span.soft', `Current borrow APY ${percent(yearly(pool.borrowRates[0]))}`)),
     h('div.grid.two', curve((at) => borrowRate(parameters, at), used, (rate) => percent(rate, rate < 0.1 ? 1 : 0)), facts([
-      ['Can be borrowed now', `${amount(pool.cash, Number(pool.decimals), 8)} ${pool.symbol}`],
-      ['Loan to value', `${share(parameters.minLtvBps)} at a score of 300, ${share(parameters.maxLtvBps)} at 850`],
-      ['Liquidated above', `${share(parameters.liquidationThresholdBps)}, with ${share(parameters.liquidationBonusBps)} on top for the liquidator`],
-      ['By credit band', pool.borrowRates.map((rate) => percent(yearly(rate))).join(' · ')],
+      ['Available liquidity', `${amount(pool.cash, Number(pool.decimals), 8)} ${pool.symbol}`],
+      ['Loan-to-value (LTV)', `${share(parameters.minLtvBps)} at a score of 300, ${share(parameters.maxLtvBps)} at 850`],
+      ['Liquidation threshold', share(parameters.liquidationThresholdBps)],
+      ['Liquidation bonus', share(parameters.liquidationBonusBps)],
+      ['Borrow APY by credit band', pool.borrowRates.map((rate) => percent(yearly(rate))).join(' · ')],
       ['Receipt token', addressLink(pool.pToken)],
     ])));
 }
@@ -70,7 +71,7 @@ export default function view({ signal, query }) {
       const [all, mine, points] = await Promise.all([pools(), who ? account(who) : null, who ? score(who) : null]);
       if (signal.aborted || who !== wallets.current?.address) return;
       state.pools = all;
-      // What has the focus must not be taken away under the fingers.
+      // Redrawing the table would take the focus away from the button that has it.
       if (!body.contains(document.activeElement)) drawPools();
       replace(position, positionCard(mine));
       replace(explained, points && scoreCard(points));
@@ -84,7 +85,7 @@ export default function view({ signal, query }) {
   actions.choose(state.chosen);
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 2_000);
-  const head = ['Asset', '-Supplied', '-Borrowed', 'Utilisation', '-Earns a year', '-Costs a year'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
+  const head = ['Asset', '-Total supplied', '-Total borrowed', 'Utilisation', '-Supply APY', '-Borrow APY'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
   return [
     heading('Lending'),
     problem,

@@ -1,4 +1,4 @@
-// The network as it is right now, and how to get onto it.
+// The state of the network, live, and how to connect to it.
 
 import { chart } from '../lib/chart.js';
 import { card, copyButton, facts, h, heading, icon, replace, setText, table, toast } from '../lib/dom.js';
@@ -9,7 +9,7 @@ import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 import { connect } from './connect.js';
 
-/** Blocks that the charts show. */
+/** Number of blocks in the charts. */
 const SHOWN = 90;
 
 function tile(name) {
@@ -21,18 +21,18 @@ function addToWallet() {
   const button = h('button', { type: 'button' }, icon('accounts'), 'Add to wallet');
   button.addEventListener('click', async () => {
     const [wallet] = wallets.injected.values();
-    if (!wallet) return toast('No wallet announces itself in this browser. Add the network by hand: everything it asks for is below.');
+    if (!wallet) return toast('No browser wallet found. Add the network manually with the details below.');
     try {
       await wallets.addNetwork(wallet.provider);
-      toast(`${wallet.name} is on this network`, 'good');
+      toast(`${wallet.name} is connected to this network`, 'good');
     } catch (error) {
-      toast(error.message ?? 'The wallet refused', 'error');
+      toast(error.message ?? 'The wallet rejected the request', 'error');
     }
   });
   return button;
 }
 
-/** Seconds between blocks, by their timestamps. */
+/** Seconds between consecutive blocks, from their timestamps. */
 function intervals(headers) {
   return headers.slice(1).map((header, at) => Number(header.timestamp) - Number(headers[at].timestamp));
 }
@@ -40,9 +40,9 @@ function intervals(headers) {
 export default function view({ signal }) {
   const tiles = { block: tile('Block'), pace: tile('Block time'), fee: tile('Base fee'), gas: tile('Gas used'), pending: tile('Pending') };
   const charts = {
-    gas: chart({ title: 'Gas used', kind: 'bars', zero: true, format: (value) => `${value.toFixed(value < 10 ? 1 : 0)} %` }),
+    gas: chart({ title: 'Gas used', kind: 'bars', zero: true, format: (value) => `${value.toFixed(value < 10 ? 1 : 0)}%` }),
     fee: chart({ title: 'Base fee', format: (value) => fee(Math.round(value)) }),
-    pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: (value) => `${Number(value.toFixed(1))} s` }),
+    pace: chart({ title: 'Block time', kind: 'bars', zero: true, format: (value) => `${Number(value.toFixed(1))} s` }),
   };
   const blocks = h('div');
   const waiting = h('div');
@@ -50,12 +50,12 @@ export default function view({ signal }) {
   async function drawPending() {
     const block = await node.call('eth_getBlockByNumber', 'pending', true).catch(() => null);
     if (signal.aborted || !block) return;
-    // What the next block would hold and the newest does not have yet.
+    // Transactions of the pending block, unless that block has been mined in the meantime.
     const found = Number(block.number) > Number(node.head?.number ?? -1) ? block.transactions : [];
     setText(tiles.pending.value, count(found.length));
-    setText(tiles.pending.below, found.length === 1 ? 'transaction waits' : 'transactions wait');
+    setText(tiles.pending.below, found.length === 1 ? 'transaction' : 'transactions');
     const rows = found.slice(0, 8).map((one) => [transactionLink(one.hash), addressLink(one.from), addressLink(one.to), count(Number(one.nonce))]);
-    replace(waiting, table(['Hash', 'From', 'To', '-Nonce'], rows, 'No transaction waits for a block'));
+    replace(waiting, table(['Transaction hash', 'From', 'To', '-Nonce'], rows, 'No pending transactions'));
   }
 
   whenever(node, 'head', signal, () => {
@@ -63,7 +63,7 @@ export default function view({ signal }) {
     const head = node.head;
     if (!head) return;
     const share = (header) => (100 * Number(header.gasUsed)) / Number(header.gasLimit);
-    const label = (header) => `block ${count(Number(header.number))}`;
+    const label = (header) => `Block ${count(Number(header.number))}`;
     charts.gas.update(headers.map((header) => ({ y: share(header), label: label(header) })));
     charts.fee.update(headers.map((header) => ({ y: Number(header.baseFeePerGas ?? 0), label: label(header) })));
     const gaps = intervals(headers);
@@ -72,16 +72,16 @@ export default function view({ signal }) {
     setText(tiles.block.below, ago(Number(head.timestamp)));
     const mean = gaps.length ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
     setText(tiles.pace.value, mean === null ? '–' : mean < 100 ? `${mean.toFixed(1)} s` : span(mean));
-    setText(tiles.pace.below, gaps.length === 1 ? 'for one block' : `mean of ${gaps.length} blocks`);
+    setText(tiles.pace.below, gaps.length === 1 ? 'last block' : `average of ${gaps.length} blocks`);
     setText(tiles.fee.value, fee(head.baseFeePerGas ?? 0));
     setText(tiles.fee.below, 'per gas');
     setText(tiles.gas.value, percent(share(head) / 100, 1));
     setText(tiles.gas.below, `of ${count(Number(head.gasLimit))}`);
     const rows = node.headers.slice(-8).reverse().map((header) => [blockLink(header.number), ago(Number(header.timestamp)), count(Number(header.gasUsed)), fee(header.baseFeePerGas ?? 0)]);
-    replace(blocks, table(['Block', 'Age', '-Gas', '-Base fee'], rows));
+    replace(blocks, table(['Block', 'Age', '-Gas used', '-Base fee'], rows));
   }, 250);
   whenever(node, 'head', signal, drawPending, 1_000);
-  // A transaction that waits makes no block, so nothing tells of it.
+  // A new pending transaction raises no event here, so the pool is polled.
   const timer = setInterval(drawPending, 3_000);
   signal.addEventListener('abort', () => clearInterval(timer));
 
@@ -90,7 +90,7 @@ export default function view({ signal }) {
     h('div.tiles', Object.values(tiles).map((one) => one.element)),
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
     h('div.grid.two',
-      card(h('span.spread', 'Newest blocks', h('a', { href: '#/explorer' }, 'All')), blocks),
+      card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer' }, 'View all')), blocks),
       card('Pending transactions', waiting)),
     connect(),
     network.addresses && addresses(),
@@ -103,11 +103,11 @@ function addresses() {
   const rows = network.tokens.map((token, at) => [
     h('strong', token.symbol),
     token.decimals,
-    h('span', addressLink(token.address, { plain: true }), copyButton(token.address, `Copy the address of ${token.symbol}`)),
-    h('span', addressLink(network.receipts[at].address, { plain: true }), copyButton(network.receipts[at].address, `Copy the address of ${network.receipts[at].symbol}`)),
+    h('span', addressLink(token.address, { plain: true }), copyButton(token.address, `Copy ${token.symbol} address`)),
+    h('span', addressLink(network.receipts[at].address, { plain: true }), copyButton(network.receipts[at].address, `Copy ${network.receipts[at].symbol} address`)),
   ]);
   return h('div.grid.two',
     card('Contracts', facts([['Exchange vault', plain(vault)], ['Price oracle', plain(oracle)], ['Lending pool', plain(lendingPool)], ['Lending lens', plain(lendingLens)]]),
-      h('p.soft', 'The same addresses as on the live network, where it publishes them.')),
+      h('p.soft', 'Contracts with published addresses on the live network have the same addresses here.')),
     card('Tokens', table(['Token', '-Decimals', 'Address', 'Receipt token'], rows)));
 }

@@ -1,4 +1,4 @@
-// Setting prices by hand: they stay until they are let go.
+// Manual prices: a price that is set stays fixed until it is released.
 
 import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { network } from '../lib/network.js';
@@ -16,14 +16,14 @@ export function priceCard(signal) {
   if (!network.addresses) return null;
   prices.follow();
   const select = h('select', network.tokens.map((one) => h('option', one.symbol)));
-  const price = h('input', { inputmode: 'decimal', placeholder: 'US dollars', autocomplete: 'off' });
+  const price = h('input', { inputmode: 'decimal', placeholder: 'USD', autocomplete: 'off' });
   const now = h('small.soft');
   const problem = h('div', { 'aria-live': 'polite' });
-  const release = h('button', { type: 'button' }, 'Let it move');
+  const release = h('button', { type: 'button' }, 'Release price');
   const token = () => network.tokens.find((one) => one.symbol === select.value);
   const draw = () => {
     const known = prices.of(token().address);
-    setText(now, known ? `Now $${known.price}` : '');
+    setText(now, known ? `Current price: $${known.price}` : '');
   };
   const attempt = async (run) => {
     replace(problem);
@@ -34,20 +34,20 @@ export function priceCard(signal) {
     }
   };
   const pair = h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Token', select), field('Price', price));
-  const form = h('form.stack', pair, now, h('div.row', h('button', { type: 'submit' }, 'Set the price'), release), problem);
+  const form = h('form.stack', pair, now, h('div.row', h('button', { type: 'submit' }, 'Set price'), release), problem);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
     attempt(async () => {
       await ask('POST', token(), { price: price.value.trim() });
-      return `${select.value} costs $${price.value.trim()} now`;
+      return `${select.value} price set to $${price.value.trim()}`;
     });
   });
   release.addEventListener('click', () => attempt(async () => {
     const { released } = await ask('DELETE', token());
-    return released ? `${select.value} moves again` : `${select.value} was not held`;
+    return released ? `${select.value} price released` : `${select.value} price was not set manually`;
   }));
   select.addEventListener('change', draw);
   prices.addEventListener('prices', draw, { signal });
   draw();
-  return card('Price', form, h('p.soft', 'A price that is set here is held, however the others move.'));
+  return card('Price', form, h('p.soft', 'A price set here stays fixed until you release it.'));
 }

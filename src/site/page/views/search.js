@@ -1,11 +1,11 @@
-// From whatever was typed to what it means.
+// Resolves a search term and redirects to its view.
 
 import { parseAddress } from '../lib/address.js';
 import { h, heading } from '../lib/dom.js';
 import { nameOf, network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
-/** Where a text leads, or null. */
+/** The route that a search term leads to, or null. */
 async function find(text) {
   if (/^\d[\d,_]*$/.test(text)) return `#/block/${text.replace(/[,_]/g, '')}`;
   if (/^0x[0-9a-f]{64}$/i.test(text)) {
@@ -21,7 +21,7 @@ async function find(text) {
 
 export default async function view({ rest }) {
   const text = rest.join('/').trim();
-  let reason = `this chain has no block or transaction ${text.slice(0, 80)}`;
+  let reason = `no block or transaction with the hash ${text.slice(0, 80)}`;
   try {
     const found = await find(text);
     if (found) {
@@ -32,9 +32,9 @@ export default async function view({ rest }) {
     reason = error.message;
   }
   return [
-    heading('Nothing found'),
+    heading('No results'),
     h('p.failure', { role: 'alert' }, reason),
-    h('p.lead', 'A search takes the hash of a block or transaction, a block number, a token\u2019s symbol, or an address in any form: ',
+    h('p.lead', 'Search by transaction hash, block hash, block number, token symbol, or address in any format: ',
       h('code', '0x…'), ', ', h('code', `${network.prefix}1…`), ', ', h('code', `${network.prefix}valoper1…`), '.'),
   ];
 }

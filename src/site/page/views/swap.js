@@ -7,23 +7,23 @@ import { node, whenever } from '../lib/node.js';
 import { prices } from '../lib/prices.js';
 import { wallets } from '../lib/wallet.js';
 
-/** Why the vault would refuse, by its status. */
+/** Reasons for which the vault rejects a swap, by quote status. */
 const REFUSALS = [
   null,
-  'Trading is stopped.',
+  'Trading is paused.',
   'Choose two different tokens.',
-  'The vault does not trade one of the tokens.',
+  'One of the tokens is not supported by the vault.',
   null,
   'The amount is too large.',
-  'A price is too old to trade on.',
-  'After the fee nothing would be left.',
+  'The oracle price is stale.',
+  'The output after the fee would be zero.',
   null,
-  'The vault does not hold that much.',
-  'The swap would take more than 10 % of the reserve. Swap less, or in parts.',
-  'Swaps of the last hour have taken all that may be taken. Try later, or less.',
+  'Insufficient liquidity for this trade.',
+  'Price impact too high: a swap may take at most 10% of the reserve. Try a smaller amount.',
+  'Recent swaps have used up the price impact limit. Try a smaller amount, or try again later.',
 ];
 
-/** Lets a contract take an amount of a token, if it may not yet. */
+/** Approves a spender for an amount of a token, unless its allowance already suffices. */
 export async function approve(token, spender, value) {
   const allowed = await read('Token', token.address, 'allowance', wallets.current.address, spender);
   if (allowed >= value) return;
@@ -33,18 +33,18 @@ export async function approve(token, spender, value) {
 
 function side(name, input) {
   const select = h('select', { 'aria-label': `Token to ${name === 'Pay' ? 'pay with' : 'receive'}` }, network.tokens.map((token) => h('option', { value: token.symbol }, token.symbol)));
-  const balance = h('button.link-button', { type: 'button', title: 'Use all of it' });
+  const balance = h('button.link-button', { type: 'button', title: 'Use full balance' });
   const worth = h('span');
   return { select, balance, worth, element: h('div.swap-side', h('div.what', h('span', name), balance), input, select, h('div.below', worth)) };
 }
 
-/** The card, and `buy(token)`, which puts a token on the receiving side. */
+/** The card, and `buy(token)`, which selects the token to receive. */
 export function swapCard(signal, from, to) {
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount to pay' });
   const output = h('output', { 'aria-label': 'Amount to receive' }, '0');
   const [pay, get] = [side('Pay', input), side('Receive', output)];
-  const turn = h('button.swap-turn', { type: 'button', 'aria-label': 'Swap the other way round', title: 'The other way round' }, icon('swap'));
-  const slippage = h('select', { 'aria-label': 'Slippage' }, ['0.1', '0.5', '1', '3'].map((value) => h('option', { value, selected: value === '0.5' }, `${value} %`)));
+  const turn = h('button.swap-turn', { type: 'button', 'aria-label': 'Switch tokens', title: 'Switch tokens' }, icon('swap'));
+  const slippage = h('select', { 'aria-label': 'Slippage tolerance' }, ['0.1', '0.5', '1', '3'].map((value) => h('option', { value, selected: value === '0.5' }, `${value}%`)));
   const details = h('div');
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary.wide', { type: 'submit' }, 'Swap');
@@ -99,16 +99,16 @@ export function swapCard(signal, from, to) {
     const rate = ok ? (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals) : 0;
     replace(details, ok && facts([
       ['Rate', `1 ${tokenIn.symbol} = ${rate >= 1 ? rate.toLocaleString('en', { maximumFractionDigits: 4 }) : rate.toPrecision(5)} ${tokenOut.symbol}`],
-      ['Fee, 0.30 %', `${amount(quote.fee, tokenOut.decimals, 7)} ${tokenOut.symbol}`],
-      ['Share of reserve', h(quote.impactBps > 500n ? 'span.warn' : 'span', percent(Number(quote.impactBps) / 10_000))],
-      ['At least', h('span.row', `${amount(least, tokenOut.decimals, 9)} ${tokenOut.symbol}`)],
+      ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 7)} ${tokenOut.symbol}`],
+      ['Price impact', h(quote.impactBps > 500n ? 'span.warn' : 'span', { title: 'Share of the output reserve' }, percent(Number(quote.impactBps) / 10_000))],
+      ['Minimum received', h('span.row', `${amount(least, tokenOut.decimals, 9)} ${tokenOut.symbol}`)],
     ]));
     const wrong = value instanceof Error ? value.message : quote && !ok ? (REFUSALS[Number(quote.status)] ?? null) : null;
     replace(problem, wrong && h('p.failure', wrong));
     const short = balance !== null && typeof value === 'bigint' && value > balance;
     const needsApproval = allowed !== null && typeof value === 'bigint' && value > allowed;
     submit.disabled = !ok || short || !wallets.current;
-    setText(submit, !wallets.current ? 'Choose an account' : short ? `Not enough ${tokenIn.symbol}` : !ok ? 'Enter an amount' : needsApproval ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
+    setText(submit, !wallets.current ? 'Choose an account' : short ? `Insufficient ${tokenIn.symbol} balance` : !ok ? 'Enter an amount' : needsApproval ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
   }
 
   const minimum = (out) => (out * BigInt(10_000 - Math.round(Number(slippage.value) * 100))) / 10_000n;
@@ -116,7 +116,7 @@ export function swapCard(signal, from, to) {
   function choose(change) {
     const before = { from: state.from, to: state.to };
     Object.assign(state, change);
-    // Whoever chooses the token of the other side wants it the other way round.
+    // Choosing the token of the other side switches the two.
     if (state.from === state.to) Object.assign(state, change.from ? { to: before.from } : { from: before.to });
     [pay.select.value, get.select.value] = [state.from.symbol, state.to.symbol];
     draw();
@@ -134,10 +134,10 @@ export function swapCard(signal, from, to) {
       await approve(tokenIn, vault, value);
       const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimum(quote.amountOut));
       const receipt = await wallets.send({ to: vault, data });
-      toast(`Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${tokenOut.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'Look at the transaction' });
+      toast(`Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${tokenOut.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
       input.value = '';
     } catch (error) {
-      toast(error.message ?? 'The wallet refused', 'error');
+      toast(error.message ?? 'The wallet rejected the request', 'error');
       replace(problem, failure(error));
     }
     state.busy = false;
@@ -156,6 +156,6 @@ export function swapCard(signal, from, to) {
   });
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 1_000);
-  const settings = h('div.row', { style: { flexWrap: 'nowrap' } }, h('span.soft', 'Slippage'), slippage);
+  const settings = h('div.row', { style: { flexWrap: 'nowrap' } }, h('span.soft', { style: { whiteSpace: 'nowrap' } }, 'Slippage tolerance'), slippage);
   return { element: card(h('span.spread', 'Swap', settings), form), buy: (wanted) => choose({ to: wanted }) };
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity ^0.8.20;
 
-/// What Hardhat and Forge print: a call to an address without code.
+/// Logging as in Hardhat and Forge: a call to an address without code.
 library console {
     function log(string memory text, uint256 number) internal view {
         address sink = 0x000000000000000000636F6e736F6c652e6c6f67;
@@ -12,7 +12,7 @@ library console {
     }
 }
 
-/// A contract that does one of everything that clients look at.
+/// A contract with each feature that clients decode.
 contract Probe {
     event Stored(address indexed who, uint256 value);
 
