@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    record::{Action, Movement, Record},
+    record::{Action, ActivityRecord, Movement},
     scan::{Page, Position},
 };
 use crate::{
@@ -114,7 +114,7 @@ impl PageBody {
 struct Names<'a>(&'a Network);
 
 impl Names<'_> {
-    fn entry(&self, record: &Record) -> ActivityEntry {
+    fn entry(&self, record: &ActivityRecord) -> ActivityEntry {
         ActivityEntry {
             id: Position { block: record.block, log_index: record.log_index }.to_string(),
             transaction_hash: record.transaction.to_string(),

@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
 
-use super::record::{Action, Record};
+use super::record::{Action, ActivityRecord};
 use crate::{
     block::Block,
     chain::{Chain, Head},
@@ -38,7 +38,7 @@ impl FromStr for Position {
 
 /// The records that a request is for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
+pub(super) enum RecordFilter {
     /// Swaps, if given only of this user and with this token on either side.
     Swaps { user: Option<Address>, token: Option<Address> },
     /// All actions that this user took part in.
@@ -48,7 +48,7 @@ pub(super) enum Wanted {
 /// Bits that a block's bloom filter must have for the block to be read: all of one of these.
 struct Marks(Vec<Bloom>);
 
-impl Wanted {
+impl RecordFilter {
     fn marks(&self, network: &Network) -> Marks {
         let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
         let word = |address: Address| address.into_word();
@@ -108,7 +108,7 @@ const MAX_READS: usize = 2_000;
 
 /// A page of records.
 pub(super) struct Page {
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<ActivityRecord>,
     /// The start of the next page, if there may be one.
     pub(super) next: Option<Position>,
 }
@@ -116,16 +116,16 @@ pub(super) struct Page {
 /// The state of a scan.
 struct Search<'a> {
     network: &'a Network,
-    wanted: Wanted,
+    wanted: RecordFilter,
     before: Option<Position>,
     limit: usize,
-    found: Vec<Record>,
+    found: Vec<ActivityRecord>,
 }
 
 impl Search<'_> {
     /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
     fn take(&mut self, block: &Block) -> Option<Position> {
-        for record in Record::of_block(block, self.network).into_iter().rev() {
+        for record in ActivityRecord::of_block(block, self.network).into_iter().rev() {
             let position = Position { block: record.block, log_index: record.log_index };
             if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.action) {
                 continue;
@@ -145,7 +145,7 @@ pub(super) fn scan(
     chain: &Chain,
     head: &Head,
     network: &Network,
-    wanted: Wanted,
+    wanted: RecordFilter,
     before: Option<Position>,
     limit: usize,
 ) -> Page {

@@ -5,7 +5,7 @@ use tokio::sync::oneshot;
 
 use super::{
     Accepted, Admission, Chain, Event, Mining, SubmitError,
-    writer::thread::{Command, Waiting},
+    writer::thread::{Command, WaitingTransaction},
 };
 use crate::block::Submission;
 
@@ -68,7 +68,7 @@ impl Chain {
         }
         if self.shared.keeps_pool && self.shared.pool.get(hash).is_some() {
             let (kept, outcome) = oneshot::channel();
-            let waiting = Waiting { pooled: accepted.pooled, kept };
+            let waiting = WaitingTransaction { pooled: accepted.pooled, kept };
             self.commands.send(Command::Keep(waiting)).map_err(|_| SubmitError::Stopped)?;
             outcome.await.unwrap_or(Err(SubmitError::Stopped))?;
         }
@@ -98,7 +98,7 @@ impl Chain {
         if !self.shared.seal_lock.take() {
             return;
         }
-        let _held = Held(self);
+        let _held = HeldSealLock(self);
         for round in 0u64.. {
             let seal = || self.writer.try_lock().is_some_and(|mut writer| writer.seal_few());
             let sealed = round < MOST_ROUNDS && seal();
@@ -113,9 +113,9 @@ impl Chain {
 }
 
 /// The seal lock, held. A panic ends the chain, as one of the writer's thread does: the state it left behind is unknown.
-struct Held<'a>(&'a Chain);
+struct HeldSealLock<'a>(&'a Chain);
 
-impl Drop for Held<'_> {
+impl Drop for HeldSealLock<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
             self.0.stop();

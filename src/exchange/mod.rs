@@ -43,7 +43,7 @@ pub use oracle::{Feed, OracleState, price_update};
 pub use quote::Quote;
 pub use snapshot::Snapshot;
 pub use tick::Tick;
-pub use updater::{Pace, Updater};
+pub use updater::{UpdatePace, Updater};
 
 use crate::{
     chain::{Clock, Event},

@@ -14,7 +14,7 @@ pub(super) fn nibble(key: &B256, index: usize) -> usize {
 
 /// What is known of a node's reference (what its parent stores of it).
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Cached {
+pub(super) enum CachedReference {
     /// Changed since the last hash.
     Dirty,
     /// The encoding is 32 bytes or longer; this is its hash.
@@ -26,8 +26,8 @@ pub(super) enum Cached {
 /// A node. Both variants are kept at 176 bytes or less: with the `Arc`'s counters an allocation of 192.
 #[derive(Clone, Debug)]
 pub(super) enum Node<V> {
-    Leaf { key: B256, value: V, cached: Cached },
-    Branch { prefix: Prefix, children: [Link<V>; 16], cached: Cached },
+    Leaf { key: B256, value: V, cached: CachedReference },
+    Branch { prefix: Prefix, children: [Link<V>; 16], cached: CachedReference },
 }
 
 /// Buffers that one hashing pass reuses for every node.
@@ -41,11 +41,11 @@ impl<V: Value> Node<V> {
     /// Forgets the cached reference: the node, its depth or something below it changes.
     pub(super) fn touch(&mut self) {
         match self {
-            Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = Cached::Dirty,
+            Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = CachedReference::Dirty,
         }
     }
 
-    fn cached(&self) -> Cached {
+    fn cached(&self) -> CachedReference {
         match self {
             Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached,
         }
@@ -53,7 +53,7 @@ impl<V: Value> Node<V> {
 
     /// Fills the caches of this node and of everything below it.
     pub(super) fn settle(arc: &mut Arc<Self>, depth: usize, scratch: &mut Scratch) {
-        if !matches!(arc.cached(), Cached::Dirty) {
+        if !matches!(arc.cached(), CachedReference::Dirty) {
             return;
         }
         let node = Arc::make_mut(arc);
@@ -66,7 +66,8 @@ impl<V: Value> Node<V> {
         let mut encoded = std::mem::take(&mut scratch.encoded);
         encoded.clear();
         node.encode(depth, &mut encoded, scratch);
-        let reference = if encoded.len() < 32 { Cached::Inline } else { Cached::Hash(keccak256(&encoded)) };
+        let reference =
+            if encoded.len() < 32 { CachedReference::Inline } else { CachedReference::Hash(keccak256(&encoded)) };
         scratch.encoded = encoded;
         match node {
             Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = reference,
@@ -76,7 +77,7 @@ impl<V: Value> Node<V> {
     /// The hash of a settled node at the root, where even a short encoding is hashed.
     pub(super) fn hash(&self, depth: usize, scratch: &mut Scratch) -> B256 {
         match self.cached() {
-            Cached::Hash(hash) => hash,
+            CachedReference::Hash(hash) => hash,
             _ => {
                 let mut encoded = Vec::new();
                 self.encode(depth, &mut encoded, scratch);
@@ -145,7 +146,7 @@ impl<V: Value> Node<V> {
             for child in children {
                 match child.as_deref().map(|node| (node, node.cached())) {
                     None => out.push(0x80),
-                    Some((_, Cached::Hash(hash))) => string(hash.as_slice(), out),
+                    Some((_, CachedReference::Hash(hash))) => string(hash.as_slice(), out),
                     Some((node, _)) => node.encode(below, out, scratch),
                 }
             }

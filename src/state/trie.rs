@@ -14,7 +14,7 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::node::{Cached, Node, Prefix, Scratch, nibble};
+use super::node::{CachedReference, Node, Prefix, Scratch, nibble};
 
 /// What a leaf stores, and how the Merkle trie sees it.
 pub trait Value: Clone {
@@ -101,7 +101,7 @@ impl<V: Value> Trie<V> {
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
     let Some(arc) = link else {
-        *link = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
+        *link = Some(Arc::new(Node::Leaf { key, value, cached: CachedReference::Dirty }));
         return None;
     };
     let node = Arc::make_mut(arc);
@@ -127,8 +127,9 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
     children[own] = link.take();
-    children[nibble(&key, at)] = Some(Arc::new(Node::Leaf { key, value, cached: Cached::Dirty }));
-    *link = Some(Arc::new(Node::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
+    children[nibble(&key, at)] = Some(Arc::new(Node::Leaf { key, value, cached: CachedReference::Dirty }));
+    *link =
+        Some(Arc::new(Node::Branch { prefix: Prefix::of(&key, depth, at), children, cached: CachedReference::Dirty }));
     None
 }
 

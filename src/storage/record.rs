@@ -66,13 +66,13 @@ pub enum Tail {
 
 /// What a record's header says.
 #[derive(Clone, Copy, Debug)]
-struct Header {
+struct RecordHeader {
     length: usize,
     sequence: u64,
     check: u32,
 }
 
-impl Header {
+impl RecordHeader {
     /// Reads a header; none if it is not intact.
     fn read(bytes: &[u8]) -> Option<Self> {
         let bytes = bytes.get(..HEADER)?;
@@ -102,7 +102,7 @@ pub fn read_record(from: &mut dyn Read, sequence: u64) -> Result<Option<Vec<u8>>
     if take(&mut head, HEADER)? == 0 {
         return Ok(None);
     }
-    let header = Header::read(&head).filter(|header| header.sequence == sequence);
+    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence);
     let header = header.ok_or("the head of a record does not fit its checksum")?;
     let mut bytes = Vec::new();
     take(&mut bytes, header.length + 1)?;
@@ -121,7 +121,7 @@ pub fn read_record_at(
 ) -> io::Result<Result<Vec<u8>, &'static str>> {
     let mut head = [0; HEADER];
     file.read_at(&mut head, offset)?;
-    let header = Header::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
+    let header = RecordHeader::read(&head).filter(|header| header.sequence == sequence && header.length <= limit);
     let Some(header) = header else { return Ok(Err("the head of a record does not fit its checksum")) };
     let mut bytes = vec![0; header.length + 1];
     file.read_at(&mut bytes, offset + HEADER as u64)?;
@@ -157,7 +157,7 @@ impl<'a> Records<'a> {
         if rest.is_empty() {
             return Tail::Clean;
         }
-        let Some(header) = Header::read(rest) else {
+        let Some(header) = RecordHeader::read(rest) else {
             let torn = rest.len() < HEADER || self.has_gap(HEADER);
             return if torn { Tail::Torn } else { Tail::Damaged("the head of a record does not fit its checksum") };
         };
@@ -191,7 +191,7 @@ impl<'a> Iterator for Records<'a> {
 
     fn next(&mut self) -> Option<Record<'a>> {
         let rest = &self.bytes[self.offset as usize..];
-        let header = Header::read(rest)?;
+        let header = RecordHeader::read(rest)?;
         let payload = header.payload(&rest[HEADER..])?;
         let record = Record { offset: self.offset, sequence: header.sequence, payload };
         self.offset += record_size(header.length) as u64;

@@ -77,7 +77,7 @@ pub(super) fn bytes(storage: &dyn Storage, height: u64) -> io::Result<Vec<u8>> {
 }
 
 /// Writes records to a file.
-struct Output {
+struct CheckpointOutput {
     file: Arc<dyn StoredFile>,
     written: u64,
     records: u64,
@@ -85,7 +85,7 @@ struct Output {
     scratch: Writer,
 }
 
-impl Output {
+impl CheckpointOutput {
     fn record(&mut self, write: impl FnOnce(&mut Writer)) -> io::Result<()> {
         self.record.clear();
         write_record(&mut self.record, &mut self.scratch, self.records, write);
@@ -106,7 +106,7 @@ impl Checkpoint {
 
     fn write_to(&self, file: &Arc<dyn StoredFile>, identity: ChainIdentity) -> io::Result<u64> {
         let file = file.clone();
-        let mut out = Output { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
+        let mut out = CheckpointOutput { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
             out.string(MAGIC);
             out.number(VERSION);
@@ -147,7 +147,7 @@ impl Checkpoint {
         let bytes = bytes(storage, height).map_err(|error| failed(error.to_string()))?;
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| failed("no checkpoint".to_owned()))?;
-        let head = Head::read(head.payload, height, identity).map_err(failed)?;
+        let head = CheckpointHead::read(head.payload, height, identity).map_err(failed)?;
         let mut builder = StateBuilder::default();
         let mut complete = false;
         for record in records.by_ref() {
@@ -162,13 +162,13 @@ impl Checkpoint {
         }
         let state =
             builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
-        let Head { shift, parameters, genesis, block, .. } = head;
+        let CheckpointHead { shift, parameters, genesis, block, .. } = head;
         Ok(Self { height, shift, genesis, block, state, parameters })
     }
 }
 
 /// Everything but the state.
-struct Head {
+struct CheckpointHead {
     shift: Shift,
     parameters: Parameters,
     genesis: Arc<Block>,
@@ -177,7 +177,7 @@ struct Head {
     root: B256,
 }
 
-impl Head {
+impl CheckpointHead {
     fn read(payload: &[u8], height: u64, identity: ChainIdentity) -> Result<Self, String> {
         let from = &mut Reader::new(payload);
         let wrong = |error: Malformed| format!("no checkpoint: {error}");

@@ -36,7 +36,7 @@ pub struct OldState {
 }
 
 /// What became of an account's code, or of the account.
-enum Code {
+enum CodeChange {
     Gone,
     Now(B256, Bytecode),
 }
@@ -82,12 +82,12 @@ impl OldState {
             },
         };
         let code = self.newest(StateKey::code(address), address, |change| match &change.after {
-            None => Some(Code::Gone),
-            Some(fields) => fields.code.clone().map(|(hash, code)| Code::Now(hash, code)),
+            None => Some(CodeChange::Gone),
+            Some(fields) => fields.code.clone().map(|(hash, code)| CodeChange::Now(hash, code)),
         })?;
         account.contract = match (code, account.contract) {
-            (Some((_, Code::Now(code_hash, code))), _) => Some((code_hash, code)),
-            (Some((_, Code::Gone)), _) | (None, None) => None,
+            (Some((_, CodeChange::Now(code_hash, code))), _) => Some((code_hash, code)),
+            (Some((_, CodeChange::Gone)), _) | (None, None) => None,
             (None, Some(contract)) => Some((contract.code_hash, contract.code.clone())),
         }
         .map(|(code_hash, code)| Arc::new(Contract { code_hash, code, ..Contract::default() }));

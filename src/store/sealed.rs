@@ -26,16 +26,16 @@ pub struct SealedIndex {
     pub(super) check: u32,
     /// The lowest and the highest number of its blocks; none if there is no block.
     pub(super) numbers: Option<(u64, u64)>,
-    blocks: Table,
-    hashes: Table,
-    logs: Table,
-    versions: Table,
+    blocks: WordTable,
+    hashes: WordTable,
+    logs: WordTable,
+    versions: WordTable,
     pub(super) reverts: Vec<(u64, u64)>,
 }
 
 /// Rows of words in order.
 #[derive(Debug)]
-struct Table {
+struct WordTable {
     offset: u64,
     rows: u64,
     width: usize,
@@ -109,7 +109,7 @@ impl SealedIndex {
                 words_of(&bytes[start..start + 2 * WORD])
             };
             let fences = (0..rows).step_by(FENCED as usize).map(row).map(|words| [words[0], words[1]]).collect();
-            let table = Table { offset, rows, width, fences };
+            let table = WordTable { offset, rows, width, fences };
             offset += rows * size as u64;
             table
         };
@@ -193,7 +193,7 @@ impl SealedIndex {
     }
 
     /// Where the first row that does not begin with less than `least` is, or would be.
-    fn position(&self, table: &Table, least: [u64; 2]) -> io::Result<u64> {
+    fn position(&self, table: &WordTable, least: [u64; 2]) -> io::Result<u64> {
         let Some(fence) = table.fences.partition_point(|fence| *fence < least).checked_sub(1) else { return Ok(0) };
         let start = fence as u64 * FENCED;
         let rows = self.read(table, start, FENCED.min(table.rows - start))?;
@@ -202,7 +202,7 @@ impl SealedIndex {
     }
 
     /// Shows the rows from the first that does not begin with less than `least` on, until one is not wanted.
-    fn rows_from(&self, table: &Table, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
+    fn rows_from(&self, table: &WordTable, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
         let mut at = self.position(table, least)?;
         // Rows that are read at once: few, unless there are many.
         let mut some = 16;
@@ -219,7 +219,7 @@ impl SealedIndex {
         Ok(())
     }
 
-    fn read(&self, table: &Table, at: u64, rows: u64) -> io::Result<Vec<u64>> {
+    fn read(&self, table: &WordTable, at: u64, rows: u64) -> io::Result<Vec<u64>> {
         let size = table.width * WORD;
         let mut bytes = vec![0; rows as usize * size];
         self.file.read_at(&mut bytes, table.offset + at * size as u64)?;

@@ -121,7 +121,7 @@ impl Parameter {
 /// Some parameters of a request; `parameters!` implements it.
 pub trait Parameters: Sized {
     /// Reads all of them.
-    fn read(given: &Given<'_>) -> Result<Self, ParameterError>;
+    fn read(given: &RawParameters<'_>) -> Result<Self, ParameterError>;
 
     /// Describes all of them.
     fn describe(place: Place) -> Vec<Parameter>;
@@ -144,7 +144,7 @@ macro_rules! parameters {
 
         impl $crate::web::parameters::Parameters for $name {
             fn read(
-                given: &$crate::web::parameters::Given<'_>,
+                given: &$crate::web::parameters::RawParameters<'_>,
             ) -> Result<Self, $crate::web::parameters::ParameterError> {
                 Ok(Self { $($field: given.read($wire, [$($alias)?].first().copied())?,)+ })
             }
@@ -162,13 +162,13 @@ macro_rules! parameters {
 pub(crate) use parameters;
 
 /// The parameters that a request has. Unknown ones are ignored; of several with one name the first counts.
-pub struct Given<'a> {
+pub struct RawParameters<'a> {
     place: Place,
     pairs: Vec<(String, String)>,
     network: &'a Network,
 }
 
-impl Given<'_> {
+impl RawParameters<'_> {
     /// Reads a parameter that may have a second name. If both are given they have to agree.
     pub fn read<P: Param>(&self, name: &'static str, alias: Option<&'static str>) -> Result<P, ParameterError> {
         let first = self.parse(name)?;
@@ -214,7 +214,7 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Path<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumPath(pairs) = AxumPath::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&Given { place: Place::Path, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters { place: Place::Path, pairs, network: state.network() })?))
     }
 }
 
@@ -223,7 +223,7 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumQuery(pairs) = AxumQuery::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&Given { place: Place::Query, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters { place: Place::Query, pairs, network: state.network() })?))
     }
 }
 
@@ -425,7 +425,7 @@ mod tests {
 
     fn read<T: Parameters>(pairs: &[(&str, &str)]) -> Result<T, ParameterError> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        T::read(&Given { place: Place::Query, pairs, network: &Network::default() })
+        T::read(&RawParameters { place: Place::Query, pairs, network: &Network::default() })
     }
 
     #[test]

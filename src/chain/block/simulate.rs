@@ -144,7 +144,7 @@ pub fn simulate(
     options: SimulationOptions<'_>,
 ) -> Result<Vec<Simulated>, SimulationError> {
     let plans = complete(&view.block.header, plans)?;
-    let mut simulation = Simulation {
+    let mut simulation = BlockSimulation {
         view,
         options,
         state: view.state.clone(),
@@ -186,7 +186,7 @@ fn complete(base: &Header, plans: Vec<BlockPlan>) -> Result<Vec<BlockPlan>, Simu
     Ok(all)
 }
 
-struct Simulation<'a> {
+struct BlockSimulation<'a> {
     view: &'a View,
     options: SimulationOptions<'a>,
     /// The state after the blocks so far.
@@ -198,7 +198,7 @@ struct Simulation<'a> {
     bytes: usize,
 }
 
-impl Simulation<'_> {
+impl BlockSimulation<'_> {
     fn block(&mut self, plan: BlockPlan) -> Result<Simulated, SimulationError> {
         let params = &*self.view.head.params;
         let environment = self.environment(&plan);

@@ -4,7 +4,7 @@ use std::{io, sync::Arc};
 
 use crate::{
     block::{Block, Submission},
-    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Followed, writer::journal::Parts},
+    chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Followed, writer::journal::JournalParts},
     evm::ChainParams,
     log::{BlockLog, ChainIdentity, Entry, LogError, Parameters, ReadLog, Shift},
     storage::Storage,
@@ -149,7 +149,7 @@ pub fn open(
     let waiting: Vec<_> = waiting.collect();
     let keeper =
         Keeper::start(opening.kept.storage.clone(), identity, reader, history.clone(), opening.checkpoint_bytes, bytes);
-    let parts = Parts {
+    let parts = JournalParts {
         storage: opening.kept.storage.clone(),
         identity,
         history,

@@ -29,9 +29,9 @@ use tokio::sync::oneshot;
 use self::{
     price::{cost_of, outbids},
     ranking::{Ranking, Worth},
-    ready::Ready,
+    ready::ReadyIndex,
     room::Newcomer,
-    sender::{Sender, Slot, Usage},
+    sender::{Sender, SenderSlot, Usage},
 };
 use super::{Clock, Head, SubmitError};
 use crate::{
@@ -110,7 +110,7 @@ struct Inner {
     limits: PoolLimits,
     senders: HashMap<Address, Sender, DefaultHashBuilder>,
     /// Senders with an executable transaction, and submitters that wait for a block.
-    ready: Ready,
+    ready: ReadyIndex,
     by_hash: HashMap<B256, (Address, u64), DefaultHashBuilder>,
     /// Bytes of all transactions.
     bytes: usize,
@@ -129,7 +129,7 @@ impl Pool {
         let inner = Inner {
             limits,
             senders: HashMap::default(),
-            ready: Ready::default(),
+            ready: ReadyIndex::default(),
             by_hash: HashMap::default(),
             bytes: 0,
             ranking: None,
@@ -195,7 +195,7 @@ impl Pool {
         // Only a transaction that the very next block can hold is worth waiting for.
         let affordable = pooled.transaction.envelope.max_fee_per_gas() >= u128::from(fee_floor);
         let (waiter, included) = (affordable && executable).then(oneshot::channel).unzip();
-        let slot = Slot { pooled: pooled.clone(), waiter };
+        let slot = SenderSlot { pooled: pooled.clone(), waiter };
         let replaced = inner.change(address, |sender| sender.insert(slot)).flatten();
         inner.rank(&pooled);
         inner.tidy(address);
@@ -348,7 +348,7 @@ impl Inner {
         Usage { count: self.by_hash.len(), bytes: self.bytes }
     }
 
-    fn take(&mut self, hash: B256) -> Option<Slot> {
+    fn take(&mut self, hash: B256) -> Option<SenderSlot> {
         let (address, nonce) = *self.by_hash.get(&hash)?;
         let slot = self.change(address, |sender| sender.remove(nonce))??;
         self.forget(&slot.pooled);

@@ -35,12 +35,12 @@ pub(super) struct Ranking {
 }
 
 /// A price, the position in the order of arrival, of which the newest goes first, and the sender.
-type Key = (u128, Reverse<u64>, Address);
+type RankingKey = (u128, Reverse<u64>, Address);
 
 #[derive(Debug)]
 struct Prices {
-    by_tip: BTreeSet<Key>,
-    by_cap: BTreeSet<Key>,
+    by_tip: BTreeSet<RankingKey>,
+    by_cap: BTreeSet<RankingKey>,
 }
 
 impl Ranking {
@@ -101,7 +101,7 @@ impl Prices {
 }
 
 /// A transaction's place in the order of tips and in that of caps.
-fn keys(pooled: &Pooled) -> (Key, Key) {
+fn keys(pooled: &Pooled) -> (RankingKey, RankingKey) {
     let ((tip, cap), arrival, sender) =
         (prices(&pooled.transaction), Reverse(pooled.arrival), pooled.transaction.sender);
     ((tip, arrival, sender), (cap, arrival, sender))

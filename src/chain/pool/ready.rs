@@ -20,7 +20,7 @@ const FEW: usize = 64;
 
 /// The index of all senders.
 #[derive(Debug, Default)]
-pub(super) struct Ready {
+pub(super) struct ReadyIndex {
     /// The fee cap of each sender's next transaction, in wei per gas, and the sender.
     by_cap: BTreeSet<(u128, Address)>,
     /// Executable transactions of all senders.
@@ -29,7 +29,7 @@ pub(super) struct Ready {
     awaited: BTreeSet<(Address, u64)>,
 }
 
-impl Ready {
+impl ReadyIndex {
     /// Executable transactions of all senders, whatever they pay.
     pub(super) fn transactions(&self) -> usize {
         self.transactions

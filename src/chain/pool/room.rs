@@ -5,7 +5,7 @@ use alloy_primitives::Address;
 use super::{
     Inner, Pooled,
     ranking::{Ranking, Worth},
-    sender::{Sender, Slot, Usage},
+    sender::{Sender, SenderSlot, Usage},
 };
 use crate::chain::SubmitError;
 
@@ -53,7 +53,7 @@ impl Inner {
         made
     }
 
-    fn displace(&mut self, new: &Newcomer<'_>, base_fee: u64, gone: &mut Vec<Slot>) -> Result<(), SubmitError> {
+    fn displace(&mut self, new: &Newcomer<'_>, base_fee: u64, gone: &mut Vec<SenderSlot>) -> Result<(), SubmitError> {
         let (limits, address) = (self.limits, new.pooled.transaction.sender);
         let before = self.senders.get(&address).map(Sender::usage).unwrap_or_default();
         let (mut own, mut all) = (before.with(new), self.usage().with(new));
@@ -94,7 +94,7 @@ impl Inner {
     }
 
     /// Takes out an account's last transaction, for the time being.
-    fn take_last(&mut self, address: Address) -> Option<Slot> {
+    fn take_last(&mut self, address: Address) -> Option<SenderSlot> {
         let slot = self.change(address, |sender| sender.last().and_then(|(nonce, _)| sender.remove(nonce)))??;
         if let Some(ranking) = &mut self.ranking {
             ranking.remove(&slot.pooled);
@@ -103,7 +103,7 @@ impl Inner {
     }
 
     /// Puts back what was taken out for the time being.
-    fn put(&mut self, slot: Slot) {
+    fn put(&mut self, slot: SenderSlot) {
         let pooled = slot.pooled.clone();
         let address = pooled.transaction.sender;
         self.change(address, |sender| sender.insert(slot));

@@ -30,7 +30,7 @@ pub(super) struct Usage {
 
 /// A transaction and who waits for it.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct SenderSlot {
     pub(super) pooled: Arc<Pooled>,
     pub(super) waiter: Option<Waiter>,
 }
@@ -50,10 +50,10 @@ pub(super) struct Sender {
     active: u64,
     /// What the index of ready senders holds of this one.
     standing: Standing,
-    slots: BTreeMap<u64, Slot>,
+    slots: BTreeMap<u64, SenderSlot>,
 }
 
-impl Slot {
+impl SenderSlot {
     /// Tells whoever waits what became of the transaction.
     pub(super) fn answer(self, outcome: impl FnOnce() -> Result<(), SubmitError>) {
         if let Some(waiter) = self.waiter {
@@ -146,7 +146,7 @@ impl Sender {
     }
 
     /// Adds a transaction; returns the one it replaces.
-    pub(super) fn insert(&mut self, slot: Slot) -> Option<Slot> {
+    pub(super) fn insert(&mut self, slot: SenderSlot) -> Option<SenderSlot> {
         let nonce = slot.pooled.nonce();
         self.cost += slot.pooled.cost;
         self.bytes += slot.pooled.bytes;
@@ -159,7 +159,7 @@ impl Sender {
     }
 
     /// Takes a transaction out; those after it wait for its nonce to be filled again.
-    pub(super) fn remove(&mut self, nonce: u64) -> Option<Slot> {
+    pub(super) fn remove(&mut self, nonce: u64) -> Option<SenderSlot> {
         let slot = self.slots.remove(&nonce)?;
         self.gone(&slot);
         if nonce >= self.nonce {
@@ -169,7 +169,7 @@ impl Sender {
     }
 
     /// The head's view of the account changed. Returns the transactions whose nonce is used up.
-    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<Slot> {
+    pub(super) fn advance(&mut self, nonce: u64, now: u64) -> Vec<SenderSlot> {
         let rest = self.slots.split_off(&nonce);
         let used = std::mem::replace(&mut self.slots, rest);
         used.values().for_each(|slot| self.gone(slot));
@@ -199,7 +199,7 @@ impl Sender {
     }
 
     /// Takes out what the next block cannot hold: what waits for another transaction or for a lower base fee.
-    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<Slot> {
+    pub(super) fn take_stuck(&mut self, base_fee: u64) -> Vec<SenderSlot> {
         let first = self.slots.range(self.nonce..self.end).find(|(_, slot)| !slot.is_affordable(base_fee));
         self.end = first.map_or(self.end, |(nonce, _)| *nonce);
         let stuck = self.slots.split_off(&self.end);
@@ -208,7 +208,7 @@ impl Sender {
     }
 
     /// A transaction is no longer among the slots.
-    fn gone(&mut self, slot: &Slot) {
+    fn gone(&mut self, slot: &SenderSlot) {
         self.cost -= slot.pooled.cost;
         self.bytes -= slot.pooled.bytes;
     }

@@ -13,10 +13,10 @@ const MAX_BLOBS: usize = 512;
 
 /// The newest transactions with blobs.
 #[derive(Debug, Default)]
-pub struct Blobs(Mutex<Kept>);
+pub struct Blobs(Mutex<KeptBlobs>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptBlobs {
     transactions: VecDeque<Arc<Pooled>>,
     /// How many blobs they have.
     count: usize,

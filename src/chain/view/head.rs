@@ -35,7 +35,7 @@ pub struct Head {
     /// The changes of development methods since the newest block.
     edits: Vec<Arc<Changes>>,
     trail: Trail,
-    past: Spine<Past>,
+    past: Spine<PastBlock>,
     recent: Recent,
     /// States that were built lately, of this head and of others.
     built: Arc<BuiltStates>,
@@ -59,7 +59,7 @@ struct Recent {
 
 /// The state side of one block of the history.
 #[derive(Clone, Debug)]
-struct Past {
+struct PastBlock {
     /// What leads from the state after the block before to the one after this.
     changes: Vec<Arc<Changes>>,
     /// The state after this block, if it is one of those that are held.
@@ -101,7 +101,7 @@ impl Head {
         let mut past = Spine::starting_at(block.number());
         trail.push(block.clone());
         let (held, own) = (Some(state.clone()), params.clone());
-        past.push(Past { changes: Vec::new(), state: held, changed: 0, weight: 0, edited: false, params: own });
+        past.push(PastBlock { changes: Vec::new(), state: held, changed: 0, weight: 0, edited: false, params: own });
         let recent = Recent { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
         let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
         Self { params, genesis, block, state, edits, trail, past, recent, built, bytes: 0, archive: None, version: 0 }
@@ -128,7 +128,7 @@ impl Head {
     pub(in crate::chain) fn with_unknown_edits(mut self) -> Self {
         let number = self.number();
         if let Some(past) = self.past.get(number).cloned() {
-            self.past.replace(number, Past { edited: true, ..past });
+            self.past.replace(number, PastBlock { edited: true, ..past });
         }
         self
     }
@@ -339,7 +339,7 @@ impl Head {
         let weight = weight(&block, changed);
         next.bytes += weight;
         let (held, params) = (Some(state.clone()), self.params.clone());
-        next.past.push(Past { changes: all, state: held, changed, weight, edited: false, params });
+        next.past.push(PastBlock { changes: all, state: held, changed, weight, edited: false, params });
         next.recent.changed += changed;
         next.trail.push(block.clone());
         (next.block, next.state) = (block, state);
@@ -374,7 +374,7 @@ impl Head {
         next.bytes -= self.past.iter_from(number + 1).map(|past| past.weight).sum::<usize>();
         next.trail.truncate(number + 1);
         next.past.truncate(number + 1);
-        next.past.replace(number, Past { state: Some(state.clone()), ..past.clone() });
+        next.past.replace(number, PastBlock { state: Some(state.clone()), ..past.clone() });
         next.recent = if number < self.recent.first {
             Recent { first: number, changed: past.changed, since_held: STATE_INTERVAL }
         } else {
@@ -400,7 +400,7 @@ impl Head {
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {
-                self.past.replace(at, Past { state: None, ..past.clone() });
+                self.past.replace(at, PastBlock { state: None, ..past.clone() });
             }
         }
     }

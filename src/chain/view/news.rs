@@ -38,19 +38,19 @@ pub struct Missed(pub u64);
 
 /// Blocks that were undone lately.
 #[derive(Debug, Default)]
-pub(in crate::chain) struct Undone(Mutex<Kept>);
+pub(in crate::chain) struct Undone(Mutex<KeptUndone>);
 
 #[derive(Debug, Default)]
-struct Kept {
+struct KeptUndone {
     /// By the version of the head that did without them, oldest first.
-    entries: VecDeque<Entry>,
+    entries: VecDeque<UndoneBlocks>,
     bytes: usize,
     /// The newest version whose blocks are forgotten.
     forgotten: u64,
 }
 
 #[derive(Debug)]
-struct Entry {
+struct UndoneBlocks {
     version: u64,
     blocks: Vec<Arc<Block>>,
     bytes: usize,
@@ -65,7 +65,7 @@ impl Undone {
         let kept = &mut *self.0.lock();
         let bytes = blocks.iter().map(|block| weight(block, 0)).sum();
         kept.bytes += bytes;
-        kept.entries.push_back(Entry { version, blocks: blocks.to_vec(), bytes });
+        kept.entries.push_back(UndoneBlocks { version, blocks: blocks.to_vec(), bytes });
         while kept.bytes > history_bytes / PART
             && let Some(oldest) = kept.entries.pop_front()
         {

@@ -17,13 +17,13 @@ pub(super) struct Spine<T> {
     next: u64,
     /// Levels below the root.
     height: u32,
-    root: Option<Arc<Node<T>>>,
+    root: Option<Arc<SpineNode<T>>>,
 }
 
 #[derive(Clone, Debug)]
 #[expect(clippy::large_enum_variant, reason = "leaves are the larger ones, and most nodes are leaves")]
-enum Node<T> {
-    Inner([Option<Arc<Node<T>>>; WIDTH]),
+enum SpineNode<T> {
+    Inner([Option<Arc<SpineNode<T>>>; WIDTH]),
     Leaf([Option<T>; WIDTH]),
 }
 
@@ -53,8 +53,8 @@ impl<T: Clone> Spine<T> {
         for level in (0..=self.height).rev() {
             let slot = slot(offset, level);
             match node {
-                Node::Leaf(items) => return items[slot].as_ref(),
-                Node::Inner(children) => node = children[slot].as_deref()?,
+                SpineNode::Leaf(items) => return items[slot].as_ref(),
+                SpineNode::Inner(children) => node = children[slot].as_deref()?,
             }
         }
         None
@@ -66,7 +66,7 @@ impl<T: Clone> Spine<T> {
         while offset >> (BITS * (self.height + 1)) > 0 {
             let mut children = [const { None }; WIDTH];
             children[0] = self.root.take();
-            self.root = Some(Arc::new(Node::Inner(children)));
+            self.root = Some(Arc::new(SpineNode::Inner(children)));
             self.height += 1;
         }
         set(&mut self.root, self.height, offset, Some(item));
@@ -107,19 +107,23 @@ fn slot(offset: u64, level: u32) -> usize {
 }
 
 /// Sets or clears a slot; a node that becomes empty goes, too.
-fn set<T: Clone>(link: &mut Option<Arc<Node<T>>>, level: u32, offset: u64, item: Option<T>) {
+fn set<T: Clone>(link: &mut Option<Arc<SpineNode<T>>>, level: u32, offset: u64, item: Option<T>) {
     if link.is_none() && item.is_none() {
         return;
     }
     let node = link.get_or_insert_with(|| {
-        Arc::new(if level == 0 { Node::Leaf([const { None }; WIDTH]) } else { Node::Inner([const { None }; WIDTH]) })
+        Arc::new(if level == 0 {
+            SpineNode::Leaf([const { None }; WIDTH])
+        } else {
+            SpineNode::Inner([const { None }; WIDTH])
+        })
     });
     let emptied = match Arc::make_mut(node) {
-        Node::Leaf(items) => {
+        SpineNode::Leaf(items) => {
             items[slot(offset, 0)] = item;
             items.iter().all(Option::is_none)
         }
-        Node::Inner(children) => {
+        SpineNode::Inner(children) => {
             set(&mut children[slot(offset, level)], level - 1, offset, item);
             children.iter().all(Option::is_none)
         }

@@ -14,7 +14,7 @@ use crate::{
 const ATTEMPTS: u32 = 64;
 
 /// The head that the log leads to.
-struct Found {
+struct FollowedHead {
     followed: Followed,
     /// The lowest height that other writers went back to.
     lowest: u64,
@@ -40,7 +40,7 @@ impl Writer {
     pub(super) fn follow(&mut self) -> Result<(), ChangeError> {
         match self.read_on() {
             Ok(None) => Ok(()),
-            Ok(Some(Found { followed: Followed { head, shift, dropped }, lowest })) => {
+            Ok(Some(FollowedHead { followed: Followed { head, shift, dropped }, lowest })) => {
                 self.ledger.forget_snapshots_after(lowest);
                 self.recorder.followed(shift);
                 self.shared.timing.lock().followed(shift);
@@ -63,7 +63,7 @@ impl Writer {
     }
 
     /// The head that the entries lead to which the published one does not include; none if there are none.
-    fn read_on(&mut self) -> Result<Option<Found>, String> {
+    fn read_on(&mut self) -> Result<Option<FollowedHead>, String> {
         let Some(journal) = &self.recorder.journal else { return Ok(None) };
         let mut entries = journal.unseen().map_err(reason)?.peekable();
         if entries.peek().is_none() {
@@ -85,7 +85,7 @@ impl Writer {
                 .apply(entry, self.shared.history_limits)
                 .map_err(|what| format!("entry {}: {what}", stored.height))?;
         }
-        Ok(Some(Found { followed, lowest }))
+        Ok(Some(FollowedHead { followed, lowest }))
     }
 
     /// The chain as it was when the log had `to` entries: from a block that memory holds, or else from a checkpoint.

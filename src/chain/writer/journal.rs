@@ -18,7 +18,7 @@ pub struct Journal {
     height: u64,
     /// Entries that the published head includes: fewer only where a change of several entries was interrupted.
     published: u64,
-    kept: Option<Kept>,
+    kept: Option<KeptFiles>,
     /// Why nothing more can be recorded.
     given_up: Option<String>,
     /// Held as long as anything is written.
@@ -26,7 +26,7 @@ pub struct Journal {
 }
 
 /// What is kept beside the log of a chain with a data directory.
-struct Kept {
+struct KeptFiles {
     storage: Arc<dyn Storage>,
     identity: ChainIdentity,
     history: Arc<History>,
@@ -39,7 +39,7 @@ struct Kept {
 }
 
 /// What a [`Journal`] is made of when the chain is in a directory.
-pub(in crate::chain) struct Parts {
+pub(in crate::chain) struct JournalParts {
     pub(in crate::chain) storage: Arc<dyn Storage>,
     pub(in crate::chain) identity: ChainIdentity,
     pub(in crate::chain) history: Arc<History>,
@@ -57,7 +57,7 @@ impl Journal {
 
     pub(in crate::chain) fn with_parts(
         log: Box<dyn BlockLog>,
-        parts: Parts,
+        parts: JournalParts,
         waiting: &[Submission],
     ) -> io::Result<Self> {
         let kept = |waiting: &Submission| KeptTransaction {
@@ -65,10 +65,10 @@ impl Journal {
             sidecar: waiting.sidecar.clone(),
         };
         let waiting: Vec<_> = waiting.iter().map(kept).collect();
-        let Parts { storage, identity, history, keeper, base, directory } = parts;
+        let JournalParts { storage, identity, history, keeper, base, directory } = parts;
         let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
         let counted = log.written();
-        let kept = Kept { storage, identity, history, keeper, pool, base, counted };
+        let kept = KeptFiles { storage, identity, history, keeper, pool, base, counted };
         Ok(Self { kept: Some(kept), _directory: directory, ..Self::new(log) })
     }
 
@@ -157,7 +157,7 @@ impl Journal {
     /// than the checkpoint includes that the chain was opened with: of its block no other state is held than its own, and
     /// nothing may go back to before the oldest checkpoint.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let Kept { history, base, .. } = self.kept.as_ref()?;
+        let KeptFiles { history, base, .. } = self.kept.as_ref()?;
         if base.0 == number {
             return Some(base.1);
         }

@@ -19,13 +19,13 @@ const MAX_SNAPSHOTS: usize = 4_096;
 
 /// What the chain can come back to.
 pub(in crate::chain) struct Ledger {
-    snapshots: BTreeMap<u64, Snapshot>,
+    snapshots: BTreeMap<u64, LedgerSnapshot>,
     snapshots_taken: u64,
-    origin: Origin,
+    origin: LedgerOrigin,
 }
 
 /// What the node started with.
-struct Origin {
+struct LedgerOrigin {
     head: Arc<Head>,
     sealing: Sealing,
     /// Entries that the log had.
@@ -33,7 +33,7 @@ struct Origin {
 }
 
 /// A state of the chain to come back to.
-struct Snapshot {
+struct LedgerSnapshot {
     head: Arc<Head>,
     timing: Timing,
     /// Entries that the log had.
@@ -54,12 +54,12 @@ pub struct SnapshotInfo {
 impl Ledger {
     /// A chain that starts here, when the log has so many entries.
     pub(in crate::chain) fn new(head: Arc<Head>, sealing: Sealing, height: u64) -> Self {
-        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: Origin { head, sealing, height } }
+        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: LedgerOrigin { head, sealing, height } }
     }
 
     /// The snapshots, oldest first.
     pub(in crate::chain) fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let info = |(id, taken): (&u64, &Snapshot)| SnapshotInfo {
+        let info = |(id, taken): (&u64, &LedgerSnapshot)| SnapshotInfo {
             id: *id,
             number: taken.head.number(),
             hash: taken.head.block.hash,
@@ -73,7 +73,7 @@ impl Ledger {
     }
 
     /// Keeps a snapshot, and returns its number.
-    fn keep(&mut self, snapshot: Snapshot) -> u64 {
+    fn keep(&mut self, snapshot: LedgerSnapshot) -> u64 {
         let id = self.snapshots_taken;
         self.snapshots_taken += 1;
         self.snapshots.insert(id, snapshot);
@@ -89,7 +89,7 @@ impl Writer {
     pub(in crate::chain) fn snapshot(&mut self) -> u64 {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        self.ledger.keep(Snapshot { head, timing, height })
+        self.ledger.keep(LedgerSnapshot { head, timing, height })
     }
 
     /// Goes back to a snapshot, which is used up with all later ones: blocks, state and time. Returns whether there
@@ -98,7 +98,7 @@ impl Writer {
         let Some(snapshot) = self.ledger.snapshots.get(&id) else { return Ok(false) };
         let (to, shift) = (snapshot.height, snapshot.timing.shift());
         self.record(|| Entry::Revert { to, shift })?;
-        let Some(Snapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
+        let Some(LedgerSnapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
             return Ok(false);
         };
         *self.shared.timing.lock() = timing;

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Writer, phases::Phase, sealing::Sealed, thread::Waiting};
+use super::{Writer, phases::Phase, sealing::Sealed, thread::WaitingTransaction};
 use crate::{
     chain::{Head, Journal, SubmitError, block::candidate::Candidate},
     evm::BlockError,
@@ -16,7 +16,7 @@ pub(in crate::chain) struct Recorder {
     /// How the chain's time differs from the clock's, as it is recorded.
     shift: Shift,
     /// Why the last block or other change could not be made, if none could since.
-    failure: Option<Failure>,
+    failure: Option<RecordFailure>,
 }
 
 impl Recorder {
@@ -38,7 +38,7 @@ impl Recorder {
 
 /// Why the last change to the chain was not made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Failure {
+enum RecordFailure {
     /// It could not be recorded.
     Append(String),
     /// No block could be made, whatever it holds.
@@ -50,18 +50,18 @@ impl Writer {
     pub(super) fn note_append(&mut self, outcome: &Result<(), AppendError>) {
         match outcome {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
-            Ok(()) => self.overcome(|failure| matches!(failure, Failure::Append(_))),
+            Ok(()) => self.overcome(|failure| matches!(failure, RecordFailure::Append(_))),
             // The log is in order, and the change is made again.
             Err(AppendError::Conflict { .. }) => {}
-            Err(error) => self.fail(Failure::Append(format!("the chain cannot be written: {error}"))),
+            Err(error) => self.fail(RecordFailure::Append(format!("the chain cannot be written: {error}"))),
         }
     }
 
     /// Remembers whether a block could be made.
     pub(super) fn note_block<T>(&mut self, outcome: &Result<T, BlockError>) {
         match outcome {
-            Ok(_) => self.overcome(|failure| matches!(failure, Failure::Block(_))),
-            Err(error) => self.fail(Failure::Block(format!("no block can be sealed: {error}"))),
+            Ok(_) => self.overcome(|failure| matches!(failure, RecordFailure::Block(_))),
+            Err(error) => self.fail(RecordFailure::Block(format!("no block can be sealed: {error}"))),
         }
     }
 
@@ -69,30 +69,30 @@ impl Writer {
     /// because of a failure would otherwise never learn that it is over.
     pub(in crate::chain) fn obstacle(&mut self) -> Option<String> {
         match self.recorder.failure.as_ref()? {
-            Failure::Append(_) => {
+            RecordFailure::Append(_) => {
                 let probed = self.recorder.journal.as_mut().map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
             }
-            Failure::Block(_) => {
+            RecordFailure::Block(_) => {
                 let head = self.head();
                 let environment = self.shared.next_environment(&head, 0);
                 self.note_block(&Candidate::build(&head, &environment, Vec::new(), &[], None));
             }
         }
-        let (Failure::Append(reason) | Failure::Block(reason)) = self.recorder.failure.as_ref()?;
+        let (RecordFailure::Append(reason) | RecordFailure::Block(reason)) = self.recorder.failure.as_ref()?;
         Some(reason.clone())
     }
 
     /// Tells of a failure, unless it is known.
-    fn fail(&mut self, failure: Failure) {
+    fn fail(&mut self, failure: RecordFailure) {
         if self.recorder.failure.as_ref() != Some(&failure) {
-            let (Failure::Append(reason) | Failure::Block(reason)) = &failure;
+            let (RecordFailure::Append(reason) | RecordFailure::Block(reason)) = &failure;
             tracing::error!("{reason}");
             self.recorder.failure = Some(failure);
         }
     }
 
-    fn overcome(&mut self, is_over: impl FnOnce(&Failure) -> bool) {
+    fn overcome(&mut self, is_over: impl FnOnce(&RecordFailure) -> bool) {
         if self.recorder.failure.take_if(|failure| is_over(failure)).is_some() {
             tracing::info!("the chain goes on");
         }
@@ -181,10 +181,10 @@ impl Writer {
     }
 
     /// Keeps transactions that have to wait.
-    pub(in crate::chain) fn keep(&mut self, all: Vec<Waiting>) {
+    pub(in crate::chain) fn keep(&mut self, all: Vec<WaitingTransaction>) {
         let kept: Vec<_> = all.iter().map(|waiting| waiting.pooled.kept()).collect();
         let outcome = self.recorder.journal.as_mut().map_or(Ok(()), |journal| journal.keep(&kept));
-        for Waiting { pooled, kept } in all {
+        for WaitingTransaction { pooled, kept } in all {
             let result = match &outcome {
                 Ok(()) => Ok(()),
                 Err(error) => {

@@ -30,7 +30,7 @@ pub(in crate::chain) enum Command {
     /// There may be something to put into a block.
     Wake,
     /// A transaction that has to wait is to outlive the process.
-    Keep(Waiting),
+    Keep(WaitingTransaction),
     /// The file of transactions that wait is to be written anew.
     TidyPool,
     /// A change to the chain.
@@ -46,7 +46,7 @@ pub(in crate::chain) enum Command {
 }
 
 /// A transaction to keep, and who wants to know when it is.
-pub(in crate::chain) struct Waiting {
+pub(in crate::chain) struct WaitingTransaction {
     pub(in crate::chain) pooled: Arc<Pooled>,
     pub(in crate::chain) kept: oneshot::Sender<Result<(), SubmitError>>,
 }
@@ -123,7 +123,7 @@ impl Inbox {
     }
 
     /// This transaction to keep and those that follow, so that all pay for one write together.
-    fn all_to_keep(&mut self, first: Waiting) -> Vec<Waiting> {
+    fn all_to_keep(&mut self, first: WaitingTransaction) -> Vec<WaitingTransaction> {
         let mut all = vec![first];
         while all.len() < MOST_KEPT
             && let Some(command) = self.deferred.pop_front().or_else(|| self.commands.try_recv().ok())

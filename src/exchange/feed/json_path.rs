@@ -24,7 +24,7 @@ enum Step {
 
 /// The reason why a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PathError {
+pub enum JsonPathError {
     /// Nothing between two dots.
     #[error("the JSON path has an empty step")]
     Empty,
@@ -34,24 +34,24 @@ pub enum PathError {
 }
 
 impl FromStr for JsonPath {
-    type Err = PathError;
+    type Err = JsonPathError;
 
-    fn from_str(text: &str) -> Result<Self, PathError> {
+    fn from_str(text: &str) -> Result<Self, JsonPathError> {
         text.split('.').map(str::parse).collect::<Result<_, _>>().map(Self)
     }
 }
 
 impl FromStr for Step {
-    type Err = PathError;
+    type Err = JsonPathError;
 
-    fn from_str(text: &str) -> Result<Self, PathError> {
+    fn from_str(text: &str) -> Result<Self, JsonPathError> {
         if text.is_empty() {
-            return Err(PathError::Empty);
+            return Err(JsonPathError::Empty);
         }
         let Some(inner) = text.strip_prefix('[') else { return Ok(Self::Name(text.to_owned())) };
         let condition =
             inner.strip_suffix(']').and_then(|inner| inner.split_once('=')).filter(|(name, _)| !name.is_empty());
-        let (name, text) = condition.ok_or_else(|| PathError::Condition(text.to_owned()))?;
+        let (name, text) = condition.ok_or_else(|| JsonPathError::Condition(text.to_owned()))?;
         Ok(Self::Where { name: name.to_owned(), text: text.to_owned() })
     }
 }

@@ -22,16 +22,16 @@ pub(super) struct Own {
     /// Seconds by which the chain's time is ahead of the clock.
     ahead: i64,
     /// The state after the oldest block, in the order of account numbers.
-    base: Vec<Change>,
+    base: Vec<DumpedChange>,
     /// What led to each further block: what development methods did, then the block itself.
-    blocks: Vec<Vec<Vec<Change>>>,
+    blocks: Vec<Vec<Vec<DumpedChange>>>,
     /// What development methods did since the newest block.
-    edits: Vec<Vec<Change>>,
+    edits: Vec<Vec<DumpedChange>>,
 }
 
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct Change {
+struct DumpedChange {
     address: Address,
     after: Option<Fields>,
     #[serde(default)]
@@ -100,11 +100,11 @@ fn check(block: &Block, state: &State) -> Result<(), DumpError> {
     Err(DumpError::Root { number: block.number(), expected, found })
 }
 
-fn restored(changes: Vec<Change>) -> Changes {
-    Changes(changes.into_iter().map(Change::restore).collect())
+fn restored(changes: Vec<DumpedChange>) -> Changes {
+    Changes(changes.into_iter().map(DumpedChange::restore).collect())
 }
 
-impl Change {
+impl DumpedChange {
     fn restore(self) -> AccountChange {
         let code = |code: Bytes| {
             let hash: B256 = keccak256(&code);

@@ -66,7 +66,7 @@ impl Serialize for Whole<'_> {
         // If the oldest state is gone, or another chain lies beneath, without which states are not whole, there are none.
         let oldest = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none());
         if let Some(oldest) = oldest {
-            whole.serialize_entry("tetrad", &Own { head, ahead: self.ahead, oldest })?;
+            whole.serialize_entry("tetrad", &StreamedOwn { head, ahead: self.ahead, oldest })?;
         }
         whole.end()
     }
@@ -112,19 +112,19 @@ impl Serialize for AnvilAccount<'_> {
 }
 
 /// What anvil has no place for, see [`super::own`].
-struct Own<'a> {
+struct StreamedOwn<'a> {
     head: &'a Head,
     ahead: i64,
     /// The state after the oldest block.
     oldest: State,
 }
 
-impl Serialize for Own<'_> {
+impl Serialize for StreamedOwn<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         let head = self.head;
         let mut accounts: Vec<_> = self.oldest.accounts().collect();
         accounts.sort_by_key(|account| account.number);
-        let mut own = serializer.serialize_struct("Own", 5)?;
+        let mut own = serializer.serialize_struct("StreamedOwn", 5)?;
         own.serialize_field("chainId", &head.params.chain_id)?;
         own.serialize_field("ahead", &self.ahead)?;
         own.serialize_field("base", &List(|| accounts.iter().copied().map(of_account)))?;
@@ -138,7 +138,7 @@ impl Serialize for Own<'_> {
 /// An account's change.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Change<T> {
+struct StreamedChange<T> {
     address: Address,
     after: Option<Fields>,
     #[serde(skip_serializing_if = "std::ops::Not::not")]
@@ -153,13 +153,13 @@ fn of(changes: &Changes) -> impl Serialize + '_ {
     List(|| changes.0.iter().map(of_change))
 }
 
-fn of_change(change: &AccountChange) -> Change<&[(U256, U256)]> {
+fn of_change(change: &AccountChange) -> StreamedChange<&[(U256, U256)]> {
     let after = change.after.as_ref().map(|fields| Fields {
         nonce: fields.nonce,
         balance: fields.balance,
         code: fields.code.as_ref().map(|(_, code)| code.original_bytes()),
     });
-    Change {
+    StreamedChange {
         address: change.address,
         after,
         storage_wiped: change.storage_wiped,
@@ -169,10 +169,10 @@ fn of_change(change: &AccountChange) -> Change<&[(U256, U256)]> {
 }
 
 /// What makes an account out of none.
-fn of_account(account: &Account) -> Change<impl Serialize + '_> {
+fn of_account(account: &Account) -> StreamedChange<impl Serialize + '_> {
     let code = account.contract.as_ref().filter(|contract| contract.code_hash != KECCAK_EMPTY);
     let storage = slots(account).next().map(|_| List(|| slots(account).map(|slot| (slot.index, slot.value))));
-    Change {
+    StreamedChange {
         address: account.address,
         after: Some(Fields {
             nonce: account.nonce,
