@@ -42,7 +42,7 @@ use ::tracing::{Instrument, Span, field::Empty};
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
-pub use examples::{Answers, Example, Exchange, examples};
+pub use examples::{Answers, Example, ExampleExchange, examples};
 pub use http::{Direct, operations, service};
 pub use table::Table;
 pub use ws::web_sockets;

@@ -109,7 +109,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let state = next(1)?.ok_or_else(|| wrong("it ends before the first state".to_owned()))?;
     let reader = &mut Reader::new(&state);
     let oldest = reader.number().map_err(malformed)?;
-    unfinished::begin(storage, unfinished::Command::Import)?;
+    unfinished::begin(storage, unfinished::FillCommand::Import)?;
     replace_file(storage, &checkpoint::name(oldest), reader.rest())?;
     let first = if version >= 2 { 3 } else { 2 };
     if version >= 2 {

@@ -15,7 +15,7 @@ const ATTEMPTS: u32 = 5;
 /// copy's log ends.
 pub fn backup(from: &ChainStore, to: &dyn Storage) -> Result<u64, ArchiveError> {
     let file = chain_in(&*from.storage)?;
-    unfinished::begin(to, unfinished::Command::Backup)?;
+    unfinished::begin(to, unfinished::FillCommand::Backup)?;
     copy_chain(from, to, &file)
 }
 

@@ -6,13 +6,13 @@ use super::key::LogKey;
 const REST: usize = 8_192;
 
 /// A key that a block's logs have, and the block.
-type Row = (LogKey, u64);
+type LogRow = (LogKey, u64);
 
 /// The rows of a segment, each once.
 #[derive(Debug, Default)]
 pub(super) struct LogRows {
-    runs: Vec<Vec<Row>>,
-    rest: Vec<Row>,
+    runs: Vec<Vec<LogRow>>,
+    rest: Vec<LogRow>,
 }
 
 impl LogRows {
@@ -35,7 +35,7 @@ impl LogRows {
             let rows = run[start..].iter().take_while(|(own, number)| *own == key && *number <= to);
             found.extend(rows.map(|(_, number)| *number));
         }
-        let wanted = |(own, number): &&Row| *own == key && (from..=to).contains(number);
+        let wanted = |(own, number): &&LogRow| *own == key && (from..=to).contains(number);
         found.extend(self.rest.iter().filter(wanted).map(|(_, number)| *number));
         found
     }

@@ -18,7 +18,7 @@ const NAME: &str = "unfinished.json";
 /// The command that fills a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
-pub(super) enum Command {
+pub(super) enum FillCommand {
     Backup,
     Import,
     Restore,
@@ -28,7 +28,7 @@ pub(super) enum Command {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Progress {
-    command: Command,
+    command: FillCommand,
     /// The folder that the previous content is moved to.
     aside: Option<String>,
     /// All of the previous content is in that folder: other files in the directory are part of the copy.
@@ -60,7 +60,7 @@ impl Mark {
                     format!(". What was here before is put aside in {place}, which can be restored instead")
                 });
                 let other = match command {
-                    Command::Restore => "",
+                    FillCommand::Restore => "",
                     _ => ", or remove the directory",
                 };
                 format!(
@@ -76,7 +76,7 @@ impl Mark {
     }
 }
 
-impl fmt::Display for Command {
+impl fmt::Display for FillCommand {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::Backup => "backup",
@@ -92,7 +92,7 @@ pub(super) fn interrupted(storage: &dyn Storage) -> io::Result<Option<String>> {
 }
 
 /// Marks an empty directory before `command` fills it. One that the same command was interrupted in is emptied.
-pub(super) fn begin(storage: &dyn Storage, command: Command) -> Result<(), ArchiveError> {
+pub(super) fn begin(storage: &dyn Storage, command: FillCommand) -> Result<(), ArchiveError> {
     match Mark::load(storage)? {
         Some(Mark::Progress(progress)) if progress.command == command => clear(storage)?,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
@@ -108,11 +108,11 @@ pub(super) fn begin(storage: &dyn Storage, command: Command) -> Result<(), Archi
 /// the same command was interrupted. Returns the folder; none if there was nothing to move.
 pub(super) fn begin_restore(storage: &dyn Storage) -> Result<Option<String>, ArchiveError> {
     let progress = match Mark::load(storage)? {
-        Some(Mark::Progress(progress)) if progress.command == Command::Restore => progress,
+        Some(Mark::Progress(progress)) if progress.command == FillCommand::Restore => progress,
         Some(mark @ Mark::Progress(_)) => return Err(mark.refusal(storage)),
         mark => {
             let aside = if names(storage)?.is_empty() { None } else { Some(free_folder(storage)?) };
-            let progress = Progress { command: Command::Restore, moved: aside.is_none(), aside };
+            let progress = Progress { command: FillCommand::Restore, moved: aside.is_none(), aside };
             create(storage, &progress, mark.is_some())?;
             progress
         }

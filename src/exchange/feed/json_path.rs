@@ -12,10 +12,10 @@ use crate::{exchange::quote::key, network::Token};
 
 /// A path with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonPath(Vec<Step>);
+pub struct JsonPath(Vec<PathStep>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     /// A member, or, in a list, a position.
     Name(String),
     /// The first item with a member that has this text.
@@ -41,7 +41,7 @@ impl FromStr for JsonPath {
     }
 }
 
-impl FromStr for Step {
+impl FromStr for PathStep {
     type Err = JsonPathError;
 
     fn from_str(text: &str) -> Result<Self, JsonPathError> {
@@ -61,8 +61,8 @@ impl fmt::Display for JsonPath {
         for (position, step) in self.0.iter().enumerate() {
             let dot = if position > 0 { "." } else { "" };
             match step {
-                Step::Name(name) => write!(f, "{dot}{name}")?,
-                Step::Where { name, text } => write!(f, "{dot}[{name}={text}]")?,
+                PathStep::Name(name) => write!(f, "{dot}{name}")?,
+                PathStep::Where { name, text } => write!(f, "{dot}[{name}={text}]")?,
             }
         }
         Ok(())
@@ -75,8 +75,8 @@ impl JsonPath {
         let mut here: &RawValue = serde_json::from_str(document).ok()?;
         for step in &self.0 {
             here = match step {
-                Step::Name(name) => member(here, &fill(name, token))?,
-                Step::Where { name, text } => matching(here, &fill(name, token), &fill(text, token))?,
+                PathStep::Name(name) => member(here, &fill(name, token))?,
+                PathStep::Where { name, text } => matching(here, &fill(name, token), &fill(text, token))?,
             };
         }
         content(here).map(Cow::into_owned)

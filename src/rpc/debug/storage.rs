@@ -10,7 +10,7 @@ use crate::{
         json::{Json, Object},
         params::{self, LooseNumber, Param},
         schema,
-        tracing::{Budget, Replay},
+        tracing::{BlockReplay, Budget},
     },
     state::{Slot, State},
 };
@@ -135,7 +135,7 @@ fn storage_range_at(
     context: &Context,
     (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),
 ) -> Result<StorageRange, RpcError> {
-    let replay = Replay::find(context, block)?;
+    let replay = BlockReplay::find(context, block)?;
     let index = usize::try_from(index.0).unwrap_or(usize::MAX);
     let transactions = replay.block.transactions.len();
     if index > transactions {
