@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     bodies::PageBody,
-    scan::{Position, RecordFilter, scan},
+    scan::{RecordFilter, RecordPosition, scan},
 };
 use crate::{
     chain::Chain,
@@ -30,7 +30,7 @@ pub struct Activity {
     scans: Arc<Semaphore>,
 }
 
-impl Param for Position {
+impl Param for RecordPosition {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^[0-9]{1,19}-[0-9]{1,19}$" })
     }
@@ -48,7 +48,7 @@ parameters! {
         limit: Limit<200, 50>,
         /// The `next` of the previous page.
         #[param("before", example = "12-3")]
-        before: Option<Position>,
+        before: Option<RecordPosition>,
     }
 }
 

@@ -16,18 +16,18 @@ use crate::{
 
 /// The position of a record. A page continues before one of these, so blocks sealed in the meantime do not shift it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position {
+pub(super) struct RecordPosition {
     pub(super) block: u64,
     pub(super) log_index: u64,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for RecordPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.block, self.log_index)
     }
 }
 
-impl FromStr for Position {
+impl FromStr for RecordPosition {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -110,28 +110,28 @@ const MAX_READS: usize = 2_000;
 pub(super) struct Page {
     pub(super) records: Vec<ActivityRecord>,
     /// The start of the next page, if there may be one.
-    pub(super) next: Option<Position>,
+    pub(super) next: Option<RecordPosition>,
 }
 
 /// The state of a scan.
 struct Search<'a> {
     network: &'a Network,
     wanted: RecordFilter,
-    before: Option<Position>,
+    before: Option<RecordPosition>,
     limit: usize,
     found: Vec<ActivityRecord>,
 }
 
 impl Search<'_> {
     /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
-    fn take(&mut self, block: &Block) -> Option<Position> {
+    fn take(&mut self, block: &Block) -> Option<RecordPosition> {
         for record in ActivityRecord::of_block(block, self.network).into_iter().rev() {
-            let position = Position { block: record.block, log_index: record.log_index };
+            let position = RecordPosition { block: record.block, log_index: record.log_index };
             if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.action) {
                 continue;
             }
             if self.found.len() == self.limit {
-                return self.found.last().map(|last| Position { block: last.block, log_index: last.log_index });
+                return self.found.last().map(|last| RecordPosition { block: last.block, log_index: last.log_index });
             }
             self.found.push(record);
         }
@@ -146,7 +146,7 @@ pub(super) fn scan(
     head: &Head,
     network: &Network,
     wanted: RecordFilter,
-    before: Option<Position>,
+    before: Option<RecordPosition>,
     limit: usize,
 ) -> Page {
     let mut search = Search { network, wanted, before, limit, found: Vec::new() };
@@ -163,7 +163,7 @@ pub(super) fn scan(
     let keys = wanted.keys(network);
     for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
         let next = match read {
-            MAX_READS => Some(Position { block: block.number() + 1, log_index: 0 }),
+            MAX_READS => Some(RecordPosition { block: block.number() + 1, log_index: 0 }),
             _ => search.take(&block),
         };
         if next.is_some() {
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_position_is_read_as_it_is_written() {
-        let position = Position { block: 12, log_index: 3 };
+        let position = RecordPosition { block: 12, log_index: 3 };
         assert_eq!(position.to_string().parse(), Ok(position));
         for text in ["", "1", "-", "1-", "-1", "a-b", "1-2-3", "99999999999999999999999-1"] {
-            assert_eq!(text.parse::<Position>(), Err(()), "{text}");
+            assert_eq!(text.parse::<RecordPosition>(), Err(()), "{text}");
         }
     }
 }

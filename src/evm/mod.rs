@@ -33,7 +33,7 @@ pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overri
 pub use patience::{IsOver, Patience};
 pub use precompile::BECH32_ADDRESS;
 pub use precompile_set::PrecompileSet;
-pub use recorder::{Recorder, Records};
+pub use recorder::{RecordedData, Recorder};
 pub use requests::MalformedDeposit;
 pub use schedule::{Activation, DaoFork, Forks, ScheduledFork, UnsupportedConfig};
 pub use signers::Signers;

@@ -13,7 +13,7 @@ use crate::{block::Block, store::LogKey};
 const BLOCKS: u64 = 64;
 
 /// A set of them: one bit for each.
-type Members = u64;
+type BlockSet = u64;
 
 /// The windows of the blocks of one head, by the number of their first block, divided by how many they are.
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub(super) struct LogWindows(Spine<Arc<Window>>);
 
 /// What the logs of some blocks can be found by, in order, and which of the blocks have it.
 #[derive(Debug)]
-struct Window(Box<[(LogKey, Members)]>);
+struct Window(Box<[(LogKey, BlockSet)]>);
 
 impl LogWindows {
     /// No windows so far, of blocks from this one on.
@@ -52,7 +52,7 @@ impl LogWindows {
     pub(super) fn candidates(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         let mut found = Vec::new();
         for at in from / BLOCKS..=to / BLOCKS {
-            let members = self.0.get(at).map_or(Members::MAX, |window| window.matching(wanted));
+            let members = self.0.get(at).map_or(BlockSet::MAX, |window| window.matching(wanted));
             let numbers = (0..BLOCKS).filter(|part| members >> part & 1 == 1).map(|part| at * BLOCKS + part);
             found.extend(numbers.filter(|number| (from..=to).contains(number)));
         }
@@ -67,7 +67,7 @@ impl Window {
             let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
             logs.flat_map(LogKey::all).map(move |key| (key, member))
         };
-        let mut all: Vec<(LogKey, Members)> = blocks.flat_map(keys).collect();
+        let mut all: Vec<(LogKey, BlockSet)> = blocks.flat_map(keys).collect();
         all.sort_unstable();
         all.dedup_by(|(key, members), (kept, union)| {
             let same = key == kept;
@@ -80,12 +80,12 @@ impl Window {
     }
 
     /// The blocks that may have logs under at least one key of each of `wanted`.
-    fn matching(&self, wanted: &[Vec<LogKey>]) -> Members {
+    fn matching(&self, wanted: &[Vec<LogKey>]) -> BlockSet {
         let members = |key: &LogKey| {
             let found = self.0.binary_search_by_key(key, |(own, _)| *own);
             found.ok().and_then(|at| self.0.get(at)).map_or(0, |(_, members)| *members)
         };
         let any = |keys: &Vec<LogKey>| keys.iter().map(members).fold(0, |union, members| union | members);
-        wanted.iter().map(any).fold(Members::MAX, |all, members| all & members)
+        wanted.iter().map(any).fold(BlockSet::MAX, |all, members| all & members)
     }
 }

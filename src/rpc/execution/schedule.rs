@@ -137,7 +137,7 @@ struct ScheduleState {
 }
 
 /// The queues, and the recent use of each client.
-pub(super) struct Schedule {
+pub(super) struct ExecutionSchedule {
     state: Mutex<ScheduleState>,
     /// The number of connections with recent use. While it is zero, no lock has to be taken.
     known: AtomicUsize,
@@ -150,13 +150,13 @@ pub(super) struct Schedule {
 
 /// An execution with a waiting caller. Dropping it cancels the execution.
 pub(super) struct Ticket<'s> {
-    schedule: &'s Schedule,
+    schedule: &'s ExecutionSchedule,
     id: u64,
     client: Client,
     given_up: Arc<AtomicBool>,
 }
 
-impl Schedule {
+impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);

@@ -38,9 +38,9 @@ where
 }
 
 /// An object with the members that `0` goes through.
-struct Members<F>(F);
+struct StreamedMembers<F>(F);
 
-impl<F, I, K, V> Serialize for Members<F>
+impl<F, I, K, V> Serialize for StreamedMembers<F>
 where
     F: Fn() -> I,
     I: IntoIterator<Item = (K, V)>,
@@ -58,7 +58,7 @@ impl Serialize for Whole<'_> {
         let mut whole = serializer.serialize_map(None)?;
         whole.serialize_entry("block", &environment(head))?;
         let accounts = || head.state.accounts().map(|account| (account.address, AnvilAccount(account)));
-        whole.serialize_entry("accounts", &Members(accounts))?;
+        whole.serialize_entry("accounts", &StreamedMembers(accounts))?;
         whole.serialize_entry("best_block_number", &head.number())?;
         whole.serialize_entry("blocks", &List(|| head.blocks_from(0).map(DumpedBlock::of)))?;
         whole.serialize_entry("transactions", &List(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
@@ -106,7 +106,7 @@ impl Serialize for AnvilAccount<'_> {
         written.serialize_field("balance", &account.balance)?;
         written.serialize_field("code", &account.code().original_bytes())?;
         let storage = || slots(account).map(|slot| (B256::from(slot.index), B256::from(slot.value)));
-        written.serialize_field("storage", &Members(storage))?;
+        written.serialize_field("storage", &StreamedMembers(storage))?;
         written.end()
     }
 }
