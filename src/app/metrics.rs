@@ -153,11 +153,11 @@ impl Sources {
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], quote.price as f64 / 1e8);
         }
-        let mut family = out.gauge("tetrad_price_age_seconds", "Time since the oracle was given a token's price.");
+        let mut family = out.gauge("tetrad_price_age_seconds", "How long ago the oracle was told a token's price.");
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], (now - quote.updated_at as f64).max(0.0));
         }
-        out.gauge("tetrad_price_rejections", "Updates that the oracle rejected within a day.")
+        out.gauge("tetrad_price_rejections", "Updates that the oracle refused to follow within a day.")
             .sample(&[], snapshot.history.rejections_24h(snapshot.time));
         out.gauge("tetrad_prices_fresh", "Whether prices may be traded on: 1 or 0.")
             .sample(&[], u8::from(market.is_fresh(&snapshot)));
