@@ -33,7 +33,7 @@ use crate::{
     chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, WriterThread},
     config::{Config, ConfigError, Profile},
     exchange::{
-        Exchange, Market, Pace, Updater,
+        Exchange, Market, UpdatePace, Updater,
         feed::{FeedError, SourceSet, SourceSetConfig},
     },
     fork::ForkError,
@@ -310,7 +310,7 @@ fn sources(
 
 /// Returns the updater that puts prices on the chain.
 fn preamble(config: &Config, network: &Arc<Network>, key: SecretKey, sources: &Arc<SourceSet>) -> Box<dyn Preamble> {
-    let pace = config.exchange.price_tick.map(|tick| Pace { source: sources.clone(), tick });
+    let pace = config.exchange.price_tick.map(|tick| UpdatePace { source: sources.clone(), tick });
     Box::new(Updater::new(network.clone(), key, pace))
 }
 

@@ -7,7 +7,7 @@ use serde_json::value::RawValue;
 /// A compiled contract.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Artifact {
-    /// The contract's name in its source.
+    /// The name of the contract in its source.
     pub(crate) name: &'static str,
     /// The artifact as `contracts/build.mjs` wrote it.
     pub(crate) json: &'static str,
@@ -33,23 +33,23 @@ pub(crate) const ALL: [Artifact; 7] =
     [TOKEN, PRICE_ORACLE, VAULT, LENDING_POOL, LENDING_LENS, RECEIPT_TOKEN, MULTICALL3];
 
 impl Artifact {
-    /// The code that creates the contract, without its constructor's arguments.
+    /// Returns the creation code, without the constructor's arguments.
     pub(crate) fn creation_code(&self) -> Bytes {
         #[derive(Deserialize)]
-        struct Code {
+        struct Bytecode {
             bytecode: Bytes,
         }
-        // The files are part of the program: a test reads them all.
-        serde_json::from_str::<Code>(self.json).map(|code| code.bytecode).unwrap_or_default()
+        // The files are embedded, and a test parses all of them.
+        serde_json::from_str::<Bytecode>(self.json).map(|artifact| artifact.bytecode).unwrap_or_default()
     }
 
-    /// The contract's ABI as the compiler wrote it.
+    /// Returns the ABI as the compiler wrote it.
     pub(crate) fn abi(&self) -> &'static str {
         #[derive(Deserialize)]
-        struct Interface {
+        struct Abi {
             #[serde(borrow)]
             abi: &'static RawValue,
         }
-        serde_json::from_str::<Interface>(self.json).map(|interface| interface.abi.get()).unwrap_or_default()
+        serde_json::from_str::<Abi>(self.json).map(|artifact| artifact.abi.get()).unwrap_or_default()
     }
 }

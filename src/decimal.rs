@@ -1,8 +1,8 @@
-//! Integers of a smallest unit as decimal text. Nothing here passes through a float.
+//! Conversion between integers of a smallest unit and decimal text, without floats.
 
 use alloy_primitives::U256;
 
-/// A fixed-point number without superfluous zeros: `97000`, `0.17`. Exact, whatever its size.
+/// Formats a fixed-point number without trailing zeros: `97000`, `0.17`. The result is exact.
 ///
 /// ```
 /// use alloy_primitives::U256;
@@ -15,7 +15,7 @@ pub fn shortest(raw: U256, decimals: u8) -> String {
     if fraction.is_empty() { whole } else { format!("{whole}.{fraction}") }
 }
 
-/// The same with at least one decimal: `97000.0`, `0.17`.
+/// Formats a fixed-point number with at least one decimal: `97000.0`, `0.17`.
 ///
 /// ```
 /// use alloy_primitives::U256;
@@ -28,7 +28,7 @@ pub fn with_point(raw: U256, decimals: u8) -> String {
     format!("{whole}.{}", if fraction.is_empty() { "0" } else { &fraction })
 }
 
-/// Hundredths with two decimals: `5.21`, `-0.05`.
+/// Formats hundredths with two decimals: `5.21`, `-0.05`.
 ///
 /// ```
 /// assert_eq!(tetrad::internals::decimal::hundredths(-5), "-0.05");
@@ -45,11 +45,11 @@ fn parts(raw: U256, decimals: u8) -> (String, String) {
     (whole.to_owned(), fraction.trim_end_matches('0').to_owned())
 }
 
-/// Places before or after the point that a number may have.
+/// The most digits before the cut of a parsed number. It bounds the text that is built; a `u128` has at most 39 digits.
 const MAX_EXPONENT: i64 = 60;
 
-/// A decimal number such as `3512.35` or `1.7e-1` as a whole number of its `decimals`-th place, what is below that cut
-/// off. None if the text is no such number, is negative, or is too large.
+/// Parses a decimal number such as `3512.35` or `1.7e-1` as an integer in units of its `decimals`-th place, and truncates
+/// further digits. Returns `None` if the text is not a number, is negative or is too large.
 ///
 /// ```
 /// assert_eq!(tetrad::internals::decimal::parse("3512.35", 8), Some(351_235_000_000));
@@ -65,7 +65,7 @@ pub fn parse(text: &str, decimals: u8) -> Option<u128> {
     if whole.is_empty() || (fraction.is_empty() && number.contains('.')) || !is_number(whole) || !is_number(fraction) {
         return None;
     }
-    // How many digits there are before the cut.
+    // The number of digits before the cut.
     let places = i64::try_from(whole.len()).ok()?.checked_add(exponent)?.checked_add(decimals.into())?;
     let all = [whole, fraction].concat();
     let digits = all.trim_start_matches('0');

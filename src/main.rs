@@ -1,4 +1,4 @@
-//! The program `tetrad`.
+//! The `tetrad` program.
 
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;

@@ -1,4 +1,4 @@
-//! Counting and timing that costs what an atomic addition costs: no locks, and nothing that grows.
+//! Counters, gauges and histograms that cost an atomic addition: no locks, and constant memory.
 
 use std::{
     sync::{
@@ -13,46 +13,46 @@ use std::{
 pub struct Counter(AtomicU64);
 
 impl Counter {
-    /// Adds to it.
+    /// Adds `count`.
     pub fn add(&self, count: u64) {
         self.0.fetch_add(count, Relaxed);
     }
 
-    /// What it has come to.
+    /// Returns the total.
     pub fn get(&self) -> u64 {
         self.0.load(Relaxed)
     }
 }
 
-/// How many of something there are right now.
+/// A number of things that exist at the moment.
 #[derive(Clone, Debug, Default)]
 pub struct Gauge(Arc<AtomicI64>);
 
-/// One of them. It is gone when this is dropped.
+/// A guard that counts as one in a gauge until it is dropped.
 #[derive(Debug)]
-pub struct Held(Gauge);
+pub struct GaugeGuard(Gauge);
 
 impl Gauge {
-    /// One more, for as long as the result exists.
-    pub fn hold(&self) -> Held {
+    /// Increments the gauge for the lifetime of the guard.
+    pub fn hold(&self) -> GaugeGuard {
         self.0.fetch_add(1, Relaxed);
-        Held(self.clone())
+        GaugeGuard(self.clone())
     }
 
-    /// How many there are.
+    /// Returns the number of guards that exist.
     pub fn get(&self) -> i64 {
         self.0.load(Relaxed)
     }
 }
 
-impl Drop for Held {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.0.fetch_sub(1, Relaxed);
     }
 }
 
-/// Upper ends of a histogram's buckets in nanoseconds: from ten microseconds, which a cheap read takes, to ten seconds,
-/// after which somebody has given up.
+/// Upper bounds of a histogram's buckets, in nanoseconds: from ten microseconds, the duration of a cheap read, to ten
+/// seconds, a common timeout of clients.
 const BOUNDS: [u64; 19] = [
     10_000,
     25_000,
@@ -75,31 +75,31 @@ const BOUNDS: [u64; 19] = [
     10_000_000_000,
 ];
 
-/// How long something took, how often.
+/// A histogram of durations.
 #[derive(Debug, Default)]
 pub struct Histogram {
     buckets: [AtomicU64; BOUNDS.len() + 1],
     nanoseconds: AtomicU64,
 }
 
-/// A histogram at one moment.
+/// The content of a histogram at one moment.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Distribution {
-    /// Upper ends in seconds, and how many took no longer than that.
+    /// Upper bounds in seconds, each with the number of durations up to it.
     pub buckets: Vec<(f64, u64)>,
-    /// How many there were.
+    /// The number of durations.
     pub count: u64,
-    /// How long they took together, in seconds.
+    /// The sum of the durations, in seconds.
     pub sum: f64,
 }
 
 impl Histogram {
-    /// Something that began then has ended now.
+    /// Records the time that has passed since `began`.
     pub fn since(&self, began: Instant) {
         self.observe(began.elapsed());
     }
 
-    /// Something took so long.
+    /// Records a duration.
     pub fn observe(&self, took: Duration) {
         let nanoseconds = u64::try_from(took.as_nanos()).unwrap_or(u64::MAX);
         let bucket = BOUNDS.partition_point(|bound| *bound < nanoseconds);
@@ -107,7 +107,7 @@ impl Histogram {
         self.nanoseconds.fetch_add(nanoseconds, Relaxed);
     }
 
-    /// What was observed so far. Others may be observing meanwhile: the parts agree with each other, if not with the sum.
+    /// Returns the content. With concurrent observations the buckets and the count are consistent, the sum may not be.
     pub fn distribution(&self) -> Distribution {
         let mut count = 0;
         let mut buckets = Vec::with_capacity(BOUNDS.len());
@@ -126,7 +126,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn durations_fall_into_the_bucket_that_ends_with_or_above_them() {
+    fn durations_fall_into_the_first_bucket_with_a_bound_not_below_them() {
         let histogram = Histogram::default();
         for micros in [1, 10, 11, 30, 20_000_000] {
             histogram.observe(Duration::from_micros(micros));
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_held_counts_until_it_is_dropped() {
+    fn guards_count_until_they_are_dropped() {
         let gauge = Gauge::default();
         let (first, second) = (gauge.hold(), gauge.hold());
         assert_eq!(gauge.get(), 2);

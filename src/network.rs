@@ -1,13 +1,14 @@
-//! The facts of the network that a node mirrors: names, prefixes, contract addresses, tokens.
+//! The parameters of the network that a node mirrors: names, prefixes, contract addresses, tokens.
 //!
-//! [`Network::default`] is the live network's. Everything is a value, so that a configuration can describe another one.
+//! [`Network::default`] describes the live network. All parameters are values, so that a configuration can describe
+//! another one.
 
 use alloy_primitives::{Address, address, keccak256};
 
 use self::LendingClass::{Bitcoin, Ether, Major, Other, Stable};
 use crate::account::Hrp;
 
-/// What tells this network from others.
+/// The parameters that identify a network.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Chain id on the Cosmos side.
@@ -18,11 +19,11 @@ pub struct Network {
     pub denomination: String,
     /// Prefix of bech32 addresses.
     pub hrp: Hrp,
-    /// Type URL of accounts.
+    /// Protocol buffer type URL of accounts.
     pub account_type: String,
-    /// Type URL of public keys.
+    /// Protocol buffer type URL of public keys.
     pub key_type: String,
-    /// Where the contracts are.
+    /// Addresses of the contracts.
     pub contracts: Contracts,
     /// The tokens of exchange and lending, in the order in which they are listed.
     pub tokens: Vec<Token>,
@@ -56,45 +57,45 @@ pub struct Token {
     pub receipt: Address,
     /// Reference price in US dollars × 10^8.
     pub reference_price: u64,
-    /// How prices are found elsewhere.
+    /// The token's id in CoinGecko's price interface.
     pub coin_gecko_id: String,
-    /// How the simulation moves its price.
+    /// The simulation's model of its price.
     pub price_model: PriceModel,
-    /// How it is lent.
+    /// Its class in the lending pool.
     pub lending: LendingClass,
-    /// Whole tokens that each development account starts with.
+    /// Whole tokens that each development account receives at genesis.
     pub development_balance: u64,
 }
 
-/// How the simulation moves a price.
+/// The simulation's model of a price.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum PriceModel {
-    /// A random walk of its own: geometric Brownian motion.
+    /// An independent random walk: geometric Brownian motion.
     Walk {
-        /// Standard deviation of a year's return, in basis points.
+        /// Standard deviation of the yearly return, in basis points.
         volatility_bps: u32,
     },
-    /// It strays a little and comes back to the reference price.
+    /// A peg: the price strays a little and returns to the reference price.
     Peg,
-    /// It follows another token, whose reference price and its own give the ratio.
+    /// A multiple of another token's price. The two reference prices give the initial ratio.
     Follow {
         /// The other token.
         token: Address,
-        /// How fast the ratio grows, in basis points a year.
+        /// Growth of the ratio, in basis points per year.
         growth_bps: u32,
         /// Standard deviation of the ratio, in parts per million.
         jitter_ppm: u32,
     },
 }
 
-/// Groups of assets that are lent alike (DOMAIN rules of the lending pool).
+/// The class of a lending pool's asset, which determines its collateral ratios and interest curve.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LendingClass {
     /// Dollar tokens.
     Stable,
-    /// Ether and what follows it.
+    /// Ether and tokens whose price follows it.
     Ether,
-    /// Bitcoin: the curve of the majors, collateral ratios of its own.
+    /// Bitcoin: the interest curve of large assets, with its own collateral ratios.
     Bitcoin,
     /// Large assets.
     Major,
@@ -103,7 +104,7 @@ pub enum LendingClass {
 }
 
 impl Network {
-    /// A token by its address or its symbol, in any case.
+    /// Returns the token with an address or a symbol, in any case.
     pub fn token(&self, name: &str) -> Option<&Token> {
         let digits = name.strip_prefix("0x").or_else(|| name.strip_prefix("0X"));
         let wanted: Option<Address> = digits.filter(|digits| digits.len() == 40).and_then(|digits| digits.parse().ok());
@@ -112,7 +113,8 @@ impl Network {
     }
 }
 
-/// An address for what the live network does not publish: derived from a name, so that it is the same everywhere.
+/// Returns an address for a contract whose address the live network does not publish. It is derived from a name, so that
+/// it is the same on every node.
 fn unpublished(name: &str) -> Address {
     Address::from_slice(&keccak256(format!("tetrad/{name}"))[12..])
 }
@@ -153,12 +155,12 @@ const fn follow(token: Address, growth_bps: u32, jitter_ppm: u32) -> PriceModel 
     PriceModel::Follow { token, growth_bps, jitter_ppm }
 }
 
-type Row = (&'static str, &'static str, u8, Address, u64, &'static str, PriceModel, LendingClass, u64);
+type LiveToken = (&'static str, &'static str, u8, Address, u64, &'static str, PriceModel, LendingClass, u64);
 
-/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, how the price
-/// moves, class, whole tokens for each development account.
+/// The live network's tokens: symbol, name, decimals, address, reference price in cents, CoinGecko id, price model,
+/// lending class, whole tokens for each development account.
 #[rustfmt::skip]
-const LIVE_TOKENS: &[Row] = &[
+const LIVE_TOKENS: &[LiveToken] = &[
     ("WBTC",   "Wrapped Bitcoin",   8,  address!("0x96465d06640aff1a00888d4b9217c9eae708c419"), 9_700_000, "wrapped-bitcoin",  walk(5_000),           Bitcoin, 10),
     ("wstETH", "Wrapped stETH",     18, address!("0xeb2c4ae6fe90f9bf25c94269236cb5408e00e188"), 424_850,   "wrapped-steth",    follow(WETH, 300, 10), Ether,   100),
     ("WETH",   "Wrapped Ethereum",  18, WETH,                                                   351_235,   "weth",             walk(7_000),           Ether,   100),
@@ -177,9 +179,9 @@ fn live_tokens() -> Vec<Token> {
     LIVE_TOKENS.iter().copied().map(Token::from).collect()
 }
 
-impl From<Row> for Token {
-    fn from(row: Row) -> Self {
-        let (symbol, name, decimals, address, cents, coin_gecko_id, price_model, lending, development_balance) = row;
+impl From<LiveToken> for Token {
+    fn from(token: LiveToken) -> Self {
+        let (symbol, name, decimals, address, cents, coin_gecko_id, price_model, lending, development_balance) = token;
         Self {
             receipt: match symbol {
                 "WETH" => address!("0xE3Df3966007483e8076230e6E7AA381D3bAc52C0"),

@@ -1,17 +1,17 @@
-//! URLs as everybody may see them. User information, path and query often hold a password or a provider's key.
+//! URLs without their secrets. User information, path and query often hold a password or a provider's key.
 
-/// Scheme, host and port of a URL; a text that is none as it is.
+/// Returns scheme, host and port of a URL. A text that is not a URL is returned unchanged.
 pub fn origin(url: &str) -> String {
     split(url).0
 }
 
-/// The same with `/…` in place of everything else there is.
+/// Returns scheme, host and port of a URL, with `/…` in place of the rest, if there is any.
 pub fn url(url: &str) -> String {
     let (origin, rest) = split(url);
     if rest.is_empty() { origin } else { format!("{origin}/…") }
 }
 
-/// Scheme, host and port, and what stands behind them apart from a single slash.
+/// Splits a URL into scheme, host and port, and the rest without its first slash.
 fn split(url: &str) -> (String, &str) {
     let Some((scheme, rest)) = url.split_once("://") else { return (url.to_owned(), "") };
     let end = rest.find(['/', '\\', '?', '#']).unwrap_or(rest.len());

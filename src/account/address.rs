@@ -1,4 +1,4 @@
-//! Reading and writing the 20 bytes of an address in every form that users paste.
+//! Parsing and formatting addresses in every form that users paste.
 
 use alloy_primitives::{Address, hex};
 
@@ -7,38 +7,38 @@ use super::{
     hrp::{Hrp, Kind},
 };
 
-/// Hex digits of an address.
+/// Number of hex digits in an address.
 const HEX_DIGITS: usize = 2 * Address::len_bytes();
 
-/// An address together with how it was written.
+/// An address and the form it was written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct ParsedAddress {
     /// The 20 bytes.
     pub address: Address,
-    /// The form they were read from.
+    /// The form it was written in.
     pub form: Form,
 }
 
-/// The ways in which an address is written.
+/// The form of a written address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Form {
     /// 40 hex digits, with or without `0x`.
     Hex,
     /// A list of 20 numbers in brackets, as Cosmos tools print raw bytes.
     Bytes,
-    /// bech32 with the prefix of this kind.
+    /// Bech32 with the prefix of this kind.
     Bech32(Kind),
 }
 
-/// Reads an address in any form a user may paste.
+/// Parses an address in any form a user may paste.
 ///
-/// - hex, `0x` or `0X` in front or left out; all lower or all upper case, or mixed case with the right EIP-55 checksum;
-/// - bech32 behind the prefix of any kind of this network, all lower or all upper case (BIP-173);
+/// - hex, with or without `0x` or `0X`; all lower or all upper case, or mixed case with the right EIP-55 checksum;
+/// - bech32 with this network's prefix of any kind, all lower or all upper case (BIP-173);
 /// - `[243 159 …]`, twenty numbers separated by spaces or commas.
 ///
 /// # Errors
-/// A variant of [`AddressError`] for what is wrong. White space around the text is wrong too: silently trimming it would
-/// make two different texts the same account.
+/// The variant of [`AddressError`] that describes the fault. White space around the text is an error too: trimming it
+/// silently would make two different texts the same account.
 ///
 /// ```
 /// use tetrad::account::{Form, Hrp, parse_address};
@@ -57,10 +57,10 @@ pub fn parse_address(text: &str, hrp: &Hrp) -> Result<ParsedAddress, AddressErro
     parse(text, hrp, &Kind::ALL)
 }
 
-/// Reads what a query for an account accepts: hex, or bech32 behind the account prefix and no other.
+/// Parses the address in a query for an account: hex, a list of bytes, or bech32 with the account prefix.
 ///
 /// # Errors
-/// As for [`parse_address`]; the operator and consensus prefixes are wrong here.
+/// As [`parse_address`]; the operator and consensus prefixes are errors, too.
 pub fn parse_account_address(text: &str, hrp: &Hrp) -> Result<Address, AddressError> {
     parse(text, hrp, &[Kind::Account]).map(|parsed| parsed.address)
 }
@@ -74,7 +74,7 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
     if strip_0x(text).is_some() {
         return address_from_hex(text).map(hex);
     }
-    // Behind a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum then decides.
+    // With a prefix made of the letters a to f, bech32 may consist of hex digits only; the checksum then decides.
     let bech32 = from_bech32(text, hrp, kinds);
     if !text.chars().all(|c| c.is_ascii_hexdigit()) {
         return match bech32 {
@@ -91,7 +91,7 @@ fn parse(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, Address
     }
 }
 
-/// Reads 40 hex digits, `0x` or `0X` in front or left out. Mixed case must be the EIP-55 checksum.
+/// Parses 40 hex digits, with or without `0x` or `0X`. Mixed case must be the EIP-55 checksum.
 ///
 /// # Errors
 /// [`AddressError::HexLength`], [`AddressError::HexDigit`], [`AddressError::Eip55`], [`AddressError::Empty`] or
@@ -117,7 +117,7 @@ pub fn address_from_hex(text: &str) -> Result<Address, AddressError> {
     Ok(address)
 }
 
-/// Reads bech32 behind the prefix of one kind.
+/// Parses bech32 with the prefix of one kind.
 ///
 /// # Errors
 /// [`AddressError::Bech32`], [`AddressError::WrongPrefix`] or [`AddressError::WrongLength`].
@@ -126,7 +126,7 @@ pub fn address_from_bech32(text: &str, hrp: &Hrp, kind: Kind) -> Result<Address,
     from_bech32(text, hrp, &[kind]).map(|parsed| parsed.address)
 }
 
-/// Writes an address as bech32 behind the prefix of a kind.
+/// Formats an address as bech32 with the prefix of a kind.
 ///
 /// ```
 /// use alloy_primitives::Address;
@@ -152,7 +152,7 @@ fn from_bech32(text: &str, hrp: &Hrp, kinds: &[Kind]) -> Result<ParsedAddress, A
     Ok(ParsedAddress { address, form: Form::Bech32(kind) })
 }
 
-/// Reads the rest of a list after its `[`.
+/// Parses the rest of a list after its `[`.
 fn parse_list(rest: &str) -> Result<Address, AddressError> {
     let items = rest.strip_suffix(']').ok_or(AddressError::ListEnd)?;
     let mut bytes = Vec::new();
@@ -187,22 +187,22 @@ fn prefixes(hrp: &Hrp, kinds: &[Kind]) -> String {
     }
 }
 
-/// Why a text is no address. Positions are characters of the text as given, counting from 1.
+/// The error of a text that is not an address. Positions are characters of the text as given, counting from 1.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum AddressError {
-    /// No character at all.
+    /// An empty text.
     #[error("the address is empty")]
     Empty,
     /// White space before, in or after the address.
     #[error("white space at character {position} of the address")]
     Whitespace {
-        /// Where the first one stands.
+        /// Position of the first white space.
         position: usize,
     },
     /// Neither hex, nor bech32, nor a list of bytes.
     #[error("not an address: expected 0x with 40 hex digits, or bech32 with the prefix {prefixes}")]
     Unrecognised {
-        /// The prefixes that would have been right, quoted.
+        /// The accepted prefixes, quoted.
         prefixes: String,
     },
     /// 40 hex digits without `0x` that are also valid bech32 of this network; write `0x` in front if hex is meant.
@@ -219,26 +219,26 @@ pub enum AddressError {
     HexDigit {
         /// The character.
         character: char,
-        /// Where it stands.
+        /// Its position.
         position: usize,
     },
-    /// Mixed case that is not the checksum of EIP-55.
+    /// Mixed case that is not the EIP-55 checksum.
     ///
-    /// The right spelling is deliberately not part of the message: pasting it would turn a mistyped address into a valid one.
+    /// The message deliberately omits the right spelling: pasting it would turn a mistyped address into a valid one.
     #[error(
         "wrong EIP-55 checksum: the letter at character {position} has the wrong case, the address is probably mistyped"
     )]
     Eip55 {
-        /// Where the first letter of the wrong case stands.
+        /// Position of the first letter with the wrong case.
         position: usize,
     },
     /// Not bech32, or with a wrong checksum.
     #[error(transparent)]
     Bech32(#[from] Bech32Error),
-    /// Valid bech32 behind another prefix: of another network, or of another kind.
+    /// Valid bech32 with the prefix of another network or of another kind.
     #[error("wrong bech32 prefix {got:?}: expected {expected}")]
     WrongPrefix {
-        /// The prefixes that would have been right, quoted.
+        /// The accepted prefixes, quoted.
         expected: String,
         /// The prefix found, in lower case.
         got: String,
@@ -257,7 +257,7 @@ pub enum AddressError {
     ListItem {
         /// The item.
         item: String,
-        /// Which item it is, counting from 1.
+        /// Number of the item, counting from 1.
         position: usize,
     },
 }

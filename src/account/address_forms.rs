@@ -1,4 +1,4 @@
-//! One address in every form at once.
+//! All written forms of one address.
 
 use std::fmt;
 
@@ -33,16 +33,16 @@ pub struct AddressForms {
     pub hex_upper: String,
     /// `0x` and 40 hex digits whose case is a checksum (EIP-55).
     pub eip55: String,
-    /// bech32 of an account.
+    /// Bech32 with the account prefix.
     pub account: String,
-    /// bech32 of a validator operator.
+    /// Bech32 with the prefix of validator operators.
     pub validator_operator: String,
-    /// bech32 of a consensus node.
+    /// Bech32 with the prefix of consensus nodes.
     pub consensus: String,
 }
 
 impl AddressForms {
-    /// Writes an address in every form, bech32 behind this network's prefix.
+    /// Formats an address in every form, with this network's bech32 prefix.
     #[must_use]
     pub fn new(address: &Address, hrp: &Hrp) -> Self {
         Self {
@@ -56,7 +56,7 @@ impl AddressForms {
         }
     }
 
-    /// The bech32 form of a kind.
+    /// Returns the bech32 form of a kind.
     #[must_use]
     pub fn bech32(&self, kind: Kind) -> &str {
         match kind {

@@ -1,4 +1,4 @@
-//! Reading a public key of either curve from whatever a user pastes.
+//! Parsing public keys of either curve in every form that users paste.
 
 use alloy_primitives::Address;
 
@@ -15,21 +15,21 @@ use super::{
 /// A public key of either curve.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AnyPublicKey {
-    /// Of an account or a validator operator.
+    /// The key of an account or a validator operator.
     EthSecp256k1(PublicKey),
-    /// Of a consensus node.
+    /// The key of a consensus node.
     Ed25519(ConsensusPublicKey),
 }
 
 impl AnyPublicKey {
-    /// Reads a public key in any form that names its curve: protocol buffer JSON, legacy bech32 behind one of this
+    /// Parses a public key in any form that identifies its curve: protocol buffer JSON, legacy bech32 with one of this
     /// network's public key prefixes, and for secp256k1 also hex and base64.
     ///
-    /// 32 bytes of hex or base64 are refused although an ed25519 key has that many: a private key has too, and must not
-    /// be taken for something that may be shown.
+    /// 32 bytes of hex or base64 are rejected although an ed25519 key has that length: so does a private key, which must
+    /// not be mistaken for something that may be shown.
     ///
     /// # Errors
-    /// A variant of [`PublicKeyError`] for what is wrong.
+    /// The variant of [`PublicKeyError`] that describes the fault.
     ///
     /// ```
     /// use tetrad::account::{AnyPublicKey, Hrp};
@@ -57,11 +57,11 @@ impl AnyPublicKey {
         }
     }
 
-    /// Reads the legacy bech32 form behind one of this network's public key prefixes. The prefix decides the curve, and
-    /// both amino names of `eth_secp256k1` keys are understood.
+    /// Parses the legacy bech32 form with one of this network's public key prefixes. The prefix determines the curve.
+    /// Both amino names of `eth_secp256k1` keys are accepted.
     ///
     /// # Errors
-    /// Those of bech32, a wrong prefix, and every way in which the amino encoding can be wrong.
+    /// The errors of bech32, of the prefix and of the amino encoding.
     pub fn from_legacy_bech32(text: &str, hrp: &Hrp) -> Result<Self, PublicKeyError> {
         let decoded = decode_bech32(text)?;
         let Some(kind) = Kind::ALL.into_iter().find(|kind| hrp.public_key_prefix(*kind) == decoded.prefix) else {
@@ -77,10 +77,11 @@ impl AnyPublicKey {
         Ok(key)
     }
 
-    /// Reads the protocol buffer JSON of a key. Every network's own type of `eth_secp256k1` keys is understood.
+    /// Parses the protocol buffer JSON of a key. Every network's own type of `eth_secp256k1` keys is accepted.
     ///
     /// # Errors
-    /// [`PublicKeyError::CosmosSecp256k1`] or [`PublicKeyError::ProtoType`] for other types, and those of the key itself.
+    /// [`PublicKeyError::CosmosSecp256k1`] or [`PublicKeyError::ProtoType`] for other types, and the errors of the key
+    /// itself.
     pub fn from_proto_json(json: &ProtoPublicKey) -> Result<Self, PublicKeyError> {
         if json.is_eth_secp256k1() {
             return PublicKey::from_base64(&json.key).map(Self::EthSecp256k1);
@@ -92,7 +93,7 @@ impl AnyPublicKey {
         }
     }
 
-    /// The address that follows from the key, by the rule of its curve.
+    /// Returns the address of the key, by the rule of its curve.
     #[must_use]
     pub fn address(&self) -> Address {
         match self {

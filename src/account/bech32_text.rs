@@ -1,7 +1,7 @@
-//! Strict bech32 (BIP-173) over whole bytes, with an error for each way in which a text can be wrong.
+//! Strict bech32 (BIP-173) over whole bytes, with a separate error for each kind of fault.
 //!
-//! The `bech32` crate does the arithmetic. What is added here: the checksum of bech32m (BIP-350) is told apart from a
-//! typing error, padding must be zero and short as `convertbits` of BIP-173 demands, and errors say where.
+//! The `bech32` crate does the arithmetic. This module adds three things: it distinguishes the checksum of bech32m
+//! (BIP-350) from a typing error, requires short padding of zeros as `convertbits` of BIP-173 does, and reports positions.
 
 use bech32::{
     Bech32, Bech32m, Checksum, Fe32, Hrp,
@@ -11,12 +11,12 @@ use bech32::{
     },
 };
 
-/// Longest text that is looked at, in characters: the longest code word for which bech32's checksum is defined.
+/// Longest accepted text, in characters: the longest code word for which bech32's checksum is defined.
 ///
-/// BIP-173 stops at 90 because its guarantees end there; Cosmos tools read longer ones, and so must this.
+/// BIP-173 stops at 90 because its guarantees end there. Cosmos tools accept longer texts, so this module does, too.
 const MAX_LENGTH: usize = Bech32::CODE_LENGTH;
 
-/// What a bech32 text says: a lower-case prefix and the bytes behind it.
+/// The content of a bech32 text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Decoded {
     /// Everything before the last `1`, in lower case.
@@ -25,7 +25,7 @@ pub struct Decoded {
     pub data: Vec<u8>,
 }
 
-/// Writes bytes as lower-case bech32 behind any prefix that BIP-173 allows.
+/// Encodes bytes as lower-case bech32 with any prefix that BIP-173 allows.
 ///
 /// # Errors
 /// [`Bech32Error::Prefix`] when the prefix is empty, longer than 83 characters or not printable ASCII of one case, and
@@ -46,10 +46,10 @@ pub fn encode_bech32(prefix: &str, data: &[u8]) -> Result<String, Bech32Error> {
     Ok(data.iter().copied().bytes_to_fes().with_checksum::<Bech32>(&hrp).chars().collect())
 }
 
-/// Reads bech32 text, all lower or all upper case, behind any prefix.
+/// Decodes bech32 text, all lower or all upper case, with any prefix.
 ///
 /// # Errors
-/// A variant of [`Bech32Error`] for what is wrong; see there.
+/// The variant of [`Bech32Error`] that describes the fault.
 ///
 /// ```
 /// use tetrad::account::{Bech32Error, decode_bech32};
@@ -63,7 +63,7 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
     if text.len() > MAX_LENGTH {
         return Err(Bech32Error::TooLong { length: text.len() });
     }
-    // Asked first, because a text that is no bech32 at all is better called that than searched for bad characters.
+    // Checked first, so that a text that is not bech32 at all is reported as such, not for one of its characters.
     if !text.contains('1') {
         return Err(Bech32Error::NoSeparator);
     }
@@ -79,7 +79,7 @@ pub fn decode_bech32(text: &str) -> Result<Decoded, Bech32Error> {
     Ok(Decoded { prefix: checked.hrp().to_lowercase(), data: checked.byte_iter().collect() })
 }
 
-/// Whatever is left over after the last whole byte must be fewer than five bits, all zero.
+/// Checks that fewer than five bits follow the last whole byte, all of them zero.
 fn check_padding(characters: &[u8]) -> Result<(), Bech32Error> {
     let padding_bits = characters.len() * 5 % 8;
     let last = characters.last().and_then(|c| Fe32::from_char(char::from(*c)).ok()).map_or(0, Fe32::to_u8);
@@ -94,7 +94,7 @@ fn explain(text: &str, error: &UncheckedHrpstringError) -> Bech32Error {
         UncheckedHrpstringError::Char(CharError::MissingSeparator) => Bech32Error::NoSeparator,
         UncheckedHrpstringError::Char(CharError::MixedCase) => Bech32Error::MixedCase,
         UncheckedHrpstringError::Char(CharError::InvalidChar(character)) => {
-            // The crate reads from the end, so the one it stumbled on is the last of its kind.
+            // The crate reads from the end, so the character it reports is the last of its kind.
             let position = text.chars().count() - text.chars().rev().position(|c| c == *character).unwrap_or_default();
             Bech32Error::Character { character: *character, position }
         }
@@ -103,10 +103,10 @@ fn explain(text: &str, error: &UncheckedHrpstringError) -> Bech32Error {
     }
 }
 
-/// Why a text is not bech32.
+/// The error of a text that is not bech32.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Bech32Error {
-    /// No `1` between prefix and data, or no bech32 at all.
+    /// No `1` between prefix and data, or not bech32 at all.
     #[error("not bech32: there is no '1' between a prefix and the data")]
     NoSeparator,
     /// The part before the last `1` is empty, too long or not printable ASCII.
@@ -120,7 +120,7 @@ pub enum Bech32Error {
     Character {
         /// The character.
         character: char,
-        /// Where it stands, counting from 1.
+        /// Its position, counting from 1.
         position: usize,
     },
     /// More characters than bech32's checksum covers.
@@ -129,16 +129,16 @@ pub enum Bech32Error {
         /// Characters in the text.
         length: usize,
     },
-    /// Fewer characters behind the prefix than the checksum alone takes.
+    /// Fewer characters after the prefix than the checksum alone takes.
     #[error("bech32 text too short: the checksum alone takes six characters after the '1'")]
     NoChecksum,
-    /// The checksum does not fit the rest.
+    /// A checksum that does not match the rest.
     #[error("wrong bech32 checksum: at least one character is mistyped")]
     Checksum,
     /// The checksum is that of bech32m, which neither Cosmos nor this network uses.
     #[error("this is bech32m (BIP-350), but bech32 (BIP-173) is expected")]
     Bech32m,
-    /// The data does not end at a byte: more than four left-over bits, or some of them set.
+    /// Data that does not end at a whole byte: more than four left-over bits, or some of them set.
     #[error("the bech32 data does not end at a whole byte")]
     Padding,
 }

@@ -27,13 +27,13 @@ use super::{
 pub struct ConsensusKey(SigningKey);
 
 impl ConsensusKey {
-    /// The key of a 32-byte seed (RFC 8032, section 5.1.5). Every seed is a key.
+    /// Returns the key of a 32-byte seed (RFC 8032, section 5.1.5). Every seed gives a valid key.
     #[must_use]
     pub fn from_seed(seed: &[u8; 32]) -> Self {
         Self(SigningKey::from_bytes(seed))
     }
 
-    /// The key of a seed in 64 hex digits, `0x` in front or left out.
+    /// Parses the seed of a key from 64 hex digits, with or without `0x`.
     ///
     /// # Errors
     /// [`KeyError::HexLength`] or [`KeyError::HexDigit`].
@@ -41,11 +41,11 @@ impl ConsensusKey {
         Ok(Self::from_seed(&*secret_from_hex(text)?))
     }
 
-    /// Reads the text of CometBFT's `priv_validator_key.json`. What the file says of the public key and of the address
-    /// must fit the secret key, if it says anything.
+    /// Parses CometBFT's `priv_validator_key.json`. Public key and address may be missing; if present, they must match
+    /// the secret key.
     ///
     /// # Errors
-    /// A variant of [`ConsensusKeyError`] for what is wrong. None of them repeats a part of the secret.
+    /// The variant of [`ConsensusKeyError`] that describes the fault. None repeats a part of the secret.
     pub fn from_validator_json(text: &str) -> Result<Self, ConsensusKeyError> {
         let file: ValidatorFile = serde_json::from_str(text)
             .map_err(|error| ConsensusKeyError::Json { line: error.line(), column: error.column() })?;
@@ -69,7 +69,7 @@ impl ConsensusKey {
         Ok(key)
     }
 
-    /// The public key.
+    /// Returns the public key.
     #[must_use]
     pub fn public_key(&self) -> ConsensusPublicKey {
         ConsensusPublicKey::new(self.0.verifying_key())
@@ -82,7 +82,7 @@ impl fmt::Debug for ConsensusKey {
     }
 }
 
-/// Amino's name of ed25519 secret keys.
+/// Amino's name for ed25519 secret keys.
 const PRIVATE_KEY_TYPE: &str = "tendermint/PrivKeyEd25519";
 
 #[derive(Deserialize)]
@@ -104,7 +104,7 @@ struct StatedPrivateKey {
     value: Zeroizing<String>,
 }
 
-/// Why a text is no `priv_validator_key.json`.
+/// The error of a text that is not a `priv_validator_key.json`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConsensusKeyError {
     /// Not JSON, or not an object with a `priv_key`.
@@ -115,19 +115,19 @@ pub enum ConsensusKeyError {
         /// Column, counting from 1.
         column: usize,
     },
-    /// A key of another type.
+    /// A key of a type other than ed25519.
     #[error("unsupported type of private key {got:?}: expected {PRIVATE_KEY_TYPE:?}")]
     KeyType {
         /// The type found.
         got: String,
     },
-    /// Not the base64 of 64 bytes whose second half is the public key of the first.
+    /// Not the base64 of 64 bytes: a seed and its public key.
     #[error("priv_key.value is not the base64 of a seed and its public key (64 bytes)")]
     PrivateKey,
-    /// The file contradicts itself.
+    /// A public key or address of another secret key.
     #[error("{field} does not belong to priv_key")]
     Mismatch {
-        /// The member that does not fit.
+        /// The member that does not match.
         field: &'static str,
     },
 }

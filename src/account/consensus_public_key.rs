@@ -14,7 +14,7 @@ use super::{
     public_key_error::PublicKeyError,
 };
 
-/// The curve, as Cosmos calls it.
+/// Cosmos' name of the curve.
 pub(super) const CURVE: &str = "ed25519";
 
 /// The ed25519 public key of a consensus node.
@@ -34,7 +34,7 @@ impl ConsensusPublicKey {
         Self(key)
     }
 
-    /// Reads a key from its 32 bytes.
+    /// Decodes a key from its 32 bytes.
     ///
     /// # Errors
     /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`].
@@ -44,47 +44,47 @@ impl ConsensusPublicKey {
         VerifyingKey::from_bytes(bytes).map(Self).map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
 
-    /// Reads a key from 64 hex digits, with or without `0x`.
+    /// Parses a key from 64 hex digits, with or without `0x`.
     ///
     /// # Errors
-    /// [`PublicKeyError::Hex`], and those of [`ConsensusPublicKey::from_bytes`].
+    /// [`PublicKeyError::Hex`], and the errors of [`ConsensusPublicKey::from_bytes`].
     pub fn from_hex(text: &str) -> Result<Self, PublicKeyError> {
         Self::from_bytes(&hex::decode(text).map_err(|_| PublicKeyError::Hex)?)
     }
 
-    /// Reads a key from padded base64.
+    /// Parses a key from padded base64.
     ///
     /// # Errors
-    /// [`PublicKeyError::Base64`], and those of [`ConsensusPublicKey::from_bytes`].
+    /// [`PublicKeyError::Base64`], and the errors of [`ConsensusPublicKey::from_bytes`].
     pub fn from_base64(text: &str) -> Result<Self, PublicKeyError> {
         Self::from_bytes(&Base64::decode_vec(text).map_err(|_| PublicKeyError::Base64)?)
     }
 
-    /// The 32 bytes.
+    /// Returns the 32 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 32] {
         self.0.as_bytes()
     }
 
-    /// The key in padded base64.
+    /// Returns the key in padded base64.
     #[must_use]
     pub fn to_base64(&self) -> String {
         Base64::encode_string(self.as_bytes())
     }
 
-    /// The first 20 bytes of SHA-256 of the key (CometBFT, "Address" in the specification of its data structures).
+    /// Returns the key's address: the first 20 bytes of SHA-256 of the key (CometBFT, "Data Structures", "Address").
     #[must_use]
     pub fn address(&self) -> Address {
         Address::from_slice(&Sha256::digest(self.as_bytes())[..20])
     }
 
-    /// The protocol buffer JSON of the key.
+    /// Returns the protocol buffer JSON of the key.
     #[must_use]
     pub fn to_proto_json(&self) -> ProtoPublicKey {
         ProtoPublicKey { type_url: ED25519_PUBLIC_KEY_TYPE.to_owned(), key: self.to_base64() }
     }
 
-    /// The legacy bech32 form, `<hrp>valconspub1…`.
+    /// Returns the legacy bech32 form, `<hrp>valconspub1…`.
     #[must_use]
     pub fn to_legacy_bech32(&self, hrp: &Hrp) -> String {
         amino::to_bech32(&hrp.public_key_prefix(Kind::Consensus), amino::ED25519, self.as_bytes())

@@ -1,8 +1,8 @@
-//! Addresses of contracts, which follow from who deploys them.
+//! Addresses of contracts, derived from their deployers.
 
 use alloy_primitives::{Address, B256};
 
-/// Address of the contract that `deployer` creates with its transaction number `nonce` (`CREATE`):
+/// Returns the address of the contract that `deployer` creates at `nonce` (`CREATE`):
 /// the last 20 bytes of `keccak256(rlp([deployer, nonce]))` (Yellow Paper, section 7).
 ///
 /// ```
@@ -17,14 +17,14 @@ pub fn create_address(deployer: &Address, nonce: u64) -> Address {
     deployer.create(nonce)
 }
 
-/// Address of the contract that `deployer` creates with a salt (`CREATE2`, EIP-1014):
+/// Returns the address of the contract that `deployer` creates with a salt (`CREATE2`, EIP-1014):
 /// the last 20 bytes of `keccak256(0xff ‖ deployer ‖ salt ‖ keccak256(init code))`.
 #[must_use]
 pub fn create2_address(deployer: &Address, salt: &B256, init_code_hash: &B256) -> Address {
     deployer.create2(salt, init_code_hash)
 }
 
-/// [`create2_address`] from the init code itself.
+/// Returns [`create2_address`] for the init code itself.
 ///
 /// ```
 /// use alloy_primitives::{Address, B256, address};

@@ -1,6 +1,6 @@
-//! Hierarchical deterministic keys: paths of BIP-44 and private derivation of BIP-32 on secp256k1.
+//! Hierarchical deterministic keys: BIP-44 paths and BIP-32 private derivation on secp256k1.
 //!
-//! Only private keys are derived, so that neither serialised extended keys nor public derivation have a place here.
+//! Serialised extended keys and public derivation are left out: only private keys are derived.
 
 use std::{fmt, str::FromStr};
 
@@ -11,7 +11,7 @@ use zeroize::Zeroizing;
 
 use super::key::SecretKey;
 
-/// Set in the index of a hardened step; also the first number that is too big to be written in a path.
+/// The bit that marks the index of a hardened step; also the first number that is too big for a path.
 const HARDENED: u32 = 1 << 31;
 
 /// A path from a seed to a key, such as `m/44'/60'/0'/0/0`.
@@ -28,13 +28,14 @@ const HARDENED: u32 = 1 << 31;
 pub struct DerivationPath(Vec<u32>);
 
 impl DerivationPath {
-    /// Most steps a path may have: BIP-32 keeps the depth of a key in one byte.
+    /// The most steps of a path: BIP-32 stores the depth of a key in one byte.
     pub const MAX_DEPTH: usize = 255;
 
-    /// The path of the account with this number: `m/44'/60'/0'/0/<index>` (specification, section 2.9).
+    /// Returns the path of the account with this number: `m/44'/60'/0'/0/<index>` (BIP-44, with SLIP-44's coin type of
+    /// Ethereum).
     ///
     /// # Errors
-    /// [`PathError::TooBig`] from 2^31 on.
+    /// [`PathError::TooBig`] for 2^31 and above.
     pub fn ethereum(index: u32) -> Result<Self, PathError> {
         if index >= HARDENED {
             return Err(PathError::TooBig { step: 5 });
@@ -46,7 +47,7 @@ impl DerivationPath {
 impl FromStr for DerivationPath {
     type Err = PathError;
 
-    /// Reads `m` and any number of steps `/<number>`, hardened ones with `'`, `h` or `H` behind the number.
+    /// Parses `m` and any number of steps `/<number>`; `'`, `h` or `H` after the number marks a hardened step.
     fn from_str(text: &str) -> Result<Self, PathError> {
         let mut parts = text.split('/');
         if parts.next() != Some("m") {
@@ -84,13 +85,13 @@ impl fmt::Display for DerivationPath {
     }
 }
 
-/// A private key with the chain code that its children are derived with.
+/// A private key and the chain code from which its children are derived.
 struct ExtendedKey {
     key: SecretKey,
     chain_code: Zeroizing<[u8; 32]>,
 }
 
-/// The key at a path under a seed: the master key, then one child a step.
+/// Derives the key at a path: the master key of the seed, then one child for each step.
 pub(super) fn derive(seed: &[u8], path: &DerivationPath) -> Result<SecretKey, DeriveError> {
     let mut extended = master(seed)?;
     for index in &path.0 {
@@ -99,14 +100,14 @@ pub(super) fn derive(seed: &[u8], path: &DerivationPath) -> Result<SecretKey, De
     Ok(extended.key)
 }
 
-/// "Master key generation" of BIP-32.
+/// Derives the master key (BIP-32, "Master key generation").
 fn master(seed: &[u8]) -> Result<ExtendedKey, DeriveError> {
     let (left, chain_code) = hmac_sha512(b"Bitcoin seed", &[seed]);
     let key = SecretKey::from_bytes(&left).map_err(|_| DeriveError)?;
     Ok(ExtendedKey { key, chain_code })
 }
 
-/// "CKDpriv" of BIP-32.
+/// Derives a child (BIP-32, "CKDpriv").
 fn child(parent: &ExtendedKey, index: u32) -> Result<ExtendedKey, DeriveError> {
     let secret = parent.key.to_bytes();
     let (left, chain_code) = if index >= HARDENED {
@@ -124,7 +125,7 @@ fn scalar(bytes: &[u8; 32]) -> Result<Zeroizing<Scalar>, DeriveError> {
     Option::from(Scalar::from_repr((*bytes).into())).map(Zeroizing::new).ok_or(DeriveError)
 }
 
-/// HMAC-SHA512 of the joined parts, as its two halves.
+/// Returns the two halves of the HMAC-SHA512 of the joined parts.
 fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[u8; 32]>) {
     let mut mac = Hmac::<Sha512>::new_from_slice(key).expect("HMAC takes keys of any length");
     for part in parts {
@@ -137,27 +138,27 @@ fn hmac_sha512(key: &[u8], parts: &[&[u8]]) -> (Zeroizing<[u8; 32]>, Zeroizing<[
     (left, right)
 }
 
-/// The path leads to one of the numbers that are no key, as about one path in 2^127 does (BIP-32). Take another index.
+/// The error of a path without a valid key, as about one in 2^127 is (BIP-32). Another index has one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("this path leads to no valid key, take another index")]
 pub struct DeriveError;
 
-/// Why a text is no derivation path. Steps count from 1, `m` not included.
+/// The error of a text that is not a derivation path. Steps are counted from 1, without `m`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PathError {
-    /// The path does not begin with `m`.
+    /// A path that does not begin with `m`.
     #[error("a derivation path begins with \"m\", as in m/44'/60'/0'/0/0")]
     Root,
-    /// A step that is not a decimal number, perhaps with a mark behind it.
+    /// A step that is not a decimal number with an optional mark.
     #[error("step {step} of the derivation path is not a number, such as 0 or 44'")]
     Number {
-        /// Which step.
+        /// Number of the step.
         step: usize,
     },
     /// A number of 2^31 or more.
     #[error("step {step} of the derivation path is 2147483648 or more")]
     TooBig {
-        /// Which step.
+        /// Number of the step.
         step: usize,
     },
     /// More steps than [`DerivationPath::MAX_DEPTH`].

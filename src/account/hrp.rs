@@ -1,21 +1,21 @@
-//! The network's bech32 prefix and the prefixes that follow from it (specification, section 2.9).
+//! The network's bech32 prefix and the prefixes derived from it, as in the Cosmos SDK (`types/address.go`).
 
 use std::{fmt, str::FromStr};
 
 use serde::{Deserialize, Serialize};
 
-/// What the configuration's bech32 prefix is when nothing else is said. Nothing in this module uses it by itself.
+/// The default bech32 prefix of the configuration. Nothing else in this module uses it.
 pub const DEFAULT_BECH32_PREFIX: &str = "pax";
 
-/// Which of a network's three kinds of bech32 text is meant.
+/// The three kinds of bech32 text of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Kind {
     /// `<hrp>1…`: an account, the default for queries and transactions.
     Account,
-    /// `<hrp>valoper1…`: the operator of a validator, the same bytes as its account.
+    /// `<hrp>valoper1…`: the operator of a validator, with the same bytes as its account.
     ValidatorOperator,
-    /// `<hrp>valcons1…`: a consensus node, named by its ed25519 key.
+    /// `<hrp>valcons1…`: a consensus node, identified by its ed25519 key.
     Consensus,
 }
 
@@ -32,10 +32,11 @@ impl Kind {
     }
 }
 
-/// A network's bech32 prefix, checked: lower-case ASCII letters and digits, a letter first, at most [`Hrp::MAX_LENGTH`].
+/// A valid bech32 prefix of a network: lower-case ASCII letters and digits, a letter first, at most
+/// [`Hrp::MAX_LENGTH`] characters.
 ///
-/// BIP-173 allows more. The narrower rule keeps a prefix from looking like hex (`0x`) or like punctuation that shells
-/// and URLs treat specially.
+/// BIP-173 allows more. The narrower rule excludes prefixes that look like hex (`0x`) and punctuation that shells and
+/// URLs treat specially.
 ///
 /// ```
 /// use tetrad::account::{Hrp, Kind};
@@ -51,14 +52,14 @@ impl Kind {
 pub struct Hrp(String);
 
 impl Hrp {
-    /// Longest prefix, in characters: `<hrp>valoper1` with 20 bytes and a checksum then stays within the 90 characters
-    /// for which BIP-173 guarantees that up to four wrong characters are noticed.
+    /// The longest prefix, in characters: `<hrp>valoper1` with 20 bytes and a checksum then stays within the 90 characters
+    /// for which BIP-173 guarantees the detection of up to four wrong characters.
     pub const MAX_LENGTH: usize = 44;
 
     /// Checks a prefix.
     ///
     /// # Errors
-    /// [`HrpError`] names the first rule that does not hold.
+    /// The first violated rule, as an [`HrpError`].
     pub fn new(prefix: &str) -> Result<Self, HrpError> {
         let Some(first) = prefix.chars().next() else { return Err(HrpError::Empty) };
         if let Some((index, character)) =
@@ -75,19 +76,19 @@ impl Hrp {
         Ok(Self(prefix.to_owned()))
     }
 
-    /// The prefix as configured, which is also the prefix of account addresses.
+    /// Returns the prefix as configured, which is also the prefix of account addresses.
     #[must_use]
     pub fn as_str(&self) -> &str {
         &self.0
     }
 
-    /// The prefix of addresses of a kind, such as `paxvaloper`.
+    /// Returns the prefix of addresses of a kind, such as `paxvaloper`.
     #[must_use]
     pub fn address_prefix(&self, kind: Kind) -> String {
         format!("{}{}", self.0, kind.suffix())
     }
 
-    /// The prefix of legacy public keys of a kind, such as `paxvaloperpub`.
+    /// Returns the prefix of legacy public keys of a kind, such as `paxvaloperpub`.
     #[must_use]
     pub fn public_key_prefix(&self, kind: Kind) -> String {
         format!("{}{}pub", self.0, kind.suffix())
@@ -95,7 +96,7 @@ impl Hrp {
 }
 
 impl Default for Hrp {
-    /// [`DEFAULT_BECH32_PREFIX`], for configuration that was left out.
+    /// Returns [`DEFAULT_BECH32_PREFIX`], for a configuration without a prefix.
     fn default() -> Self {
         Self(DEFAULT_BECH32_PREFIX.to_owned())
     }
@@ -129,21 +130,21 @@ impl From<Hrp> for String {
     }
 }
 
-/// Why a text is no usable bech32 prefix.
+/// The error of a text that is not a usable bech32 prefix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum HrpError {
-    /// No character at all.
+    /// An empty text.
     #[error("the bech32 prefix is empty")]
     Empty,
-    /// A character other than `a`–`z` and `0`–`9`; positions count from 1.
+    /// A character other than `a`–`z` and `0`–`9`.
     #[error("the bech32 prefix may hold lower-case letters and digits only, not {character:?} (character {position})")]
     Character {
-        /// The character that is not allowed.
+        /// The character.
         character: char,
-        /// Where it stands, counting from 1.
+        /// Its position, counting from 1.
         position: usize,
     },
-    /// The first character is a digit.
+    /// A digit as the first character.
     #[error("the bech32 prefix must begin with a letter")]
     DigitFirst,
     /// More than [`Hrp::MAX_LENGTH`] characters.

@@ -1,4 +1,4 @@
-//! Secret keys of accounts, and reading 32 secret bytes from hex.
+//! Secret keys of accounts, and parsing 32 secret bytes from hex.
 
 use std::fmt;
 
@@ -30,57 +30,57 @@ use super::{
 pub struct SecretKey(SigningKey);
 
 impl SecretKey {
-    /// A new key.
+    /// Generates a key.
     ///
     /// # Errors
-    /// [`KeyError::Random`] when the source fails, and [`KeyError::OutOfRange`] when it gives one of the 2^128 values of
-    /// 2^256 that are no key, which only a broken source does.
+    /// [`KeyError::Random`] if the source fails, and [`KeyError::OutOfRange`] if it returns one of the about 2^128 values
+    /// that are not a key, which only a broken source does.
     pub fn random(source: &mut impl CryptoRngCore) -> Result<Self, KeyError> {
         Self::from_bytes(&*random_bytes::<32>(source)?)
     }
 
-    /// Reads a key from its 32 big-endian bytes.
+    /// Decodes a key from its 32 big-endian bytes.
     ///
     /// # Errors
-    /// [`KeyError::OutOfRange`] for zero and for anything not below the order of the curve.
+    /// [`KeyError::OutOfRange`] for zero and for values not below the order of the curve.
     pub fn from_bytes(bytes: &[u8; 32]) -> Result<Self, KeyError> {
         SigningKey::from_bytes(bytes.into()).map(Self).map_err(|_| KeyError::OutOfRange)
     }
 
-    /// Reads a key from 64 hex digits, `0x` in front or left out.
+    /// Parses a key from 64 hex digits, with or without `0x`.
     ///
     /// # Errors
-    /// [`KeyError::HexLength`], [`KeyError::HexDigit`], [`KeyError::OutOfRange`].
+    /// [`KeyError::HexLength`], [`KeyError::HexDigit`] or [`KeyError::OutOfRange`].
     pub fn from_hex(text: &str) -> Result<Self, KeyError> {
         Self::from_bytes(&*secret_from_hex(text)?)
     }
 
-    /// The 32 big-endian bytes.
+    /// Returns the 32 big-endian bytes.
     #[must_use]
     pub fn to_bytes(&self) -> Zeroizing<[u8; 32]> {
         Zeroizing::new(self.0.to_bytes().into())
     }
 
-    /// The key in hex, with `0x`: the whole secret.
+    /// Returns the whole secret in hex, with `0x`.
     #[must_use]
     pub fn to_hex(&self) -> Zeroizing<String> {
         Zeroizing::new(hex::encode_prefixed(self.to_bytes().as_slice()))
     }
 
-    /// The public key.
+    /// Returns the public key.
     #[must_use]
     pub fn public_key(&self) -> PublicKey {
         PublicKey::new(*self.0.verifying_key())
     }
 
-    /// The address of the account.
+    /// Returns the address of the account.
     #[must_use]
     pub fn address(&self) -> Address {
         self.public_key().address()
     }
 
-    /// Signs a 32-byte hash with ECDSA: the nonce is that of RFC 6979, `s` is in the lower half (EIP-2), and the
-    /// signature's parity is that of the y coordinate, so that the public key can be recovered.
+    /// Signs a 32-byte hash with ECDSA. The nonce is deterministic (RFC 6979), `s` is in the lower half (EIP-2), and the
+    /// signature carries the parity of the y coordinate, from which the public key can be recovered.
     ///
     /// # Errors
     /// [`KeyError::Unsignable`] for hashes, about one in 2^127, whose signature Ethereum cannot express.
@@ -100,7 +100,7 @@ impl fmt::Debug for SecretKey {
     }
 }
 
-/// 32 secret bytes from 64 hex digits, `0x` in front or left out. Errors never repeat what was given.
+/// Parses 32 secret bytes from 64 hex digits, with or without `0x`. Errors never repeat the input.
 pub(super) fn secret_from_hex(text: &str) -> Result<Zeroizing<[u8; 32]>, KeyError> {
     let (digits, offset) = text.strip_prefix("0x").map_or((text, 0), |digits| (digits, 2));
     if let Some(index) = digits.chars().position(|c| !c.is_ascii_hexdigit()) {
@@ -113,7 +113,7 @@ pub(super) fn secret_from_hex(text: &str) -> Result<Zeroizing<[u8; 32]>, KeyErro
     }
 }
 
-/// Why there is no secret key, or no signature.
+/// The error of a text or of bytes that are not a secret key, and of a failed signature.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeyError {
     /// The number of hex digits is not 64.
@@ -122,19 +122,19 @@ pub enum KeyError {
         /// Digits given, `0x` not counted.
         digits: usize,
     },
-    /// Something other than a hex digit. What it is stays unsaid, because it may be part of a secret.
+    /// Something other than a hex digit. The message omits the character, because it may be part of a secret.
     #[error("character {position} of the private key is not a hex digit")]
     HexDigit {
-        /// Where it stands, counting from 1.
+        /// Its position, counting from 1.
         position: usize,
     },
     /// Zero, or not below the order of secp256k1.
     #[error("the private key is zero or not below the order of secp256k1")]
     OutOfRange,
-    /// A hash whose signature would not fit Ethereum's form.
+    /// A hash whose signature has no Ethereum encoding.
     #[error("this hash has no signature that Ethereum can express")]
     Unsignable,
-    /// No random numbers.
+    /// A failed source of random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
 }

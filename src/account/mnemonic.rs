@@ -1,4 +1,4 @@
-//! Mnemonics of BIP-39, in English.
+//! English mnemonics (BIP-39).
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use super::{
     random::{CryptoRngCore, RandomError, random_bytes},
 };
 
-/// How many words a new mnemonic has, and with them how many random bits.
+/// The number of words of a mnemonic, which determines its number of random bits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum WordCount {
     /// 12 words, 128 bits.
@@ -27,7 +27,7 @@ pub enum WordCount {
 }
 
 impl WordCount {
-    /// The count of a number of words, if mnemonics of that length exist.
+    /// Returns the count for a number of words, if mnemonics of that length exist.
     #[must_use]
     pub const fn from_words(words: usize) -> Option<Self> {
         match words {
@@ -51,7 +51,7 @@ impl WordCount {
     }
 }
 
-/// A mnemonic: 12 to 24 English words that stand for random bytes and a checksum of them (BIP-39). Erased from memory
+/// A mnemonic: 12 to 24 English words that encode random bytes and their checksum (BIP-39). Erased from memory
 /// when dropped, and never shown by `Debug`.
 ///
 /// ```
@@ -68,16 +68,16 @@ impl WordCount {
 pub struct Mnemonic(bip0039::Mnemonic<English>);
 
 impl Mnemonic {
-    /// A new mnemonic.
+    /// Generates a mnemonic.
     ///
     /// # Errors
-    /// [`MnemonicError::Random`] when the source fails.
+    /// [`MnemonicError::Random`] if the source fails.
     pub fn random(words: WordCount, source: &mut impl CryptoRngCore) -> Result<Self, MnemonicError> {
         let bytes = random_bytes::<32>(source)?;
         Self::from_entropy(&bytes[..words.entropy_bytes()])
     }
 
-    /// The mnemonic of 16, 20, 24, 28 or 32 random bytes.
+    /// Returns the mnemonic of 16, 20, 24, 28 or 32 random bytes.
     ///
     /// # Errors
     /// [`MnemonicError::EntropyLength`] for any other number of bytes.
@@ -87,7 +87,7 @@ impl Mnemonic {
             .map_err(|_| MnemonicError::EntropyLength { bytes: entropy.len() })
     }
 
-    /// Reads a mnemonic. Case, and the amount and kind of white space, do not matter.
+    /// Parses a mnemonic. Case and the amount and kind of white space do not matter.
     ///
     /// # Errors
     /// [`MnemonicError::WordCount`], [`MnemonicError::UnknownWord`] or [`MnemonicError::Checksum`].
@@ -103,13 +103,13 @@ impl Mnemonic {
         bip0039::Mnemonic::from_normalized_phrase(lower.as_str()).map(Self).map_err(|_| MnemonicError::Checksum)
     }
 
-    /// The words, one space between them: the whole secret.
+    /// Returns the whole secret: the words, separated by single spaces.
     #[must_use]
     pub fn phrase(&self) -> &str {
         self.0.phrase()
     }
 
-    /// The seed of every key of this mnemonic. A passphrase, empty for most wallets, leads to wholly different keys.
+    /// Returns the seed of all keys of this mnemonic. Each passphrase gives other keys; most wallets use the empty one.
     #[must_use]
     pub fn to_seed(&self, passphrase: &str) -> Seed {
         let mut bytes = self.0.to_seed(passphrase);
@@ -125,24 +125,24 @@ impl fmt::Debug for Mnemonic {
     }
 }
 
-/// The 64 bytes that all keys of a mnemonic are derived from. Erased from memory when dropped, and never shown by `Debug`.
+/// The 64 bytes from which all keys of a mnemonic are derived. Erased from memory when dropped, and never shown by `Debug`.
 #[derive(Clone)]
 pub struct Seed(Zeroizing<[u8; 64]>);
 
 impl Seed {
-    /// The seed of these 64 bytes, for one that was computed elsewhere.
+    /// Wraps the 64 bytes of a seed that was computed elsewhere.
     #[must_use]
     pub fn from_bytes(bytes: &[u8; 64]) -> Self {
         Self(Zeroizing::new(*bytes))
     }
 
-    /// The 64 bytes.
+    /// Returns the 64 bytes.
     #[must_use]
     pub fn as_bytes(&self) -> &[u8; 64] {
         &self.0
     }
 
-    /// The key at a path (BIP-32).
+    /// Derives the key at a path (BIP-32).
     ///
     /// # Errors
     /// [`DeriveError`], for about one path in 2^127.
@@ -157,7 +157,7 @@ impl fmt::Debug for Seed {
     }
 }
 
-/// Why a text or some bytes are no mnemonic. Nothing here repeats a word, because errors end up in logs.
+/// The error of a text or of bytes that are not a mnemonic. It never repeats a word, because errors end up in logs.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MnemonicError {
     /// A number of words that mnemonics do not have.
@@ -169,19 +169,19 @@ pub enum MnemonicError {
     /// A word outside the English list of BIP-39.
     #[error("word {position} of the mnemonic is not in the English list of BIP-39")]
     UnknownWord {
-        /// Which word it is, counting from 1.
+        /// Number of the word, counting from 1.
         position: usize,
     },
-    /// Known words, but not in an order that belongs together.
+    /// Known words with a wrong checksum.
     #[error("the checksum of the mnemonic is wrong: a word is mistyped, missing or out of place")]
     Checksum,
-    /// A number of random bytes that no mnemonic stands for.
+    /// A number of random bytes that no mnemonic encodes.
     #[error("a mnemonic stands for 16, 20, 24, 28 or 32 bytes, not {bytes}")]
     EntropyLength {
         /// Bytes given.
         bytes: usize,
     },
-    /// No random numbers.
+    /// A failed source of random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
 }

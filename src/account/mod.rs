@@ -1,7 +1,7 @@
-//! Accounts as a user meets them: addresses in every written form, keys, mnemonics and keystore files.
+//! Accounts: addresses in every written form, keys, mnemonics and keystore files.
 //!
-//! An account is 20 bytes. Ethereum tools write them in hex with an EIP-55 checksum, Cosmos tools in bech32 behind the
-//! network's prefix; both name the same account, and everything here converts without loss between the two.
+//! An account is identified by 20 bytes. Ethereum tools write them in hex with an EIP-55 checksum, Cosmos tools in bech32
+//! with the network's prefix. Both forms identify the same account, and conversion between them is lossless.
 //!
 //! | Kind | Address | Legacy public key | Curve | Address bytes come from |
 //! |---|---|---|---|---|
@@ -9,8 +9,8 @@
 //! | validator operator | `<hrp>valoper1…` | `<hrp>valoperpub1…` | secp256k1 | the same |
 //! | consensus node | `<hrp>valcons1…` | `<hrp>valconspub1…` | ed25519 | first 20 bytes of SHA-256 of the key |
 //!
-//! The module knows no chain, opens no file, reads no clock and asks no operating system for random numbers: what it
-//! needs of these arrives as an argument. The prefix `<hrp>` is an argument too ([`Hrp`]), because it is configuration.
+//! The module knows no chain, opens no file, reads no clock and asks no operating system for random numbers: sources of
+//! random numbers are arguments. So is the prefix `<hrp>` ([`Hrp`]), because it is configuration.
 //!
 //! ```
 //! use tetrad::account::{AddressForms, DerivationPath, Hrp, Mnemonic, parse_address};

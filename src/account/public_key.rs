@@ -17,10 +17,10 @@ use super::{
     public_key_error::PublicKeyError,
 };
 
-/// What Cosmos calls Ethereum's keys on secp256k1.
+/// Cosmos' name of Ethereum's keys on secp256k1.
 pub(super) const CURVE: &str = "eth_secp256k1";
 
-/// An `eth_secp256k1` public key: a point of secp256k1 whose address is Ethereum's.
+/// An `eth_secp256k1` public key: a point of secp256k1 whose address is derived as in Ethereum.
 ///
 /// ```
 /// use tetrad::account::PublicKey;
@@ -38,14 +38,14 @@ impl PublicKey {
         Self(key)
     }
 
-    /// Reads a key from 33 bytes (compressed), 65 bytes (uncompressed) or 64 bytes (uncompressed without the leading 4).
+    /// Decodes a key from 33 bytes (compressed), 65 bytes (uncompressed) or 64 bytes (uncompressed without the leading 4).
     ///
     /// # Errors
     /// [`PublicKeyError::Length`], or [`PublicKeyError::NotOnCurve`] for a wrong first byte and for a point off the curve.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self, PublicKeyError> {
         let key = match bytes.len() {
             64 => VerifyingKey::from_sec1_bytes(&[&[4], bytes].concat()),
-            // The SEC1 reader knows a third form of 33 bytes, without the sign; nobody here writes it.
+            // The SEC1 reader accepts a third form of 33 bytes, without the sign, which no supported tool writes.
             33 if !matches!(bytes[0], 2 | 3) => return Err(PublicKeyError::NotOnCurve { curve: CURVE }),
             33 | 65 => VerifyingKey::from_sec1_bytes(bytes),
             got => return Err(PublicKeyError::Length { curve: CURVE, expected: "33, 64 or 65", got }),
@@ -53,27 +53,27 @@ impl PublicKey {
         key.map(Self).map_err(|_| PublicKeyError::NotOnCurve { curve: CURVE })
     }
 
-    /// Reads a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`] takes.
+    /// Parses a key from hex, with or without `0x`, of any length that [`PublicKey::from_bytes`] accepts.
     ///
     /// # Errors
-    /// [`PublicKeyError::Hex`], and those of [`PublicKey::from_bytes`].
+    /// [`PublicKeyError::Hex`], and the errors of [`PublicKey::from_bytes`].
     pub fn from_hex(text: &str) -> Result<Self, PublicKeyError> {
         Self::from_bytes(&hex::decode(text).map_err(|_| PublicKeyError::Hex)?)
     }
 
-    /// Reads a key from padded base64, as Cosmos interfaces write it.
+    /// Parses a key from padded base64, as Cosmos interfaces write it.
     ///
     /// # Errors
-    /// [`PublicKeyError::Base64`], and those of [`PublicKey::from_bytes`].
+    /// [`PublicKeyError::Base64`], and the errors of [`PublicKey::from_bytes`].
     pub fn from_base64(text: &str) -> Result<Self, PublicKeyError> {
         Self::from_bytes(&Base64::decode_vec(text).map_err(|_| PublicKeyError::Base64)?)
     }
 
-    /// The key that made a signature over a 32-byte hash.
+    /// Recovers the key that made a signature over a 32-byte hash.
     ///
     /// # Errors
     /// [`PublicKeyError::HighS`] for a signature whose `s` is in the upper half (EIP-2), and
-    /// [`PublicKeyError::Signature`] when no key can have made it.
+    /// [`PublicKeyError::Signature`] if no key can have made it.
     pub fn recover(hash: &B256, signature: &Signature) -> Result<Self, PublicKeyError> {
         let scalars =
             ecdsa::Signature::from_scalars(signature.r().to_be_bytes::<32>(), signature.s().to_be_bytes::<32>())
@@ -86,7 +86,7 @@ impl PublicKey {
             .map_err(|_| PublicKeyError::Signature)
     }
 
-    /// 33 bytes: 2 or 3 for the sign of y, then x.
+    /// Returns the 33 bytes of the compressed key: 2 or 3 for the sign of y, then x.
     #[must_use]
     pub fn compressed(&self) -> [u8; 33] {
         let mut bytes = [0; 33];
@@ -94,7 +94,7 @@ impl PublicKey {
         bytes
     }
 
-    /// 65 bytes: 4, then x and y.
+    /// Returns the 65 bytes of the uncompressed key: 4, then x and y.
     #[must_use]
     pub fn uncompressed(&self) -> [u8; 65] {
         let mut bytes = [0; 65];
@@ -102,28 +102,29 @@ impl PublicKey {
         bytes
     }
 
-    /// The compressed key in padded base64.
+    /// Returns the compressed key in padded base64.
     #[must_use]
     pub fn to_base64(&self) -> String {
         Base64::encode_string(&self.compressed())
     }
 
-    /// The last 20 bytes of Keccak-256 of the uncompressed key without its first byte (Yellow Paper, appendix F).
+    /// Returns the key's address: the last 20 bytes of Keccak-256 of the uncompressed key without its first byte (Yellow
+    /// Paper, appendix F).
     ///
-    /// Plain Cosmos networks take RIPEMD-160 of SHA-256 of the compressed key instead; no such address exists here.
+    /// Plain Cosmos networks use RIPEMD-160 of SHA-256 of the compressed key instead; this network has no such address.
     #[must_use]
     pub fn address(&self) -> Address {
         let hash = Keccak256::digest(&self.uncompressed()[1..]);
         Address::from_slice(&hash[12..])
     }
 
-    /// The protocol buffer JSON of the key, under a network's type of account keys.
+    /// Returns the protocol buffer JSON of the key, with a network's type URL of account keys.
     #[must_use]
     pub fn to_proto_json(&self, type_url: &str) -> ProtoPublicKey {
         ProtoPublicKey { type_url: type_url.to_owned(), key: self.to_base64() }
     }
 
-    /// The legacy bech32 form behind the public key prefix of `kind`.
+    /// Returns the legacy bech32 form with the public key prefix of `kind`.
     #[must_use]
     pub fn to_legacy_bech32(&self, hrp: &Hrp, kind: Kind, name: AminoName) -> String {
         amino::to_bech32(&hrp.public_key_prefix(kind), name.as_str(), &self.compressed())

@@ -12,7 +12,7 @@ pub enum PublicKeyError {
     Length {
         /// The curve.
         curve: &'static str,
-        /// The numbers of bytes that would have been right.
+        /// The accepted numbers of bytes.
         expected: &'static str,
         /// Bytes given.
         got: usize,
@@ -32,10 +32,10 @@ pub enum PublicKeyError {
     /// Not bech32, or with a wrong checksum.
     #[error(transparent)]
     Bech32(#[from] Bech32Error),
-    /// Valid bech32 behind a prefix that is not one of this network's public key prefixes.
+    /// Valid bech32 with a prefix that is not one of this network's public key prefixes.
     #[error("wrong bech32 prefix {got:?}: expected {expected}")]
     WrongPrefix {
-        /// The prefixes that would have been right, quoted.
+        /// The accepted prefixes, quoted.
         expected: String,
         /// The prefix found, in lower case.
         got: String,
@@ -43,10 +43,10 @@ pub enum PublicKeyError {
     /// Too few bytes for amino's type and length.
     #[error("{got} bytes are too few for an amino-encoded public key")]
     AminoShort {
-        /// Bytes behind the bech32 prefix.
+        /// Bytes after the bech32 prefix.
         got: usize,
     },
-    /// The length that amino states is not that of the key behind it.
+    /// A length in the amino encoding that is not that of the key after it.
     #[error("the amino encoding announces a key of {stated} bytes, but {got} follow")]
     AminoLength {
         /// Bytes announced.
@@ -54,13 +54,13 @@ pub enum PublicKeyError {
         /// Bytes found.
         got: usize,
     },
-    /// Four bytes that name no type of key known here.
+    /// Four bytes of an unknown type of key.
     #[error("unknown amino type 0x{}", hex::encode(.got))]
     AminoType {
         /// The four bytes.
         got: [u8; 4],
     },
-    /// A type URL that is neither some network's `ethsecp256k1` nor Cosmos' ed25519.
+    /// A type URL that is neither a network's `ethsecp256k1` nor Cosmos' ed25519.
     #[error("unsupported type of public key {got:?}")]
     ProtoType {
         /// The type URL found.
@@ -69,23 +69,23 @@ pub enum PublicKeyError {
     /// A plain Cosmos secp256k1 key: the same curve, but its address is derived with RIPEMD-160.
     #[error("this is a plain Cosmos secp256k1 key, whose address is derived differently, not an eth_secp256k1 key")]
     CosmosSecp256k1,
-    /// A key of the wrong curve for the prefix in front of it (specification, section 2.9).
+    /// A key of the wrong curve for its prefix (the table of [`account`](crate::account) lists both).
     #[error("the prefix {prefix:?} is for {expected} keys, but the key is {got}")]
     Curve {
         /// The bech32 prefix.
         prefix: String,
-        /// The curve that belongs to the prefix.
+        /// The curve of the prefix.
         expected: &'static str,
         /// The curve of the key.
         got: &'static str,
     },
-    /// A text in no form of public keys.
+    /// A text in none of the forms of public keys.
     #[error("not a public key: expected hex, base64, bech32 or protocol buffer JSON")]
     Unrecognised,
-    /// `s` is in the upper half of its range, which Ethereum refuses (EIP-2).
+    /// An `s` in the upper half of its range, which Ethereum rejects (EIP-2).
     #[error("the signature's s value is in the upper half of its range (EIP-2)")]
     HighS,
-    /// No key can have made the signature.
+    /// A signature that no key can have made.
     #[error("no public key can have made this signature")]
     Signature,
 }

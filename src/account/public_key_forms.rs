@@ -1,4 +1,4 @@
-//! One public key in every form at once.
+//! All written forms of one public key.
 
 use std::fmt;
 
@@ -20,18 +20,18 @@ use super::{
 pub struct PublicKeyForms {
     /// The key in hex: 33 bytes (compressed) on secp256k1, 32 bytes on ed25519.
     pub hex: String,
-    /// The uncompressed key in hex, 65 bytes; on secp256k1 only.
+    /// The uncompressed key in hex, 65 bytes; only on secp256k1.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hex_uncompressed: Option<String>,
     /// The same bytes as `hex` in padded base64.
     pub base64: String,
     /// Protocol buffer JSON.
     pub proto: ProtoPublicKey,
-    /// The legacy bech32 form under each amino name that is in use for such keys.
+    /// The legacy bech32 form, for each amino name in use for such keys.
     pub legacy_bech32: Vec<LegacyBech32>,
 }
 
-/// A public key in legacy bech32, and the amino name it was encoded under.
+/// A public key in legacy bech32, and its amino name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct LegacyBech32 {
     /// The registered name, such as `ethermint/PubKeyEthSecp256k1`.
@@ -41,7 +41,7 @@ pub struct LegacyBech32 {
 }
 
 impl PublicKeyForms {
-    /// Forms of an account's or a validator operator's key, under a network's prefix and its type of account keys.
+    /// Formats the key of an account or a validator operator, with a network's prefix and its type URL of account keys.
     #[must_use]
     pub fn of_account(key: &PublicKey, hrp: &Hrp, kind: Kind, type_url: &str) -> Self {
         let legacy =
@@ -55,7 +55,7 @@ impl PublicKeyForms {
         }
     }
 
-    /// Forms of a consensus node's key.
+    /// Formats the key of a consensus node.
     #[must_use]
     pub fn of_consensus(key: &ConsensusPublicKey, hrp: &Hrp) -> Self {
         Self {

@@ -1,8 +1,8 @@
-//! Two aligned columns, the way every form of an address or a key is printed.
+//! Tables of two aligned columns, in which the forms of addresses and keys are printed.
 
 use std::fmt;
 
-/// Writes rows as `label  value`, labels padded to the longest one, no newline after the last row.
+/// Writes rows as `label  value`, with labels padded to the longest one and no newline after the last row.
 pub(super) fn write_table(f: &mut fmt::Formatter<'_>, rows: &[(&str, &str)]) -> fmt::Result {
     let width = rows.iter().map(|(label, _)| label.chars().count()).max().unwrap_or_default();
     for (index, (label, value)) in rows.iter().enumerate() {

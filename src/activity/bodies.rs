@@ -5,8 +5,8 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    record::{Action, Movement, Record},
-    scan::{Page, Position},
+    record::{Action, ActivityRecord, Movement},
+    scan::{Page, RecordPosition},
 };
 use crate::{
     decimal::with_point,
@@ -100,7 +100,7 @@ struct Asset {
 
 impl PageBody {
     pub(super) fn new(page: &Page, network: &Network) -> Self {
-        let names = Names(network);
+        let names = TokenNames(network);
         Self {
             success: true,
             data: page.records.iter().map(|record| names.entry(record)).collect(),
@@ -111,12 +111,12 @@ impl PageBody {
 }
 
 /// The names of the tokens.
-struct Names<'a>(&'a Network);
+struct TokenNames<'a>(&'a Network);
 
-impl Names<'_> {
-    fn entry(&self, record: &Record) -> ActivityEntry {
+impl TokenNames<'_> {
+    fn entry(&self, record: &ActivityRecord) -> ActivityEntry {
         ActivityEntry {
-            id: Position { block: record.block, log_index: record.log_index }.to_string(),
+            id: RecordPosition { block: record.block, log_index: record.log_index }.to_string(),
             transaction_hash: record.transaction.to_string(),
             block_number: record.block,
             timestamp: record.time.saturating_mul(1_000),

@@ -11,7 +11,7 @@ use crate::{
 
 /// An action of a user and its position on the chain.
 #[derive(Clone, Debug)]
-pub(super) struct Record {
+pub(super) struct ActivityRecord {
     pub(super) block: u64,
     pub(super) log_index: u64,
     /// The block's time, in seconds since the Unix epoch.
@@ -48,7 +48,7 @@ pub(super) struct Movement {
     pub(super) amount: U256,
 }
 
-impl Record {
+impl ActivityRecord {
     /// All actions of users in a block, in order.
     pub(super) fn of_block(block: &Block, network: &Network) -> Vec<Self> {
         let contracts = &network.contracts;

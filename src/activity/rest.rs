@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 
 use super::{
     bodies::PageBody,
-    scan::{Position, Wanted, scan},
+    scan::{RecordFilter, RecordPosition, scan},
 };
 use crate::{
     chain::Chain,
@@ -30,7 +30,7 @@ pub struct Activity {
     scans: Arc<Semaphore>,
 }
 
-impl Param for Position {
+impl Param for RecordPosition {
     fn schema() -> Schema {
         json_schema!({ "type": "string", "pattern": "^[0-9]{1,19}-[0-9]{1,19}$" })
     }
@@ -48,7 +48,7 @@ parameters! {
         limit: Limit<200, 50>,
         /// The `next` of the previous page.
         #[param("before", example = "12-3")]
-        before: Option<Position>,
+        before: Option<RecordPosition>,
     }
 }
 
@@ -100,7 +100,7 @@ impl Activity {
             .with_state(self.clone())
     }
 
-    async fn page(&self, wanted: Wanted, page: PageQuery) -> Result<NoCache<PageBody>, TaskFailed> {
+    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<NoCache<PageBody>, TaskFailed> {
         let permit = self.scans.clone().acquire_owned().await;
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
@@ -119,7 +119,7 @@ async fn swaps(
 ) -> Result<NoCache<PageBody>, TaskFailed> {
     let user = query.user.map(|UserAddress(user)| user);
     let token = query.token.map(|NamedToken(token)| token.address);
-    activity.page(Wanted::Swaps { user, token }, page).await
+    activity.page(RecordFilter::Swaps { user, token }, page).await
 }
 
 async fn history(
@@ -127,5 +127,5 @@ async fn history(
     Path(path): Path<UserPath>,
     Query(page): Query<PageQuery>,
 ) -> Result<NoCache<PageBody>, TaskFailed> {
-    activity.page(Wanted::User(path.user.0), page).await
+    activity.page(RecordFilter::User(path.user.0), page).await
 }

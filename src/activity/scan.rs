@@ -5,7 +5,7 @@ use std::{fmt, str::FromStr, sync::Arc};
 use alloy_primitives::{Address, B256, Bloom};
 use alloy_sol_types::SolEvent;
 
-use super::record::{Action, Record};
+use super::record::{Action, ActivityRecord};
 use crate::{
     block::Block,
     chain::{Chain, Head},
@@ -16,18 +16,18 @@ use crate::{
 
 /// The position of a record. A page continues before one of these, so blocks sealed in the meantime do not shift it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) struct Position {
+pub(super) struct RecordPosition {
     pub(super) block: u64,
     pub(super) log_index: u64,
 }
 
-impl fmt::Display for Position {
+impl fmt::Display for RecordPosition {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}-{}", self.block, self.log_index)
     }
 }
 
-impl FromStr for Position {
+impl FromStr for RecordPosition {
     type Err = ();
 
     fn from_str(text: &str) -> Result<Self, ()> {
@@ -38,7 +38,7 @@ impl FromStr for Position {
 
 /// The records that a request is for.
 #[derive(Clone, Copy, Debug)]
-pub(super) enum Wanted {
+pub(super) enum RecordFilter {
     /// Swaps, if given only of this user and with this token on either side.
     Swaps { user: Option<Address>, token: Option<Address> },
     /// All actions that this user took part in.
@@ -48,7 +48,7 @@ pub(super) enum Wanted {
 /// Bits that a block's bloom filter must have for the block to be read: all of one of these.
 struct Marks(Vec<Bloom>);
 
-impl Wanted {
+impl RecordFilter {
     fn marks(&self, network: &Network) -> Marks {
         let (vault, pool) = (network.contracts.vault, network.contracts.lending_pool);
         let word = |address: Address| address.into_word();
@@ -108,30 +108,30 @@ const MAX_READS: usize = 2_000;
 
 /// A page of records.
 pub(super) struct Page {
-    pub(super) records: Vec<Record>,
+    pub(super) records: Vec<ActivityRecord>,
     /// The start of the next page, if there may be one.
-    pub(super) next: Option<Position>,
+    pub(super) next: Option<RecordPosition>,
 }
 
 /// The state of a scan.
 struct Search<'a> {
     network: &'a Network,
-    wanted: Wanted,
-    before: Option<Position>,
+    wanted: RecordFilter,
+    before: Option<RecordPosition>,
     limit: usize,
-    found: Vec<Record>,
+    found: Vec<ActivityRecord>,
 }
 
 impl Search<'_> {
     /// Takes the records of a block, newest first. Returns the start of the next page once this one is full.
-    fn take(&mut self, block: &Block) -> Option<Position> {
-        for record in Record::of_block(block, self.network).into_iter().rev() {
-            let position = Position { block: record.block, log_index: record.log_index };
+    fn take(&mut self, block: &Block) -> Option<RecordPosition> {
+        for record in ActivityRecord::of_block(block, self.network).into_iter().rev() {
+            let position = RecordPosition { block: record.block, log_index: record.log_index };
             if self.before.is_some_and(|before| position >= before) || !self.wanted.includes(&record.action) {
                 continue;
             }
             if self.found.len() == self.limit {
-                return self.found.last().map(|last| Position { block: last.block, log_index: last.log_index });
+                return self.found.last().map(|last| RecordPosition { block: last.block, log_index: last.log_index });
             }
             self.found.push(record);
         }
@@ -145,8 +145,8 @@ pub(super) fn scan(
     chain: &Chain,
     head: &Head,
     network: &Network,
-    wanted: Wanted,
-    before: Option<Position>,
+    wanted: RecordFilter,
+    before: Option<RecordPosition>,
     limit: usize,
 ) -> Page {
     let mut search = Search { network, wanted, before, limit, found: Vec::new() };
@@ -163,7 +163,7 @@ pub(super) fn scan(
     let keys = wanted.keys(network);
     for (read, block) in chain.old_blocks_before(head, end, &keys).enumerate() {
         let next = match read {
-            MAX_READS => Some(Position { block: block.number() + 1, log_index: 0 }),
+            MAX_READS => Some(RecordPosition { block: block.number() + 1, log_index: 0 }),
             _ => search.take(&block),
         };
         if next.is_some() {
@@ -179,10 +179,10 @@ mod tests {
 
     #[test]
     fn a_position_is_read_as_it_is_written() {
-        let position = Position { block: 12, log_index: 3 };
+        let position = RecordPosition { block: 12, log_index: 3 };
         assert_eq!(position.to_string().parse(), Ok(position));
         for text in ["", "1", "-", "1-", "-1", "a-b", "1-2-3", "99999999999999999999999-1"] {
-            assert_eq!(text.parse::<Position>(), Err(()), "{text}");
+            assert_eq!(text.parse::<RecordPosition>(), Err(()), "{text}");
         }
     }
 }

@@ -13,9 +13,9 @@ use crate::{
 /// Returns the means to fork, at the start and on request of a development method.
 pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> Forks {
     let accounts = identity.development.iter().map(SecretKey::address).collect();
-    let (own, cast, clock) = (config.clone(), identity.cast(config), clock.clone());
+    let (own, funded, clock) = (config.clone(), identity.funded_accounts(config), clock.clone());
     let first_block = move || {
-        let (genesis, params) = open::first_block(&own, &cast, &*clock).map_err(|error| error.to_string())?;
+        let (genesis, params) = open::first_block(&own, &funded, &*clock).map_err(|error| error.to_string())?;
         genesis.build(Arc::new(params)).map_err(|error| error.to_string())
     };
     let params = open::network_params(config);

@@ -13,7 +13,7 @@ use super::SpawnError;
 use crate::{
     account::{DerivationPath, Mnemonic, SecretKey},
     config::{Config, Profile},
-    genesis::Cast,
+    genesis::FundedAccounts,
 };
 
 /// The keys.
@@ -54,9 +54,9 @@ impl Identity {
     }
 
     /// Returns the accounts that the first block funds.
-    pub(super) fn cast(&self, config: &Config) -> Cast {
+    pub(super) fn funded_accounts(&self, config: &Config) -> FundedAccounts {
         let development: Vec<Address> = self.development.iter().map(SecretKey::address).collect();
-        Cast {
+        FundedAccounts {
             treasury: self.treasury.address(),
             updater: self.updater.address(),
             borrower: self.borrower.address(),

@@ -12,7 +12,7 @@ use axum::{
 use super::{directory, process};
 use crate::{
     chain::{Chain, Clock},
-    exchange::{Exchange, Market, feed::Health},
+    exchange::{Exchange, Market, feed::SourceHealth},
     rpc::Rpc,
     web::{Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed},
 };
@@ -62,7 +62,7 @@ async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
         let mut up = out.gauge("tetrad_price_source_up", "Whether a price source is healthy: 1 or 0.");
         let conditions = exchange.sources();
         for condition in &conditions {
-            up.sample(&[("source", &condition.name)], u8::from(condition.status == Health::Ok));
+            up.sample(&[("source", &condition.name)], u8::from(condition.status == SourceHealth::Ok));
         }
         let mut failures = out.gauge("tetrad_price_source_failures", "Consecutive failures of a price source.");
         for condition in &conditions {

@@ -10,7 +10,7 @@ use crate::{
     chain::{Clock, Genesis, Opening, Recovered, open},
     config::Config,
     evm::{ChainParams, Forks},
-    genesis::{Cast, file, network_genesis},
+    genesis::{FundedAccounts, file, network_genesis},
     log::LocalLogs,
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
@@ -22,7 +22,7 @@ pub(super) fn chain(
     directory: Option<DataDir>,
     clock: &dyn Clock,
 ) -> Result<Recovered, SpawnError> {
-    let (genesis, params) = first_block(config, &identity.cast(config), clock)?;
+    let (genesis, params) = first_block(config, &identity.funded_accounts(config), clock)?;
     let params = Arc::new(params);
     let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
     let storage = directory.storage();
@@ -43,14 +43,14 @@ pub(super) fn chain(
 /// Returns the first block, from the genesis file or the network's own.
 pub(super) fn first_block(
     config: &Config,
-    cast: &Cast,
+    funded: &FundedAccounts,
     clock: &dyn Clock,
 ) -> Result<(Genesis, ChainParams), SpawnError> {
     if let Some(path) = &config.genesis {
         return Ok(file::load(path)?);
     }
     let params = network_params(config);
-    let genesis = network_genesis(&config.network, cast, clock.now_ms() / 1000, config.gas_limit);
+    let genesis = network_genesis(&config.network, funded, clock.now_ms() / 1000, config.gas_limit);
     Ok((genesis, params))
 }
 

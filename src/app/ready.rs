@@ -12,7 +12,7 @@ use super::Node;
 pub struct ReadyError(String, std::io::Error);
 
 #[derive(Serialize)]
-struct Ready {
+struct ReadyFile {
     rpc: String,
     ws: String,
     exchange_ws: String,
@@ -22,7 +22,7 @@ struct Ready {
 
 /// Writes the file atomically: a reader never sees half of it.
 pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
-    let ready = Ready {
+    let ready = ReadyFile {
         rpc: node.rpc_url(),
         ws: node.ws_url(),
         exchange_ws: node.exchange_ws_url(),

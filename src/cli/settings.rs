@@ -7,7 +7,7 @@ use std::{
 
 use clap::{Arg, ArgAction, ArgMatches};
 
-use crate::config::{Config, ConfigError, Kind, Origin, Setting, Values, settings};
+use crate::config::{Config, ConfigError, Kind, Setting, ValueOrigin, Values, settings};
 
 /// Returns a flag for each setting, and the one that names the file.
 pub(super) fn arguments() -> Vec<Arg> {
@@ -48,12 +48,12 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
     values.read_environment(std::env::vars())?;
     for setting in settings() {
         if let Some(text) = matches.get_one::<String>(setting.name) {
-            values.read(setting, text, Origin::Flag(setting.flag()))?;
+            values.read(setting, text, ValueOrigin::Flag(setting.flag()))?;
         }
         let Some((letter, _)) = setting.counter else { continue };
         match matches.get_count(&counter_id(setting)) {
             0 => {}
-            count => values.read(setting, &count.to_string(), Origin::Flag(letter.to_string()))?,
+            count => values.read(setting, &count.to_string(), ValueOrigin::Flag(letter.to_string()))?,
         }
     }
     Ok(values)

@@ -33,7 +33,7 @@ impl ConfigError {
 
 /// The source of a value.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Origin {
+pub enum ValueOrigin {
     /// A key of a file.
     File(String),
     /// An environment variable.
@@ -42,7 +42,7 @@ pub enum Origin {
     Flag(String),
 }
 
-impl fmt::Display for Origin {
+impl fmt::Display for ValueOrigin {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::File(file) => f.write_str(file),
@@ -58,7 +58,7 @@ pub struct Given<'a> {
     /// The value.
     pub value: &'a Value,
     /// Its source.
-    pub origin: &'a Origin,
+    pub origin: &'a ValueOrigin,
 }
 
 /// The methods read the value into a field. Errors say what was expected; the caller adds the origin.

@@ -5,7 +5,7 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value};
 
 use super::{
-    given::{ConfigError, Given, Origin},
+    given::{ConfigError, Given, ValueOrigin},
     setting::{Kind, Setting},
     settings::settings,
 };
@@ -13,7 +13,7 @@ use super::{
 /// The values that the user gave, by the names of their settings.
 #[derive(Clone, Debug, Default)]
 pub struct Values {
-    by_name: BTreeMap<&'static str, (Value, Origin)>,
+    by_name: BTreeMap<&'static str, (Value, ValueOrigin)>,
     warnings: Vec<String>,
 }
 
@@ -54,7 +54,7 @@ impl Values {
     fn take_from_file(&mut self, key: String, value: Value, file: &str) -> Result<(), ConfigError> {
         let unknown = || ConfigError::new(format!("config {file}: unknown key `{key}`{}", suggestion(&key)));
         let setting = settings().find(|setting| setting.name == key).ok_or_else(unknown)?;
-        let origin = Origin::File(format!("{key} in {file}"));
+        let origin = ValueOrigin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
             Kind::Integer => value.is_integer(),
@@ -83,13 +83,13 @@ impl Values {
                 }
                 continue;
             };
-            self.read(setting, &text, Origin::Environment(variable))?;
+            self.read(setting, &text, ValueOrigin::Environment(variable))?;
         }
         Ok(())
     }
 
     /// Takes the value of a setting from text.
-    pub fn read(&mut self, setting: &Setting, text: &str, origin: Origin) -> Result<(), ConfigError> {
+    pub fn read(&mut self, setting: &Setting, text: &str, origin: ValueOrigin) -> Result<(), ConfigError> {
         let value = match setting.kind {
             Kind::Text => Some(Value::String(text.to_owned())),
             Kind::Integer => text.replace('_', "").parse().ok().map(Value::Integer),

@@ -13,7 +13,7 @@ mod setting;
 mod settings;
 mod show;
 
-pub use given::{ConfigError, Given, Origin};
+pub use given::{ConfigError, Given, ValueOrigin};
 pub use layers::Values;
 pub use load::problems;
 pub use node::{Config, DEVELOPMENT_MNEMONIC, LogFormat, MetricsAt, Profile, TlsFiles, Traces};

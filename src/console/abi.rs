@@ -1,4 +1,4 @@
-//! Known ABIs: names for addresses, selectors and topics, and what data means.
+//! Known ABIs: names of addresses, selectors and topics, and decoding of data.
 
 use std::{
     collections::{BTreeMap, HashMap},
@@ -15,17 +15,17 @@ use serde::Deserialize;
 
 use crate::{artifacts, network::Network};
 
-/// Longer messages are cut.
+/// The longest message, in characters; longer ones are cut.
 pub(super) const MAX_MESSAGE: usize = 4_096;
 
-/// Data beyond this is not looked into.
+/// The most bytes of data that are decoded.
 const MAX_DATA: usize = 1 << 16;
-/// Longer texts are cut.
+/// The longest text, in characters; longer ones are cut.
 const MAX_TEXT: usize = 600;
-/// Folders below each other that are searched.
+/// The deepest folder that is searched.
 const MAX_DEPTH: usize = 8;
 
-/// A file or folder of ABIs cannot be used.
+/// The error of a file or folder of ABIs that cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[error("--abi {}: {source}", .path.display())]
 pub struct AbiError {
@@ -33,18 +33,18 @@ pub struct AbiError {
     source: io::Error,
 }
 
-/// What is known.
+/// The known ABIs.
 #[derive(Debug, Default)]
 pub(super) struct Abis {
     functions: HashMap<Selector, Function>,
     errors: HashMap<Selector, Error>,
-    /// By topic and number of indexed parameters, which tells a token's `Transfer` from another's.
+    /// By topic and number of indexed parameters, which distinguishes the `Transfer` of ERC-20 and ERC-721.
     events: HashMap<(B256, usize), Event>,
     names: BTreeMap<Address, String>,
 }
 
 impl Abis {
-    /// The network's contracts.
+    /// Returns the ABIs of the network's contracts.
     pub(super) fn of_network(network: &Network) -> Self {
         let mut abis = Self::default();
         artifacts::ALL.iter().for_each(|artifact| abis.add(artifact.json));
@@ -63,7 +63,7 @@ impl Abis {
         abis
     }
 
-    /// Adds what a file, or every `.json` below a folder, has under `abi`.
+    /// Adds the ABI in a file, or in each `.json` below a folder.
     pub(super) fn read(&mut self, path: &Path) -> Result<(), AbiError> {
         self.walk(path, 0).map_err(|source| AbiError { path: path.to_owned(), source })
     }
@@ -83,13 +83,13 @@ impl Abis {
         Ok(())
     }
 
-    /// Adds an artifact, or a bare ABI. Other JSON has nothing to add.
+    /// Adds the ABI of an artifact, or a bare ABI. Other JSON is ignored.
     fn add(&mut self, json: &str) {
         #[derive(Deserialize)]
-        struct Artifact {
+        struct CompiledContract {
             abi: JsonAbi,
         }
-        let parsed = serde_json::from_str::<Artifact>(json).map(|artifact| artifact.abi);
+        let parsed = serde_json::from_str::<CompiledContract>(json).map(|contract| contract.abi);
         let Ok(abi) = parsed.or_else(|_| serde_json::from_str::<JsonAbi>(json)) else { return };
         self.functions.extend(abi.functions().map(|function| (function.selector(), function.clone())));
         self.errors.extend(abi.errors().map(|error| (error.selector(), error.clone())));
@@ -99,12 +99,12 @@ impl Abis {
         }));
     }
 
-    /// An account's name, or its address in short.
+    /// Returns the name of an account, or its shortened address.
     pub(super) fn account(&self, address: Address) -> String {
         self.names.get(&address).cloned().unwrap_or_else(|| short(address))
     }
 
-    /// The name of the function that data begins with, or its selector.
+    /// Returns the name of the function that call data selects, or the selector.
     pub(super) fn function(&self, data: &[u8]) -> String {
         match data.first_chunk::<4>() {
             None if data.is_empty() => "receive".to_owned(),
@@ -116,7 +116,7 @@ impl Abis {
         }
     }
 
-    /// The call that data stands for, with arguments.
+    /// Formats a call with its arguments.
     pub(super) fn call(&self, data: &[u8]) -> String {
         let decoded = data.split_first_chunk::<4>().and_then(|(selector, rest)| {
             let function = self.functions.get(&Selector::from(*selector))?;
@@ -130,7 +130,7 @@ impl Abis {
         })
     }
 
-    /// What a call returned.
+    /// Formats the output of a call.
     pub(super) fn output(&self, data: &[u8], output: &[u8]) -> String {
         let decoded = data.first_chunk::<4>().and_then(|selector| {
             let function = self.functions.get(&Selector::from(*selector))?;
@@ -140,7 +140,7 @@ impl Abis {
         decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&output[..output.len().min(MAX_TEXT)])))
     }
 
-    /// Why execution reverted.
+    /// Formats the reason of a revert.
     pub(super) fn revert(&self, data: &[u8]) -> String {
         if data.is_empty() {
             return "without a reason".to_owned();
@@ -161,7 +161,7 @@ impl Abis {
         decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&data[..data.len().min(MAX_TEXT)])))
     }
 
-    /// An event with its parameters in the order of its declaration.
+    /// Formats an event, with its parameters in the order of its declaration.
     pub(super) fn event(&self, log: &LogData) -> String {
         let topics = log.topics();
         let decoded = topics.first().and_then(|topic| {
@@ -205,7 +205,7 @@ impl Abis {
     }
 }
 
-/// Data that is short enough to be looked into.
+/// Returns the data if it is short enough to be decoded.
 fn within(data: &[u8]) -> Option<&[u8]> {
     Some(data).filter(|data| data.len() <= MAX_DATA)
 }
@@ -216,7 +216,7 @@ pub(super) fn clean(text: &str) -> String {
     letters.map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
 }
 
-/// A value as it is, without quotes.
+/// Formats a value without names and quotes.
 pub(super) fn plain(value: &DynSolValue) -> String {
     match value {
         DynSolValue::Bool(value) => value.to_string(),
@@ -235,7 +235,7 @@ pub(super) fn plain(value: &DynSolValue) -> String {
     }
 }
 
-/// The beginning of a text that is too long.
+/// Cuts a text that is too long.
 fn cut(text: String) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),
@@ -243,7 +243,7 @@ fn cut(text: String) -> String {
     }
 }
 
-/// `0xf39F…2266`.
+/// Shortens an address, as in `0xf39F…2266`.
 pub(super) fn short(address: Address) -> String {
     let text = address.to_checksum(None);
     format!("{}…{}", &text[..6], &text[38..])

@@ -7,7 +7,7 @@ use alloy_primitives::{Address, Selector, address, keccak256};
 
 use super::{
     abi::{MAX_MESSAGE, clean, plain},
-    replay::Seen,
+    replay::ReplayedTransaction,
     style::Styles,
 };
 
@@ -52,7 +52,7 @@ static FORMS: LazyLock<HashMap<Selector, Vec<DynSolType>>> = LazyLock::new(|| {
 });
 
 /// Appends a line for each message of a transaction.
-pub(super) fn lines(styles: &Styles, seen: &Seen, out: &mut String) {
+pub(super) fn lines(styles: &Styles, seen: &ReplayedTransaction, out: &mut String) {
     let messages = seen.calls.iter().filter(|node| node.trace.address == ADDRESS).map(|node| message(&node.trace.data));
     for text in messages.take(MAX_MESSAGES) {
         for line in text.lines() {

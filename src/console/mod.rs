@@ -26,7 +26,7 @@ use alloy_primitives::Address;
 use tokio::sync::broadcast::error::RecvError;
 
 pub use self::abi::AbiError;
-use self::{abi::Abis, replay::Seen, style::Styles};
+use self::{abi::Abis, replay::ReplayedTransaction, style::Styles};
 use crate::{
     block::Block,
     chain::{Chain, Event, Head},
@@ -130,7 +130,7 @@ impl Console {
         }
     }
 
-    fn render_transaction(&self, block: &Block, at: usize, seen: Option<&Seen>, out: &mut String) {
+    fn render_transaction(&self, block: &Block, at: usize, seen: Option<&ReplayedTransaction>, out: &mut String) {
         let failed = !block.receipts[at].succeeded();
         text::line(self, block, at, seen, out);
         let Some(seen) = seen else { return };

@@ -18,7 +18,7 @@ const MAX_BYTES: usize = 64 << 20;
 
 /// The calls and messages of one transaction.
 #[derive(Debug)]
-pub(super) struct Seen {
+pub(super) struct ReplayedTransaction {
     /// The calls; the first is the transaction itself.
     pub(super) calls: Vec<CallTraceNode>,
     /// The reason of a failure other than a revert.
@@ -26,7 +26,7 @@ pub(super) struct Seen {
 }
 
 /// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is reached.
-pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
+pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction> {
     let mut seen = Vec::with_capacity(block.transactions.len());
     let Ok(state) = head.state_before(block.number()) else { return seen };
     let environment = head.environment_of(block);
@@ -43,7 +43,7 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<Seen> {
         });
         left = left.saturating_sub(watch.recorded());
         let Ok(halt) = halt else { break };
-        seen.push(Seen { calls: inspector.into_traces().into_nodes(), halt });
+        seen.push(ReplayedTransaction { calls: inspector.into_traces().into_nodes(), halt });
     }
     seen
 }

@@ -3,11 +3,11 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
 
-use super::{Console, abi::short, replay::Seen};
+use super::{Console, abi::short, replay::ReplayedTransaction};
 use crate::block::Block;
 
 /// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure.
-pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Seen>, out: &mut String) {
+pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&ReplayedTransaction>, out: &mut String) {
     let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
     let tx = &transaction.envelope;
     let target = match tx.kind() {
@@ -39,7 +39,7 @@ pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Se
     out.push('\n');
 }
 
-fn failure(console: &Console, seen: Option<&Seen>) -> String {
+fn failure(console: &Console, seen: Option<&ReplayedTransaction>) -> String {
     match seen.map(|seen| (&seen.halt, seen.calls.first())) {
         Some((Some(reason), _)) => format!("failed: {reason}"),
         Some((None, Some(root))) => format!("reverted: {}", console.abis.revert(&root.trace.output)),

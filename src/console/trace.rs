@@ -3,19 +3,25 @@
 use alloy_primitives::utils::format_ether;
 use revm_inspectors::tracing::types::{CallTraceNode, TraceMemberOrder};
 
-use super::{Console, log, replay::Seen};
+use super::{Console, log, replay::ReplayedTransaction};
 
 /// Maximum number of lines per transaction.
 const MAX_LINES: usize = 2_000;
 
 /// Appends a line for each event, in order. A failed transaction has none.
-pub(super) fn events(console: &Console, seen: &Seen, out: &mut String) {
+pub(super) fn events(console: &Console, seen: &ReplayedTransaction, out: &mut String) {
     let Some(root) = seen.calls.first().filter(|root| root.trace.success) else { return };
     let mut lines = 0;
     walk_events(console, seen, root, &mut lines, out);
 }
 
-fn walk_events(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
+fn walk_events(
+    console: &Console,
+    seen: &ReplayedTransaction,
+    node: &CallTraceNode,
+    lines: &mut usize,
+    out: &mut String,
+) {
     if !node.trace.success {
         return;
     }
@@ -39,7 +45,7 @@ fn walk_events(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut
 }
 
 /// Appends a line for each call, indented by depth, with its events and its outcome.
-pub(super) fn calls(console: &Console, seen: &Seen, out: &mut String) {
+pub(super) fn calls(console: &Console, seen: &ReplayedTransaction, out: &mut String) {
     let mut lines = 0;
     if let Some(root) = seen.calls.first() {
         walk(console, seen, root, &mut lines, out);
@@ -49,7 +55,7 @@ pub(super) fn calls(console: &Console, seen: &Seen, out: &mut String) {
     }
 }
 
-fn walk(console: &Console, seen: &Seen, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
+fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
     let trace = &node.trace;
     let indent = "  ".repeat(3 + trace.depth.min(40));
     let mut line = |text: String| {

@@ -1,4 +1,4 @@
-//! The network's contracts as exchange, lending and genesis use them: bindings, set-up steps, and reads.
+//! The network's contracts, for exchange, lending and genesis: bindings, set-up steps, and reads.
 
 pub mod bindings;
 
@@ -13,20 +13,20 @@ use crate::{
     network::Token,
 };
 
-/// Gas limit of a contract read: plenty for the network's tokens, and an end for a contract gone wrong.
+/// The gas limit of a contract read: ample for the network's tokens, and a bound for a faulty contract.
 const READ_GAS: u64 = 100_000_000;
 
-/// The amount of a token, in its smallest unit, that is worth `usd` dollars at the reference price.
+/// Returns the amount of a token, in its smallest unit, that is worth `usd` dollars at the reference price.
 pub fn worth(token: &Token, usd: u64) -> U256 {
     U256::from(usd) * U256::from(100_000_000u64) * unit(token) / U256::from(token.reference_price)
 }
 
-/// One whole token in its smallest unit.
+/// Returns one whole token in its smallest unit.
 pub fn unit(token: &Token) -> U256 {
     U256::from(10).pow(U256::from(token.decimals))
 }
 
-/// The step that deploys a contract at `address`.
+/// Returns the step that deploys a contract at `address`.
 pub(crate) fn deploy(
     name: &str,
     address: Address,
@@ -38,15 +38,16 @@ pub(crate) fn deploy(
     Step::Deploy { name: format!("deploy {name}"), address, deployer, code }
 }
 
-/// The step that calls a contract.
+/// Returns the step that calls a contract.
 pub fn call(name: &str, from: Address, to: Address, call: impl SolCall) -> Step {
     Step::Call { name: name.to_owned(), from, to, input: call.abi_encode().into() }
 }
 
-/// A contract could not be read. Only a development method can break the network's own contracts that way.
+/// The error of a failed contract read. The network's own contracts fail only after a development method has changed
+/// them.
 #[derive(Debug, thiserror::Error)]
 pub enum ReadContractError {
-    /// The call could not begin.
+    /// A call that could not begin.
     #[error("{contract}: {error}")]
     Call {
         /// The contract.
@@ -54,7 +55,7 @@ pub enum ReadContractError {
         /// The reason.
         error: TransactionError,
     },
-    /// The call failed.
+    /// A failed call.
     #[error("{contract}: {reason}")]
     Failed {
         /// The contract.
@@ -62,12 +63,12 @@ pub enum ReadContractError {
         /// Revert data or the reason why execution stopped.
         reason: String,
     },
-    /// The output is not one of the function: another contract, or none, is at the address.
+    /// An output that is not the function's: another contract, or none, is at the address.
     #[error("{contract}: unexpected output: {error}")]
     Output {
         /// The contract.
         contract: Address,
-        /// The reason why it does not decode.
+        /// The error of decoding.
         error: alloy_sol_types::Error,
     },
 }

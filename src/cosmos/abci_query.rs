@@ -18,12 +18,12 @@ use crate::{
 
 /// A failed query: the SDK's code (`types/errors/errors.go`) with the text that clients match on.
 #[derive(Debug)]
-struct Refusal {
+struct QueryFailure {
     code: u32,
     log: String,
 }
 
-impl Refusal {
+impl QueryFailure {
     fn unknown_path(path: &str) -> Self {
         let path: String = path.chars().take(100).collect();
         Self { code: 6, log: format!("unknown query path {path:?}: unknown request") }
@@ -38,19 +38,19 @@ impl Refusal {
     }
 }
 
-impl From<DecodeError> for Refusal {
+impl From<DecodeError> for QueryFailure {
     fn from(_: DecodeError) -> Self {
         Self::invalid("data is no message of this query")
     }
 }
 
-impl From<AddressError> for Refusal {
+impl From<AddressError> for QueryFailure {
     fn from(error: AddressError) -> Self {
         Self::invalid(format!("invalid address: {error}"))
     }
 }
 
-impl From<ReadError> for Refusal {
+impl From<ReadError> for QueryFailure {
     fn from(error: ReadError) -> Self {
         // The state of the forked node could not be read.
         Self { code: 1, log: format!("rpc error: code = Unavailable desc = {error}: internal error") }
@@ -61,7 +61,7 @@ impl From<ReadError> for Refusal {
 pub(super) fn answer(gateway: &Gateway, path: &str, data: &str) -> Value {
     let head = gateway.chain.head();
     let height = head.number().to_string();
-    let data = hex::decode(data).map_err(|_| Refusal::invalid("data is not hex"));
+    let data = hex::decode(data).map_err(|_| QueryFailure::invalid("data is not hex"));
     let (code, log, value) = match data.and_then(|data| query(gateway, &head, path, &data)) {
         Ok(message) => (0, String::new(), Some(Base64::encode_string(&message))),
         Err(refusal) => (refusal.code, refusal.log, None),
@@ -74,11 +74,11 @@ pub(super) fn answer(gateway: &Gateway, path: &str, data: &str) -> Value {
 }
 
 /// The encoded response.
-fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<u8>, Refusal> {
+fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<u8>, QueryFailure> {
     let network = &gateway.network;
     let parsed = |text: &str| parse_account_address(text, &network.hrp);
-    let address = || -> Result<Address, Refusal> { Ok(parsed(&AddressRequest::decode(data)?.address)?) };
-    let balance = |address| -> Result<U256, Refusal> {
+    let address = || -> Result<Address, QueryFailure> { Ok(parsed(&AddressRequest::decode(data)?.address)?) };
+    let balance = |address| -> Result<U256, QueryFailure> {
         Ok(head.state.get(address)?.map_or(U256::ZERO, |account| account.balance))
     };
     let coin = |denom: &str, amount: U256| Coin { denom: denom.to_owned(), amount: amount.to_string() };
@@ -86,7 +86,7 @@ fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<
         "/cosmos.auth.v1beta1.Query/Account" => {
             let text = AddressRequest::decode(data)?.address;
             let account = head.state.get(parsed(&text)?)?;
-            let account = account.ok_or_else(|| Refusal::not_found(format!("account {text} not found")))?;
+            let account = account.ok_or_else(|| QueryFailure::not_found(format!("account {text} not found")))?;
             proto::QueryAccountResponse { account: Some(eth_account(gateway, &account)) }.encode_to_vec()
         }
         "/cosmos.auth.v1beta1.Query/Bech32Prefix" => {
@@ -96,7 +96,7 @@ fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<
             let proto::QueryBalanceRequest { address, denom } = proto::QueryBalanceRequest::decode(data)?;
             let address = parsed(&address)?;
             if denom.is_empty() {
-                return Err(Refusal::invalid("empty denom"));
+                return Err(QueryFailure::invalid("empty denom"));
             }
             let amount = if denom == network.denomination { balance(address)? } else { U256::ZERO };
             proto::QueryBalanceResponse { balance: Some(coin(&denom, amount)) }.encode_to_vec()
@@ -112,9 +112,9 @@ fn query(gateway: &Gateway, head: &Head, path: &str, data: &[u8]) -> Result<Vec<
             page(None)
         }
         "/cosmos.tx.v1beta1.Service/Simulate" | "/cosmos.tx.v1beta1.Service/BroadcastTx" => {
-            return Err(Refusal { code: 29, log: format!("{NO_BROADCAST}: feature not supported") });
+            return Err(QueryFailure { code: 29, log: format!("{NO_BROADCAST}: feature not supported") });
         }
-        other => return Err(Refusal::unknown_path(other)),
+        other => return Err(QueryFailure::unknown_path(other)),
     })
 }
 

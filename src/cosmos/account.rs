@@ -13,23 +13,23 @@ use crate::{
 /// The response to an account query.
 #[derive(Debug, Serialize)]
 pub(super) struct AccountResponse {
-    account: EthAccount,
+    account: EthAccountBody,
 }
 
 /// The fields of the network's own account type, and the base account as Ethermint nests it.
 #[derive(Debug, Serialize)]
-struct EthAccount {
+struct EthAccountBody {
     #[serde(rename = "@type")]
     account_type: String,
     #[serde(flatten)]
-    base: BaseAccount,
+    base: BaseAccountBody,
     code_hash: String,
-    base_account: BaseAccount,
+    base_account: BaseAccountBody,
 }
 
 /// The fields of every account of a Cosmos chain.
 #[derive(Clone, Debug, Serialize)]
-pub(super) struct BaseAccount {
+pub(super) struct BaseAccountBody {
     address: String,
     /// None before the first signed transaction.
     pub_key: Option<ProtoPublicKey>,
@@ -37,7 +37,7 @@ pub(super) struct BaseAccount {
     sequence: String,
 }
 
-impl BaseAccount {
+impl BaseAccountBody {
     pub(super) fn new(account: &Account, network: &Network) -> Self {
         let key = account.public_key.as_ref().map(|key| ProtoPublicKey {
             type_url: network.key_type.clone(),
@@ -56,9 +56,9 @@ impl BaseAccount {
 impl AccountResponse {
     /// Renders an account of `network`.
     pub(super) fn new(account: &Account, network: &Network) -> Self {
-        let base = BaseAccount::new(account, network);
+        let base = BaseAccountBody::new(account, network);
         let code_hash = hex::encode_prefixed(account.code_hash());
         let account_type = network.account_type.clone();
-        Self { account: EthAccount { account_type, base: base.clone(), code_hash, base_account: base } }
+        Self { account: EthAccountBody { account_type, base: base.clone(), code_hash, base_account: base } }
     }
 }

@@ -61,7 +61,7 @@ pub(super) struct CometRequest {
 }
 
 /// The error of a method: a JSON-RPC code and its reason.
-pub(super) type Failure = (i64, String);
+pub(super) type CometFailure = (i64, String);
 
 impl CometRequest {
     /// A parameter, passed by name or by position. Null counts as absent.
@@ -70,7 +70,7 @@ impl CometRequest {
     }
 
     /// A string parameter; empty if absent.
-    fn text(&self, name: &str, position: usize) -> Result<&str, Failure> {
+    fn text(&self, name: &str, position: usize) -> Result<&str, CometFailure> {
         match self.parameter(name, position) {
             None => Ok(""),
             Some(value) => value.as_str().ok_or_else(|| (-32602, format!("{name}: expected a text"))),
@@ -78,14 +78,14 @@ impl CometRequest {
     }
 
     /// A number, written as a JSON number or string.
-    fn number(&self, name: &str, position: usize) -> Result<Option<u64>, Failure> {
+    fn number(&self, name: &str, position: usize) -> Result<Option<u64>, CometFailure> {
         let Some(value) = self.parameter(name, position) else { return Ok(None) };
         let number = value.as_u64().or_else(|| value.as_str()?.parse().ok());
         number.map(Some).ok_or_else(|| (-32602, format!("{name}: expected a number")))
     }
 
     /// A hash, in hex or in base64, which CometBFT's own clients use.
-    fn hash(&self) -> Result<B256, Failure> {
+    fn hash(&self) -> Result<B256, CometFailure> {
         let text = self.text("hash", 0)?;
         let bytes = hex::decode(text).ok().filter(|bytes| bytes.len() == 32).or_else(|| Base64::decode_vec(text).ok());
         bytes
@@ -100,14 +100,14 @@ pub(super) fn is_known(method: &str) -> bool {
 }
 
 /// The result of a request.
-pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, Failure> {
+pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, CometFailure> {
     let (chain, node) = (&gateway.chain, &gateway.node);
     let head = chain.head();
-    let at = || -> Result<Arc<Block>, Failure> {
+    let at = || -> Result<Arc<Block>, CometFailure> {
         let number = request.number("height", 0)?.unwrap_or(head.number());
         block_at(gateway, &head, number)
     };
-    let by_hash = || -> Result<Option<Arc<Block>>, Failure> {
+    let by_hash = || -> Result<Option<Arc<Block>>, CometFailure> {
         chain.block(&head, BlockId::Hash(request.hash()?)).map_err(|error| (-32603, error.to_string()))
     };
     Ok(match request.method.as_str() {
@@ -177,7 +177,7 @@ pub(super) fn call(gateway: &Gateway, request: &CometRequest) -> Result<Value, F
     })
 }
 
-fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, Failure> {
+fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, CometFailure> {
     if number > head.number() {
         let newest = head.number();
         let what = format!("height {number} must be less than or equal to the current blockchain height {newest}");
@@ -190,7 +190,7 @@ fn block_at(gateway: &Gateway, head: &Arc<Head>, number: u64) -> Result<Arc<Bloc
     })
 }
 
-fn blockchain(gateway: &Gateway, head: &Arc<Head>, request: &CometRequest) -> Result<Value, Failure> {
+fn blockchain(gateway: &Gateway, head: &Arc<Head>, request: &CometRequest) -> Result<Value, CometFailure> {
     let newest = head.number();
     let last = request.number("maxHeight", 1)?.filter(|last| *last > 0).unwrap_or(newest).min(newest);
     let least = request.number("minHeight", 0)?.unwrap_or(0);

@@ -14,13 +14,13 @@ use crate::{
 pub(super) const ZERO: &str = "0.000000000000000000";
 
 /// An account: bech32 or hex.
-pub(super) struct Account {
+pub(super) struct AccountParam {
     pub(super) address: Address,
     /// The address as the client wrote it.
     pub(super) text: String,
 }
 
-impl Param for Account {
+impl Param for AccountParam {
     fn schema() -> Schema {
         // No pattern can describe the checksum of bech32.
         json_schema!({ "type": "string", "format": "account-address" })
@@ -145,7 +145,7 @@ parameters! {
     pub(super) struct AccountPath {
         /// An account: bech32 or hex.
         #[param("address", example = "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg")]
-        pub(super) account: Account,
+        pub(super) account: AccountParam,
     }
 }
 

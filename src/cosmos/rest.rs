@@ -16,7 +16,7 @@ use serde_json::{Map, Value, json};
 
 use super::{
     Gateway,
-    account::{AccountResponse, BaseAccount},
+    account::{AccountResponse, BaseAccountBody},
     bank,
     blocks::{HashEncoding, block_with_id},
     empty,
@@ -110,7 +110,7 @@ async fn account(
 
 async fn account_info(State(gateway): State<Gateway>, Path(path): Path<AccountPath>) -> Result<SdkReply, GatewayError> {
     let account = gateway.account(&path)?;
-    Ok(answer(json!({ "info": BaseAccount::new(&account, &gateway.network) })))
+    Ok(answer(json!({ "info": BaseAccountBody::new(&account, &gateway.network) })))
 }
 
 async fn bech32(State(gateway): State<Gateway>) -> SdkReply {

@@ -53,7 +53,7 @@ pub struct BlockExecutor<'a> {
 
 /// The outcome of a block.
 #[derive(Debug)]
-pub struct Outcome {
+pub struct BlockOutcome {
     /// The changes to the parent's state.
     pub changes: Changes,
     /// A receipt for each transaction.
@@ -280,7 +280,7 @@ impl<'a> BlockExecutor<'a> {
     }
 
     /// Ends the block: requests (EIP-7685), rewards of the old forks and withdrawals.
-    pub fn finish(mut self, ommers: &[Header], withdrawals: Option<&[Withdrawal]>) -> Result<Outcome, BlockError> {
+    pub fn finish(mut self, ommers: &[Header], withdrawals: Option<&[Withdrawal]>) -> Result<BlockOutcome, BlockError> {
         let rules = self.environment.rules;
         let mut requests = None;
         if rules.has(Fork::Prague) && self.environment.number > 0 {
@@ -305,7 +305,7 @@ impl<'a> BlockExecutor<'a> {
             let amount = U256::from(withdrawal.amount) * U256::from(GWEI);
             overlay.credit(withdrawal.address, amount, clear_empty)?;
         }
-        Ok(Outcome {
+        Ok(BlockOutcome {
             changes: overlay.into_changes(),
             receipts: self.receipts,
             gas_used: self.gas_used,

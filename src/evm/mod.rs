@@ -21,7 +21,7 @@ mod transaction;
 mod transfers;
 mod watch;
 
-pub use block::{BlockError, BlockExecutor, Outcome, TransactionError, halt_message, rewards};
+pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, halt_message, rewards};
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected};
 pub use dao::DAO_EXTRA_DATA;

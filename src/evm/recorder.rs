@@ -27,7 +27,7 @@ const KECCAK_WORD: u64 = 6;
 
 /// The data an inspector records.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct Records {
+pub struct RecordedData {
     /// Every call.
     pub calls: bool,
     /// Inputs of calls.
@@ -45,8 +45,8 @@ pub struct Records {
 /// An inspector that reports what it records.
 pub trait Recorder {
     /// The kinds of data that it records.
-    fn records(&self) -> Records {
-        Records::default()
+    fn records(&self) -> RecordedData {
+        RecordedData::default()
     }
 
     /// Bytes that it holds in addition.
@@ -55,7 +55,7 @@ pub trait Recorder {
     }
 }
 
-impl Records {
+impl RecordedData {
     /// Returns the data a tracer with this configuration records.
     fn of(config: &TracingInspectorConfig) -> Self {
         Self {
@@ -104,8 +104,8 @@ impl Records {
 }
 
 impl Recorder for TracingInspector {
-    fn records(&self) -> Records {
-        Records::of(self.config())
+    fn records(&self) -> RecordedData {
+        RecordedData::of(self.config())
     }
 
     fn copied(&self) -> usize {
@@ -115,12 +115,14 @@ impl Recorder for TracingInspector {
 }
 
 impl Recorder for DebugInspector {
-    fn records(&self) -> Records {
+    fn records(&self) -> RecordedData {
         match self {
-            Self::Noop(_) | Self::StateGasTracer(_) => Records::default(),
-            Self::FourByte(_) => Records { calls: true, ..Records::default() },
+            Self::Noop(_) | Self::StateGasTracer(_) => RecordedData::default(),
+            Self::FourByte(_) => RecordedData { calls: true, ..RecordedData::default() },
             // Together, the tracers that a mux tracer may hold record all of these.
-            Self::Mux(..) => Records { calls: true, inputs: true, outputs: true, logs: true, ..Records::default() },
+            Self::Mux(..) => {
+                RecordedData { calls: true, inputs: true, outputs: true, logs: true, ..RecordedData::default() }
+            }
             Self::CallTracer(tracer, _)
             | Self::PreStateTracer(tracer, _)
             | Self::FlatCallTracer(tracer)
@@ -138,8 +140,8 @@ impl Recorder for DebugInspector {
 }
 
 impl Recorder for LogCollector {
-    fn records(&self) -> Records {
-        Records { logs: true, ..Records::default() }
+    fn records(&self) -> RecordedData {
+        RecordedData { logs: true, ..RecordedData::default() }
     }
 }
 

@@ -13,7 +13,7 @@ use revm::{
 use super::{
     EvmContext,
     patience::{IsOver, STOPPED},
-    recorder::{Recorder, Records},
+    recorder::{RecordedData, Recorder},
 };
 
 /// Steps between two checks of the time limit.
@@ -35,7 +35,7 @@ pub enum Stop {
 pub struct Watch<'w, I> {
     inner: &'w mut I,
     is_over: IsOver<'w>,
-    records: Records,
+    records: RecordedData,
     max_bytes: usize,
     recorded: usize,
     /// The number of active calls.

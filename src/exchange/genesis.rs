@@ -17,7 +17,7 @@ const LIQUIDITY_USD: u64 = 10_000_000;
 
 /// The accounts of the set-up.
 #[derive(Clone, Copy, Debug)]
-pub struct Roles {
+pub struct ExchangeRoles {
     /// Owns the contracts, mints tokens and provides liquidity.
     pub treasury: Address,
     /// Pushes prices.
@@ -25,8 +25,8 @@ pub struct Roles {
 }
 
 /// Deployments and set-up calls, in order.
-pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
-    let Roles { treasury, updater } = roles;
+pub fn steps(network: &Network, roles: ExchangeRoles) -> Vec<Step> {
+    let ExchangeRoles { treasury, updater } = roles;
     let contracts = &network.contracts;
     let mut steps = Vec::new();
     for token in &network.tokens {

@@ -45,12 +45,12 @@ impl Bar {
 }
 
 /// All tokens' bars of one minute. Minutes in which nothing happened share one.
-type Row = Arc<[Bar]>;
+type MinuteRow = Arc<[Bar]>;
 
 /// Consecutive minutes, and their volumes: minute, token and US dollars × 10^8.
 #[derive(Clone, Debug, Default)]
 struct Group {
-    rows: Vec<Row>,
+    rows: Vec<MinuteRow>,
     volumes: Vec<(u64, usize, u128)>,
 }
 
@@ -96,11 +96,11 @@ impl Minutes {
         if target <= self.present {
             return;
         }
-        let over = Row::from(self.bars.as_slice());
+        let over = MinuteRow::from(self.bars.as_slice());
         let volumes = std::mem::take(&mut self.volumes);
         self.push(over, volumes);
         self.bars.iter_mut().for_each(|bar| *bar = Bar::flat(bar.close));
-        let flat = Row::from(self.bars.as_slice());
+        let flat = MinuteRow::from(self.bars.as_slice());
         if target - self.present > NEEDED + SPARE {
             // All minutes held are older than any query reaches.
             self.groups.clear();
@@ -113,7 +113,7 @@ impl Minutes {
         self.forget();
     }
 
-    fn push(&mut self, row: Row, volumes: Vec<(usize, u128)>) {
+    fn push(&mut self, row: MinuteRow, volumes: Vec<(usize, u128)>) {
         if self.present.is_multiple_of(GROUP) || self.groups.is_empty() {
             self.groups.push_back(Arc::default());
         }

@@ -41,7 +41,7 @@ pub use market::{Market, MarketError};
 pub use oracle::Feed;
 #[cfg(feature = "internals")]
 pub use snapshot::Snapshot;
-pub use updater::{Pace, Updater};
+pub use updater::{UpdatePace, Updater};
 
 use crate::{
     chain::{Clock, Event},

@@ -27,7 +27,7 @@ const BASE_GAS: u64 = 100_000;
 const TOKEN_GAS: u64 = 40_000;
 
 /// The source of prices and the interval of updates.
-pub struct Pace {
+pub struct UpdatePace {
     /// The source.
     pub source: Arc<dyn Source>,
     /// The least time between two moves, rounded up to the seconds that block times count in.
@@ -36,13 +36,13 @@ pub struct Pace {
 
 /// Pushes prices to the oracle: those that changed, and those that would otherwise become stale.
 ///
-/// Without a [`Pace`] prices do not move and are only refreshed. The updater keeps no state of its own: the time of the last
-/// move, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
+/// Without an [`UpdatePace`] prices do not move and are only refreshed. The updater keeps no state of its own: the time of the
+/// last move, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
 pub struct Updater {
     network: Arc<Network>,
     key: SecretKey,
     account: Address,
-    pace: Option<Pace>,
+    pace: Option<UpdatePace>,
     /// Bits set in the bloom filter of every block with logs of the oracle.
     mark: Bloom,
     known: Mutex<Option<Arc<Known>>>,
@@ -59,7 +59,7 @@ struct Known {
 
 impl Updater {
     /// An updater that signs with `key`.
-    pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<Pace>) -> Self {
+    pub fn new(network: Arc<Network>, key: SecretKey, pace: Option<UpdatePace>) -> Self {
         let mut mark = Bloom::ZERO;
         mark.accrue_raw_log(network.contracts.oracle, &[]);
         Self { account: key.address(), network, key, pace, mark, known: Mutex::default() }

@@ -1,4 +1,4 @@
-//! Genesis files in geth's format: another chain than the network's.
+//! Genesis files in geth's format, for chains other than the network's.
 
 use std::{io, path::Path};
 
@@ -10,38 +10,38 @@ use crate::{
     evm::{ChainParams, Fork, Forks, UnsupportedConfig},
 };
 
-/// A genesis file cannot be used.
+/// The error of a genesis file that cannot be used.
 #[derive(Debug, thiserror::Error)]
 pub enum GenesisFileError {
-    /// It cannot be read.
+    /// The file cannot be read.
     #[error("--genesis {0}: {1}")]
     Read(String, io::Error),
-    /// Its content cannot be used.
+    /// The content cannot be used.
     #[error("--genesis {0}: {1}")]
     Content(String, GenesisTextError),
 }
 
-/// What a genesis file says cannot be used.
+/// The error of a genesis file's content.
 #[derive(Debug, thiserror::Error)]
 pub enum GenesisTextError {
-    /// It is not what geth takes.
+    /// Not JSON in geth's format.
     #[error(transparent)]
     Format(#[from] serde_json::Error),
-    /// It asks for rules that do not exist here.
+    /// Unsupported rules.
     #[error(transparent)]
     Config(#[from] UnsupportedConfig),
-    /// A field has a value that leads nowhere.
+    /// A field with an invalid value, and the reason.
     #[error("{0}: {1}")]
     Field(&'static str, String),
 }
 
-/// Contracts without which no block can follow once Prague's rules hold.
+/// The contracts without which no block can be built under Prague's rules.
 const REQUEST_CONTRACTS: [(&str, Address); 2] = [
     ("EIP-7002", eip7002::WITHDRAWAL_REQUEST_PREDEPLOY_ADDRESS),
     ("EIP-7251", eip7251::CONSOLIDATION_REQUEST_PREDEPLOY_ADDRESS),
 ];
 
-/// Reads a file.
+/// Reads a genesis file.
 ///
 /// # Errors
 /// See [`GenesisFileError`].
@@ -51,7 +51,7 @@ pub fn load(path: &Path) -> Result<(Genesis, ChainParams), GenesisFileError> {
     parse(&text).map_err(|error| GenesisFileError::Content(name(), error))
 }
 
-/// Reads the content of a file.
+/// Parses the content of a genesis file.
 ///
 /// # Errors
 /// See [`GenesisTextError`].
@@ -96,7 +96,7 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
     Ok((genesis, params))
 }
 
-/// Refuses what would be ignored, and a first block after which none can come.
+/// Rejects fields that would be ignored, and a first block that no block can follow.
 fn check(file: &alloy_genesis::Genesis, params: &ChainParams, base_fee: u128) -> Result<(), GenesisTextError> {
     let wrong = |field, what: String| Err(GenesisTextError::Field(field, what));
     let zero = [

@@ -20,7 +20,7 @@ const COLLATERAL_USD: u64 = 2_500_000;
 
 /// The accounts of the set-up.
 #[derive(Clone, Copy, Debug)]
-pub struct Roles {
+pub struct LendingRoles {
     /// Owns the pool and lends.
     pub treasury: Address,
     /// Borrows.
@@ -28,8 +28,8 @@ pub struct Roles {
 }
 
 /// Deployments and set-up calls, in order. Tokens and oracle exist already.
-pub fn steps(network: &Network, roles: Roles) -> Vec<Step> {
-    let Roles { treasury, borrower } = roles;
+pub fn steps(network: &Network, roles: LendingRoles) -> Vec<Step> {
+    let LendingRoles { treasury, borrower } = roles;
     let contracts = &network.contracts;
     let pool = contracts.lending_pool;
     let constructor = LendingPool::constructorCall { owner_: treasury, oracle_: contracts.oracle };

@@ -44,7 +44,7 @@ impl Samples {
         let (genesis, oldest) = (head.genesis.number(), chain.oldest(head));
         // If every later block is there, the first one is, too.
         let oldest = if oldest <= genesis + 1 { genesis } else { oldest };
-        Past { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
+        PastBlocks { chain, head }.blocks_at(&instants, (oldest, head.number()), &mut blocks);
         blocks.push(head.block.clone());
         blocks.dedup_by_key(|block| block.number());
         let mut samples = Vec::with_capacity(blocks.len());
@@ -82,12 +82,12 @@ impl Samples {
 }
 
 /// The blocks in memory and on disk.
-struct Past<'a> {
+struct PastBlocks<'a> {
     chain: &'a Chain,
     head: &'a Head,
 }
 
-impl Past<'_> {
+impl PastBlocks<'_> {
     fn block(&self, number: u64) -> Option<Arc<Block>> {
         self.head.block(number).cloned().or_else(|| self.chain.old_block(self.head, number))
     }

@@ -37,9 +37,9 @@ type SharedBody = Arc<OnceCell<Rendered>>;
 
 /// Bodies about single users and pools at one head.
 #[derive(Default)]
-struct Bodies(Mutex<HashMap<Topic, SharedBody, DefaultHashBuilder>>);
+struct BodiesByTopic(Mutex<HashMap<Topic, SharedBody, DefaultHashBuilder>>);
 
-impl Bodies {
+impl BodiesByTopic {
     /// The shared body of a topic. Beyond the limit it is not shared.
     fn get(&self, topic: Topic) -> SharedBody {
         let mut bodies = self.0.lock();
@@ -51,17 +51,17 @@ impl Bodies {
 }
 
 /// The reader of the lens.
-pub(super) struct Reader {
+pub(super) struct LensReader {
     chain: Chain,
     lens: Address,
     clock: Arc<dyn Clock>,
     pools: PerHead<Rendered>,
-    bodies: PerHead<Bodies>,
+    bodies: PerHead<BodiesByTopic>,
     samples: Arc<Samples>,
     executions: Arc<Semaphore>,
 }
 
-impl Reader {
+impl LensReader {
     pub(super) fn new(chain: Chain, network: &Network, clock: Arc<dyn Clock>) -> Self {
         Self {
             chain,
@@ -83,7 +83,7 @@ impl Reader {
 
     /// Passes the body about one user or pool to `answer`.
     pub(super) async fn single<R>(&self, topic: Topic, answer: impl FnOnce(&Rendered) -> R) -> Result<R, RestError> {
-        let empty = |_| async { Ok::<_, RestError>(Bodies::default()) };
+        let empty = |_| async { Ok::<_, RestError>(BodiesByTopic::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
         let shared = held.get(topic);
         let body = shared.get_or_try_init(|| async {

@@ -8,7 +8,7 @@ use schemars::Schema;
 
 use super::{
     bodies::{PoolBody, PoolDetails, PoolHistory, PositionsBody, ScoreBody, UserBody},
-    reader::{Reader, Topic},
+    reader::{LensReader, Topic},
 };
 use crate::{
     chain::{Chain, Clock},
@@ -26,7 +26,7 @@ pub struct Lending(Arc<Shared>);
 struct Shared {
     network: Arc<Network>,
     clock: Arc<dyn Clock>,
-    reader: Reader,
+    reader: LensReader,
 }
 
 /// The asset of a pool, by its address or symbol.
@@ -86,7 +86,7 @@ impl Interface for Lending {
 impl Lending {
     /// The interface to the lending pool of `network` on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>, clock: Arc<dyn Clock>) -> Self {
-        let reader = Reader::new(chain, &network, clock.clone());
+        let reader = LensReader::new(chain, &network, clock.clone());
         Self(Arc::new(Shared { network, clock, reader }))
     }
 

@@ -19,7 +19,7 @@ const AT_ONCE_ON_FORK: usize = 16;
 const TURN: Duration = Duration::from_millis(2);
 
 /// The responses of a batch so far.
-struct Parts<'r, 'b> {
+struct BatchResponses<'r, 'b> {
     rpc: &'r Rpc,
     /// The answers in the order of the requests, with the identifiers of those.
     parts: Vec<(&'b str, Vec<u8>)>,
@@ -47,8 +47,13 @@ impl Rpc {
     /// places than a client with single requests could.
     async fn answer_items(&self, client: Client, items: Vec<Item<'_>>, out: &mut Vec<u8>) -> Held {
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
-        let mut parts =
-            Parts { rpc: self, parts: Vec::with_capacity(items.len()), size: 0, held: Held::default(), no_room: false };
+        let mut parts = BatchResponses {
+            rpc: self,
+            parts: Vec::with_capacity(items.len()),
+            size: 0,
+            held: Held::default(),
+            no_room: false,
+        };
         let (mut under_way, mut executing) = (FuturesUnordered::new(), 0);
         let mut turn = Duration::ZERO;
         for item in items {
@@ -99,7 +104,7 @@ impl Rpc {
     }
 }
 
-impl Parts<'_, '_> {
+impl BatchResponses<'_, '_> {
     /// Counts the part that was written last. If there is no memory for it, no further request is answered.
     async fn hold(&mut self, at: usize) {
         let budget = &self.rpc.context.config.budget;

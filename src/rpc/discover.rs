@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use super::{
     Context, OnFork, RpcError, Table,
     error::Dialect,
-    examples::{Answers, Exchange, examples},
+    examples::{Answers, ExampleExchange, examples},
     json::Written,
     table::Described,
 };
@@ -62,7 +62,7 @@ fn results() -> BTreeMap<String, (Value, Value)> {
     let mut answers = Answers::default();
     for example in examples() {
         let mut last = None;
-        for Exchange { request, response } in example.exchanges {
+        for ExampleExchange { request, response } in example.exchanges {
             let mut request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap_or_default();
             let mut response: Value = serde_json::from_str(response).unwrap_or_default();
             let method = request["method"].as_str().unwrap_or_default().to_owned();

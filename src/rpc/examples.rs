@@ -25,12 +25,12 @@ pub struct Example {
     #[cfg_attr(not(feature = "internals"), expect(dead_code, reason = "read by the test that writes the examples"))]
     pub file: &'static str,
     /// The exchange that shows the method, after those that prepare it.
-    pub exchanges: Vec<Exchange>,
+    pub exchanges: Vec<ExampleExchange>,
 }
 
 /// A request and its response, without the members that all of them have.
 #[derive(Clone, Copy, Debug)]
-pub struct Exchange {
+pub struct ExampleExchange {
     /// `{{method}}` and `{{method.member}}` stand for that method's last result.
     pub request: &'static str,
     /// The response.
@@ -44,7 +44,7 @@ pub fn examples() -> Vec<Example> {
 
 fn example(file: &'static str, stanza: &'static str) -> Example {
     let lines: Vec<&str> = stanza.lines().collect();
-    let exchanges = lines.chunks_exact(2).map(|pair| Exchange { request: pair[0], response: pair[1] }).collect();
+    let exchanges = lines.chunks_exact(2).map(|pair| ExampleExchange { request: pair[0], response: pair[1] }).collect();
     Example { file, exchanges }
 }
 

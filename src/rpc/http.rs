@@ -56,14 +56,13 @@ impl FastPath for Direct {
 #[serde(untagged)]
 #[expect(dead_code, reason = "for the schema only")]
 enum JsonRpcBody {
-    One(RequestBody),
-    Batch(Vec<RequestBody>),
+    One(JsonRpcRequest),
+    Batch(Vec<JsonRpcRequest>),
 }
 
 #[derive(JsonSchema)]
-#[schemars(rename = "JsonRpcRequest")]
 #[expect(dead_code, reason = "for the schema only")]
-struct RequestBody {
+struct JsonRpcRequest {
     /// `2.0`.
     jsonrpc: String,
     /// A number or a text.
@@ -76,17 +75,15 @@ struct RequestBody {
 /// A response of JSON-RPC, or a list of them: `result`, or `error` with `code` and `message`.
 #[derive(JsonSchema)]
 #[serde(untagged)]
-#[schemars(rename = "JsonRpcAnswer")]
 #[expect(dead_code, reason = "for the schema only")]
-enum AnswerBody {
-    One(ResponseBody),
-    Batch(Vec<ResponseBody>),
+enum JsonRpcAnswer {
+    One(JsonRpcResponse),
+    Batch(Vec<JsonRpcResponse>),
 }
 
 #[derive(JsonSchema)]
-#[schemars(rename = "JsonRpcResponse")]
 #[expect(dead_code, reason = "for the schema only")]
-struct ResponseBody {
+struct JsonRpcResponse {
     jsonrpc: String,
     id: Value,
 }
@@ -97,7 +94,7 @@ pub fn operations() -> Vec<Operation> {
     let post = |path| {
         Operation::new("JSON-RPC", "Ethereum's JSON-RPC. Whatever becomes of a request, the status is 200.")
             .body::<JsonRpcBody>()
-            .returns::<AnswerBody>()
+            .returns::<JsonRpcAnswer>()
             .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The body could not be read.")
             .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
             .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")

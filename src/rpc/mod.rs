@@ -44,7 +44,7 @@ use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
 #[cfg(feature = "internals")]
-pub use examples::{Answers, Example, Exchange, examples};
+pub use examples::{Answers, Example, ExampleExchange, examples};
 pub use http::{Direct, operations, service};
 pub use table::Table;
 pub use ws::web_sockets;
@@ -57,7 +57,7 @@ use self::{
     forked::OnFork,
     json::Written,
     meter::{Meter, Meters},
-    table::{Handler, Pending, Rendered},
+    table::{Handler, Pending, RenderedResult},
 };
 use crate::{
     chain::{Chain, Keyring},
@@ -374,7 +374,7 @@ impl Rpc {
                 let (own, given) = (context.clone(), params.clone());
                 let ask = move || forked::answer(&own, &fork, name, forward, given.as_deref());
                 if let Some(answer) = context.execution.apart(caller, ask).await? {
-                    return Rendered::new(Written(answer), &context);
+                    return RenderedResult::new(Written(answer), &context);
                 }
             }
             if let Handler::Apart(run) | Handler::Wait(run) = &method.handler {
@@ -389,7 +389,7 @@ impl Rpc {
                 {
                     run(&own, caller, params.as_deref(), &mut out)?;
                 }
-                Rendered::new(Written(out), &own)
+                RenderedResult::new(Written(out), &own)
             };
             context.execution.apart(caller, run).await
         })

@@ -26,12 +26,12 @@ use super::{
 use crate::web::Held;
 
 /// The JSON of a result, with the memory that it holds of the budget for responses in progress.
-pub struct Rendered {
+pub struct RenderedResult {
     pub(super) json: Vec<u8>,
     pub(super) held: Held,
 }
 
-impl Rendered {
+impl RenderedResult {
     /// The JSON of `result`, if there is memory for it.
     pub(super) fn new(result: impl Json, context: &Context) -> Result<Self, RpcError> {
         let (json, mut held) = (result.into_json(), Held::default());
@@ -43,7 +43,7 @@ impl Rendered {
 }
 
 /// The result of a method, or an error.
-pub type Answer = Result<Rendered, RpcError>;
+pub type Answer = Result<RenderedResult, RpcError>;
 
 /// A method call in progress.
 pub type Pending = Pin<Box<dyn Future<Output = Answer> + Send>>;
@@ -208,7 +208,7 @@ impl Table {
             let params = P::read(params, context.dialect)?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
-                Rendered::new(result, &context)
+                RenderedResult::new(result, &context)
             };
             Ok(Box::pin(CALLER.scope(caller, answer)) as Pending)
         };
@@ -294,7 +294,7 @@ where
         Ok(Box::pin(async move {
             let own = context.clone();
             let run = move || {
-                let work = || handler(&own, first).and_then(|result| Rendered::new(result, &own));
+                let work = || handler(&own, first).and_then(|result| RenderedResult::new(result, &own));
                 let (outcome, slice) = Slice::run(Instant::now(), work);
                 if slice.overran { Ok(None) } else { outcome.map(Some) }
             };
@@ -330,7 +330,7 @@ where
     R: Json + 'static,
 {
     let own = context.clone();
-    let run = move || handler(&own, params).and_then(|result| Rendered::new(result, &own));
+    let run = move || handler(&own, params).and_then(|result| RenderedResult::new(result, &own));
     context.execution.apart(caller, run).await
 }
 

@@ -12,13 +12,13 @@ use super::interfaces;
 use crate::web::entity_tag;
 
 /// A file of the page.
-pub(super) struct Asset {
+pub(super) struct PageFile {
     pub(super) content_type: &'static str,
     pub(super) body: Bytes,
     pub(super) etag: ETag,
 }
 
-impl Asset {
+impl PageFile {
     fn new(path: &str, body: Bytes) -> Self {
         let content_type = match path.rsplit('.').next() {
             Some("js") => "text/javascript; charset=utf-8",
@@ -34,10 +34,10 @@ impl Asset {
 
 /// The page, and the files that it loads, by their paths under `/site/`.
 pub(super) struct Assets {
-    pub(super) page: Asset,
+    pub(super) page: PageFile,
     /// The value of `Content-Security-Policy`.
     pub(super) policy: HeaderValue,
-    loaded: HashMap<&'static str, Asset>,
+    loaded: HashMap<&'static str, PageFile>,
 }
 
 /// The document that loads the others. It is sent at `/` only.
@@ -55,14 +55,14 @@ impl Assets {
     pub(super) fn embedded() -> Self {
         let embedded = files(&PAGE).into_iter().filter_map(|file| Some((file.path().to_str()?, file.contents())));
         let loaded = embedded.filter(|(path, _)| *path != INDEX);
-        let loaded = loaded.map(|(path, body)| (path, Asset::new(path, Bytes::from_static(body))));
-        let made = ("interfaces.json", Asset::new("interfaces.json", interfaces::json().into()));
+        let loaded = loaded.map(|(path, body)| (path, PageFile::new(path, Bytes::from_static(body))));
+        let made = ("interfaces.json", PageFile::new("interfaces.json", interfaces::json().into()));
         let loaded: HashMap<_, _> = loaded.chain([made]).collect();
         let (page, policy) = assemble(include_str!("page/index.html"), &loaded);
-        Self { page: Asset::new(INDEX, page.into()), policy, loaded }
+        Self { page: PageFile::new(INDEX, page.into()), policy, loaded }
     }
 
-    pub(super) fn get(&self, path: &str) -> Option<&Asset> {
+    pub(super) fn get(&self, path: &str) -> Option<&PageFile> {
         self.loaded.get(path)
     }
 }
@@ -76,7 +76,7 @@ const INLINED: [(&str, &str, &str, &str); 3] = [
 
 /// Inlines the files that block the first paint, so that they come with the first response, and allows them by hash in
 /// the policy.
-fn assemble(page: &str, loaded: &HashMap<&'static str, Asset>) -> (String, HeaderValue) {
+fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
     for (path, wanted, open, close) in INLINED {

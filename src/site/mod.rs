@@ -20,7 +20,7 @@ use axum::{
 };
 use headers::{HeaderMapExt, IfNoneMatch};
 
-use self::assets::{Asset, Assets};
+use self::assets::{Assets, PageFile};
 use crate::web::not_found;
 
 /// The page and everything it loads.
@@ -63,7 +63,7 @@ async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Requ
 
 /// Answers with an asset, or with 304 if the browser has it. Browsers revalidate each time, so that a new program never
 /// meets an old page.
-fn respond(asset: &Asset, policy: &HeaderValue, request: &HeaderMap) -> Response {
+fn respond(asset: &PageFile, policy: &HeaderValue, request: &HeaderMap) -> Response {
     let known = request.typed_get::<IfNoneMatch>();
     let unchanged = known.is_some_and(|known| !known.precondition_passes(&asset.etag));
     let body = if unchanged { Bytes::new() } else { asset.body.clone() };

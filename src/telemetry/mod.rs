@@ -15,7 +15,7 @@ pub(crate) struct Telemetry(#[expect(dead_code, reason = "held, not used")] Opti
 /// Sends log lines to standard error, and spans to the configured collector. Called once per process.
 ///
 /// # Errors
-/// If no spans can be sent to such an endpoint. A collector that does not answer is reported in the log later.
+/// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is reported in the log later.
 pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let level = if config.quiet { "error" } else { &config.log_level };
     let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
@@ -25,7 +25,7 @@ pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
         LogFormat::Json => to_stderr.json().flatten_event(true).with_filter(filter).boxed(),
     };
     let (spans, exporting) = traces::layer(&config.traces)?.unzip();
-    // Fails in a program that embeds nodes and has a subscriber already, which then stays.
+    // Fails in a program that embeds nodes and has installed a subscriber, which is kept.
     let _ = tracing_subscriber::registry().with(lines).with(spans).try_init();
     Ok(Telemetry(exporting))
 }

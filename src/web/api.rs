@@ -21,7 +21,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 use super::{
     RestError,
     content::only_json,
-    parameters::{Parameter, Place},
+    parameters::{Parameter, ParameterPlace},
 };
 
 /// Most bytes of a request's body: no route takes more than a few values.
@@ -249,7 +249,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         routes: MethodRouter<S, Infallible>,
         operation: Operation,
     ) -> Self {
-        let mut named = operation.parameters.iter().filter(|parameter| parameter.place == Place::Path);
+        let mut named = operation.parameters.iter().filter(|parameter| parameter.place == ParameterPlace::Path);
         debug_assert!(
             named.all(|parameter| path.contains(&format!("{{{}}}", parameter.name))),
             "{path} has no segment for a parameter of its handler"

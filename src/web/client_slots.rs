@@ -16,7 +16,7 @@ pub(super) struct ClientSlots {
 
 /// One of a client's slots, freed on drop.
 #[derive(Debug)]
-pub(super) struct Slot {
+pub(super) struct ClientSlot {
     key: ClientKey,
     slots: ClientSlots,
 }
@@ -33,18 +33,18 @@ impl ClientSlots {
     }
 
     /// Takes a slot; none if the client has reached the limit.
-    pub(super) fn take(&self, key: ClientKey) -> Option<Slot> {
+    pub(super) fn take(&self, key: ClientKey) -> Option<ClientSlot> {
         let mut taken = self.taken.lock();
         let count = taken.entry(key).or_default();
         if *count >= self.max {
             return None;
         }
         *count += 1;
-        Some(Slot { key, slots: self.clone() })
+        Some(ClientSlot { key, slots: self.clone() })
     }
 }
 
-impl Drop for Slot {
+impl Drop for ClientSlot {
     fn drop(&mut self) {
         let mut taken = self.slots.taken.lock();
         if let Some(count) = taken.get_mut(&self.key) {

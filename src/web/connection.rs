@@ -25,7 +25,7 @@ use tower::ServiceExt;
 use super::{
     ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
     flow::Watched,
-    listener::Accepted,
+    listener::AcceptedStream,
     preface::{self, Resumed},
     streams::{Pieces, Streams},
     tls::HTTP_2,
@@ -88,15 +88,15 @@ impl Requests {
 
 impl Connection {
     /// Serves requests until either side closes the connection.
-    pub(super) async fn serve(self, accepted: Accepted) {
+    pub(super) async fn serve(self, accepted: AcceptedStream) {
         match accepted {
-            Accepted::Tcp(stream) => {
+            AcceptedStream::Tcp(stream) => {
                 // Responses are small and complete: waiting to fill packets only delays them.
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(stream);
                 self.look(stream).await;
             }
-            Accepted::Tls(stream, acceptor) => {
+            AcceptedStream::Tls(stream, acceptor) => {
                 let _ = stream.set_nodelay(true);
                 let stream = self.watch(stream);
                 match timeout(self.limits.header_timeout, acceptor.accept(stream)).await {
@@ -110,7 +110,7 @@ impl Connection {
                 }
             }
             #[cfg(unix)]
-            Accepted::Unix(stream) => {
+            AcceptedStream::Unix(stream) => {
                 let stream = self.watch(stream);
                 self.look(stream).await;
             }

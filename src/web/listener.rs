@@ -80,7 +80,7 @@ pub enum Listener {
 }
 
 /// An accepted connection.
-pub(super) enum Accepted {
+pub(super) enum AcceptedStream {
     Tcp(TcpStream),
     Tls(TcpStream, TlsAcceptor),
     #[cfg(unix)]
@@ -105,17 +105,17 @@ impl Listener {
         }
     }
 
-    async fn accept(&self) -> io::Result<(Accepted, SocketAddr)> {
+    async fn accept(&self) -> io::Result<(AcceptedStream, SocketAddr)> {
         match self {
-            Self::Tcp(listener) => listener.accept().await.map(|(stream, peer)| (Accepted::Tcp(stream), peer)),
+            Self::Tcp(listener) => listener.accept().await.map(|(stream, peer)| (AcceptedStream::Tcp(stream), peer)),
             Self::Tls(listener, tls) => {
                 let (stream, peer) = listener.accept().await?;
-                Ok((Accepted::Tls(stream, tls.acceptor()), peer))
+                Ok((AcceptedStream::Tls(stream, tls.acceptor()), peer))
             }
             #[cfg(unix)]
             Self::Unix(socket) => {
                 let here = SocketAddr::from(([127, 0, 0, 1], 0));
-                socket.accept().await.map(|stream| (Accepted::Unix(stream), here))
+                socket.accept().await.map(|stream| (AcceptedStream::Unix(stream), here))
             }
         }
     }

@@ -52,7 +52,7 @@ pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serial
 pub use request_id::RequestIds;
 pub use rest::{RestError, TaskFailed, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};
-pub use sliding_window::{Admission, SlidingWindow};
+pub use sliding_window::{RateDecision, SlidingWindow};
 pub use socket::{SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets, socket_operation};
 pub use tls::{Tls, TlsError};
 pub use traffic::Traffic;

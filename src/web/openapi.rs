@@ -9,7 +9,7 @@ use serde_json::{Map, Value, json};
 use super::{
     api::{Api, Operation, ResponseKind},
     method_not_allowed,
-    parameters::{Parameter, Place},
+    parameters::{Parameter, ParameterPlace},
     reply::Serialized,
 };
 
@@ -72,8 +72,8 @@ fn describe_parameter(parameter: &Parameter) -> Value {
     json!({
         "name": parameter.name,
         "in": match parameter.place {
-            Place::Path => "path",
-            Place::Query => "query",
+            ParameterPlace::Path => "path",
+            ParameterPlace::Query => "query",
         },
         "required": parameter.required,
         "description": parameter.description,

@@ -71,14 +71,14 @@ pub struct ParameterError {
     /// The parameter's name.
     pub name: &'static str,
     /// Where it stands.
-    pub place: Place,
+    pub place: ParameterPlace,
     /// What is wrong with it.
     pub error: ParamError,
 }
 
 /// The part of a request that holds a parameter.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Place {
+pub enum ParameterPlace {
     /// The path.
     Path,
     /// The query.
@@ -89,7 +89,7 @@ pub enum Place {
 #[derive(Clone, Debug)]
 pub struct Parameter {
     pub(super) name: &'static str,
-    pub(super) place: Place,
+    pub(super) place: ParameterPlace,
     pub(super) description: String,
     pub(super) required: bool,
     pub(super) schema: Schema,
@@ -99,7 +99,7 @@ pub struct Parameter {
 
 impl Parameter {
     /// Describes a parameter. Without an example it shows its default.
-    pub fn new<P: Param>(name: &'static str, place: Place, doc: &str, example: Option<&str>) -> Self {
+    pub fn new<P: Param>(name: &'static str, place: ParameterPlace, doc: &str, example: Option<&str>) -> Self {
         let (doc, schema) = (doc.trim(), P::schema());
         let description = match P::accepted() {
             Some(accepted) => format!("{}: {accepted}.", doc.trim_end_matches('.')),
@@ -113,7 +113,7 @@ impl Parameter {
     }
 
     /// Describes another name for the parameter `name`.
-    pub fn alias<P: Param>(alias: &'static str, name: &str, place: Place) -> Self {
+    pub fn alias<P: Param>(alias: &'static str, name: &str, place: ParameterPlace) -> Self {
         Self { description: format!("Another name for `{name}`."), ..Self::new::<P>(alias, place, "", None) }
     }
 }
@@ -121,10 +121,10 @@ impl Parameter {
 /// Some parameters of a request; `parameters!` implements it.
 pub trait Parameters: Sized {
     /// Reads all of them.
-    fn read(given: &Given<'_>) -> Result<Self, ParameterError>;
+    fn read(given: &RawParameters<'_>) -> Result<Self, ParameterError>;
 
     /// Describes all of them.
-    fn describe(place: Place) -> Vec<Parameter>;
+    fn describe(place: ParameterPlace) -> Vec<Parameter>;
 }
 
 /// Declares a struct of [`Parameters`].
@@ -144,12 +144,12 @@ macro_rules! parameters {
 
         impl $crate::web::parameters::Parameters for $name {
             fn read(
-                given: &$crate::web::parameters::Given<'_>,
+                given: &$crate::web::parameters::RawParameters<'_>,
             ) -> Result<Self, $crate::web::parameters::ParameterError> {
                 Ok(Self { $($field: given.read($wire, [$($alias)?].first().copied())?,)+ })
             }
 
-            fn describe(place: $crate::web::parameters::Place) -> Vec<$crate::web::parameters::Parameter> {
+            fn describe(place: $crate::web::parameters::ParameterPlace) -> Vec<$crate::web::parameters::Parameter> {
                 use $crate::web::parameters::Parameter;
                 vec![$(
                     Parameter::new::<$type>($wire, place, concat!($($doc),+), [$($example)?].first().copied()),
@@ -162,13 +162,13 @@ macro_rules! parameters {
 pub(crate) use parameters;
 
 /// The parameters that a request has. Unknown ones are ignored; of several with one name the first counts.
-pub struct Given<'a> {
-    place: Place,
+pub struct RawParameters<'a> {
+    place: ParameterPlace,
     pairs: Vec<(String, String)>,
     network: &'a Network,
 }
 
-impl Given<'_> {
+impl RawParameters<'_> {
     /// Reads a parameter that may have a second name. If both are given they have to agree.
     pub fn read<P: Param>(&self, name: &'static str, alias: Option<&'static str>) -> Result<P, ParameterError> {
         let first = self.parse(name)?;
@@ -214,7 +214,7 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Path<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumPath(pairs) = AxumPath::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&Given { place: Place::Path, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters { place: ParameterPlace::Path, pairs, network: state.network() })?))
     }
 }
 
@@ -223,19 +223,19 @@ impl<S: Interface, T: Parameters> FromRequestParts<S> for Query<T> {
 
     async fn from_request_parts(parts: &mut Parts, state: &S) -> Result<Self, S::Error> {
         let AxumQuery(pairs) = AxumQuery::from_request_parts(parts, state).await?;
-        Ok(Self(T::read(&Given { place: Place::Query, pairs, network: state.network() })?))
+        Ok(Self(T::read(&RawParameters { place: ParameterPlace::Query, pairs, network: state.network() })?))
     }
 }
 
 impl<S: Interface, T: Parameters> Input<S> for Path<T> {
     fn describe(operation: Operation) -> Operation {
-        describe::<S>(operation, T::describe(Place::Path))
+        describe::<S>(operation, T::describe(ParameterPlace::Path))
     }
 }
 
 impl<S: Interface, T: Parameters> Input<S> for Query<T> {
     fn describe(operation: Operation) -> Operation {
-        describe::<S>(operation, T::describe(Place::Query))
+        describe::<S>(operation, T::describe(ParameterPlace::Query))
     }
 }
 
@@ -425,7 +425,7 @@ mod tests {
 
     fn read<T: Parameters>(pairs: &[(&str, &str)]) -> Result<T, ParameterError> {
         let pairs = pairs.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect();
-        T::read(&Given { place: Place::Query, pairs, network: &Network::default() })
+        T::read(&RawParameters { place: ParameterPlace::Query, pairs, network: &Network::default() })
     }
 
     #[test]
@@ -473,7 +473,9 @@ mod tests {
 
     #[test]
     fn a_description_comes_from_the_type() {
-        let [period, alias, limit, token] = &HistoryQuery::describe(Place::Query)[..] else { panic!("four names") };
+        let [period, alias, limit, token] = &HistoryQuery::describe(ParameterPlace::Query)[..] else {
+            panic!("four names")
+        };
         assert_eq!((period.name, &*period.description), ("period", "How far back: 1h, 24h, 7d or 30d."));
         assert_eq!((alias.name, &*alias.description), ("timeframe", "Another name for `period`."));
         assert_eq!((alias.required, &*alias.example), (false, "24h"));

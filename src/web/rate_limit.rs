@@ -11,7 +11,7 @@ use axum::{
 };
 use parking_lot::Mutex;
 
-use super::{Admission, ClientAddresses, ClientKey, Operation, RestError, SlidingWindow};
+use super::{ClientAddresses, ClientKey, Operation, RateDecision, RestError, SlidingWindow};
 use crate::chain::Clock;
 
 /// The window in which requests are counted.
@@ -54,7 +54,7 @@ impl RateLimit {
         )
     }
 
-    fn admit(&self, request: &Request) -> (Admission, u64) {
+    fn admit(&self, request: &Request) -> (RateDecision, u64) {
         let now = self.clock.now_ms();
         let peer = request.extensions().get::<ConnectInfo<std::net::SocketAddr>>();
         // Without a peer, which every listener provides, all requests count as one client's.
@@ -78,8 +78,8 @@ async fn guard(State(limit): State<Arc<RateLimit>>, request: Request, next: Next
 
 /// Adds the customary `x-ratelimit-*` headers and those of draft-ietf-httpapi-ratelimit-headers. All tell when the next
 /// request is admitted, in whole seconds, rounded up.
-fn describe(limit: u32, admission: Admission, now_ms: u64, headers: &mut HeaderMap) {
-    let Admission { remaining, reset_ms, .. } = admission;
+fn describe(limit: u32, admission: RateDecision, now_ms: u64, headers: &mut HeaderMap) {
+    let RateDecision { remaining, reset_ms, .. } = admission;
     let (seconds, at) = (reset_ms.div_ceil(1_000), (now_ms + reset_ms).div_ceil(1_000));
     let fields = [
         ("ratelimit-policy", format!("\"default\";q={limit};w={}", WINDOW_MS / 1_000)),

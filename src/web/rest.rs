@@ -13,7 +13,7 @@ use tokio::task::JoinError;
 
 use super::{
     api::{Failure, MAX_BODY},
-    parameters::{ParamError, ParameterError, Place},
+    parameters::{ParamError, ParameterError, ParameterPlace},
 };
 use crate::chain::{Clock, SystemClock};
 
@@ -196,8 +196,8 @@ impl From<ParameterError> for RestError {
         match (error, place) {
             (ParamError::Missing, _) => Self::parameter(name, "is missing"),
             (ParamError::Malformed(what), _) => Self::parameter(name, what),
-            (ParamError::Unknown(what), Place::Path) => Self::NotFound(what),
-            (ParamError::Unknown(what), Place::Query) => Self::NotFound(format!("{name}: {what}")),
+            (ParamError::Unknown(what), ParameterPlace::Path) => Self::NotFound(what),
+            (ParamError::Unknown(what), ParameterPlace::Query) => Self::NotFound(format!("{name}: {what}")),
         }
     }
 }

@@ -16,7 +16,7 @@ pub struct SlidingWindow {
     limit: usize,
     window_ms: u64,
     capacity: usize,
-    clients: HashMap<ClientKey, Client, DefaultHashBuilder>,
+    clients: HashMap<ClientKey, ClientWindow, DefaultHashBuilder>,
     /// Clients by the time they were last seen.
     order: BTreeMap<u64, ClientKey>,
     turns: u64,
@@ -25,7 +25,7 @@ pub struct SlidingWindow {
 
 /// One client.
 #[derive(Debug, Default)]
-struct Client {
+struct ClientWindow {
     /// Times of admitted requests within the window, oldest first.
     admitted: VecDeque<u64>,
     seen: u64,
@@ -34,7 +34,7 @@ struct Client {
 
 /// The decision on a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Admission {
+pub struct RateDecision {
     /// Whether it is admitted.
     pub admitted: bool,
     /// Number of further requests that would be admitted now.
@@ -59,7 +59,7 @@ impl SlidingWindow {
     }
 
     /// Decides on a request of `key` at `now_ms`. Rejected requests do not count.
-    pub fn admit(&mut self, key: ClientKey, now_ms: u64) -> Admission {
+    pub fn admit(&mut self, key: ClientKey, now_ms: u64) -> RateDecision {
         let now = self.clock.read(now_ms);
         self.forget_idle(now);
         if !self.clients.contains_key(&key) && self.clients.len() >= self.capacity {
@@ -78,7 +78,7 @@ impl SlidingWindow {
             client.admitted.push_back(now);
         }
         let oldest = client.admitted.front().map_or(0, |at| now - at);
-        Admission { admitted, remaining: self.limit - client.admitted.len(), reset_ms: self.window_ms - oldest }
+        RateDecision { admitted, remaining: self.limit - client.admitted.len(), reset_ms: self.window_ms - oldest }
     }
 
     /// The number of clients that are tracked.
@@ -133,9 +133,9 @@ mod tests {
     #[test]
     fn the_window_slides() {
         let mut window = SlidingWindow::new(2, 60_000, 10);
-        assert_eq!(window.admit(key(1), 0), Admission { admitted: true, remaining: 1, reset_ms: 60_000 });
-        assert_eq!(window.admit(key(1), 59_000), Admission { admitted: true, remaining: 0, reset_ms: 1_000 });
-        assert_eq!(window.admit(key(1), 59_999), Admission { admitted: false, remaining: 0, reset_ms: 1 });
+        assert_eq!(window.admit(key(1), 0), RateDecision { admitted: true, remaining: 1, reset_ms: 60_000 });
+        assert_eq!(window.admit(key(1), 59_000), RateDecision { admitted: true, remaining: 0, reset_ms: 1_000 });
+        assert_eq!(window.admit(key(1), 59_999), RateDecision { admitted: false, remaining: 0, reset_ms: 1 });
         assert!(window.admit(key(2), 59_999).admitted, "another client");
         assert!(window.admit(key(1), 60_000).admitted, "the first has left");
         assert!(!window.admit(key(1), 60_001).admitted, "no edge lets more through");

@@ -38,12 +38,12 @@ impl<F: Future<Output: Send> + Send + 'static> Executor<F> for Streams {
         let pieces = Arc::<AtomicU64>::default();
         let patience = self.patience;
         let stream = Box::pin(PIECES.scope(pieces.clone(), stream));
-        tokio::spawn(Stream { stream, pieces, seen: 0, patience, waiting: None });
+        tokio::spawn(WatchedStream { stream, pieces, seen: 0, patience, waiting: None });
     }
 }
 
 /// One stream.
-struct Stream<F> {
+struct WatchedStream<F> {
     stream: Pin<Box<F>>,
     pieces: Arc<AtomicU64>,
     seen: u64,
@@ -52,7 +52,7 @@ struct Stream<F> {
     waiting: Option<Pin<Box<Sleep>>>,
 }
 
-impl<F: Future> Future for Stream<F> {
+impl<F: Future> Future for WatchedStream<F> {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {

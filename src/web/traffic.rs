@@ -32,10 +32,10 @@ const STATUSES: [(u16, &str); 12] = [
 
 /// The traffic of one interface. Clones share it.
 #[derive(Clone, Debug)]
-pub struct Traffic(Arc<Counted>);
+pub struct Traffic(Arc<TrafficCounters>);
 
 #[derive(Debug)]
-struct Counted {
+struct TrafficCounters {
     interface: &'static str,
     statuses: [Counter; STATUSES.len()],
     latency: Histogram,
@@ -46,7 +46,7 @@ struct Counted {
 impl Traffic {
     /// An interface without traffic so far.
     pub fn new(interface: &'static str, slow: Option<Duration>) -> Self {
-        Self(Arc::new(Counted { interface, statuses: Default::default(), latency: Histogram::default(), slow }))
+        Self(Arc::new(TrafficCounters { interface, statuses: Default::default(), latency: Histogram::default(), slow }))
     }
 
     /// Counts the requests of `router`.

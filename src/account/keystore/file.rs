@@ -1,4 +1,4 @@
-//! The JSON of Web3 secret storage, version 3: reading it from any tool, writing it for any tool.
+//! The JSON of Web3 secret storage, version 3.
 
 use alloy_primitives::{Address, hex};
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use super::{Kdf, KdfError, Keystore, KeystoreError};
 const VERSION: u64 = 3;
 const CIPHER: &str = "aes-128-ctr";
 const PRF: &str = "hmac-sha256";
-/// Bytes that are derived from the password. Files may ask for more, but only these are ever used.
+/// Bytes derived from the password. Files may ask for more, but only these are used.
 const DERIVED_BYTES: u64 = 32;
 
 #[derive(Serialize, Deserialize)]
@@ -38,7 +38,7 @@ struct CipherParams {
     iv: String,
 }
 
-/// The parameters of every function; which of them must be there depends on the function.
+/// The parameters of all functions. Each function requires some of them.
 #[derive(Default, Serialize, Deserialize)]
 #[serde(default)]
 struct KdfParams {
@@ -59,16 +59,17 @@ struct KdfParams {
 }
 
 impl Keystore {
-    /// Longest text that is read as a keystore, in bytes. Real ones have about 500.
+    /// The longest accepted text, in bytes. Real keystores have about 500.
     pub const MAX_JSON_BYTES: usize = 64 << 10;
 
-    /// Reads a keystore file, and refuses what could not be opened or would cost too much, before any password is asked.
+    /// Parses a keystore file. A file that cannot be opened or whose key derivation costs too much is rejected here, before
+    /// any password is asked.
     ///
-    /// Understood besides the letter of the definition, because tools write it: a capital `Crypto`, `0x` before hex, a
-    /// counter (`iv`) without its leading zero bytes, a missing `address` or `id`.
+    /// In addition to the definition it accepts what tools write: a capital `Crypto`, `0x` before hex, a counter (`iv`)
+    /// without its leading zero bytes, a missing `address` or `id`.
     ///
     /// # Errors
-    /// A variant of [`KeystoreError`] for what is wrong with the file.
+    /// The variant of [`KeystoreError`] that describes the fault.
     pub fn from_json(text: &str) -> Result<Self, KeystoreError> {
         if text.len() > Self::MAX_JSON_BYTES {
             return Err(KeystoreError::TooLong { bytes: text.len() });
@@ -111,7 +112,7 @@ impl Keystore {
         })
     }
 
-    /// The text of the keystore file: one line of JSON, the address in lower case without `0x` as geth writes it.
+    /// Returns the keystore file: one line of JSON, with the address in lower case without `0x`, as geth writes it.
     #[must_use]
     pub fn to_json(&self) -> String {
         let mut params =
@@ -154,7 +155,7 @@ fn read_kdf(function: &str, params: KdfParams) -> Result<(Kdf, Vec<u8>), Keystor
         }
         other => return Err(KdfError::Function { got: other.to_owned() }.into()),
     };
-    // What is derived first does not depend on how much is derived, so a longer key costs nothing.
+    // The first bytes of a derived key do not depend on its length, so only they are derived of a longer one.
     if required("dklen", params.dklen)? < DERIVED_BYTES {
         return Err(KdfError::Parameter { name: "dklen", expected: "32 or more" }.into());
     }

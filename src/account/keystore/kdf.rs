@@ -1,17 +1,17 @@
-//! From a password to 32 bytes, at a cost that is bounded.
+//! Key derivation from passwords, at a bounded cost.
 //!
-//! The cost is written in the file, so whoever made the file decides how much time and memory opening it takes. Every
-//! cost that a known tool writes is accepted, and little more, before any work is done.
+//! The cost is written in the file, so the author of the file decides how much time and memory opening it takes. The costs
+//! that known tools write are accepted, and little more. They are checked before any work is done.
 
 use pbkdf2::pbkdf2_hmac;
 use scrypt::Params;
 use sha2::Sha256;
 use zeroize::Zeroizing;
 
-/// What a key derivation function gives: half for the cipher, half for the check.
+/// The output of a key derivation function: one half for the cipher, one for the check.
 pub(super) type DerivedKey = Zeroizing<[u8; 32]>;
 
-/// A key derivation function with its cost.
+/// A key derivation function and its cost.
 ///
 /// ```
 /// use tetrad::account::{Kdf, KdfError};
@@ -24,41 +24,42 @@ pub(super) type DerivedKey = Zeroizing<[u8; 32]>;
 pub enum Kdf {
     /// scrypt (RFC 7914).
     Scrypt {
-        /// Cost: a power of two above 1. Memory is `128 · n · r` bytes.
+        /// The cost, a power of two above 1. Memory is `128 · n · r` bytes.
         n: u64,
-        /// Size of a block, in units of 128 bytes.
+        /// The size of a block, in units of 128 bytes.
         r: u64,
-        /// How often the whole is done.
+        /// The number of independent runs.
         p: u64,
     },
     /// PBKDF2 with HMAC-SHA256 (RFC 8018).
     Pbkdf2 {
-        /// How often HMAC is applied.
+        /// The number of applications of HMAC.
         iterations: u64,
     },
 }
 
 impl Kdf {
-    /// What geth writes: 256 MiB and about a second. The default for keys that are worth something.
+    /// The cost that geth writes: 256 MiB and about a second. The default for keys of value.
     pub const STANDARD: Self = Self::Scrypt { n: 1 << 18, r: 8, p: 1 };
 
-    /// What geth writes with `--lightkdf`: 4 MiB and a fraction of a second, at less protection for weak passwords.
+    /// The cost that geth writes with `--lightkdf`: 4 MiB and a fraction of a second, with less protection of weak
+    /// passwords.
     pub const LIGHT: Self = Self::Scrypt { n: 1 << 12, r: 8, p: 6 };
 
-    /// Most memory that scrypt may take, in bytes: what [`Kdf::STANDARD`] needs, which is the most that known tools ask
-    /// for, and a quarter more.
+    /// The most memory that scrypt may take, in bytes: a quarter more than [`Kdf::STANDARD`] needs, the most expensive
+    /// cost of known tools.
     pub const MAX_MEMORY_BYTES: u64 = 320 << 20;
 
-    /// Most work that scrypt may take, as `n · r · p`: four times that of [`Kdf::STANDARD`].
+    /// The most work that scrypt may take, as `n · r · p`: four times that of [`Kdf::STANDARD`].
     pub const MAX_SCRYPT_WORK: u64 = 1 << 23;
 
-    /// Most iterations of PBKDF2: 38 times what tools that use it write, a second or two.
+    /// The most iterations of PBKDF2, a second or two: 38 times as many as known tools write.
     pub const MAX_PBKDF2_ITERATIONS: u64 = 10_000_000;
 
-    /// Checks the cost, without doing any of the work.
+    /// Checks the cost without doing any of the work.
     ///
-    /// The upper bound on `n` in RFC 7914 is not checked: it is a mistake (errata 5971 to 5973), and `n = 262144, r = 1`,
-    /// which it forbids, is what the format's own example and eth-account use.
+    /// The upper bound on `n` in RFC 7914 is not checked: it is a mistake (errata 5971 to 5973), and it forbids
+    /// `n = 262144, r = 1`, which the format's own example and eth-account use.
     ///
     /// # Errors
     /// [`KdfError::Parameter`] for a value that the function does not allow, [`KdfError::Memory`] or [`KdfError::Work`]
@@ -67,7 +68,7 @@ impl Kdf {
         self.cost().map(|_| ())
     }
 
-    /// Makes 32 bytes of a password.
+    /// Derives 32 bytes from a password.
     pub(super) fn derive(&self, password: &[u8], salt: &[u8]) -> Result<DerivedKey, KdfError> {
         let cost = self.cost()?;
         let mut derived = Zeroizing::new([0; 32]);
@@ -79,7 +80,7 @@ impl Kdf {
         Ok(derived)
     }
 
-    /// The cost in the terms of the functions' implementations, once it is known to be within the bounds.
+    /// Checks the cost and converts it to the parameters of the implementations.
     fn cost(&self) -> Result<Cost, KdfError> {
         match *self {
             Self::Scrypt { n, r, p } => scrypt_cost(n, r, p).map(Cost::Scrypt),
@@ -102,7 +103,7 @@ fn scrypt_cost(n: u64, r: u64, p: u64) -> Result<Params, KdfError> {
             return Err(KdfError::Parameter { name, expected: "above 0" });
         }
     }
-    // n blocks to mix in and p blocks to start from, of 128 r bytes each.
+    // n blocks to mix in and p blocks to start from, of 128 · r bytes each.
     let bytes = n.saturating_add(p).saturating_mul(r).saturating_mul(128);
     if bytes > Kdf::MAX_MEMORY_BYTES {
         return Err(KdfError::Memory { bytes });
@@ -124,7 +125,7 @@ fn pbkdf2_cost(iterations: u64) -> Result<u32, KdfError> {
     }
 }
 
-/// Why a key derivation function is refused. Parameters have the names that they have in the file.
+/// The error of a rejected key derivation function. Parameters have their names in the file.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KdfError {
     /// A function other than scrypt and PBKDF2.
@@ -133,13 +134,13 @@ pub enum KdfError {
         /// The function found.
         got: String,
     },
-    /// PBKDF2 with another function than HMAC-SHA256.
+    /// PBKDF2 with a function other than HMAC-SHA256.
     #[error("pseudo-random function {got:?} is not supported, only \"hmac-sha256\" is")]
     Prf {
         /// The function found.
         got: String,
     },
-    /// A parameter is missing.
+    /// A missing parameter.
     #[error("kdfparams.{name} is missing")]
     Missing {
         /// The parameter.
@@ -150,13 +151,13 @@ pub enum KdfError {
     Parameter {
         /// The parameter.
         name: &'static str,
-        /// What it must be.
+        /// The accepted values.
         expected: &'static str,
     },
     /// More memory than [`Kdf::MAX_MEMORY_BYTES`].
     #[error("opening this keystore would take {bytes} bytes of memory, at most {} are spent", Kdf::MAX_MEMORY_BYTES)]
     Memory {
-        /// Bytes that scrypt would take.
+        /// The bytes that scrypt would take.
         bytes: u64,
     },
     /// More work than [`Kdf::MAX_SCRYPT_WORK`] or [`Kdf::MAX_PBKDF2_ITERATIONS`].

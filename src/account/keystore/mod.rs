@@ -1,8 +1,8 @@
 //! Secret keys encrypted under a password: Web3 secret storage, version 3, the format of geth and most other tools.
 //!
-//! A key derivation function makes 32 bytes of the password. The first 16 encrypt the key with AES-128 in counter mode;
-//! the last 16, hashed together with the ciphertext by Keccak-256, are the check that tells a wrong password from a
-//! right one before anything is decrypted.
+//! A key derivation function derives 32 bytes from the password. The first 16 encrypt the key with AES-128 in counter mode.
+//! The last 16, hashed together with the ciphertext by Keccak-256, are the check that detects a wrong password before
+//! anything is decrypted.
 
 mod file;
 mod kdf;
@@ -56,8 +56,8 @@ impl Keystore {
     /// Encrypts a key. Salt, counter and the file's id are random.
     ///
     /// # Errors
-    /// [`KeystoreError::Kdf`] for a cost that [`Keystore::from_json`] would refuse, [`KeystoreError::Random`] when the
-    /// source fails.
+    /// [`KeystoreError::Kdf`] for a cost that [`Keystore::from_json`] would reject, [`KeystoreError::Random`] if the source
+    /// fails.
     pub fn encrypt(
         key: &SecretKey,
         password: &[u8],
@@ -74,18 +74,17 @@ impl Keystore {
         Ok(Self { address: Some(key.address()), id, kdf, salt, iv, ciphertext, mac })
     }
 
-    /// Decrypts the key. Takes as long as the file's key derivation asks for, within the bounds of [`Kdf`].
+    /// Decrypts the key. The file's key derivation determines how long it takes, within the bounds of [`Kdf`].
     ///
     /// # Errors
-    /// [`KeystoreError::WrongPassword`] when the check fails, which a damaged file causes too;
-    /// [`KeystoreError::Key`] when what was encrypted is no key; [`KeystoreError::AddressMismatch`] when the key is not
-    /// that of the address in the file.
+    /// [`KeystoreError::WrongPassword`] if the check fails, which a damaged file causes, too; [`KeystoreError::Key`] if the
+    /// content is not a key; [`KeystoreError::AddressMismatch`] if the key is not that of the address in the file.
     pub fn decrypt(&self, password: &[u8]) -> Result<SecretKey, KeystoreError> {
         let derived = self.kdf.derive(password, &self.salt)?;
         if !bool::from(mac(&derived, &self.ciphertext).ct_eq(&self.mac)) {
             return Err(KeystoreError::WrongPassword);
         }
-        // Some tools dropped leading zero bytes of keys; the number is the same.
+        // Some tools dropped leading zero bytes of keys, which does not change the number.
         let mut bytes = Zeroizing::new([0; 32]);
         let start = bytes.len() - self.ciphertext.len();
         bytes[start..].copy_from_slice(&self.ciphertext);
@@ -99,13 +98,13 @@ impl Keystore {
         }
     }
 
-    /// The address in the file, which is not encrypted. Some tools leave it out.
+    /// Returns the address in the file, which is not encrypted. Some tools omit it.
     #[must_use]
     pub const fn address(&self) -> Option<Address> {
         self.address
     }
 
-    /// What the password goes through.
+    /// Returns the key derivation function.
     #[must_use]
     pub const fn kdf(&self) -> Kdf {
         self.kdf
@@ -128,7 +127,7 @@ fn mac(derived: &DerivedKey, ciphertext: &[u8]) -> [u8; 32] {
     Keccak256::new().chain_update(&derived[16..]).chain_update(ciphertext).finalize().into()
 }
 
-/// A random UUID (RFC 9562, version 4) of 16 random bytes.
+/// Formats 16 random bytes as a random UUID (RFC 9562, version 4).
 fn uuid(mut bytes: [u8; 16]) -> String {
     bytes[6] = bytes[6] & 0x0f | 0x40;
     bytes[8] = bytes[8] & 0x3f | 0x80;
@@ -136,40 +135,40 @@ fn uuid(mut bytes: [u8; 16]) -> String {
     format!("{}-{}-{}-{}-{}", &digits[..8], &digits[8..12], &digits[12..16], &digits[16..20], &digits[20..])
 }
 
-/// Why a keystore cannot be read, opened or made.
+/// The error of a keystore that cannot be read, opened or created.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum KeystoreError {
-    /// More text than any keystore has.
+    /// A text longer than [`Keystore::MAX_JSON_BYTES`].
     #[error("a keystore of {bytes} bytes is too long, at most {} are read", Keystore::MAX_JSON_BYTES)]
     TooLong {
         /// Bytes given.
         bytes: usize,
     },
-    /// Not a JSON object. What it is stays unsaid, because it may be a secret that was taken for a keystore.
+    /// Not a JSON object. The message omits the text, because it may be a secret that was mistaken for a keystore.
     #[error("not a keystore: expected a JSON object")]
     NotAnObject,
-    /// JSON that breaks off, or a member that is missing or of the wrong type.
+    /// Truncated JSON, or a member that is missing or of the wrong type.
     #[error("not a keystore: {message}")]
     Json {
-        /// What is wrong, with line and column.
+        /// The fault, with line and column.
         message: String,
     },
-    /// Another version than 3.
+    /// A version other than 3.
     #[error("keystore version {got} is not supported, only version 3 is")]
     Version {
         /// The version found.
         got: u64,
     },
-    /// Another cipher than AES-128 in counter mode.
+    /// A cipher other than AES-128 in counter mode.
     #[error("cipher {got:?} is not supported, only \"aes-128-ctr\" is")]
     Cipher {
         /// The cipher found.
         got: String,
     },
-    /// A key derivation function that is not known, costs too much or lacks a parameter.
+    /// A key derivation function that is unknown, costs too much or lacks a parameter.
     #[error(transparent)]
     Kdf(#[from] KdfError),
-    /// A member that should be hex is not.
+    /// A member that is not hex but should be.
     #[error("{field} of the keystore is not hex")]
     Hex {
         /// The member.
@@ -180,18 +179,18 @@ pub enum KeystoreError {
     Length {
         /// The member.
         field: &'static str,
-        /// What would have been right.
+        /// The accepted number of bytes.
         expected: &'static str,
         /// Bytes found.
         got: usize,
     },
-    /// The check failed.
+    /// A failed check.
     #[error("wrong password, or the keystore is damaged")]
     WrongPassword,
-    /// The password is right, but what it protects is no key.
+    /// A content that is not a key, although the password is right.
     #[error("the keystore does not hold a key: {0}")]
     Key(#[from] KeyError),
-    /// The password is right, but the key belongs to another address than the file says.
+    /// A key of an address other than that in the file, although the password is right.
     #[error("the keystore says it holds the key of {stated}, but it holds that of {actual}")]
     AddressMismatch {
         /// The address in the file.
@@ -199,7 +198,7 @@ pub enum KeystoreError {
         /// The address of the key.
         actual: Address,
     },
-    /// No random numbers.
+    /// A failed source of random numbers.
     #[error(transparent)]
     Random(#[from] RandomError),
 }

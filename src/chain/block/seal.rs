@@ -8,7 +8,7 @@ use alloy_primitives::{B64, B256, Bloom};
 
 use crate::{
     block::{Block, Receipt, Transaction, ommers_hash, receipts_root, transactions_root},
-    evm::{Environment, Fork, Outcome},
+    evm::{BlockOutcome, Environment, Fork},
     state::Changes,
 };
 
@@ -27,8 +27,8 @@ pub(in crate::chain) struct BlockContent {
 
 impl BlockContent {
     /// Splits the outcome of an execution into the block's content and its state changes.
-    pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: Outcome) -> (Self, Changes) {
-        let Outcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
+    pub(in crate::chain) fn of(transactions: Vec<Arc<Transaction>>, outcome: BlockOutcome) -> (Self, Changes) {
+        let BlockOutcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
         (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
     }
 }

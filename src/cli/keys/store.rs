@@ -18,7 +18,7 @@ pub(super) struct Store<'a> {
 }
 
 /// A file of the directory and the result of reading it.
-pub(super) struct Entry {
+pub(super) struct KeyFile {
     pub(super) path: PathBuf,
     pub(super) keystore: Result<Keystore, Error>,
 }
@@ -29,7 +29,7 @@ impl<'a> Store<'a> {
     }
 
     /// Returns every visible file, in the order of names; none if the directory does not exist.
-    pub(super) fn entries(&self) -> Result<Vec<Entry>, Error> {
+    pub(super) fn entries(&self) -> Result<Vec<KeyFile>, Error> {
         let listing = match fs::read_dir(self.directory) {
             Ok(listing) => listing,
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
@@ -44,7 +44,7 @@ impl<'a> Store<'a> {
             }
         }
         paths.sort();
-        Ok(paths.into_iter().map(|path| Entry { keystore: read_keystore(&path), path }).collect())
+        Ok(paths.into_iter().map(|path| KeyFile { keystore: read_keystore(&path), path }).collect())
     }
 
     /// Returns the first file that claims to hold the key of this account.

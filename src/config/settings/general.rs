@@ -5,13 +5,13 @@ use alloy_primitives::utils::{format_ether, parse_ether};
 use crate::{
     account::Mnemonic,
     config::{
-        given::{Given, Origin},
+        given::{Given, ValueOrigin},
         node::{Config, LogFormat, MetricsAt, Profile},
         setting::{Kind, Section, Setting},
         show,
     },
     log::Durability,
-    web::{HostName, Hosts, Origin as WebOrigin, Origins},
+    web::{HostName, Hosts, Origin, Origins},
 };
 
 const PROFILES: [(&str, Profile); 2] = [("development", Profile::Development), ("production", Profile::Production)];
@@ -118,7 +118,7 @@ pub(super) const SECTION: Section = Section {
                    only",
             details: "For example [\"https://dapp.example\"]. Only browsers respect it.",
             read: |config, given| {
-                let parse = |text: &str| text.parse::<WebOrigin>().map_err(|what| format!("{what}, got `{text}`"));
+                let parse = |text: &str| text.parse::<Origin>().map_err(|what| format!("{what}, got `{text}`"));
                 config.origins = match given.items().as_slice() {
                     ["*"] => Origins::Any,
                     _ => Origins::Listed(given.each(parse)?),
@@ -127,7 +127,7 @@ pub(super) const SECTION: Section = Section {
             },
             show: |config| match &config.origins {
                 Origins::Any => show::list(["*"]),
-                Origins::Listed(all) => show::list(all.iter().map(WebOrigin::as_str)),
+                Origins::Listed(all) => show::list(all.iter().map(Origin::as_str)),
             },
             ..Setting::BLANK
         },
@@ -392,7 +392,7 @@ pub(super) const SECTION: Section = Section {
 /// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork the other chain's
 /// values are used instead of those.
 fn chosen(given: &Given<'_>, default: u64, value: u64) -> Option<u64> {
-    let listed = matches!(given.origin, Origin::File(_)) && value == default;
+    let listed = matches!(given.origin, ValueOrigin::File(_)) && value == default;
     (!listed).then_some(value)
 }
 

@@ -11,7 +11,7 @@ pub struct Condition {
     /// The name of the source.
     pub name: String,
     /// Whether its prices are used.
-    pub status: Health,
+    pub status: SourceHealth,
     /// Milliseconds since it last received a price; none if it receives none, or has not yet.
     pub age_ms: Option<u64>,
     /// Number of consecutive failures.
@@ -24,7 +24,7 @@ pub struct Condition {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "PriceSourceStatus")]
-pub enum Health {
+pub enum SourceHealth {
     /// It has prices.
     Ok,
     /// It has not received any yet.
@@ -38,6 +38,6 @@ pub enum Health {
 impl Condition {
     /// The condition of a source that cannot fail.
     pub fn ok(name: impl Into<String>) -> Self {
-        Self { name: name.into(), status: Health::Ok, age_ms: None, failures: 0, error: None }
+        Self { name: name.into(), status: SourceHealth::Ok, age_ms: None, failures: 0, error: None }
     }
 }

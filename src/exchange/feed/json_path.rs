@@ -12,10 +12,10 @@ use crate::{exchange::quote::key, network::Token};
 
 /// A path with placeholders.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct JsonPath(Vec<Step>);
+pub struct JsonPath(Vec<PathStep>);
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum Step {
+enum PathStep {
     /// A member, or, in a list, a position.
     Name(String),
     /// The first item with a member that has this text.
@@ -24,7 +24,7 @@ enum Step {
 
 /// The reason why a text is not a path.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum PathError {
+pub enum JsonPathError {
     /// Nothing between two dots.
     #[error("the JSON path has an empty step")]
     Empty,
@@ -34,24 +34,24 @@ pub enum PathError {
 }
 
 impl FromStr for JsonPath {
-    type Err = PathError;
+    type Err = JsonPathError;
 
-    fn from_str(text: &str) -> Result<Self, PathError> {
+    fn from_str(text: &str) -> Result<Self, JsonPathError> {
         text.split('.').map(str::parse).collect::<Result<_, _>>().map(Self)
     }
 }
 
-impl FromStr for Step {
-    type Err = PathError;
+impl FromStr for PathStep {
+    type Err = JsonPathError;
 
-    fn from_str(text: &str) -> Result<Self, PathError> {
+    fn from_str(text: &str) -> Result<Self, JsonPathError> {
         if text.is_empty() {
-            return Err(PathError::Empty);
+            return Err(JsonPathError::Empty);
         }
         let Some(inner) = text.strip_prefix('[') else { return Ok(Self::Name(text.to_owned())) };
         let condition =
             inner.strip_suffix(']').and_then(|inner| inner.split_once('=')).filter(|(name, _)| !name.is_empty());
-        let (name, text) = condition.ok_or_else(|| PathError::Condition(text.to_owned()))?;
+        let (name, text) = condition.ok_or_else(|| JsonPathError::Condition(text.to_owned()))?;
         Ok(Self::Where { name: name.to_owned(), text: text.to_owned() })
     }
 }
@@ -61,8 +61,8 @@ impl fmt::Display for JsonPath {
         for (position, step) in self.0.iter().enumerate() {
             let dot = if position > 0 { "." } else { "" };
             match step {
-                Step::Name(name) => write!(f, "{dot}{name}")?,
-                Step::Where { name, text } => write!(f, "{dot}[{name}={text}]")?,
+                PathStep::Name(name) => write!(f, "{dot}{name}")?,
+                PathStep::Where { name, text } => write!(f, "{dot}[{name}={text}]")?,
             }
         }
         Ok(())
@@ -75,8 +75,8 @@ impl JsonPath {
         let mut here: &RawValue = serde_json::from_str(document).ok()?;
         for step in &self.0 {
             here = match step {
-                Step::Name(name) => member(here, &fill(name, token))?,
-                Step::Where { name, text } => matching(here, &fill(name, token), &fill(text, token))?,
+                PathStep::Name(name) => member(here, &fill(name, token))?,
+                PathStep::Where { name, text } => matching(here, &fill(name, token), &fill(text, token))?,
             };
         }
         content(here).map(Cow::into_owned)

@@ -14,7 +14,7 @@ mod source_set;
 mod spec;
 mod upstream;
 
-pub use condition::{Condition, Health};
+pub use condition::{Condition, SourceHealth};
 pub use json_path::JsonPath;
 pub use manual::Manual;
 #[cfg(feature = "internals")]

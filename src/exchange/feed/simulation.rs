@@ -45,7 +45,7 @@ enum Model {
 }
 
 /// One step of the market.
-struct Step<'a> {
+struct SimulationStep<'a> {
     simulation: &'a Simulation,
     /// Position in the streams of random numbers.
     position: u64,
@@ -81,7 +81,7 @@ impl Simulation {
 
 impl Source for Simulation {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
-        let step = Step {
+        let step = SimulationStep {
             simulation: self,
             position: moment.update,
             seconds: moment.elapsed.min(LONGEST_STEP),
@@ -109,7 +109,7 @@ pub struct Backwards<'a> {
 impl Backwards<'_> {
     /// Prices at an earlier time, in seconds since the Unix epoch.
     pub fn at(&mut self, time: u64) -> &[u64] {
-        let step = Step {
+        let step = SimulationStep {
             simulation: self.simulation,
             position: PAST + self.steps,
             seconds: self.time.saturating_sub(time),
@@ -121,7 +121,7 @@ impl Backwards<'_> {
     }
 }
 
-impl Step<'_> {
+impl SimulationStep<'_> {
     /// The prices after the step.
     fn from(&self, current: &[u64]) -> Vec<u64> {
         let tokens = &self.simulation.tokens;

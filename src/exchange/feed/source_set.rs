@@ -5,7 +5,8 @@ use std::sync::Arc;
 use parking_lot::Mutex;
 
 use super::{
-    Condition, Health, Manual, Moment, Replay, ReplayError, Simulation, Source, SourceSpec, Upstream, UpstreamConfig,
+    Condition, Manual, Moment, Replay, ReplayError, Simulation, Source, SourceHealth, SourceSpec, Upstream,
+    UpstreamConfig,
 };
 use crate::{chain::Clock, network::Network, web::Shutdown};
 
@@ -139,8 +140,8 @@ impl Source for SourceSet {
 
     fn condition(&self) -> Condition {
         let conditions = self.conditions();
-        let best = conditions.into_iter().find(|condition| condition.status == Health::Ok);
-        best.unwrap_or(Condition { status: Health::Waiting, ..Condition::ok("sources") })
+        let best = conditions.into_iter().find(|condition| condition.status == SourceHealth::Ok);
+        best.unwrap_or(Condition { status: SourceHealth::Waiting, ..Condition::ok("sources") })
     }
 }
 

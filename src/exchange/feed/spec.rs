@@ -2,7 +2,7 @@
 
 use std::{fmt, path::PathBuf, str::FromStr};
 
-use super::{JsonPath, json_path::PathError};
+use super::{JsonPath, json_path::JsonPathError};
 use crate::redact;
 
 /// A source as the configuration names it: `simulation`, `replay:FILE`, or `URL#PATH`, where the path leads to a token's
@@ -40,7 +40,7 @@ pub enum SpecError {
     NoPath(String),
     /// A malformed path.
     #[error("`{0}`: {1}")]
-    Path(String, PathError),
+    Path(String, JsonPathError),
 }
 
 impl FromStr for SourceSpec {

@@ -70,18 +70,18 @@ impl KeptHistory {
 pub(in crate::exchange) fn kept_until(storage: &dyn Storage) -> Option<u64> {
     let bytes = read_file(storage, NAME).ok()??;
     let record = Records::new(&bytes).next()?;
-    Some(Header::read(&mut Reader::new(record.payload)).ok()?.number)
+    Some(HistoryHeader::read(&mut Reader::new(record.payload)).ok()?.number)
 }
 
 /// The header of the file.
-struct Header {
+struct HistoryHeader {
     genesis: B256,
     tokens: Vec<Address>,
     number: u64,
     hash: B256,
 }
 
-impl Header {
+impl HistoryHeader {
     fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         if from.string()? != MAGIC || from.number()? != VERSION {
             return Err(Malformed("not prices of this version"));
@@ -94,7 +94,7 @@ impl Header {
 }
 
 fn decode(from: &mut Reader<'_>, genesis: B256, network: &Network) -> Result<KeptHistory, Malformed> {
-    let header = Header::read(from)?;
+    let header = HistoryHeader::read(from)?;
     if header.genesis != genesis || !header.tokens.iter().eq(network.tokens.iter().map(|token| &token.address)) {
         return Err(Malformed("prices of another chain"));
     }

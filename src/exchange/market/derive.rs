@@ -21,7 +21,7 @@ use crate::{
 };
 
 /// How far the market has followed the chain.
-pub(super) struct Progress {
+pub(super) struct DerivationProgress {
     trail: HeldBlocks,
     newest: B256,
     history: Arc<History>,
@@ -32,7 +32,7 @@ pub(super) struct Progress {
 
 impl Shared {
     /// Catches up with the newest head.
-    pub(super) fn derive(&self, known: &mut Option<Progress>) -> Result<Arc<Snapshot>, MarketError> {
+    pub(super) fn derive(&self, known: &mut Option<DerivationProgress>) -> Result<Arc<Snapshot>, MarketError> {
         let head = self.chain.head();
         let view = View::newest(head.clone());
         let oracle = OracleState::read(&view, &self.network)?;
@@ -44,7 +44,7 @@ impl Shared {
                 }
                 progress
             }
-            None => Progress {
+            None => DerivationProgress {
                 trail: head.held_blocks().clone(),
                 newest: head.block.hash,
                 history: Arc::new(self.history_of(&head)?),
@@ -64,7 +64,7 @@ impl Shared {
     }
 
     /// Applies the blocks since. Returns false if the history has to be rebuilt.
-    fn catch_up(&self, progress: &mut Progress, head: &Arc<Head>) -> bool {
+    fn catch_up(&self, progress: &mut DerivationProgress, head: &Arc<Head>) -> bool {
         let (removed, added) = progress.trail.difference(head.held_blocks());
         if added.first().is_some_and(|first| first.number() == head.genesis.number()) {
             return false;
@@ -147,14 +147,14 @@ impl Shared {
 
     /// Sends listeners the prices that changed without a block: after a revert, or because a development method wrote to
     /// the state.
-    fn announce_differences(&self, progress: &mut Progress, oracle: &OracleState, time: u64) {
+    fn announce_differences(&self, progress: &mut DerivationProgress, oracle: &OracleState, time: u64) {
         let feeds = oracle.feeds.iter().copied().enumerate();
         let different = feeds.filter(|(token, feed)| progress.announced.get(*token) != Some(feed)).collect();
         self.announce(progress, time, different);
     }
 
     /// Sends listeners the tokens' new feeds, set in a block of this time.
-    fn announce(&self, progress: &mut Progress, time: u64, feeds: Vec<(usize, Feed)>) {
+    fn announce(&self, progress: &mut DerivationProgress, time: u64, feeds: Vec<(usize, Feed)>) {
         for (token, feed) in &feeds {
             progress.announced[*token] = *feed;
         }

@@ -15,7 +15,7 @@ use std::sync::{
 use arc_swap::ArcSwapOption;
 use tokio::sync::{Mutex, Notify, broadcast};
 
-use self::derive::Progress;
+use self::derive::DerivationProgress;
 use super::{
     events::EventReader,
     feed::Simulation,
@@ -58,7 +58,7 @@ struct Shared {
     ticking: bool,
     latest: ArcSwapOption<Snapshot>,
     /// Held by the task that derives the market; other readers wait for its result.
-    progress: Arc<Mutex<Option<Progress>>>,
+    progress: Arc<Mutex<Option<DerivationProgress>>>,
     ticks: broadcast::Sender<Arc<Tick>>,
     /// Notified when a listener subscribes.
     listened: Notify,

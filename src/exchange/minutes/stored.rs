@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use alloy_primitives::U256;
 
-use super::{Bar, GROUP, Group, Minutes, NEEDED, Row, SPARE};
+use super::{Bar, GROUP, Group, MinuteRow, Minutes, NEEDED, SPARE};
 use crate::codec::{Malformed, Reader, Writer};
 
 /// Encodings of a row.
@@ -19,7 +19,7 @@ impl Minutes {
         for number in [self.origin, self.first, self.present, self.sealed, self.bars.len() as u64] {
             out.number(number);
         }
-        let none: Row = self.bars.iter().map(|_| Bar::flat(0)).collect();
+        let none: MinuteRow = self.bars.iter().map(|_| Bar::flat(0)).collect();
         let mut before = &none;
         for row in self.groups.iter().flat_map(|group| &group.rows) {
             if row == before {
@@ -52,7 +52,7 @@ impl Minutes {
         let count = count.ok_or(Malformed("minutes"))?;
         let tokens = usize::try_from(tokens).ok().filter(|tokens| *tokens <= 10_000).ok_or(Malformed("tokens"))?;
         let mut minutes = Self { present: first, origin, first, sealed, ..Self::starting(0, &vec![0; tokens]) };
-        let mut before: Row = minutes.bars.as_slice().into();
+        let mut before: MinuteRow = minutes.bars.as_slice().into();
         for _ in 0..count {
             let row = match from.byte()? {
                 SAME => before.clone(),

@@ -49,8 +49,8 @@ parameters! {
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct SwapQuote {
-    token_in: Side,
-    token_out: Side,
+    token_in: QuoteToken,
+    token_out: QuoteToken,
     amount_in: String,
     /// The same in whole tokens.
     amount_in_whole: String,
@@ -73,8 +73,7 @@ pub(super) struct SwapQuote {
 
 /// One of the two tokens.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "QuoteToken")]
-struct Side {
+struct QuoteToken {
     address: String,
     symbol: String,
     decimals: u8,
@@ -147,7 +146,7 @@ pub(super) async fn quote(
     let side = |token: &Token| {
         let position = network.tokens.iter().position(|listed| listed.address == token.address);
         let price = position.and_then(|position| snapshot.quotes.get(position)).map_or(0, |quote| quote.price);
-        Side {
+        QuoteToken {
             address: key(token.address),
             symbol: token.symbol.clone(),
             decimals: token.decimals,

@@ -73,13 +73,13 @@ struct Position {
     /// The price at which the user can be liquidated, all other prices being equal; none if there is no such price.
     liquidation_price: Option<String>,
     /// The side of that price on which the user can be liquidated.
-    liquidation_side: Option<Side>,
+    liquidation_side: Option<LiquidationSideBody>,
 }
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 #[schemars(rename = "LiquidationSide")]
-enum Side {
+enum LiquidationSideBody {
     Below,
     Above,
 }
@@ -93,7 +93,7 @@ pub struct ScoreBody {
     credit_score: u64,
     /// Credit band, 0 to 4; a higher one borrows for less.
     band: u64,
-    components: Components,
+    components: ScoreComponents,
     /// Below 1 the user may be liquidated. None without debt.
     health_factor: Option<String>,
     /// Milliseconds since the Unix epoch, here and below; none if there is no such time.
@@ -107,14 +107,13 @@ pub struct ScoreBody {
 /// The components of a score: `base` plus the points of the first four, less those of the last two, limited to the range of
 /// scores.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ScoreComponents")]
-struct Components {
+struct ScoreComponents {
     base: u64,
-    deposits: Timed,
-    payments: Counted,
+    deposits: TimedPoints,
+    payments: CountedPoints,
     health: Points,
-    history: Timed,
-    penalty: Penalty,
+    history: TimedPoints,
+    penalty: PenaltyPoints,
     overdue: Points,
 }
 
@@ -124,8 +123,7 @@ struct Points {
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "TimedPoints")]
-struct Timed {
+struct TimedPoints {
     points: u64,
     /// Seconds that counted so far.
     seconds: u64,
@@ -133,16 +131,14 @@ struct Timed {
 
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
-#[schemars(rename = "CountedPoints")]
-struct Counted {
+struct CountedPoints {
     points: u64,
     /// Payments that counted so far.
     on_time: u64,
 }
 
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "PenaltyPoints")]
-struct Penalty {
+struct PenaltyPoints {
     points: u64,
     /// The penalty at `since`, from which on it fades.
     initial: u64,
@@ -181,8 +177,8 @@ impl From<&PositionView> for Position {
         // The contract keeps these values far below anything that could overflow here.
         let bps = |value: U256| percent(value.saturating_to::<u64>());
         let side = match view.liquidationSide {
-            LiquidationSide::Below => Some(Side::Below),
-            LiquidationSide::Above => Some(Side::Above),
+            LiquidationSide::Below => Some(LiquidationSideBody::Below),
+            LiquidationSide::Above => Some(LiquidationSideBody::Above),
             LiquidationSide::None | LiquidationSide::__Invalid => None,
         };
         Self {
@@ -213,13 +209,13 @@ pub fn score(address: Address, view: &ScoreView) -> String {
         address: address.to_checksum(None),
         credit_score: number(view.score),
         band: number(view.band),
-        components: Components {
+        components: ScoreComponents {
             base: LOWEST_SCORE,
-            deposits: Timed { points: number(view.depositPoints), seconds: number(view.depositSeconds) },
-            payments: Counted { points: number(view.paymentPoints), on_time: number(view.onTimePayments) },
+            deposits: TimedPoints { points: number(view.depositPoints), seconds: number(view.depositSeconds) },
+            payments: CountedPoints { points: number(view.paymentPoints), on_time: number(view.onTimePayments) },
             health: points(view.healthPoints),
-            history: Timed { points: number(view.historyPoints), seconds: number(view.healthySeconds) },
-            penalty: Penalty {
+            history: TimedPoints { points: number(view.historyPoints), seconds: number(view.healthySeconds) },
+            penalty: PenaltyPoints {
                 points: number(view.penaltyPoints),
                 initial: number(view.penalty),
                 since: time_ms(view.penaltyAt),

@@ -10,7 +10,7 @@ use crate::{
         json::{Json, Object},
         params::{self, LooseNumber, Param},
         schema,
-        tracing::{Budget, Replay},
+        tracing::{BlockReplay, Budget},
     },
     state::{Slot, State},
 };
@@ -60,9 +60,9 @@ fn check_whole(state: &State) -> Result<(), RpcError> {
 }
 
 /// A key of geth's database: hex, or text as it stands.
-struct Key(Vec<u8>);
+struct DatabaseKey(Vec<u8>);
 
-impl Param for Key {
+impl Param for DatabaseKey {
     fn read(json: &str) -> Result<Self, String> {
         let text = params::string(json)?;
         let bytes = if text.starts_with("0x") { hex::data(&text)? } else { text.as_bytes().to_vec() };
@@ -75,7 +75,7 @@ impl Param for Key {
 }
 
 /// A value of geth's database. Only its table of codes exists: `c` and the hash.
-fn db_get(context: &Context, (key,): (Key,)) -> Result<Bytes, RpcError> {
+fn db_get(context: &Context, (key,): (DatabaseKey,)) -> Result<Bytes, RpcError> {
     let hash = match key.0.as_slice() {
         [CODE_PREFIX, hash @ ..] if hash.len() == 32 => B256::from_slice(hash),
         hash if hash.len() == 32 => B256::from_slice(hash),
@@ -135,7 +135,7 @@ fn storage_range_at(
     context: &Context,
     (block, index, address, start, count): (BlockId, LooseNumber, Address, Start, LooseNumber),
 ) -> Result<StorageRange, RpcError> {
-    let replay = Replay::find(context, block)?;
+    let replay = BlockReplay::find(context, block)?;
     let index = usize::try_from(index.0).unwrap_or(usize::MAX);
     let transactions = replay.block.transactions.len();
     if index > transactions {

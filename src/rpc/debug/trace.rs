@@ -17,7 +17,7 @@ use crate::{
         json::{Object, Written},
         params::{self, Param},
         schema,
-        tracing::{Budget, Replay, Subject, TraceOptions, TracePosition, find_transaction, trace},
+        tracing::{BlockReplay, Budget, Subject, TraceOptions, TracePosition, find_transaction, trace},
     },
 };
 
@@ -61,7 +61,7 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
 
 /// Traces all transactions of a block as they ran.
 fn block_by_number(context: &Context, (id, options): (BlockId, TraceOptions)) -> Result<Written, RpcError> {
-    trace_block(context, &Replay::find(context, id)?, &options)
+    trace_block(context, &BlockReplay::find(context, id)?, &options)
 }
 
 fn block_by_hash(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Written, RpcError> {
@@ -84,10 +84,10 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
         ommers: foreign.body.ommers,
         withdrawals: foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner()),
     };
-    trace_block(context, &Replay::on(&parent, Arc::new(block)), &options)
+    trace_block(context, &BlockReplay::on(&parent, Arc::new(block)), &options)
 }
 
-fn trace_block(context: &Context, replay: &Replay, options: &TraceOptions) -> Result<Written, RpcError> {
+fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) -> Result<Written, RpcError> {
     let budget = budget(context, options);
     let mut executor = replay.begin()?;
     let mut out = vec![b'['];
@@ -156,7 +156,7 @@ fn call(
     let id = id.unwrap_or(BlockId::Latest);
     let mut view = context.chain.view(id)?;
     if let Some(index) = options.index {
-        let replay = Replay::find(context, id)?;
+        let replay = BlockReplay::find(context, id)?;
         let count = replay.block.transactions.len();
         let index = usize::try_from(index).ok().filter(|index| *index < count);
         let index = index.ok_or_else(|| RpcError::server(format!("transaction index out of range: {count}")))?;

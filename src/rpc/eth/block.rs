@@ -49,10 +49,10 @@ pub(super) fn methods(table: &mut Table) {
 }
 
 /// A block and the head it was found in.
-pub(in crate::rpc) type Found = (Arc<Head>, Arc<Block>);
+pub(in crate::rpc) type FoundBlock = (Arc<Head>, Arc<Block>);
 
 /// The block, if there is one.
-pub(in crate::rpc) fn find(context: &Context, id: BlockId) -> Result<Option<Found>, RpcError> {
+pub(in crate::rpc) fn find(context: &Context, id: BlockId) -> Result<Option<FoundBlock>, RpcError> {
     let head = context.chain.head();
     Ok(context.chain.block(&head, id)?.map(|block| (head, block)))
 }

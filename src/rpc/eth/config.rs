@@ -69,20 +69,20 @@ impl Json for ForkRules {
 }
 
 /// The current rules, the next ones and the last planned ones.
-struct Config {
+struct EthConfig {
     current: ForkRules,
     next: Option<ForkRules>,
     last: Option<ForkRules>,
 }
 
-impl Json for Config {
+impl Json for EthConfig {
     fn write(&self, out: &mut Vec<u8>) {
         Object::begin(out).member("current", &self.current).member("next", &self.next).member("last", &self.last).end();
     }
 }
 
 /// The rules of the chain, now and as far as they are planned.
-fn config(context: &Context, (): ()) -> Result<Config, RpcError> {
+fn config(context: &Context, (): ()) -> Result<EthConfig, RpcError> {
     let head = context.chain.head();
     let now = head.block.header.timestamp;
     let mut times: Vec<u64> = head.params.forks.schedule().iter().filter_map(|fork| time_of(fork.activation)).collect();
@@ -90,7 +90,7 @@ fn config(context: &Context, (): ()) -> Result<Config, RpcError> {
     let begun = times.iter().copied().filter(|time| *time <= now).max().unwrap_or(0);
     let next = times.iter().copied().filter(|time| *time > now).min();
     let last = times.iter().copied().filter(|time| *time > now).max();
-    Ok(Config {
+    Ok(EthConfig {
         current: fork_config(&head, begun),
         next: next.map(|time| fork_config(&head, time)),
         last: last.map(|time| fork_config(&head, time)),

@@ -61,12 +61,12 @@ fn add(context: &Context, kind: FilterKind) -> Result<Quantity<u128>, RpcError> 
 }
 
 /// The changes since a filter was created or last polled.
-enum Changes {
+enum FilterChanges {
     Hashes(Vec<B256>),
     Logs(Written),
 }
 
-impl Json for Changes {
+impl Json for FilterChanges {
     fn write(&self, out: &mut Vec<u8>) {
         match self {
             Self::Hashes(hashes) => hashes.write(out),
@@ -80,9 +80,9 @@ impl Json for Changes {
 }
 
 /// The changes since the filter was created or last polled: hashes, or logs, those of removed blocks first.
-async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes, RpcError> {
+async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterChanges, RpcError> {
     let (filter, news) = match context.filters.news(id, &context.chain)? {
-        FilterUpdate::Hashes(hashes) => return Ok(Changes::Hashes(hashes)),
+        FilterUpdate::Hashes(hashes) => return Ok(FilterChanges::Hashes(hashes)),
         FilterUpdate::Logs(filter, news) => (filter, news),
     };
     let few = news.removed.len() + news.added.len() <= FEW_BLOCKS;
@@ -90,7 +90,7 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<Changes
     let select = move || {
         let next = news.added.first().or(news.removed.first()).map_or(0, |block| block.number());
         let logs = filter.select_all(&news.removed, &news.added, max_logs, max_bytes);
-        logs.map(Changes::Logs).ok_or_else(|| {
+        logs.map(FilterChanges::Logs).ok_or_else(|| {
             let remedy = format!("ask for the logs since block {next:#x} with eth_getLogs, piece by piece");
             RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })

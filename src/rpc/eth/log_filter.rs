@@ -30,16 +30,16 @@ pub(crate) struct LogFilter {
     /// The blocks.
     pub(crate) range: Range,
     /// The contracts.
-    addresses: Wanted<Address>,
+    addresses: Alternatives<Address>,
     /// The alternatives for the topic in each position. A log with fewer topics than positions does not match.
-    topics: Vec<Wanted<B256>>,
+    topics: Vec<Alternatives<B256>>,
 }
 
 /// Alternatives, each with its hash for bloom filters. An empty list matches anything.
 #[derive(Clone, Debug, Default)]
-struct Wanted<T>(Vec<(T, B256)>);
+struct Alternatives<T>(Vec<(T, B256)>);
 
-impl<T: AsRef<[u8]> + PartialEq> Wanted<T> {
+impl<T: AsRef<[u8]> + PartialEq> Alternatives<T> {
     fn new(alternatives: Vec<T>) -> Self {
         let hashed = |value: T| {
             let hash = keccak256(&value);
@@ -136,7 +136,11 @@ impl Param for LogFilter {
         if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
             return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
         }
-        Ok(Self { range, addresses: Wanted::new(addresses), topics: topics.into_iter().map(Wanted::new).collect() })
+        Ok(Self {
+            range,
+            addresses: Alternatives::new(addresses),
+            topics: topics.into_iter().map(Alternatives::new).collect(),
+        })
     }
 
     fn schema() -> Value {

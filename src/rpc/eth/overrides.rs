@@ -92,7 +92,7 @@ pub struct BlockOverrides {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
-struct RawBlock<'a> {
+struct RawBlockOverrides<'a> {
     #[serde(borrow)]
     number: Option<&'a RawValue>,
     time: Option<&'a RawValue>,
@@ -113,7 +113,7 @@ impl Param for BlockOverrides {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
     fn read(json: &str) -> Result<Self, String> {
-        let raw: RawBlock<'_> = params::fields(json)?;
+        let raw: RawBlockOverrides<'_> = params::fields(json)?;
         // Clients may send any number of 256 bits; no chain gets beyond 64 bits.
         let number = field::<U256>("number", raw.number)?.map(|number| number.saturating_to());
         Ok(Self {

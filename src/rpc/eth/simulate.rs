@@ -59,7 +59,7 @@ struct RawPayload<'a> {
 
 #[derive(Deserialize)]
 #[serde(rename_all = "camelCase")]
-struct RawBlock<'a> {
+struct RawSimulatedBlock<'a> {
     #[serde(borrow)]
     block_overrides: Option<&'a RawValue>,
     state_overrides: Option<&'a RawValue>,
@@ -87,7 +87,7 @@ impl Param for SimulationPayload {
 
 impl Param for PayloadBlock {
     fn read(json: &str) -> Result<Self, String> {
-        let raw: RawBlock<'_> = params::fields(json)?;
+        let raw: RawSimulatedBlock<'_> = params::fields(json)?;
         Ok(Self {
             block: field("blockOverrides", raw.block_overrides)?.unwrap_or_default(),
             state: field("stateOverrides", raw.state_overrides)?.unwrap_or_default(),

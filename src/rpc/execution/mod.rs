@@ -17,7 +17,7 @@ use tokio::{
     sync::{Semaphore, SemaphorePermit, oneshot},
 };
 
-use self::{driver::DriverKeeper, schedule::Schedule};
+use self::{driver::DriverKeeper, schedule::ExecutionSchedule};
 pub(super) use self::{
     schedule::Caller,
     slice::{Slice, interrupted, refuses_long},
@@ -33,7 +33,7 @@ tokio::task_local! {
 /// The execution places.
 pub(super) struct Execution {
     inline: Arc<Semaphore>,
-    schedule: Arc<Schedule>,
+    schedule: Arc<ExecutionSchedule>,
     keeper: DriverKeeper,
 }
 
@@ -48,7 +48,7 @@ impl Execution {
         };
         let inline = Arc::new(Semaphore::new(places));
         let keeper = DriverKeeper::new(&inline, places, handle.clone());
-        Self { inline, schedule: Arc::new(Schedule::new(threads, handle)), keeper }
+        Self { inline, schedule: Arc::new(ExecutionSchedule::new(threads, handle)), keeper }
     }
 
     /// Takes a place on the current task, if one is free and the client's work is not known to take long.

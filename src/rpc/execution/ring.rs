@@ -6,7 +6,7 @@ use std::{
 };
 
 /// A queue that a ring can take items from.
-pub(super) trait Waiting<T> {
+pub(super) trait WaitQueue<T> {
     fn take_next(&mut self) -> Option<T>;
     fn is_empty(&self) -> bool;
 }
@@ -33,7 +33,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
     /// Takes an item from the queue whose turn it is among the `wanted` keys.
     pub(super) fn take_where<T>(&mut self, wanted: impl Fn(&K) -> bool) -> Option<T>
     where
-        Q: Waiting<T>,
+        Q: WaitQueue<T>,
     {
         let after = self.last.map_or(Bound::Unbounded, Bound::Excluded);
         let mut keys = self.queues.range((after, Bound::Unbounded)).chain(&self.queues).map(|(key, _)| *key);
@@ -45,7 +45,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
     /// Takes an item from the queue of `key`.
     pub(super) fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
     where
-        Q: Waiting<T>,
+        Q: WaitQueue<T>,
     {
         let queue = self.queues.get_mut(&key)?;
         let removed = from(queue);
@@ -56,7 +56,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
     }
 }
 
-impl<K: Ord + Copy, T, Q: Default + Waiting<T>> Waiting<T> for Ring<K, Q> {
+impl<K: Ord + Copy, T, Q: Default + WaitQueue<T>> WaitQueue<T> for Ring<K, Q> {
     fn take_next(&mut self) -> Option<T> {
         self.take_where(|_| true)
     }
@@ -66,7 +66,7 @@ impl<K: Ord + Copy, T, Q: Default + Waiting<T>> Waiting<T> for Ring<K, Q> {
     }
 }
 
-impl<T> Waiting<T> for VecDeque<T> {
+impl<T> WaitQueue<T> for VecDeque<T> {
     fn take_next(&mut self) -> Option<T> {
         self.pop_front()
     }

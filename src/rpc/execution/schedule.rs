@@ -19,7 +19,7 @@ use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
 use super::{
-    ring::{Ring, Waiting},
+    ring::{Ring, WaitQueue},
     slice::run_until,
 };
 use crate::web::{Client, ClientKey};
@@ -99,12 +99,12 @@ struct Job {
 
 /// Recent execution time of a connection or an address.
 #[derive(Clone, Copy, Debug)]
-struct Usage {
+struct RecentUsage {
     used: Duration,
     at: Instant,
 }
 
-impl Usage {
+impl RecentUsage {
     fn none(now: Instant) -> Self {
         Self { used: Duration::ZERO, at: now }
     }
@@ -120,9 +120,9 @@ impl Usage {
     }
 }
 
-type Usages<K> = HashMap<K, Usage, DefaultHashBuilder>;
+type Usages<K> = HashMap<K, RecentUsage, DefaultHashBuilder>;
 
-struct State {
+struct ScheduleState {
     waiting: [Ring<ClientKey, Ring<u64, VecDeque<Job>>>; 3],
     running: [usize; 3],
     /// The number of running executions by connection.
@@ -137,8 +137,8 @@ struct State {
 }
 
 /// The queues, and the recent use of each client.
-pub(super) struct Schedule {
-    state: Mutex<State>,
+pub(super) struct ExecutionSchedule {
+    state: Mutex<ScheduleState>,
     /// The number of connections with recent use. While it is zero, no lock has to be taken.
     known: AtomicUsize,
     /// The limits of executions that use a processor. More than processors can run would only take memory.
@@ -150,18 +150,18 @@ pub(super) struct Schedule {
 
 /// An execution with a waiting caller. Dropping it cancels the execution.
 pub(super) struct Ticket<'s> {
-    schedule: &'s Schedule,
+    schedule: &'s ExecutionSchedule,
     id: u64,
     client: Client,
     given_up: Arc<AtomicBool>,
 }
 
-impl Schedule {
+impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
         let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         let (local, remote) = (Limits::new(threads.min((4 * processors).max(8))), Limits::new(threads));
-        let state = State {
+        let state = ScheduleState {
             waiting: Default::default(),
             running: [0; 3],
             running_of: HashMap::default(),
@@ -232,10 +232,10 @@ impl Schedule {
     }
 }
 
-impl State {
+impl ScheduleState {
     fn charge(&mut self, client: Client, took: Duration, now: Instant) {
-        self.connections.entry(client).or_insert_with(|| Usage::none(now)).add(took, now);
-        self.addresses.entry(client.address).or_insert_with(|| Usage::none(now)).add(took, now);
+        self.connections.entry(client).or_insert_with(|| RecentUsage::none(now)).add(took, now);
+        self.addresses.entry(client.address).or_insert_with(|| RecentUsage::none(now)).add(took, now);
         self.sweep(now);
     }
 
@@ -244,7 +244,7 @@ impl State {
             return;
         }
         self.swept = now;
-        let counts = |usage: &Usage| usage.recent(now) > HEAVY_CONNECTION / 10;
+        let counts = |usage: &RecentUsage| usage.recent(now) > HEAVY_CONNECTION / 10;
         self.connections.retain(|_, usage| counts(usage));
         self.addresses.retain(|_, usage| counts(usage));
     }
@@ -267,7 +267,7 @@ impl State {
 
     /// Starts the job if none waits and a thread is free. Otherwise it is queued, and the job whose turn it is starts.
     fn admit(&mut self, job: Job, now: Instant) -> Option<Job> {
-        if self.waiting.iter().all(Waiting::is_empty)
+        if self.waiting.iter().all(WaitQueue::is_empty)
             && self.limits.permit(job.kind, &self.running)
             && (job.kind < JobClass::Long || self.may_begin_long(job.caller.client.address))
         {

@@ -15,7 +15,7 @@ use crate::{
         eth::find,
         json::{Serialized, Written},
         params::{LooseNumber, Param},
-        tracing::{Budget, Replay, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, Subject, find_transaction},
     },
 };
 
@@ -47,7 +47,7 @@ pub(in crate::rpc) enum Inputs {
 
 /// Executes the next transaction of a block and passes on its calls.
 fn visit_transaction(
-    replay: &Replay,
+    replay: &BlockReplay,
     executor: &mut BlockExecutor<'_>,
     index: usize,
     inputs: Inputs,
@@ -86,7 +86,7 @@ pub(in crate::rpc) fn visit_block(
     if block.number() == head.genesis.number() {
         return Ok(true);
     }
-    let replay = Replay::find(context, id)?;
+    let replay = BlockReplay::find(context, id)?;
     let mut executor = replay.begin()?;
     for index in 0..block.transactions.len() {
         visit_transaction(&replay, &mut executor, index, inputs, budget, visit)?;

@@ -15,7 +15,7 @@ use crate::{
         eth::{BlockOverrides, TransactionRequest},
         json::Written,
         params::Param,
-        tracing::{Budget, Replay, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, Subject, find_transaction},
     },
 };
 
@@ -171,7 +171,7 @@ fn raw_transaction(
     let budget = types.budget(context);
     let transaction = Submission::decode(&raw).map_err(SubmitError::from)?.transaction;
     let view = context.chain.view(id.unwrap_or(BlockId::Latest))?;
-    let replay = Replay::next(&view);
+    let replay = BlockReplay::next(&view);
     let mut executor = replay.begin()?;
     write(Subject::Next(&mut executor, &transaction), &types, &budget)
 }
@@ -187,7 +187,7 @@ fn replay_transaction(context: &Context, (hash, types): (B256, TraceTypes)) -> R
 /// Traces all transactions of a block as they ran.
 fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceTypes)) -> Result<Written, RpcError> {
     let budget = types.budget(context);
-    let replay = Replay::find(context, id)?;
+    let replay = BlockReplay::find(context, id)?;
     let mut executor = replay.begin()?;
     let mut list = TraceList::default();
     for transaction in &replay.block.transactions {

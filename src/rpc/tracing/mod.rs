@@ -8,5 +8,5 @@ mod struct_log;
 mod tracer;
 
 pub(super) use budget::Budget;
-pub(super) use replay::{Replay, find_transaction};
+pub(super) use replay::{BlockReplay, find_transaction};
 pub(super) use tracer::{Subject, TraceOptions, TracePosition, trace};

@@ -14,7 +14,7 @@ use crate::{
 };
 
 /// A block with everything that its execution depended on.
-pub struct Replay {
+pub struct BlockReplay {
     /// The head that the block was found in.
     pub head: Arc<Head>,
     /// The block.
@@ -23,7 +23,7 @@ pub struct Replay {
     environment: Environment,
 }
 
-impl Replay {
+impl BlockReplay {
     /// The block that `id` names.
     pub fn find(context: &Context, id: BlockId) -> Result<Self, RpcError> {
         if id == BlockId::Pending {
@@ -97,9 +97,9 @@ impl Replay {
 }
 
 /// The block of a transaction, and its index there.
-pub fn find_transaction(context: &Context, hash: B256) -> Result<(Replay, usize), RpcError> {
+pub fn find_transaction(context: &Context, hash: B256) -> Result<(BlockReplay, usize), RpcError> {
     let head = context.chain.head();
     let found = context.chain.transaction(&head, hash);
     let (block, index) = found.ok_or_else(|| RpcError::server("transaction not found"))?;
-    Ok((Replay::of(head, block)?, index))
+    Ok((BlockReplay::of(head, block)?, index))
 }

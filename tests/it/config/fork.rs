@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{Origin, Values, settings},
+    config::{ValueOrigin, Values, settings},
 };
 
 fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
@@ -11,7 +11,7 @@ fn read(text: &str, flags: &[(&str, &str)]) -> Result<Config, String> {
         values.read_text(text, "x.toml")?;
         for (name, value) in flags {
             let setting = settings().find(|setting| setting.name == *name).unwrap();
-            values.read(setting, value, Origin::Flag(setting.flag()))?;
+            values.read(setting, value, ValueOrigin::Flag(setting.flag()))?;
         }
         Config::from_values(&values)
     };

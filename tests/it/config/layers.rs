@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{Origin, Values, settings},
+    config::{ValueOrigin, Values, settings},
 };
 
 fn from_file(text: &str) -> Result<Config, String> {
@@ -18,7 +18,7 @@ fn from_variables(variables: &[(&str, &str)]) -> Result<Config, String> {
 
 fn flag(values: &mut Values, name: &str, text: &str) -> Result<(), String> {
     let setting = settings().find(|setting| setting.name == name).unwrap();
-    values.read(setting, text, Origin::Flag(setting.flag())).map_err(|error| error.to_string())
+    values.read(setting, text, ValueOrigin::Flag(setting.flag())).map_err(|error| error.to_string())
 }
 
 #[test]

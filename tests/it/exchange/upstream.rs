@@ -16,7 +16,7 @@ use tetrad::internals::{
     contracts::bindings::PriceOracle,
     exchange::{
         Feed,
-        feed::{Health, Moment, Source, Upstream, UpstreamConfig},
+        feed::{Moment, Source, SourceHealth, Upstream, UpstreamConfig},
     },
     network::Network,
     web::ShutdownHandle,
@@ -120,7 +120,7 @@ impl Tested {
     }
 
     /// Waits until the upstream is in this state.
-    async fn until(&self, wanted: Health) {
+    async fn until(&self, wanted: SourceHealth) {
         let mut attempts = self.upstream.attempts();
         let reached = async {
             while self.upstream.condition().status != wanted {
@@ -144,7 +144,7 @@ async fn prices_are_what_the_service_says_and_no_more() {
     for place in ["http://ADDRESS/prices", "http://ADDRESS/prices/{symbol}", "ws://ADDRESS/ws"] {
         let spec = format!("{}#{{symbol}}", place.replace("ADDRESS", &address));
         let tested = Tested::start(&spec, hasty());
-        tested.until(Health::Ok).await;
+        tested.until(SourceHealth::Ok).await;
         assert_eq!(tested.price("WETH"), Some(350_025_000_000));
         assert_eq!(tested.price("USDC"), Some(99_990_000));
         for symbol in ["WBTC", "SOL", "DOT", "UNI"] {
@@ -170,14 +170,14 @@ async fn whatever_goes_wrong_opens_the_circuit_and_is_named() {
     ] {
         let (address, current) = server(mood.clone()).await;
         let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
-        tested.until(Health::Broken).await;
+        tested.until(SourceHealth::Broken).await;
         let condition = tested.upstream.condition();
         let error = condition.error.expect("a reason");
         assert!(error.contains(expected), "{mood:?}: {error}");
         assert!(condition.failures >= 3 && tested.price("WETH").is_none());
         // It comes back by itself.
         *current.lock() = Mood::Answers(GOOD.to_owned());
-        tested.until(Health::Ok).await;
+        tested.until(SourceHealth::Ok).await;
         assert_eq!((tested.price("WETH"), tested.upstream.condition().failures), (Some(350_025_000_000), 0));
         tested.end().await;
     }
@@ -188,7 +188,7 @@ async fn a_service_that_is_not_there_is_tried_again() {
     let address = TcpListener::bind("127.0.0.1:0").await.expect("a port").local_addr().expect("an address");
     for scheme in ["http", "ws"] {
         let tested = Tested::start(&format!("{scheme}://{address}/x#{{symbol}}"), hasty());
-        tested.until(Health::Broken).await;
+        tested.until(SourceHealth::Broken).await;
         tested.end().await;
     }
 }
@@ -199,9 +199,9 @@ async fn a_socket_that_closes_or_says_nothing_of_use_fails() {
         let (address, current) = server(mood).await;
         let config = UpstreamConfig { max_age: Duration::from_millis(50), ..hasty() };
         let tested = Tested::start(&format!("ws://{address}/ws#{{symbol}}"), config);
-        tested.until(Health::Broken).await;
+        tested.until(SourceHealth::Broken).await;
         *current.lock() = Mood::Answers(GOOD.to_owned());
-        tested.until(Health::Ok).await;
+        tested.until(SourceHealth::Ok).await;
         tested.end().await;
     }
 }
@@ -210,9 +210,9 @@ async fn a_socket_that_closes_or_says_nothing_of_use_fails() {
 async fn an_old_price_is_no_price() {
     let (address, mood) = server(Mood::Answers(GOOD.to_owned())).await;
     let tested = Tested::start(&format!("http://{address}/prices#{{symbol}}"), hasty());
-    tested.until(Health::Ok).await;
+    tested.until(SourceHealth::Ok).await;
     *mood.lock() = Mood::Fails(StatusCode::BAD_GATEWAY);
-    tested.until(Health::Broken).await;
+    tested.until(SourceHealth::Broken).await;
     assert!(tested.price("WETH").is_some(), "what it heard before still holds");
     tested.clock.advance(60_000);
     assert!(tested.price("WETH").is_some());

@@ -6,7 +6,7 @@ use rcgen::{CertifiedKey, generate_simple_self_signed};
 use tetrad::{
     Config, Node,
     internals::{
-        exchange::feed::{Health, Source, Upstream, UpstreamConfig},
+        exchange::feed::{Source, SourceHealth, Upstream, UpstreamConfig},
         network::Network,
         web::ShutdownHandle,
     },
@@ -80,7 +80,7 @@ async fn a_certificate_that_nobody_vouches_for_is_refused() {
         tokio::spawn(upstream.clone().run(shutdown));
         attempts.changed().await.unwrap();
         let condition = upstream.condition();
-        assert_eq!(condition.status, Health::Broken);
+        assert_eq!(condition.status, SourceHealth::Broken);
         let error = condition.error.unwrap();
         assert!(error.contains("certificate"), "{source}: {error}");
         assert!(handle.shut_down(Duration::from_secs(10)).await);

@@ -10,7 +10,7 @@ use std::{
 };
 
 use serde_json::{Value, json};
-use tetrad::internals::rpc::{Answers, Example, Exchange, examples};
+use tetrad::internals::rpc::{Answers, Example, ExampleExchange, examples};
 
 use crate::support::{TestNode, manual_clock, node_at, number};
 
@@ -49,7 +49,7 @@ async fn every_example_gets_the_answer_that_it_shows() {
     let write = std::env::var_os("TETRAD_WRITE_REFERENCE").is_some();
     let (mut answers, mut wrong, mut edits) = (Answers::default(), Vec::new(), Vec::new());
     for Example { file, exchanges } in examples() {
-        for Exchange { request, response } in exchanges {
+        for ExampleExchange { request, response } in exchanges {
             let filled_in = answers.fill_in(request);
             let parsed: Value = serde_json::from_str(&filled_in).unwrap_or_else(|error| panic!("{request}: {error}"));
             let method = parsed["method"].as_str().unwrap();
@@ -95,7 +95,7 @@ async fn every_method_is_described_and_has_one_example() {
     let mut failing = BTreeSet::new();
     let mut shown = BTreeSet::new();
     for Example { exchanges, .. } in examples() {
-        let Exchange { request, response } = exchanges.last().unwrap();
+        let ExampleExchange { request, response } = exchanges.last().unwrap();
         let request: Value = serde_json::from_str(request).unwrap();
         let name = request["method"].as_str().unwrap().to_owned();
         assert!(described.contains_key(name.as_str()), "{name}: no such method");
@@ -140,7 +140,7 @@ async fn what_is_taken_and_answered_fits_the_schemas() {
     let described: BTreeMap<&str, &Value> =
         methods.iter().map(|method| (method["name"].as_str().unwrap(), method)).collect();
     let (mut answers, mut wrong) = (Answers::default(), Vec::new());
-    for Exchange { request, .. } in examples().into_iter().flat_map(|example| example.exchanges) {
+    for ExampleExchange { request, .. } in examples().into_iter().flat_map(|example| example.exchanges) {
         let request: Value = serde_json::from_str(&answers.fill_in(request)).unwrap();
         let (name, params) = (request["method"].as_str().unwrap(), &request["params"]);
         let answer = node.request(name, params.clone()).await;

@@ -49,7 +49,7 @@ pub enum ReplayError {
 }
 
 /// A row while it is read: its place in the file, its time, and tokens with the text of their prices.
-struct Row<'a> {
+struct RecordingRow<'a> {
     place: String,
     time: &'a str,
     prices: Vec<(usize, &'a str)>,
@@ -103,7 +103,7 @@ impl Recording {
                 return Err((place, format!("expected {} prices, got {}", columns.len(), fields.len())));
             }
             let prices = columns.iter().copied().zip(fields).filter(|(_, price)| !price.is_empty()).collect();
-            recording.push(Row { place, time, prices })?;
+            recording.push(RecordingRow { place, time, prices })?;
         }
         recording.complete()
     }
@@ -121,7 +121,7 @@ impl Recording {
                 let token = position(network, name).map_err(|what| (place.clone(), what))?;
                 prices.push((token, price.get().trim_matches('"')));
             }
-            recording.push(Row { place, time: entry.time.get(), prices })?;
+            recording.push(RecordingRow { place, time: entry.time.get(), prices })?;
         }
         recording.complete()
     }
@@ -130,8 +130,8 @@ impl Recording {
         Self { tokens: network.tokens.len(), times: Vec::new(), prices: Vec::new() }
     }
 
-    fn push(&mut self, row: Row<'_>) -> Result<(), (String, String)> {
-        let Row { place, time, prices } = row;
+    fn push(&mut self, row: RecordingRow<'_>) -> Result<(), (String, String)> {
+        let RecordingRow { place, time, prices } = row;
         let time: u64 = match time.parse() {
             Ok(time) => time,
             Err(_) => return Err((place, format!("time: expected whole seconds, got `{time}`"))),

@@ -14,7 +14,7 @@ use rustls::ClientConfig;
 use tokio::sync::watch;
 
 use self::circuit::Circuit;
-use super::{Condition, FeedError, Health, JsonPath, Moment, Source, SourceSpec, usd_e8};
+use super::{Condition, FeedError, JsonPath, Moment, Source, SourceHealth, SourceSpec, usd_e8};
 use crate::{chain::Clock, network::Network, redact::origin, web::Shutdown};
 
 /// Most bytes of an upstream's answer.
@@ -199,10 +199,10 @@ impl Source for Upstream {
         let newest = self.0.heard.lock().iter().flatten().copied().max_by_key(|(_, at)| *at);
         let circuit = self.0.circuit.lock();
         let status = match newest {
-            _ if circuit.is_open(&self.0.config) => Health::Broken,
-            None => Health::Waiting,
-            Some(heard) if self.0.is_young(heard) => Health::Ok,
-            Some(_) => Health::Stale,
+            _ if circuit.is_open(&self.0.config) => SourceHealth::Broken,
+            None => SourceHealth::Waiting,
+            Some(heard) if self.0.is_young(heard) => SourceHealth::Ok,
+            Some(_) => SourceHealth::Stale,
         };
         Condition {
             name: self.0.name.clone(),
