@@ -23,8 +23,8 @@
 //! # }
 //! ```
 //!
-//! The public interface is that of a node, its [configuration](config), and the network's [account model](account). The
-//! rest of the crate is private, and ARCHITECTURE.md describes it.
+//! The public interface is that of a node, its [configuration](config), the network's [account model](account), and the
+//! command line ([`run`]). The rest of the crate is private; ARCHITECTURE.md describes it.
 
 pub mod account;
 mod activity;

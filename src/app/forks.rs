@@ -7,11 +7,11 @@ use crate::{
     account::SecretKey,
     chain::{Clock, Recovered},
     config::Config,
-    fork::Forks,
+    fork::ChainForks,
 };
 
 /// Returns the means to fork, at the start and on request of a development method.
-pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> Forks {
+pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>) -> ChainForks {
     let accounts = identity.development.iter().map(SecretKey::address).collect();
     let (own, funded, clock) = (config.clone(), identity.funded_accounts(config), clock.clone());
     let first_block = move || {
@@ -19,11 +19,11 @@ pub(super) fn forks(config: &Config, identity: &Identity, clock: &Arc<dyn Clock>
         genesis.build(Arc::new(params)).map_err(|error| error.to_string())
     };
     let params = open::network_params(config);
-    Forks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block))
+    ChainForks::new(config.fork.clone(), params, (accounts, config.balance), Box::new(first_block))
 }
 
 /// Begins a chain in memory at the given block of the other node; at its newest without one.
-pub(super) async fn begin(forks: &Arc<Forks>, block: Option<u64>) -> Result<Recovered, SpawnError> {
+pub(super) async fn begin(forks: &Arc<ChainForks>, block: Option<u64>) -> Result<Recovered, SpawnError> {
     let own = forks.clone();
     // Requests to the other node block the thread.
     let begun = tokio::task::spawn_blocking(move || own.begin(None, block)).await;

@@ -86,30 +86,34 @@ impl Sources {
             1,
         );
         out.gauge("tetrad_head_block", "Height of the newest block.").sample(&[], head.number());
-        out.gauge("tetrad_head_timestamp_seconds", "Its time, since the Unix epoch.").sample(&[], header.timestamp);
-        out.gauge("tetrad_head_gas_used", "Gas that it used.").sample(&[], header.gas_used);
-        out.gauge("tetrad_head_gas_limit", "Gas that it may have used.").sample(&[], header.gas_limit);
-        out.gauge("tetrad_head_base_fee_wei", "Its base fee per gas.")
+        out.gauge("tetrad_head_timestamp_seconds", "Timestamp of the newest block, in seconds since the Unix epoch.")
+            .sample(&[], header.timestamp);
+        out.gauge("tetrad_head_gas_used", "Gas used by the newest block.").sample(&[], header.gas_used);
+        out.gauge("tetrad_head_gas_limit", "Gas limit of the newest block.").sample(&[], header.gas_limit);
+        out.gauge("tetrad_head_base_fee_wei", "Base fee per gas of the newest block.")
             .sample(&[], header.base_fee_per_gas.unwrap_or_default());
         out.gauge("tetrad_oldest_block", "Height of the oldest block that is held.").sample(&[], head.oldest());
         out.gauge("tetrad_history_bytes", "Rough size in memory of the blocks that are held.")
             .sample(&[], head.held_bytes());
         out.gauge("tetrad_state_accounts", "Accounts in the state.").sample(&[], head.state.len());
-        let mut family = out.histogram("tetrad_block_phase_duration_seconds", "How long parts of making a block took.");
+        let mut family =
+            out.histogram("tetrad_block_phase_duration_seconds", "Duration of the phases of sealing a block.");
         for (phase, seen) in self.chain.block_phases() {
             family.distribution(&[("phase", phase)], &seen);
         }
         out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
             .sample(&[], self.chain.pool().len());
         let produced = self.chain.produced();
-        out.counter("tetrad_blocks_total", "Blocks made since the start.").sample(&[], produced.blocks.get());
-        out.counter("tetrad_transactions_total", "Transactions in them.").sample(&[], produced.transactions.get());
-        out.counter("tetrad_gas_used_total", "Gas that they used.").sample(&[], produced.gas.get());
+        out.counter("tetrad_blocks_total", "Blocks sealed since the start.").sample(&[], produced.blocks.get());
+        out.counter("tetrad_transactions_total", "Transactions in blocks sealed since the start.")
+            .sample(&[], produced.transactions.get());
+        out.counter("tetrad_gas_used_total", "Gas used by blocks sealed since the start.")
+            .sample(&[], produced.gas.get());
     }
 
     fn json_rpc(&self, out: &mut Exposition) {
         let mut family =
-            out.histogram("tetrad_rpc_request_duration_seconds", "How long JSON-RPC requests took, by method.");
+            out.histogram("tetrad_rpc_request_duration_seconds", "Duration of JSON-RPC requests, by method.");
         for (method, seen) in self.rpc.latencies() {
             family.distribution(&[("method", method)], &seen);
         }
@@ -138,7 +142,7 @@ impl Sources {
                 family.sample(&[("interface", traffic.interface()), ("status", status)], count);
             }
         }
-        let mut family = out.histogram("tetrad_http_request_duration_seconds", "How long HTTP requests took.");
+        let mut family = out.histogram("tetrad_http_request_duration_seconds", "Duration of HTTP requests.");
         for traffic in &self.traffic {
             family.distribution(&[("interface", traffic.interface())], &traffic.latency());
         }
@@ -149,17 +153,17 @@ impl Sources {
         let Ok(snapshot) = market.current().await else { return };
         let now = self.clock.now_ms() as f64 / 1_000.0;
         let listed = || market.network().tokens.iter().zip(&snapshot.quotes);
-        let mut family = out.gauge("tetrad_price_usd", "What a token costs on the chain, in US dollars.");
+        let mut family = out.gauge("tetrad_price_usd", "The oracle's price of a token, in US dollars.");
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], quote.price as f64 / 1e8);
         }
-        let mut family = out.gauge("tetrad_price_age_seconds", "How long ago the oracle was told a token's price.");
+        let mut family = out.gauge("tetrad_price_age_seconds", "Age of the oracle's price of a token, in seconds.");
         for (token, quote) in listed() {
             family.sample(&[("token", &token.symbol)], (now - quote.updated_at as f64).max(0.0));
         }
-        out.gauge("tetrad_price_rejections", "Updates that the oracle refused to follow within a day.")
+        out.gauge("tetrad_price_rejections", "Price updates that the oracle rejected within a day.")
             .sample(&[], snapshot.history.rejections_24h(snapshot.time));
-        out.gauge("tetrad_prices_fresh", "Whether prices may be traded on: 1 or 0.")
+        out.gauge("tetrad_prices_fresh", "Whether prices are fresh enough to trade at: 1 or 0.")
             .sample(&[], u8::from(market.is_fresh(&snapshot)));
     }
 }

@@ -70,7 +70,7 @@ pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operat
     let answer = Arc::new(answer);
     let answer = move || answer();
     Api::new("Node")
-        .get("/api/network", answer, "What a wallet or a script has to know about the network.")
+        .get("/api/network", answer, "Chain ids, native coin, prefix, contracts and tokens.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(())
 }

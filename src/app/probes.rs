@@ -37,7 +37,7 @@ struct Ready {
 pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Operation>) {
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
-        .get("/ready", ready, "Whether requests should be sent here.")
+        .get("/ready", ready, "Readiness: 503 if the node cannot serve requests.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state((chain, market))
 }

@@ -12,7 +12,7 @@ use crate::{
     config::{Config, MetricsAt},
     cosmos::Gateway,
     exchange::{self, Exchange, ManualPrices, Market, feed::SourceSet},
-    fork::Forks,
+    fork::ChainForks,
     lending::Lending,
     network::Network,
     rpc::{self, Direct, Rpc, RpcConfig},
@@ -36,7 +36,7 @@ pub(super) struct Services {
     /// Files of the data directory.
     pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
-    pub(super) forks: Arc<Forks>,
+    pub(super) forks: Arc<ChainForks>,
     pub(super) shutdown: Shutdown,
 }
 

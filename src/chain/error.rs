@@ -173,7 +173,7 @@ pub enum ChangeError {
     /// A transaction cannot be executed in the block for which it is meant.
     #[error("transaction {0} cannot be executed in its block")]
     Transaction(B256),
-    /// The requested timestamp is before that of the newest block, which this is.
+    /// The requested timestamp is too early after the newest block, whose timestamp this is.
     #[error("the timestamp is not after that of the newest block, {0}")]
     Timestamp(u64),
     /// The chain has a data directory, which cannot change to another chain.
@@ -186,7 +186,7 @@ pub enum ChangeError {
     #[error(transparent)]
     Stopped(#[from] Stopped),
     /// The writer answered with the outcome of another kind of change.
-    #[error("the chain's writer answered {0}")]
+    #[error("unexpected outcome {0} of a change")]
     Outcome(String),
 }
 

@@ -1,7 +1,7 @@
 //! The ledger: one writer, any number of readers.
 //!
-//! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and never
-//! wait for the writer; a [`Change`] goes to the writer's thread. Knows nothing of the interfaces: no HTTP, no wire
+//! [`Chain`] is the handle that everything else holds. Reads take the current [`Head`], an immutable value, and do not
+//! wait while a block is built; a [`Change`] goes to the writer's thread. Knows nothing of the interfaces: no HTTP, no wire
 //! codes.
 
 mod block;

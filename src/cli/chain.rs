@@ -126,7 +126,7 @@ impl ChainArgs {
             false => format!("no blocks after {}", found.last),
         };
         let without_state = match found.first < found.first_state {
-            true => format!("; of the blocks before {} there is no state", found.first_state),
+            true => format!("; no states before block {}", found.first_state),
             false => String::new(),
         };
         Ok(format!(

@@ -18,17 +18,17 @@ const DECIMALS: u8 = 18;
 
 /// Adds the routes of the bank module.
 pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
-    api.get("/cosmos/bank/v1beta1/balances/{address}", balances, "What an account has.")
-        .get("/cosmos/bank/v1beta1/spendable_balances/{address}", balances, "What an account may spend.")
-        .get("/cosmos/bank/v1beta1/balances/{address}/by_denom", balance, "What an account has of a coin.")
+    api.get("/cosmos/bank/v1beta1/balances/{address}", balances, "An account's balances.")
+        .get("/cosmos/bank/v1beta1/spendable_balances/{address}", balances, "An account's spendable balances.")
+        .get("/cosmos/bank/v1beta1/balances/{address}/by_denom", balance, "An account's balance of a coin.")
         .get(
             "/cosmos/bank/v1beta1/spendable_balances/{address}/by_denom",
             balance,
-            "What an account may spend of a coin.",
+            "An account's spendable balance of a coin.",
         )
         .get("/cosmos/bank/v1beta1/denoms_metadata", all_metadata, "All coins.")
         .get("/cosmos/bank/v1beta1/denoms_metadata/{denom}", metadata, "A coin.")
-        .get("/cosmos/bank/v1beta1/params", params, "How coins may be sent.")
+        .get("/cosmos/bank/v1beta1/params", params, "Parameters of the bank module.")
 }
 
 impl Gateway {

@@ -26,16 +26,20 @@ pub(super) fn page(name: &str, items: Vec<Value>) -> Value {
 /// Adds the routes.
 pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
     let api = api
-        .get("/cosmos/staking/v1beta1/params", staking_params, "How staking works.")
-        .get("/cosmos/distribution/v1beta1/params", distribution_params, "How rewards are distributed.")
-        .get("/cosmos/mint/v1beta1/params", mint_params, "How coins are minted.")
-        .get("/cosmos/staking/v1beta1/validators/{address}", validator, "A validator, of which there is none.")
-        .get("/cosmos/gov/v1/params/{kind}", governance_params, "How proposals are decided.")
-        .get("/cosmos/gov/v1beta1/params/{kind}", governance_params, "How proposals are decided.")
+        .get("/cosmos/staking/v1beta1/params", staking_params, "Parameters of the staking module.")
+        .get("/cosmos/distribution/v1beta1/params", distribution_params, "Parameters of the distribution module.")
+        .get("/cosmos/mint/v1beta1/params", mint_params, "Parameters of the mint module.")
+        .get(
+            "/cosmos/staking/v1beta1/validators/{address}",
+            validator,
+            "Always 404: there are no validators to delegate to.",
+        )
+        .get("/cosmos/gov/v1/params/{kind}", governance_params, "Parameters of the governance module.")
+        .get("/cosmos/gov/v1beta1/params/{kind}", governance_params, "Parameters of the governance module.")
         .get(
             "/cosmos/distribution/v1beta1/delegators/{address}/withdraw_address",
             withdraw_address,
-            "Where rewards would go.",
+            "The withdraw address of rewards: the account itself.",
         );
     let fixed: [(&'static str, Value); 7] = [
         ("/cosmos/staking/v1beta1/pool", json!({ "pool": { "not_bonded_tokens": "0", "bonded_tokens": "0" } })),
@@ -48,7 +52,7 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
     ];
     let api = fixed.into_iter().fold(api, |api, (path, body)| {
         let handler = move || async move { answer(body) };
-        api.get(path, handler, "Nothing: the network has no staking, inflation or governance.")
+        api.get(path, handler, "Always empty: the network has no staking, inflation or governance.")
     });
     let of_accounts = [
         ("/cosmos/staking/v1beta1/delegations/{address}", "delegation_responses"),
@@ -68,7 +72,7 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
                 name => page(name, Vec::new()),
             })
         };
-        api.get(path, handler, "Nothing: the network has no staking and no grants.")
+        api.get(path, handler, "Always empty: the network has no staking and no grants.")
     })
 }
 

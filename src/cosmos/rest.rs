@@ -81,9 +81,9 @@ pub(super) fn router(gateway: Gateway) -> (Router, Vec<Operation>) {
         .get("/cosmos/base/node/v1beta1/config", config, "The least price of gas.")
         .get("/ethermint/feemarket/v1/base_fee", base_fee, "The base fee of the next block.")
         .get("/cosmos/evm/feemarket/v1/base_fee", base_fee, "The base fee of the next block.")
-        .inert_post("/cosmos/tx/v1beta1/txs", no_broadcast, "Broadcasting, which is refused.")
-        .inert_post("/cosmos/tx/v1beta1/simulate", no_broadcast, "Simulating, which is refused.")
-        .get("/cosmos/tx/v1beta1/txs/{hash}", transaction, "A transaction, of which there is none.");
+        .inert_post("/cosmos/tx/v1beta1/txs", no_broadcast, "Not supported: broadcast of Cosmos transactions.")
+        .inert_post("/cosmos/tx/v1beta1/simulate", no_broadcast, "Not supported: simulation of Cosmos transactions.")
+        .get("/cosmos/tx/v1beta1/txs/{hash}", transaction, "Always 404: there are no Cosmos transactions.");
     let api = empty::routes(bank::routes(api));
     // Routes that other gateways have answer 501, for every method.
     api.and(|router| {

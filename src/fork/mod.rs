@@ -1,4 +1,4 @@
-//! Forks: a chain of one's own on top of another node's, from one of its blocks on.
+//! ChainForks: a chain of one's own on top of another node's, from one of its blocks on.
 //!
 //! Changes since the fork are held here; unchanged accounts, code and storage are fetched when they are needed (see
 //! [`Remote`]), and blocks up to the forked one stay with the other node.
@@ -83,7 +83,7 @@ pub enum ForkError {
     #[error("fork: {0}")]
     Read(#[from] ReadError),
     /// No URL was given.
-    #[error("fork: no URL is known of the node to fork")]
+    #[error("fork: no URL to fork from")]
     NoUrl,
     /// The operating system reported an error.
     #[error("fork: {0}")]
@@ -92,7 +92,7 @@ pub enum ForkError {
 
 /// The point at which the node's chain leaves the other one.
 #[derive(Debug)]
-pub struct Fork {
+pub struct ChainFork {
     /// The other node.
     pub client: Arc<ForkClient>,
     /// The other chain's id.
@@ -109,29 +109,29 @@ pub struct Fork {
 pub type OwnChain = Box<dyn Fn() -> Result<Head, String> + Send + Sync>;
 
 /// The fork that the node is on, if any, and how to change it.
-pub struct Forks {
+pub struct ChainForks {
     config: ForkConfig,
     /// The chain parameters on a fork; the chain id is replaced.
     params: ChainParams,
     /// Accounts that have this balance in wei on every fork.
     funded: (Vec<Address>, U256),
     own: OwnChain,
-    current: ArcSwapOption<Fork>,
+    current: ArcSwapOption<ChainFork>,
 }
 
-impl Forks {
+impl ChainForks {
     /// A node that forks nothing yet.
     pub fn new(config: ForkConfig, params: ChainParams, funded: (Vec<Address>, U256), own: OwnChain) -> Self {
         Self { config, params, funded, own, current: ArcSwapOption::empty() }
     }
 
     /// The current fork.
-    pub fn current(&self) -> Option<Arc<Fork>> {
+    pub fn current(&self) -> Option<Arc<ChainFork>> {
         self.current.load_full()
     }
 
     /// Sets the current fork.
-    pub fn set(&self, fork: Option<Arc<Fork>>) {
+    pub fn set(&self, fork: Option<Arc<ChainFork>>) {
         self.current.store(fork);
     }
 
@@ -148,7 +148,7 @@ impl Forks {
     ///
     /// # Errors
     /// See [`ForkError`].
-    pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<Fork>), ForkError> {
+    pub fn begin(&self, url: Option<Url>, block: Option<u64>) -> Result<(Head, Arc<ChainFork>), ForkError> {
         let present = || self.current().map(|fork| fork.client.url());
         let url = url.or_else(present).or_else(|| self.config.url.clone()).ok_or(ForkError::NoUrl)?;
         let client = Arc::new(ForkClient::new(url, &self.config)?);
@@ -167,12 +167,12 @@ impl Forks {
             return Err(ForkError::Answer { method: "eth_getBlockByNumber", what });
         }
         let gas_limit = self.config.gas_limit.unwrap_or(header.gas_limit);
-        let fork = Fork { client: client.clone(), chain_id, number: header.number, hash, gas_limit };
+        let fork = ChainFork { client: client.clone(), chain_id, number: header.number, hash, gas_limit };
         Ok((self.head(header, &fork)?, Arc::new(fork)))
     }
 
     /// The chain of the forked block alone, with the accounts that are funded on every fork.
-    fn head(&self, header: Header, fork: &Fork) -> Result<Head, ForkError> {
+    fn head(&self, header: Header, fork: &ChainFork) -> Result<Head, ForkError> {
         let own_id = self.params.chain_id;
         let params = ChainParams {
             chain_id: self.config.chain_id.unwrap_or(fork.chain_id),

@@ -94,11 +94,11 @@ impl Lending {
     pub fn router(&self) -> (Router, Vec<Operation>) {
         Api::new("Lending")
             .get("/api/pools", pools, "All pools.")
-            .get("/api/pools/{asset}", one_pool, "Everything about a pool.")
+            .get("/api/pools/{asset}", one_pool, "Details of a pool.")
             .get("/api/pools/{asset}/history", history, "A pool's utilisation and rates.")
-            .get("/api/user/{address}", account, "A user in short.")
-            .get("/api/user/{address}/positions", positions, "What a user has supplied and owes.")
-            .get("/api/user/{address}/score", score, "A credit score explained.")
+            .get("/api/user/{address}", account, "Summary of a user.")
+            .get("/api/user/{address}/positions", positions, "A user's deposits and loans.")
+            .get("/api/user/{address}/score", score, "Components of a credit score.")
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())
     }

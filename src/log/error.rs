@@ -48,7 +48,7 @@ pub enum LogError {
     /// An acknowledged entry is damaged.
     #[error(
         "{file}: damaged at byte {offset} (height {height}): {what}. Nothing was changed: restore the file \
-         from a copy, or give up what follows with `tetrad chain repair`"
+         from a copy, or discard the damaged entry and all later ones with `tetrad chain repair`"
     )]
     Damaged {
         /// The file.

@@ -15,7 +15,7 @@ use super::{
 };
 use crate::{
     chain::{BlockId, Head},
-    fork::Fork,
+    fork::ChainFork,
 };
 
 /// What a fork does with a method.
@@ -67,7 +67,7 @@ pub(super) struct Forward {
 /// The other node's answer, if the request is about its chain. Blocks until it is there.
 pub(super) fn answer(
     context: &Context,
-    fork: &Fork,
+    fork: &ChainFork,
     method: &str,
     Forward { subject, at }: Forward,
     params: Option<&RawValue>,
@@ -91,7 +91,7 @@ pub(super) fn answer(
 }
 
 /// Logs of the other chain's blocks from `from` to `to` that match a filter, as JSON objects in order.
-pub(super) fn logs(fork: &Fork, mut filter: Value, from: u64, to: u64) -> Result<Vec<Box<RawValue>>, RpcError> {
+pub(super) fn logs(fork: &ChainFork, mut filter: Value, from: u64, to: u64) -> Result<Vec<Box<RawValue>>, RpcError> {
     filter["fromBlock"] = json!(U64::from(from));
     filter["toBlock"] = json!(U64::from(to));
     let answer = ask(fork, "eth_getLogs", &json!([filter]))?;
@@ -100,16 +100,16 @@ pub(super) fn logs(fork: &Fork, mut filter: Value, from: u64, to: u64) -> Result
 }
 
 /// The number of a block of the other chain, by its hash; none if this chain does not have it.
-pub(super) fn block_number(fork: &Fork, hash: B256) -> Result<Option<u64>, RpcError> {
+pub(super) fn block_number(fork: &ChainFork, hash: B256) -> Result<Option<u64>, RpcError> {
     number_of(fork, "eth_getBlockByHash", json!([hash, false]), "number")
 }
 
-fn ask(fork: &Fork, method: &str, params: &Value) -> Result<Box<RawValue>, RpcError> {
+fn ask(fork: &ChainFork, method: &str, params: &Value) -> Result<Box<RawValue>, RpcError> {
     Ok(fork.client.ask(method, params)?)
 }
 
 /// The block that something of the other chain is in, if this chain has that block.
-fn number_of(fork: &Fork, method: &str, params: Value, member: &str) -> Result<Option<u64>, RpcError> {
+fn number_of(fork: &ChainFork, method: &str, params: Value, member: &str) -> Result<Option<u64>, RpcError> {
     let answer = ask(fork, method, &params)?;
     let found: Option<Value> = serde_json::from_str(answer.get()).unwrap_or_default();
     let Some(number) = found.map(|found| found[member].clone()).filter(|number| !number.is_null()) else {
@@ -122,7 +122,7 @@ fn number_of(fork: &Fork, method: &str, params: Value, member: &str) -> Result<O
 
 struct Forwarder<'a> {
     context: &'a Context,
-    fork: &'a Fork,
+    fork: &'a ChainFork,
     head: Arc<Head>,
 }
 

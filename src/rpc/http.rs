@@ -92,7 +92,7 @@ struct JsonRpcResponse {
 pub fn operations() -> Vec<Operation> {
     let plain = "text/plain; charset=utf-8";
     let post = |path| {
-        Operation::new("JSON-RPC", "Ethereum's JSON-RPC. Whatever becomes of a request, the status is 200.")
+        Operation::new("JSON-RPC", "Ethereum's JSON-RPC. JSON-RPC errors have status 200, too.")
             .body::<JsonRpcBody>()
             .returns::<JsonRpcAnswer>()
             .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The body could not be read.")
@@ -231,7 +231,7 @@ where
 
 fn busy() -> Response {
     let retry = [(header::RETRY_AFTER, HeaderValue::from_static("1"))];
-    let what = "the node has no memory for long requests and answers at the moment; try again\n";
+    let what = "out of memory for large requests and responses; try again\n";
     (StatusCode::SERVICE_UNAVAILABLE, retry, what).into_response()
 }
 

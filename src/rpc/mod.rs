@@ -61,7 +61,7 @@ use self::{
 };
 use crate::{
     chain::{Chain, Keyring},
-    fork::{Fork, Forks},
+    fork::{ChainFork, ChainForks},
     web::{Budget, Client, ClientAddresses, Held},
 };
 
@@ -154,7 +154,7 @@ pub struct Context {
     meters: Meters,
     methods: Methods,
     /// The forked chain, and how to change it.
-    forks: Option<Arc<Forks>>,
+    forks: Option<Arc<ChainForks>>,
     /// Held by a dump while it is written or read: one at a time.
     dumping: Arc<tokio::sync::Mutex<()>>,
     /// Held while a nonce is chosen for a transaction that the node signs.
@@ -163,7 +163,7 @@ pub struct Context {
 
 impl Context {
     /// The chain that is currently forked.
-    fn fork(&self) -> Option<Arc<Fork>> {
+    fn fork(&self) -> Option<Arc<ChainFork>> {
         self.forks.as_ref()?.current()
     }
 
@@ -211,7 +211,7 @@ impl Rpc {
     /// The interface to `chain`, signing with the keys of `keyring`.
     ///
     /// With `forks` it also answers for the forked chain.
-    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<Forks>>) -> Self {
+    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<ChainForks>>) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
             filters: Filters::new(&config),
@@ -366,7 +366,13 @@ impl Rpc {
     }
 
     /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.
-    fn on_fork(&self, fork: Arc<Fork>, caller: Caller, name: &'static str, params: Option<Box<RawValue>>) -> Pending {
+    fn on_fork(
+        &self,
+        fork: Arc<ChainFork>,
+        caller: Caller,
+        name: &'static str,
+        params: Option<Box<RawValue>>,
+    ) -> Pending {
         let (context, table) = (self.context.clone(), self.table.clone());
         Box::pin(async move {
             let Some(method) = table.get(name) else { return Err(RpcError::method_not_found(name)) };

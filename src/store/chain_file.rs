@@ -49,7 +49,7 @@ pub enum ChainFileError {
         found: u32,
     },
     /// The chain file is missing, but other files of a chain exist.
-    #[error("{0} is missing, but there are blocks")]
+    #[error("{0} is missing, but the directory has a log")]
     Missing(String),
     /// A restore of an earlier version was interrupted.
     #[error(

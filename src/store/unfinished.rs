@@ -68,7 +68,7 @@ impl Mark {
             Self::Progress(CopyProgress { command, aside, .. }) => {
                 let aside = aside.as_ref().map(|folder| {
                     let place = storage.describe(folder);
-                    format!(". What was here before is put aside in {place}, which can be restored instead")
+                    format!(". The previous content is in {place}, which can be restored instead")
                 });
                 let other = match command {
                     CopyCommand::Restore => "",

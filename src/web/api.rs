@@ -85,7 +85,7 @@ impl Operation {
 
     /// Adds a response with status 200.
     pub fn returns<T: JsonSchema>(self) -> Self {
-        self.answers::<T>(StatusCode::OK, "The answer.")
+        self.answers::<T>(StatusCode::OK, "Success.")
     }
 
     /// Adds a response with a JSON body.

@@ -154,7 +154,7 @@ impl Failure for RestError {
             StatusCode::PAYLOAD_TOO_LARGE => "The body is too long.",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",
             StatusCode::TOO_MANY_REQUESTS => "The client has used up its share; `Retry-After` says when there is more.",
-            StatusCode::SERVICE_UNAVAILABLE => "The answer cannot be given now.",
+            StatusCode::SERVICE_UNAVAILABLE => "Temporarily unavailable.",
             _ => "The node failed.",
         }
     }

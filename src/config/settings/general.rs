@@ -52,7 +52,7 @@ pub(super) const SECTION: Section = Section {
         Setting {
             name: "ws-listen",
             placeholder: "ADDR:PORT|off",
-            help: "Address of a second listener for the price WebSocket, which is at any path there, as on the live \
+            help: "Address of a second listener for the price WebSocket, which is served at every path, as on the live \
                    network",
             read: |config, given| {
                 config.ws_listen = match given.text().as_str() {
@@ -182,7 +182,7 @@ pub(super) const SECTION: Section = Section {
             name: "no-mining",
             kind: Kind::Switch,
             help: "Seal blocks on demand only (evm_mine)",
-            details: "Without development methods no client can demand it.",
+            details: "Requires development methods: without them no block is ever sealed.",
             read: |config, given| given.switch(&mut config.no_mining),
             show: |config| show::switch(config.no_mining),
             ..Setting::BLANK
@@ -298,8 +298,8 @@ pub(super) const SECTION: Section = Section {
         Setting {
             name: "durability",
             placeholder: "fsync|os",
-            help: "Promise of a data directory: acknowledged blocks survive a power failure (fsync), or only the end of \
-                   the process (os)",
+            help: "Durability of acknowledged blocks in a data directory: they survive a power failure (fsync), or only \
+                   the end of the process (os)",
             details: "With fsync a block is on disk before it is acknowledged. With os the operating system has it, \
                       however the process ends; a power failure or a crash of the system may lose the newest blocks.",
             read: |config, given| given.choice(&DURABILITIES, &mut config.durability),
@@ -399,7 +399,7 @@ fn chosen(given: &Given<'_>, default: u64, value: u64) -> Option<u64> {
 /// Rejects a setting that cannot be combined with a fork.
 fn not_on_a_fork(config: &Config, set: bool, why: &str) -> Result<(), String> {
     match set && config.fork.url.is_some() {
-        true => Err(format!("does not go together with fork.url: {why}")),
+        true => Err(format!("cannot be combined with fork.url: {why}")),
         false => Ok(()),
     }
 }

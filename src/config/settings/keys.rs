@@ -59,8 +59,8 @@ pub(super) const KEYS: Section = Section {
             name: "keys.treasury-file",
             placeholder: "FILE",
             help: "Private key (hex) of the account that owns the contracts",
-            details: "Without it the key is derived from the mnemonic (m/44'/60'/1'/0/0); in the production profile a new \
-                      one is generated at each start.",
+            details: "Without it the key is derived from the mnemonic (m/44'/60'/1'/0/0); in the production \
+                      profile it is kept in the data directory, or is new at each start without one.",
             example: "\"/etc/tetrad/treasury.key\"",
             must_exist: true,
             read: |config, given| given.path(&mut config.treasury_file),
@@ -71,8 +71,8 @@ pub(super) const KEYS: Section = Section {
             name: "keys.updater-file",
             placeholder: "FILE",
             help: "Private key (hex) of the account that updates prices",
-            details: "Without it the key is derived from the mnemonic (m/44'/60'/1'/0/1); in the production profile a new \
-                      one is generated at each start.",
+            details: "Without it the key is derived from the mnemonic (m/44'/60'/1'/0/1); in the production \
+                      profile it is kept in the data directory, or is new at each start without one.",
             example: "\"/etc/tetrad/updater.key\"",
             must_exist: true,
             read: |config, given| given.path(&mut config.updater_file),

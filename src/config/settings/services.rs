@@ -131,7 +131,7 @@ positions between dots, `[name=text]` for the item of a list with such a member.
             placeholder: "CIDR,…",
             help: "Reverse proxies whose X-Forwarded-For or Forwarded header names the client",
             details: "Addresses or ranges, for example [\"127.0.0.1\", \"10.0.0.0/8\"]. Without them all clients behind a \
-                      proxy share one limit.",
+                      proxy count as one, in every rate limit and in the fair sharing of execution time.",
             read: |config, given| {
                 config.exchange.trusted_proxies = given.each(proxy)?;
                 Ok(())

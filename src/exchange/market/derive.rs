@@ -22,7 +22,7 @@ use crate::{
 
 /// How far the market has followed the chain.
 pub(super) struct DerivationProgress {
-    trail: HeldBlocks,
+    blocks: HeldBlocks,
     newest: B256,
     history: Arc<History>,
     /// The prices last sent to listeners.
@@ -45,14 +45,14 @@ impl Shared {
                 progress
             }
             None => DerivationProgress {
-                trail: head.held_blocks().clone(),
+                blocks: head.held_blocks().clone(),
                 newest: head.block.hash,
                 history: Arc::new(self.history_of(&head)?),
                 announced: oracle.feeds.clone(),
                 sequence: 0,
             },
         };
-        (progress.trail, progress.newest) = (head.held_blocks().clone(), head.block.hash);
+        (progress.blocks, progress.newest) = (head.held_blocks().clone(), head.block.hash);
         self.announce_differences(&mut progress, &oracle, head.block.header.timestamp);
         let progress = known.insert(progress);
 
@@ -65,7 +65,7 @@ impl Shared {
 
     /// Applies the blocks since. Returns false if the history has to be rebuilt.
     fn catch_up(&self, progress: &mut DerivationProgress, head: &Arc<Head>) -> bool {
-        let (removed, added) = progress.trail.difference(head.held_blocks());
+        let (removed, added) = progress.blocks.difference(head.held_blocks());
         if added.first().is_some_and(|first| first.number() == head.genesis.number()) {
             return false;
         }

@@ -57,12 +57,8 @@ pub(super) struct Released {
 /// Adds the routes.
 pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
     api.tag("Development")
-        .post(
-            "/api/admin/prices/{address}",
-            set,
-            "Puts a price on the chain, however far it moves, and holds it there.",
-        )
-        .delete("/api/admin/prices/{address}", release, "Lets the price sources move a price again.")
+        .post("/api/admin/prices/{address}", set, "Sets a price and holds it, without the limit on price moves.")
+        .delete("/api/admin/prices/{address}", release, "Releases a price that was set.")
 }
 
 impl From<ManualPriceError> for RestError {

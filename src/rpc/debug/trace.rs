@@ -24,8 +24,8 @@ use crate::{
 pub(super) fn methods(table: &mut Table) {
     table.apart("debug_traceTransaction", transaction, OnFork::Transaction).describe(
         ["transaction hash", "options"],
-        "Replays a transaction and returns every step, or what the `tracer` named in the options \
-         tells: callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
+        "Replays a transaction and returns every step, or the result of the `tracer` in the options: \
+         callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
          erc7562Tracer. A `timeout` such as `2s` shortens the node's own limit.",
     );
     table

@@ -12,7 +12,7 @@ use super::{
 use crate::{
     block::Block,
     chain::{BlockId, Head},
-    fork::Fork,
+    fork::ChainFork,
     rpc::{
         Context, OnFork, RpcConfig, RpcError, Table, forked,
         json::{Json, Written, array_within},
@@ -114,7 +114,7 @@ impl LogFilter {
         &self,
         context: &Context,
         head: &Arc<Head>,
-        fork: &Fork,
+        fork: &ChainFork,
         answer: &mut LogResponse<'_>,
     ) -> Result<Blocks, RpcError> {
         let (from, to) = match self.range {

@@ -38,9 +38,7 @@ pub(super) fn methods(table: &mut Table) {
     table
         .read("eth_chainId", chain_id, OnFork::Node)
         .describe([], "The chain id that transactions are signed for (EIP-155).");
-    table
-        .read("eth_syncing", syncing, OnFork::Node)
-        .describe([], "Whether the node is catching up. It never is: it makes the chain.");
+    table.read("eth_syncing", syncing, OnFork::Node).describe([], "Whether the node is catching up. Always false.");
     access_list::methods(table);
     account::methods(table);
     block::methods(table);

@@ -70,7 +70,7 @@ impl Ending {
             }
             Self::NotUtf8 => (close_code::INVALID, "messages have to be UTF-8"),
             Self::Violation => (close_code::PROTOCOL, "the frame breaks the rules of RFC 6455"),
-            Self::NoRoom => (close_code::AGAIN, "the node has no memory for long requests and answers at the moment"),
+            Self::NoRoom => (close_code::AGAIN, "out of memory for large requests and responses"),
         };
         Some(CloseFrame { code, reason: reason.into() })
     }

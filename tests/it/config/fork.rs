@@ -32,8 +32,8 @@ fn what_is_wrong_with_them_is_said() {
             "--fork-headers: expected headers such as",
         ),
         ("", &[("fork.url", "http://localhost"), ("fork.headers", "a b: c")], "`a b` is not a valid header name"),
-        ("data-dir = \"d\"", &[("fork.url", "http://localhost")], "data-dir: does not go together with fork.url"),
-        ("genesis = \"g\"", &[("fork.url", "http://localhost")], "genesis: does not go together with fork.url"),
+        ("data-dir = \"d\"", &[("fork.url", "http://localhost")], "data-dir: cannot be combined with fork.url"),
+        ("genesis = \"g\"", &[("fork.url", "http://localhost")], "genesis: cannot be combined with fork.url"),
     ] {
         let error = read(text, flags).unwrap_err();
         assert!(error.contains(expected), "{error}");

@@ -78,7 +78,7 @@ async fn a_newer_version_is_left_alone() {
     );
     fs::remove_file(&file).unwrap();
     let error = refusal(directory.path(), |_| {}).await;
-    assert!(error.ends_with("chain.json is missing, but there are blocks"), "{error}");
+    assert!(error.ends_with("chain.json is missing, but the directory has a log"), "{error}");
 }
 
 #[tokio::test]
