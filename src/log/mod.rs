@@ -2,7 +2,7 @@
 //!
 //! The chain's writer appends to a [`BlockLog`] before a change becomes visible; any thread reads entries by height
 //! with a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in
-//! files; [`MemoryLog`] keeps one in memory and fails on demand. Knows nothing of execution.
+//! files; `MemoryLog` keeps one in memory and fails on demand. Knows nothing of execution.
 
 mod entry;
 mod error;

@@ -1,7 +1,7 @@
 //! The exchange as the chain has it, derived on demand for each new head.
 //!
 //! Prices and reserves are view calls at the head, equal to what `eth_call` returns there. The past comes from blocks: the
-//! market keeps a [`History`](super::History) up to the head it last looked at, and applies the blocks since then, after
+//! market keeps a [history](super::history) up to the head it last looked at, and applies the blocks since then, after
 //! rewinding past those that a revert removed.
 
 mod derive;

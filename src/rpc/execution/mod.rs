@@ -1,7 +1,7 @@
 //! Execution of requests that run code: calls, estimates, traces, log queries.
 //!
 //! Nearly all of it takes microseconds, less than a hand-over to another thread. So it begins on the task that received
-//! the request, on at most half of the runtime's workers at a time and for a short [slice] only. Longer work, and work that
+//! the request, on at most half of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer work, and work that
 //! finds no place there, starts again on a thread of its own, in the order of the [schedule]. Work whose client is gone is
 //! not begun, or ends at its next check of the time limit.
 
