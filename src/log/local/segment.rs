@@ -5,7 +5,7 @@ use std::{io, sync::Arc};
 use crate::{
     codec::{Malformed, Reader, Writer},
     log::{ChainIdentity, LogError, StoredEntry},
-    storage::{HEADER, Records, Storage, StoredFile, Tail, write_record},
+    storage::{HEADER, Records, Storage, StoredFile, Tail, read_file, replace_file, write_record},
 };
 
 /// The first bytes of every segment's first record.
@@ -65,7 +65,9 @@ impl Segment {
     ) -> Result<(Self, Option<&'static str>), LogError> {
         let name = segment_name(first);
         let place = storage.describe(&name);
-        let bytes = read_all(storage, &name).map_err(|source| LogError::Io { file: place.clone(), source })?;
+        let failed = |source| LogError::Io { file: place.clone(), source };
+        let bytes = read_file(storage, &name).and_then(|bytes| bytes.ok_or_else(|| io::ErrorKind::NotFound.into()));
+        let bytes = bytes.map_err(failed)?;
         let format = |what: String| LogError::Format { file: place.clone(), what };
 
         let mut records = Records::new(&bytes);
@@ -153,27 +155,16 @@ impl Segment {
     }
 }
 
-/// Writes the draft of an empty segment, which [`establish`] puts in place. Returns the file and its length.
-pub(super) fn draft(
+/// Creates an empty segment, atomically. Returns the file and its length. After an error it is unknown whether the segment
+/// exists.
+pub(super) fn create(
     storage: &dyn Storage,
     first: u64,
     identity: ChainIdentity,
 ) -> io::Result<(Arc<dyn StoredFile>, u64)> {
-    let bytes = head(first, identity);
-    let file = storage.create(&draft_name(first))?;
-    file.write_at(&bytes, 0)?;
-    file.sync()?;
-    Ok((file, bytes.len() as u64))
-}
-
-/// Renames a draft to its segment. After an error it is unknown whether the segment is in place.
-pub(super) fn establish(storage: &dyn Storage, first: u64) -> io::Result<()> {
-    storage.rename(&draft_name(first), &segment_name(first))?;
-    storage.sync_names()
-}
-
-fn draft_name(first: u64) -> String {
-    format!("draft-{}", segment_name(first))
+    let (name, bytes) = (segment_name(first), head(first, identity));
+    replace_file(storage, &name, &bytes)?;
+    Ok((storage.open(&name)?, bytes.len() as u64))
 }
 
 /// Writes, atomically, a segment with the entries of another one from height `from` on.
@@ -181,10 +172,7 @@ pub(super) fn rewrite(storage: &dyn Storage, segment: &Segment, from: u64, ident
     let mut bytes = head(from, identity);
     let start = segment.offsets.get((from - segment.first) as usize).copied().unwrap_or(segment.length);
     bytes.extend_from_slice(&segment.bytes[start as usize..segment.length as usize]);
-    let file = storage.create(&draft_name(from))?;
-    file.write_at(&bytes, 0)?;
-    file.sync()?;
-    establish(storage, from)
+    replace_file(storage, &segment_name(from), &bytes)
 }
 
 /// Returns the head record of a segment.
@@ -198,13 +186,6 @@ fn head(first: u64, identity: ChainIdentity) -> Vec<u8> {
         out.raw(identity.genesis.as_slice());
     });
     bytes
-}
-
-fn read_all(storage: &dyn Storage, name: &str) -> io::Result<Vec<u8>> {
-    let file = storage.open(name)?;
-    let mut bytes = vec![0; usize::try_from(file.length()?).map_err(io::Error::other)?];
-    file.read_at(&mut bytes, 0)?;
-    Ok(bytes)
 }
 
 fn read_head(payload: &[u8], first: u64) -> Result<ChainIdentity, String> {

@@ -6,12 +6,12 @@ use parking_lot::RwLock;
 
 use super::{
     files::{LogFiles, MAX_ENTRY, Positions, remove_segment, write_offsets},
-    segment::{Segment, draft, establish, rewrite, segment_name, segments},
+    segment::{Segment, create, rewrite, segment_name, segments},
 };
 use crate::{
     codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, Durability, LogEntry, LogError, ReadLog},
-    storage::{Storage, StoredFile, Tail, write_record},
+    storage::{Storage, StoredFile, Tail, remove_file, write_record},
 };
 
 /// Number of zeros that are written ahead of the entries, in bytes: overwriting is less work for the file system than
@@ -79,11 +79,8 @@ impl LocalLog {
     ) -> Result<Self, LogError> {
         let mut firsts = segments(&*storage)?;
         if firsts.is_empty() {
-            let begin = || {
-                draft(&*storage, begin_at, identity)?;
-                establish(&*storage, begin_at)
-            };
-            begin().map_err(|source| LogError::Io { file: storage.describe(""), source })?;
+            let failed = |source| LogError::Io { file: storage.describe(""), source };
+            create(&*storage, begin_at, identity).map_err(failed)?;
             firsts.push(begin_at);
         }
         let (newest, positions) = open_newest(&*storage, identity, firsts)?;
@@ -124,10 +121,9 @@ impl LocalLog {
     fn roll(&mut self) -> Result<(), AppendError> {
         self.sync()?;
         let (storage, first) = (self.files.storage.clone(), self.newest.first);
-        let drafted = draft(&*storage, self.end, self.files.identity);
-        let (file, length) = drafted.map_err(|source| self.refuse(source))?;
         // After a failure the next entry retries. It must not go to the old segment, as the new one may be in place.
-        establish(&*storage, self.end).map_err(|source| self.refuse(source))?;
+        let created = create(&*storage, self.end, self.files.identity);
+        let (file, length) = created.map_err(|source| self.refuse(source))?;
         if let Err(error) = write_offsets(&*storage, first, &self.files.positions.read().offsets) {
             tracing::warn!(%error, "failed to write the offsets of a segment; they are written when it is read");
         }
@@ -172,10 +168,8 @@ impl LocalLog {
             file.sync()
         };
         let written = write();
-        match self.files.storage.remove(PROBE) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => written.and(Err(error)),
-            _ => written,
-        }
+        let removed = remove_file(&*self.files.storage, PROBE);
+        written.and(removed)
     }
 
     /// Syncs the newest segment. A failure is final: the system may have dropped the unwritten pages, and would report
