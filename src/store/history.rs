@@ -115,6 +115,7 @@ impl History {
             part.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
             at = part.heights.end;
             if at < heights.end {
+                tracing::info!(from = part.heights.start, to = at, of = heights.end, "rebuilt a part of the index");
                 let index = SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
                 unused.remove(&part.heights.start);
                 tables.sealed.push(Arc::new(IndexPart::File(index)));
