@@ -333,13 +333,13 @@ fn defined(item: &Item) -> Option<String> {
     })
 }
 
-/// Whether the attributes compile an item for tests only.
+/// Whether the attributes compile an item for tests only, in the library or of the library.
 fn is_test(attributes: &[Attribute]) -> bool {
     attributes.iter().any(|attribute| match &attribute.meta {
         syn::Meta::List(list) if list.path.is_ident("cfg") => {
             let condition = list.tokens.to_string();
             let mut words = condition.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
-            words.any(|word| word == "test") && !condition.contains("not")
+            words.any(|word| word == "test" || word == "internals") && !condition.contains("not")
         }
         _ => false,
     })
