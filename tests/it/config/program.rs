@@ -2,7 +2,10 @@
 
 use std::process::Command;
 
-use crate::support::process::{Running, output, tetrad};
+use crate::support::{
+    golden::assert_golden,
+    process::{Running, output, tetrad},
+};
 
 #[tokio::test]
 async fn serves_until_it_is_told_to_end() {
@@ -136,7 +139,6 @@ fn checking_a_file_says_everything_that_is_wrong_with_it() {
     assert!(!ok && out.contains("cannot be read"));
 }
 
-/// `TETRAD_WRITE_REFERENCE=1` writes them anew.
 #[test]
 fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writes() {
     for (arguments, file) in [
@@ -146,11 +148,7 @@ fn the_settings_page_of_the_book_and_the_shipped_files_are_what_the_program_writ
     ] {
         let (ok, out, error) = output(arguments);
         assert!(ok, "{error}");
-        if std::env::var_os("TETRAD_WRITE_REFERENCE").is_some() {
-            std::fs::write(file, &out).unwrap();
-        }
-        let written = std::fs::read_to_string(file).unwrap();
-        assert!(out == written, "{file} is out of date; set TETRAD_WRITE_REFERENCE=1 to write it");
+        assert_golden(file, &out);
     }
 }
 

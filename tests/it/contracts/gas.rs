@@ -14,6 +14,7 @@ use super::{
     network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, UPDATER, VAULT},
     tokens::{TOKENS, TokenInfo},
 };
+use crate::support::golden::assert_golden;
 
 const CONTRACTS: [&str; 7] = ["LendingLens", "LendingPool", "Multicall3", "PToken", "PriceOracle", "Token", "Vault"];
 /// EIP-170.
@@ -34,15 +35,7 @@ fn costs_are_as_recorded() {
     measure(&mut gas, &exchange(), &EXCHANGE);
     measure(&mut gas, &lending(), &LENDING);
     let text = serde_json::to_string_pretty(&json!({ "gas": gas, "size": sizes })).unwrap() + "\n";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("contracts/gas.json");
-    if env::var_os("TETRAD_RECORD_GAS").is_some() {
-        fs::write(&path, &text).unwrap();
-    }
-    let recorded = fs::read_to_string(&path).unwrap_or_default();
-    assert!(
-        text == recorded,
-        "costs have changed; run this test with TETRAD_RECORD_GAS=1 and review contracts/gas.json"
-    );
+    assert_golden("contracts/gas.json", &text);
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The contracts' interfaces, which clients depend on: a change of one has to be meant.
 
-use std::{collections::BTreeSet, env, fs, path::Path};
+use std::{collections::BTreeSet, fs, path::Path};
 
 use alloy_json_abi::{Event, JsonAbi, Param};
 use alloy_sol_types::SolInterface;
@@ -9,6 +9,8 @@ use tetrad::internals::contracts::bindings::{
     LendingLens, LendingPool, LendingPoolErrors, Multicall3, Multicall3Errors, PToken, PTokenErrors, PriceOracle,
     PriceOracleErrors, Token, TokenErrors, Vault, VaultErrors,
 };
+
+use crate::support::golden::assert_golden;
 
 /// The contracts of the network.
 const CONTRACTS: [&str; 7] = ["LendingLens", "LendingPool", "Multicall3", "PToken", "PriceOracle", "Token", "Vault"];
@@ -67,18 +69,9 @@ fn rendered() -> String {
     text
 }
 
-/// `tests/it/contracts/interfaces.txt` has every interface. `TETRAD_RECORD_ABI=1` writes it anew.
 #[test]
 fn interfaces_are_those_that_clients_know() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/it/contracts/interfaces.txt");
-    let text = rendered();
-    if env::var_os("TETRAD_RECORD_ABI").is_some() {
-        fs::write(&path, &text).unwrap();
-    }
-    let known = fs::read_to_string(&path).unwrap_or_default();
-    let (known, now): (BTreeSet<_>, BTreeSet<_>) = (known.lines().collect(), text.lines().collect());
-    let (gone, new): (Vec<_>, Vec<_>) = (known.difference(&now).collect(), now.difference(&known).collect());
-    assert!(gone.is_empty() && new.is_empty(), "gone: {gone:#?}\nnew: {new:#?}");
+    assert_golden("tests/it/contracts/interfaces.txt", &rendered());
 }
 
 /// The bindings come from another file than the artifacts, written by the same build.

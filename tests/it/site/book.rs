@@ -9,7 +9,7 @@ use std::{
 
 use serde_json::Value;
 
-use crate::support::{TestNode, node_with, skip};
+use crate::support::{TestNode, golden::assert_golden, node_with, skip};
 
 fn book() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src")
@@ -239,15 +239,25 @@ async fn the_rest_reference_is_what_the_node_says() {
     }
     let mut page = "# REST reference\n\n\
                     <!-- Made of /openapi.json; a test compares the two. -->\n\n\
-                    Every route of a development node. `/openapi.json` has parameters, schemas and statuses besides.\n"
+                    Every route of a development node. `/openapi.json` also has parameters, schemas and statuses.\n"
         .to_owned();
     for (tag, rows) in tags {
         page.push_str(&format!("\n## {tag}\n\n| Route | Query | Answer |\n|---|---|---|\n{}", rows.concat()));
     }
-    let file = book().join("interfaces/rest.md");
-    if std::env::var_os("TETRAD_WRITE_BOOK").is_some() {
-        fs::write(&file, &page).unwrap();
-    }
-    let written = fs::read_to_string(&file).unwrap_or_default();
-    assert!(page == written, "write it anew: TETRAD_WRITE_BOOK=1 cargo test --test it rest_reference");
+    assert_golden("docs/src/interfaces/rest.md", &page);
+    assert_golden("docs/src/interfaces/rest-examples.md", &with_summaries(&described));
+}
+
+/// The page of examples, with each route's summary as the document has it.
+fn with_summaries(described: &Value) -> String {
+    let page = fs::read_to_string(book().join("interfaces/rest-examples.md")).unwrap();
+    let lines = page.lines().map(|line| {
+        let Some((route, _)) = line.strip_prefix("**`").and_then(|line| line.split_once("`**")) else {
+            return format!("{line}\n");
+        };
+        let (method, path) = route.split_once(' ').unwrap();
+        let summary = described["paths"][path][method.to_lowercase()]["summary"].as_str();
+        format!("**`{route}`** {}\n", summary.unwrap_or_else(|| panic!("no route {route}")))
+    });
+    lines.collect()
 }

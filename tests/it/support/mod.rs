@@ -1,6 +1,7 @@
 //! A node and clients for it.
 
 pub mod chain;
+pub mod golden;
 pub mod process;
 pub mod sign;
 pub mod socket;
