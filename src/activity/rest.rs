@@ -94,7 +94,7 @@ impl Activity {
             .get(
                 "/api/user/{address}/history",
                 history,
-                "What a user did on the exchange and in the lending pool, newest first.",
+                "A user's actions on the exchange and in the lending pool, newest first.",
             )
             .and(|router| router.method_not_allowed_fallback(method_not_allowed))
             .with_state(self.clone())

@@ -1,4 +1,4 @@
-//! One setting: its names, its documentation, and how it gets into a configuration and out again.
+//! One setting: its names, its documentation, and the functions that read, show and check its value.
 //!
 //! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the file, the variable
 //! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`.
@@ -32,13 +32,13 @@ pub struct Setting {
     pub name: &'static str,
     /// The type of its value.
     pub kind: Kind,
-    /// What stands for the value in the help; empty for a switch.
+    /// The placeholder of the value in the help; empty for a switch.
     pub placeholder: &'static str,
     /// The purpose in one line, without a full stop.
     pub help: &'static str,
-    /// More about it, as sentences, for the book and the configuration files; a line each for what is not to be joined.
+    /// Details, as sentences, for the book and the configuration files. Line breaks are kept.
     pub details: &'static str,
-    /// A value, as TOML, for the configuration files of profiles in which it has none.
+    /// An example value, as TOML, for the configuration files of profiles in which the setting has no value.
     pub example: &'static str,
     /// A short flag that sets the number of times it is given, and its help.
     pub counter: Option<(char, &'static str)>,
@@ -50,14 +50,14 @@ pub struct Setting {
     pub(super) derive: fn(&mut Config),
     /// The value in effect, as a file would have it; none if there is none.
     pub(super) show: fn(&Config) -> Option<Value>,
-    /// The same without secrets of another service, if it may hold any.
+    /// The value in effect with secrets of other services replaced; none if it never has any.
     pub(super) redact: Option<fn(&Config) -> Option<Value>>,
-    /// What is wrong with its value beside those of other settings.
+    /// Checks the value against those of other settings; the error says what contradicts.
     pub(super) check: fn(&Config) -> Result<(), String>,
 }
 
 impl Setting {
-    /// A setting without any of what most settings do not need, for entries of the table to fill in.
+    /// The defaults of an entry's fields.
     pub(super) const BLANK: Self = Self {
         name: "",
         kind: Kind::Text,
@@ -116,7 +116,7 @@ impl Setting {
         }
     }
 
-    /// Checks the value beside those of other settings.
+    /// Checks the value against those of other settings.
     pub(super) fn check(&self, config: &Config) -> Result<(), ConfigError> {
         (self.check)(config).map_err(|what| ConfigError::of(self.name, format!("{}: {what}", self.name)))
     }
@@ -125,7 +125,7 @@ impl Setting {
 /// A table of the file.
 #[derive(Clone, Copy, Debug)]
 pub struct Section {
-    /// Its name; empty for what stands at the top.
+    /// Its name; empty for the top level.
     pub name: &'static str,
     /// Its subject, as sentences; may be empty.
     pub about: &'static str,

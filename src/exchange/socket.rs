@@ -1,6 +1,6 @@
 //! The price WebSocket: a greeting, all prices, then changes.
 //!
-//! Messages are rendered once for all listeners (`tick.rs`). Slow clients delay nobody: ticks queue in a buffer that all
+//! Messages are rendered once for all listeners (`tick.rs`). A slow client does not delay others: ticks queue in a buffer that all
 //! clients share, and a client that falls behind its end gets the current prices instead of those it missed.
 
 use std::{

@@ -13,7 +13,7 @@ use crate::web::{Client, Held};
 
 /// The number of a batch's requests that execute or wait to execute at a time.
 const AT_ONCE: usize = 4;
-/// The same on a fork, where requests wait for the other node.
+/// The number of them on a fork, where requests wait for the other node.
 const AT_ONCE_ON_FORK: usize = 16;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);

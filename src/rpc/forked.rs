@@ -18,7 +18,7 @@ use crate::{
     fork::ChainFork,
 };
 
-/// What a fork does with a method.
+/// The routing of a method's requests on a fork.
 ///
 /// Other methods than the forwarded ones are answered by the fork itself, and their registration gives the reason.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ impl OnFork {
     }
 }
 
-/// What forwarded requests are about, and the position of the parameter that names it.
+/// The subject of forwarded requests, and the position of the parameter that names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Forward {
     subject: OnFork,

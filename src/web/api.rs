@@ -158,9 +158,9 @@ impl<T: Output, E: Failure> Output for Result<T, E> {
     }
 }
 
-/// A handler whose arguments and result describe themselves. `Signature` tells the implementations apart.
+/// A handler whose arguments and result describe themselves. `Signature` distinguishes the implementations.
 pub trait Documented<S, Signature> {
-    /// Adds what the signature says.
+    /// Adds the description of the arguments and the result.
     fn describe(operation: Operation) -> Operation;
 }
 

@@ -86,7 +86,7 @@ impl Budget {
         timeout(PATIENCE, growing).await.is_ok()
     }
 
-    /// The same without waiting.
+    /// Takes memory as `grow` does, but fails instead of waiting.
     pub fn try_grow(&self, held: &mut Held, bytes: usize) -> bool {
         // A request larger than the budget needs all of it.
         let wanted = bytes.min(self.0.total);

@@ -36,7 +36,7 @@ pub enum InheritedError {
     Socket {
         /// The setting.
         name: String,
-        /// What is wrong with it.
+        /// The reason.
         source: io::Error,
     },
 }

@@ -88,7 +88,7 @@ mod tests {
 
     use super::*;
 
-    /// What `look` says of a stream that gets these pieces one after the other, and what can be read afterwards.
+    /// The result of `look` for a stream that receives these pieces in turn, and the bytes that can be read afterwards.
     async fn looked(pieces: &[&[u8]]) -> (bool, Vec<u8>) {
         // Room for one piece at most, so that each is read for itself.
         let (mut client, server) = duplex(64);

@@ -25,7 +25,7 @@ pub enum RestError {
     Parameter {
         /// The parameter's name.
         name: &'static str,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
     /// The route or the thing it is about does not exist.
@@ -39,7 +39,7 @@ pub enum RestError {
     Body {
         /// The status for the reason.
         status: StatusCode,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
     /// The body has a content type or an encoding that the route does not take.
@@ -70,7 +70,7 @@ pub enum RestError {
 pub struct ErrorBody {
     /// Always false.
     success: bool,
-    /// What is wrong, for people.
+    /// The message, for people.
     message: String,
     /// The kind of error, for programs.
     error: &'static str,

@@ -33,7 +33,7 @@ pub enum TlsError {
     File {
         /// The file.
         file: PathBuf,
-        /// What is wrong with it.
+        /// The reason.
         problem: String,
     },
     /// Certificate and key do not match, or are not supported.
@@ -43,7 +43,7 @@ pub enum TlsError {
         certificate: PathBuf,
         /// The file of the key.
         key: PathBuf,
-        /// What is wrong with them.
+        /// The reason.
         error: rustls::Error,
     },
 }

@@ -1,7 +1,7 @@
 //! A simulated market. It uses integers throughout, so the same seed gives the same prices on every machine.
 //!
 //! Each step leads from the prices on chain to the next ones. The simulation therefore continues from prices that were set
-//! by other means, and needs no state besides the chain.
+//! by other means, and keeps no state of its own.
 
 use super::{
     Condition, Moment, Source,

@@ -30,7 +30,7 @@ pub enum FeedError {
     Authorities {
         /// The file.
         file: String,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
     /// A client for an upstream could not be created.

@@ -1,4 +1,4 @@
-//! What was, what is forgotten, and going back.
+//! Keeping, pruning and reverting the history.
 
 use proptest::prelude::*;
 

@@ -114,7 +114,7 @@ mod tests {
     }
 
     proptest! {
-        /// What was read goes on as what was written would have.
+        /// Minutes that were read continue as those that were written.
         #[test]
         fn minutes_are_read_as_they_were_written(
             steps in prop::collection::vec((0u64..9_000, 0usize..3, 0u64..1 << 62, any::<bool>()), 0..200),

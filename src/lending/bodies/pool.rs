@@ -40,7 +40,7 @@ pub struct PoolDetails {
     timestamp: u64,
     paused: bool,
     total_borrowed: String,
-    /// What can be borrowed or withdrawn now.
+    /// The amount that can be borrowed or withdrawn now.
     available_liquidity: String,
     /// Income of the treasury that has not been collected.
     treasury: String,

@@ -1,4 +1,4 @@
-//! What only time shows: silence and stalls, on a clock that jumps to whatever is awaited.
+//! Silence and stalls of clients, on a clock that jumps to the next deadline.
 
 use std::{
     pin::Pin,
@@ -105,7 +105,8 @@ fn sockets() -> (ShutdownHandle, WebSockets) {
     (handle, WebSockets::new("test", limits, ClientAddresses::default(), shutdown))
 }
 
-/// What a client is sent until the connection ends, each after how many seconds, and how many connections were cut off.
+/// The messages that a client receives until the connection ends, with their times in seconds, and the number of
+/// connections that were cut off.
 /// The client says `words`, one every ten seconds.
 async fn converse(
     protocol: impl SocketProtocol,

@@ -27,7 +27,7 @@ fn writer(log: &MemoryLog, seed: u64) -> (Chain, WriterThread) {
     start(recover(log, seed), Mining::Instant)
 }
 
-/// What everybody must agree on.
+/// The part of a head on which both writers and the log must agree.
 fn known(head: &Head) -> (u64, B256, B256) {
     (head.number(), head.block.hash, head.state.clone().root())
 }

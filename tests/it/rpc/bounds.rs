@@ -188,7 +188,7 @@ async fn answers_that_nobody_reads_are_bounded_in_memory() {
         stream.write_all(format!("{head}{}\r\n\r\n{body}", body.len()).as_bytes()).await.unwrap();
         unread.push(stream);
     }
-    // Each is answered, one way or the other; nobody reads more of the long answers than their beginning.
+    // Each gets a response or a refusal; only the beginning of the long responses is read.
     let mut refused = 0;
     for stream in &mut unread {
         let mut beginning = [0; 1_024];

@@ -43,7 +43,7 @@ pub enum ReplayError {
         file: String,
         /// Which line or entry.
         place: String,
-        /// What is wrong with it.
+        /// The reason.
         what: String,
     },
 }
