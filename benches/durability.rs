@@ -54,7 +54,7 @@ fn appends(transfers: u64, durability: Durability) -> f64 {
     let entry = entry(transfers);
     let append = |_| {
         let start = Instant::now();
-        log.append(log.end(), &entry).unwrap();
+        log.append(log.end(), &entry.to_bytes()).unwrap();
         start.elapsed().as_secs_f64() * 1e6
     };
     median((0..2_000).map(append).collect())

@@ -327,5 +327,6 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         pool: config.pool,
         history: config.history,
         clock,
+        leads: true,
     }
 }

@@ -150,6 +150,12 @@ pub enum SubmitError {
     /// The node holds no key of this account.
     #[error("unknown account")]
     UnknownAccount,
+    /// The node does not lead the cluster. The transaction was not included and can be sent to another node.
+    #[error("this node does not lead the cluster")]
+    NotLeading,
+    /// No leader could be reached in time. The transaction may still be included.
+    #[error("the cluster cannot be reached: {0}")]
+    Unavailable(String),
     /// The node is shutting down.
     #[error("the node is shutting down")]
     Stopped,
@@ -182,6 +188,12 @@ pub enum ChangeError {
     /// The dump is invalid.
     #[error(transparent)]
     Dump(#[from] DumpError),
+    /// The node does not lead the cluster. The change was not made and can be sent to another node.
+    #[error("this node does not lead the cluster")]
+    NotLeading,
+    /// No leader could be reached in time, or it changed meanwhile. The change may have been made.
+    #[error("the cluster cannot be reached: {0}")]
+    Unavailable(String),
     /// The writer refused the request.
     #[error(transparent)]
     Stopped(#[from] Stopped),

@@ -2,7 +2,7 @@
 
 use std::{
     sync::{
-        Arc,
+        Arc, OnceLock,
         atomic::{AtomicBool, Ordering},
         mpsc,
     },
@@ -12,10 +12,11 @@ use std::{
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use tokio::sync::{broadcast, oneshot};
+use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Mining,
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Leadership,
+    Mining,
     Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
     shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
@@ -51,6 +52,8 @@ pub struct ChainConfig {
     pub history: HistoryLimits,
     /// The source of the time.
     pub clock: Arc<dyn Clock>,
+    /// Whether the node seals blocks from the beginning. A node of a cluster only follows the log until it leads.
+    pub leads: bool,
 }
 
 /// A handle to the chain. Clones share it.
@@ -100,6 +103,10 @@ impl Chain {
             arrivals: Arrivals::default(),
             seal_lock: SealLock::default(),
             woken: AtomicBool::new(false),
+            summoned: AtomicBool::new(false),
+            leadership: watch::Sender::new(Leadership { leads: config.leads, ..Leadership::default() }),
+            height: watch::Sender::new(origin_height),
+            peers: OnceLock::new(),
             ending: AtomicBool::new(false),
             blobs: Blobs::default(),
             index: Index::default(),
@@ -122,6 +129,7 @@ impl Chain {
             ledger: Ledger::new(head, sealing, origin_height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift),
+            leads: config.leads,
             ended: false,
         }));
         let thread = WriterThread::start(writer.clone(), receiver)?;
@@ -213,8 +221,17 @@ impl Chain {
         }
     }
 
-    /// Sends a change to the writer and waits for the outcome.
+    /// Makes a change and waits for the outcome: in a cluster the leader makes it, and this node's head includes it when
+    /// this returns.
     pub async fn change(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
+        match self.shared.peers.get() {
+            Some(peers) => self.change_among(&**peers, change).await,
+            None => self.change_here(change).await,
+        }
+    }
+
+    /// Sends a change to this node's writer and waits for the outcome.
+    pub async fn change_here(&self, change: Change) -> Result<ChangeOutcome, ChangeError> {
         self.ask(|reply| WriterCommand::Change(change, reply)).await?
     }
 
@@ -266,7 +283,7 @@ impl Chain {
     }
 
     /// Sends a command to the writer and waits for the reply.
-    async fn ask<R>(&self, command: impl FnOnce(oneshot::Sender<R>) -> WriterCommand) -> Result<R, Stopped> {
+    pub(super) async fn ask<R>(&self, command: impl FnOnce(oneshot::Sender<R>) -> WriterCommand) -> Result<R, Stopped> {
         let (reply, answer) = oneshot::channel();
         self.commands.send(command(reply)).map_err(|_| Stopped::Ended)?;
         answer.await.map_err(|_| Stopped::Ended)

@@ -13,6 +13,7 @@ mod handle;
 mod keyring;
 #[cfg(feature = "internals")]
 mod manual_clock;
+mod peers;
 mod pool;
 mod shared;
 mod submit;
@@ -44,6 +45,7 @@ pub use handle::{Chain, ChainConfig};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 #[cfg(feature = "internals")]
 pub use manual_clock::ManualClock;
+pub use peers::{Leadership, Peers, Settled};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use shared::{Mining, Preamble};
 pub use view::{

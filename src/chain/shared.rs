@@ -1,17 +1,17 @@
 //! The state that readers, submitters and the writer share, and the settings of the next block.
 
 use std::{
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, OnceLock, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
 use alloy_primitives::{Address, B256};
 use arc_swap::ArcSwap;
 use parking_lot::Mutex;
-use tokio::sync::broadcast;
+use tokio::sync::{broadcast, watch};
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Pool, Produced, View,
+    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
     block::header,
     view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
@@ -53,6 +53,14 @@ pub(super) struct SharedChain {
     pub(super) seal_lock: SealLock,
     /// Whether a wake-up of the writer is pending.
     pub(super) woken: AtomicBool,
+    /// Whether a request to the writer to follow the log is pending.
+    pub(super) summoned: AtomicBool,
+    /// Who leads the cluster.
+    pub(super) leadership: watch::Sender<Leadership>,
+    /// Height of the log that the published head includes, in a cluster.
+    pub(super) height: watch::Sender<u64>,
+    /// The other nodes of the cluster.
+    pub(super) peers: OnceLock<Arc<dyn Peers>>,
     /// Whether the chain is shutting down.
     pub(super) ending: AtomicBool,
     pub(super) blobs: Blobs,

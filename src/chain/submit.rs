@@ -53,6 +53,12 @@ impl Chain {
     /// as it is stored if the chain has a data directory.
     pub async fn settled(&self, accepted: Accepted) -> Result<B256, SubmitError> {
         let hash = accepted.pooled.transaction.hash();
+        if let Some(peers) = self.shared.peers.get().cloned() {
+            // The transaction is in this node's pool, and goes to the leader even if the client disconnects.
+            let chain = self.clone();
+            let settling = tokio::spawn(async move { chain.settled_among(&*peers, accepted, true).await });
+            return settling.await.unwrap_or(Err(SubmitError::Stopped)).map(|_| hash);
+        }
         if self.mining() == Mining::Instant {
             match accepted.included {
                 None => self.wake(),

@@ -61,12 +61,23 @@ pub enum LogEntry {
         /// The time shift after it.
         shift: TimeShift,
     },
+    /// The beginning of a leadership in a cluster: entries after it are those of this leader, up to the next epoch.
+    Epoch {
+        /// Number of the epoch, which increases.
+        number: u64,
+        /// Name of the leader.
+        node: String,
+    },
 }
+
+/// Longest name of a node, in bytes.
+const MAX_NAME: usize = 255;
 
 const BLOCK: u8 = 1;
 const EDIT: u8 = 2;
 const TIME: u8 = 3;
 const REVERT: u8 = 4;
+const EPOCH: u8 = 6;
 
 impl LogEntry {
     /// Encodes the entry.
@@ -93,7 +104,19 @@ impl LogEntry {
                 out.number(*to);
                 shift.write(out);
             }
+            Self::Epoch { number, node } => {
+                out.byte(EPOCH);
+                out.number(*number);
+                out.string(node.as_bytes());
+            }
         }
+    }
+
+    /// Returns the encoded entry.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let mut out = Writer::default();
+        self.write(&mut out);
+        out.into_bytes()
     }
 
     /// Decodes an entry that [`write`](Self::write) encoded.
@@ -112,6 +135,14 @@ impl LogEntry {
             }
             TIME => Self::Time(TimeShift::read(from)?),
             REVERT => Self::Revert { to: from.number()?, shift: TimeShift::read(from)? },
+            EPOCH => {
+                let number = from.number()?;
+                let node = std::str::from_utf8(from.string()?).map_err(|_| Malformed("name of a node"))?;
+                if node.len() > MAX_NAME {
+                    return Err(Malformed("length of a node's name"));
+                }
+                Self::Epoch { number, node: node.to_owned() }
+            }
             _ => return Err(Malformed("kind of entry")),
         };
         from.end("entry: trailing bytes")?;

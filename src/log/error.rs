@@ -24,6 +24,9 @@ pub enum AppendError {
         /// The system's error.
         source: io::Error,
     },
+    /// The log did not answer in time. The entry may have been appended, or may yet be.
+    #[error("the log cannot be reached: {0}")]
+    Unavailable(String),
     /// The content on disk is unknown. The log accepts no entries until it is opened again.
     #[error("{file}: {reason}; the log accepts no entries until the node is restarted")]
     Unknown {
@@ -77,6 +80,17 @@ pub enum LogError {
         to: u64,
         /// The directory.
         place: String,
+    },
+    /// A log on other machines did not answer in time.
+    #[error("the log cannot be reached: {0}")]
+    Unavailable(String),
+    /// The replicated log and the copy of it in the data directory do not fit together.
+    #[error("{place}: {what}")]
+    Mismatch {
+        /// The replicated log.
+        place: String,
+        /// The difference.
+        what: String,
     },
     /// No checkpoint is left from which any part of the log can be replayed.
     #[error(

@@ -7,7 +7,7 @@ use parking_lot::Mutex;
 use super::{
     AppendError, BlockLog, ChainIdentity, EntryStream, Extent, LogEntry, LogError, LogStore, ReadLog, StoredEntry,
 };
-use crate::{codec::Writer, storage::Storage};
+use crate::storage::Storage;
 
 /// The outcome of an append.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -60,19 +60,17 @@ impl BlockLog for MemoryLog {
         self.entries.lock().len() as u64
     }
 
-    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError> {
-        let mut out = Writer::default();
-        entry.write(&mut out);
-        self.fail(out.len())?;
+    fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
+        self.fail(entry.len())?;
         let mut entries = self.entries.lock();
         let end = entries.len() as u64;
         if expected != end {
             return Err(AppendError::Conflict { expected, end });
         }
-        if out.len() >= self.refused {
+        if entry.len() >= self.refused {
             self.refused = 0;
         }
-        entries.push(out.into_bytes());
+        entries.push(entry.to_vec());
         Ok(())
     }
 

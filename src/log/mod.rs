@@ -6,6 +6,7 @@
 
 mod entry;
 mod error;
+mod jetstream;
 mod local;
 #[cfg(feature = "internals")]
 mod memory;
@@ -19,6 +20,7 @@ pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
+    jetstream::{JetStreamLogs, LogStream, StreamExtent, Delivered, deliver},
     local::{LocalLogs, is_log_file},
 };
 use crate::storage::Storage;
@@ -68,10 +70,21 @@ pub trait BlockLog: Send {
     /// Returns the height of the next entry.
     fn end(&self) -> u64;
 
-    /// Appends an entry at height `expected`, and returns once it is as durable as configured. After an error the log
-    /// is unchanged, unless the error is [`AppendError::Unknown`]. [`AppendError::Conflict`] means that another writer
-    /// was first: its entries can be [streamed](ReadLog::stream) from `expected` on.
-    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError>;
+    /// Appends an [encoded](LogEntry::write) entry at height `expected`, and returns once it is as durable as configured.
+    /// After an error the log is unchanged, unless the error is [`AppendError::Unknown`] or
+    /// [`AppendError::Unavailable`]. [`AppendError::Conflict`] means that another writer was first: once they are
+    /// [received](Self::catch_up), its entries can be [streamed](ReadLog::stream) from `expected` on.
+    fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError>;
+
+    /// Makes the entries of other writers that have arrived so far readable. Does not wait for any.
+    fn receive(&mut self) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    /// Makes all entries readable that other writers have appended before this call.
+    fn catch_up(&mut self) -> Result<(), LogError> {
+        Ok(())
+    }
 
     /// Returns whether an entry was refused, and since then neither one as large was appended nor a
     /// [probe](Self::probe) succeeded.

@@ -131,8 +131,8 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     let mut log = chain.log.open(file.identity(), oldest)?;
     let mut count = 0;
     while let Some(bytes) = next(first + count)? {
-        let entry = LogEntry::decode(&bytes).map_err(malformed)?;
-        log.append(oldest + count, &entry).map_err(io::Error::other)?;
+        LogEntry::decode(&bytes).map_err(malformed)?;
+        log.append(oldest + count, &bytes).map_err(io::Error::other)?;
         count += 1;
     }
     log.sync().map_err(io::Error::other)?;

@@ -39,6 +39,7 @@ impl Replayed {
                 }
             }
             LogEntry::Time(shift) | LogEntry::Revert { shift, .. } => self.shift = shift,
+            LogEntry::Epoch { .. } => {}
         }
         Ok(())
     }
@@ -52,7 +53,7 @@ pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<
         LogEntry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
         LogEntry::Time(shift) | LogEntry::Revert { shift, .. } => at.shift = shift,
         LogEntry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
-        LogEntry::Edit { parameters: None, .. } => {}
+        LogEntry::Edit { parameters: None, .. } | LogEntry::Epoch { .. } => {}
     }
     Ok(())
 }
@@ -68,7 +69,7 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
             (changes, block.header.state_root)
         }
         LogEntry::Edit { changes, root, .. } => (changes, *root),
-        LogEntry::Time(_) | LogEntry::Revert { .. } => return Ok(state),
+        LogEntry::Time(_) | LogEntry::Revert { .. } | LogEntry::Epoch { .. } => return Ok(state),
     };
     match state.apply(changes) {
         root if root == expected => Ok(state),

@@ -10,7 +10,7 @@ use crate::{
 };
 
 /// A request to the writer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub enum Change {
     /// Seal blocks with the transactions that are ready, even empty ones.
     Mine {

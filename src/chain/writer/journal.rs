@@ -4,6 +4,7 @@ use std::{io, sync::Arc};
 
 use crate::{
     block::Submission,
+    codec::Writer,
     chain::Head,
     log::{AppendError, BlockLog, ChainIdentity, EditableParams, EntryStream, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
@@ -22,6 +23,7 @@ pub struct Journal {
     files: Option<JournalFiles>,
     /// The reason why nothing more can be recorded.
     refusal: Option<String>,
+    scratch: Writer,
     /// The lock of the directory, held as long as anything is written.
     _directory: Option<DataDir>,
 }
@@ -53,7 +55,8 @@ impl Journal {
     /// Returns a journal with a log and no other files.
     pub fn new(log: Box<dyn BlockLog>) -> Self {
         let (reader, height) = (log.reader(), log.end());
-        Self { log, reader, height, published: height, files: None, refusal: None, _directory: None }
+        let scratch = Writer::default();
+        Self { log, reader, height, published: height, files: None, refusal: None, scratch, _directory: None }
     }
 
     pub(in crate::chain) fn with_parts(
@@ -94,9 +97,10 @@ impl Journal {
         if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
         }
-        let before = self.log.written();
-        self.log.append(self.height, entry)?;
-        self.include(self.height, entry, self.log.written() - before);
+        self.scratch.clear();
+        entry.write(&mut self.scratch);
+        self.log.append(self.height, self.scratch.bytes())?;
+        self.include(self.height, entry, self.scratch.len() as u64);
         Ok(())
     }
 
@@ -116,9 +120,16 @@ impl Journal {
         self.published = published;
     }
 
-    /// Streams the entries that the published head does not include.
-    pub(super) fn unseen(&self) -> Result<EntryStream, LogError> {
+    /// Streams the entries that the published head does not include: with `all`, those that other writers have appended
+    /// before this call, or else those that have arrived.
+    pub(super) fn unseen(&mut self, all: bool) -> Result<EntryStream, LogError> {
+        if all { self.log.catch_up()? } else { self.log.receive()? }
         self.reader.stream(self.published)
+    }
+
+    /// Returns the number of entries that the published head includes.
+    pub(super) fn published(&self) -> u64 {
+        self.published
     }
 
     /// Streams the entries from height `from` up to, but not including, `to`.

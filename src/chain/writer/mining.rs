@@ -48,10 +48,11 @@ impl ChainWriter {
         let Some(mut order) = self.schedule.orders.pop_front() else { return };
         let outcome = match self.mine_piece(&mut order) {
             // The blocks so far are published; the next piece continues after those of the other writer.
-            Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(),
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => self.follow(true),
             outcome => outcome,
         };
         self.schedule.mined = Instant::now();
+        let outcome = if self.leads { outcome } else { Err(ChangeError::NotLeading) };
         // A failed block may leave a changed time shift behind.
         self.record_time();
         let (mined, of) = (order.count - order.left, order.count);

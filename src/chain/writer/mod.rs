@@ -4,6 +4,7 @@ pub(super) mod arrivals;
 pub(super) mod change;
 mod follow;
 pub(super) mod journal;
+mod leading;
 mod ledger;
 mod mining;
 pub(super) mod phases;
@@ -40,6 +41,8 @@ pub(super) struct ChainWriter {
     pub(super) ledger: Ledger,
     pub(super) schedule: WriterSchedule,
     pub(super) recorder: ChangeRecorder,
+    /// Whether this writer seals blocks. In a cluster, all writers but one only follow the log.
+    pub(super) leads: bool,
     /// Whether the writer was stopped.
     pub(super) ended: bool,
 }
@@ -48,8 +51,13 @@ impl ChainWriter {
     /// Makes a change, and answers once it is recorded. Mining many blocks continues in pieces afterwards.
     fn change(&mut self, change: Change, reply: Reply) {
         let _span = tracing::trace_span!(target: "tetrad::span", "change", otel.name = change.name()).entered();
+        if !self.leads {
+            let _ = reply.send(Err(ChangeError::NotLeading));
+            return;
+        }
         let answer = self.apply(change, reply);
         let is_recorded = self.record_time();
+        self.note_height();
         if let Some((outcome, reply)) = answer {
             // The caller may have disconnected.
             let _ = reply.send(if is_recorded { outcome } else { Err(Stopped::Unrecorded.into()) });
@@ -144,6 +152,7 @@ impl ChainWriter {
             let head = Arc::new(next.after(&self.head()));
             self.shared.removed.push(head.version(), &removed, self.shared.history_limits.bytes);
             self.shared.head.store(head.clone());
+            self.note_height();
             // Nonces also increase without a transaction of the account: by authorizations (EIP-7702), and by contracts
             // that a delegated account creates.
             let changes = added.first().map(|first| head.changes_from(first.number()));

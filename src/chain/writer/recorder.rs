@@ -34,6 +34,11 @@ impl ChangeRecorder {
     pub(super) fn adopt(&mut self, shift: TimeShift) {
         self.shift = shift;
     }
+
+    /// Forgets the failure of the last change, once another node makes the changes.
+    pub(super) fn forget_failure(&mut self) {
+        self.failure = None;
+    }
 }
 
 /// The reason why the last change failed.
@@ -81,6 +86,14 @@ impl ChainWriter {
         }
         let (ChangeFailure::Append(reason) | ChangeFailure::Block(reason)) = self.recorder.failure.as_ref()?;
         Some(reason.clone())
+    }
+
+    /// Notes that no more changes can be recorded or followed.
+    pub(super) fn fail_for_good(&mut self, reason: String) {
+        if let Some(journal) = &mut self.recorder.journal {
+            journal.refuse_further(reason.clone());
+        }
+        self.fail(ChangeFailure::Append(reason));
     }
 
     /// Logs a failure, unless it is already known.
@@ -140,7 +153,7 @@ impl ChainWriter {
             let recorded = self.record(|| sealed.entry());
             if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
                 match error {
-                    AppendError::Conflict { .. } => journal.set_published(published),
+                    AppendError::Conflict { .. } | AppendError::Unavailable(_) => journal.set_published(published),
                     _ => journal.refuse_further(error.to_string()),
                 }
             }

@@ -76,6 +76,9 @@ impl ChainWriter {
     /// Does scheduled work: seals the block that is due, and mines a piece of an order. `is_awaited` returns whether
     /// commands wait. Returns the time until there is more to do.
     pub(super) fn proceed(&mut self, is_awaited: impl FnOnce() -> bool) -> Option<Duration> {
+        if !self.leads {
+            return None;
+        }
         if self.schedule.due.is_some_and(|due| due <= Instant::now()) {
             self.seal_due();
         }

@@ -95,7 +95,7 @@ impl ChainWriter {
     /// `alone`, a due preamble is reason enough. With `gather`, waits a moment for transactions that are about to
     /// arrive.
     pub(super) fn seal_next(&mut self, alone: bool, gather: bool) -> bool {
-        if self.mining() != Mining::Instant {
+        if self.mining() != Mining::Instant || !self.leads {
             return false;
         }
         let head = self.head();
@@ -119,8 +119,8 @@ impl ChainWriter {
             // No block has room for the ready transactions, so submitters must not wait for them.
             Ok(false) => self.shared.pool.release_unaffordable(u64::MAX),
             // The next attempt builds on the other writer's blocks, with the same transactions from the pool.
-            Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow() {
-                Ok(()) => return true,
+            Err(ChangeError::Append(AppendError::Conflict { .. })) => match self.follow(true) {
+                Ok(()) => return self.leads,
                 Err(error) => self.refuse_all(|| SubmitError::Storage(error.to_string())),
             },
             Err(ChangeError::Append(error)) => self.refuse_all(|| SubmitError::Storage(error.to_string())),

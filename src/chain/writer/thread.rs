@@ -20,7 +20,7 @@ use super::{
     change::{Change, Reply},
     schedule::SealReason,
 };
-use crate::chain::{Head, Pooled, SubmitError};
+use crate::chain::{ChangeError, Head, Pooled, SubmitError};
 
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
@@ -35,6 +35,13 @@ pub(in crate::chain) enum WriterCommand {
     TidyPool,
     /// Change the chain.
     Change(Change, Reply),
+    /// Follow the log: every entry appended so far, or else those that have arrived. Return the height of the published
+    /// head.
+    Follow { all: bool, reply: Option<oneshot::Sender<Result<u64, ChangeError>>> },
+    /// Begin to lead the cluster with this epoch. Return the height of the published head.
+    Lead { epoch: u64, node: String, reply: oneshot::Sender<Result<u64, ChangeError>> },
+    /// Cease to lead the cluster.
+    Resign(oneshot::Sender<()>),
     /// Return the snapshots.
     Snapshots(oneshot::Sender<Vec<SnapshotInfo>>),
     /// Return the reason why no block can be sealed, if there is one.
@@ -96,6 +103,27 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             Ok(WriterCommand::Store(waiting)) => writer.store_pending(inbox.all_to_store(waiting)),
             Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
             Ok(WriterCommand::Change(change, reply)) => writer.change(change, reply),
+            Ok(WriterCommand::Follow { all, reply }) => {
+                writer.shared.summoned.store(false, Ordering::Release);
+                let followed = writer.follow(all);
+                match reply {
+                    // The caller may have disconnected.
+                    Some(reply) => drop(reply.send(followed.map(|()| writer.published_height()))),
+                    None => {
+                        if let Err(error) = followed {
+                            tracing::debug!(%error, "failed to follow the log");
+                        }
+                    }
+                }
+            }
+            Ok(WriterCommand::Lead { epoch, node, reply }) => {
+                let led = writer.lead(epoch, node);
+                let _ = reply.send(led.map(|()| writer.published_height()));
+            }
+            Ok(WriterCommand::Resign(reply)) => {
+                writer.resign();
+                let _ = reply.send(());
+            }
             // The callers may have disconnected.
             Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
             Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),

@@ -10,11 +10,13 @@ use super::{
 };
 use crate::{
     log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
-    storage::{Storage, read_record_at, remove_file, with_draft},
+    storage::{Storage, StoredFile, read_record_at, remove_file, with_draft},
 };
 
 /// The largest encoding of an entry, in bytes.
 pub(super) const MAX_ENTRY: usize = 1 << 30;
+/// Most newest entries that are streamed one by one instead of with their whole segment.
+const FEW: u64 = 1_024;
 /// Size of one offset in bytes.
 const WORD: usize = 8;
 
@@ -61,16 +63,38 @@ pub(super) fn remove_segment(storage: &dyn Storage, first: u64) -> io::Result<()
     remove_file(storage, &offsets_name(first))
 }
 
+/// A segment that is open for reading.
+struct OpenSegment {
+    file: Arc<dyn StoredFile>,
+    /// Its path, for errors.
+    place: String,
+}
+
+impl OpenSegment {
+    fn open(storage: &dyn Storage, first: u64) -> Result<Self, LogError> {
+        let name = segment_name(first);
+        let place = storage.describe(&name);
+        match storage.open(&name) {
+            Ok(file) => Ok(Self { file, place }),
+            Err(source) => Err(LogError::Io { file: place, source }),
+        }
+    }
+
+    /// Reads the entry at an offset.
+    fn read_at(&self, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
+        let file = || self.place.clone();
+        match read_record_at(&*self.file, offset, height, MAX_ENTRY) {
+            Ok(Ok(bytes)) => Ok(StoredEntry { height, bytes }),
+            Ok(Err(what)) => Err(LogError::Damaged { file: file(), offset, height, what }),
+            Err(source) => Err(LogError::Io { file: file(), source }),
+        }
+    }
+}
+
 impl LogFiles {
     /// Reads the entry at an offset of a segment.
     fn read_at(&self, first: u64, offset: u64, height: u64) -> Result<StoredEntry, LogError> {
-        let name = segment_name(first);
-        let place = || self.storage.describe(&name);
-        let read = || read_record_at(&*self.storage.open(&name)?, offset, height, MAX_ENTRY);
-        match read().map_err(|source| LogError::Io { file: place(), source })? {
-            Ok(bytes) => Ok(StoredEntry { height, bytes }),
-            Err(what) => Err(LogError::Damaged { file: place(), offset, height, what }),
-        }
+        OpenSegment::open(&*self.storage, first)?.read_at(offset, height)
     }
 
     /// Reads the offset of an entry of a segment that no longer grows from the file of offsets.
@@ -149,6 +173,16 @@ impl ReadLog for LogFiles {
             let (to, place) = (positions.heights().start, self.storage.describe(""));
             return Err(LogError::Missing { from, to, place });
         };
+        let newest = positions.newest();
+        if from >= newest && end.saturating_sub(from) <= FEW {
+            let skipped = usize::try_from(from - newest).unwrap_or(usize::MAX);
+            let offsets: Vec<_> = positions.offsets.iter().skip(skipped).copied().zip(from..).collect();
+            if offsets.is_empty() {
+                return Ok(Box::new(std::iter::empty()));
+            }
+            let segment = OpenSegment::open(&*self.storage, newest)?;
+            return Ok(Box::new(offsets.into_iter().map(move |(offset, height)| segment.read_at(offset, height))));
+        }
         let firsts = positions.firsts[at..].iter().copied().collect();
         Ok(Box::new(LocalStream::new(self.storage.clone(), self.identity, firsts, from, end)))
     }

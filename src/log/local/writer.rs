@@ -10,7 +10,7 @@ use super::{
 };
 use crate::{
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, Durability, LogEntry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, Durability, LogError, ReadLog},
     storage::{Storage, StoredFile, Tail, remove_file, write_record},
 };
 
@@ -184,7 +184,7 @@ impl BlockLog for LocalLog {
         self.end
     }
 
-    fn append(&mut self, expected: u64, entry: &LogEntry) -> Result<(), AppendError> {
+    fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
         if let Some(reason) = self.failed.clone() {
             return Err(AppendError::Unknown { file: self.name(), reason });
         }
@@ -192,7 +192,7 @@ impl BlockLog for LocalLog {
             return Err(AppendError::Conflict { expected, end: self.end });
         }
         self.record.clear();
-        write_record(&mut self.record, &mut self.scratch, self.end, |out| entry.write(out));
+        write_record(&mut self.record, &mut self.scratch, self.end, |out| out.raw(entry));
         if self.record.len() > MAX_ENTRY {
             return Err(AppendError::TooLarge(self.record.len()));
         }

@@ -111,12 +111,12 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         let identity = ChainIdentity { chain_id: 125, genesis: B256::repeat_byte(7) };
         let logs = LocalLogs::new(storage.clone()).with_durability(durability);
         let mut log = logs.open(identity, 0).unwrap();
-        log.append(0, &entry(1)).unwrap();
+        log.append(0, &entry(1).to_bytes()).unwrap();
         log.sync().unwrap();
         disk.limit(Some(used() + 1_000));
-        log.append(1, &entry(4_000)).unwrap_err();
+        log.append(1, &entry(4_000).to_bytes()).unwrap_err();
         assert!(log.is_obstructed());
-        log.append(1, &entry(2)).unwrap();
+        log.append(1, &entry(2).to_bytes()).unwrap();
         assert!(log.is_obstructed(), "a small entry says nothing of a large one");
         // Room for the least that is tried, but not for what was refused.
         for room in [500, 100_000, 200_000] {
@@ -129,13 +129,13 @@ fn a_log_is_obstructed_until_there_is_room_for_what_was_refused() {
         disk.limit(None);
         log.probe().unwrap();
         assert!(!log.is_obstructed());
-        log.append(2, &entry(4_000)).unwrap();
+        log.append(2, &entry(4_000).to_bytes()).unwrap();
         // An entry as large as what was refused ends it, too. Syncing gives back the room that was set aside.
         log.sync().unwrap();
         disk.limit(Some(used()));
-        log.append(3, &entry(4_000)).unwrap_err();
+        log.append(3, &entry(4_000).to_bytes()).unwrap_err();
         disk.limit(None);
-        log.append(3, &entry(4_000)).unwrap();
+        log.append(3, &entry(4_000).to_bytes()).unwrap();
         assert!(!log.is_obstructed());
         drop(log);
         assert_eq!(logs.open(identity, 0).unwrap().reader().stream(0).unwrap().count(), 4);

@@ -82,7 +82,7 @@ async fn through_many_parts_of_the_index() {
     let history = History::open(storage.clone(), log.reader(), identity, 3_000).unwrap();
     let append = |log: &mut dyn BlockLog, entry: &LogEntry| {
         let before = log.written();
-        log.append(log.end(), entry).unwrap();
+        log.append(log.end(), &entry.to_bytes()).unwrap();
         history.insert(entry, log.written() - before);
     };
     for block in &blocks {

@@ -60,7 +60,7 @@ struct Model {
 impl Model {
     fn append(&mut self, log: &mut dyn BlockLog, random: &mut Random) {
         let entry = entry(random);
-        match log.append(log.end(), &entry) {
+        match log.append(log.end(), &entry.to_bytes()) {
             Ok(()) => {
                 self.acknowledged.push(bytes(&entry));
                 assert_eq!(log.end(), self.acknowledged.len() as u64);
@@ -157,7 +157,7 @@ fn a_flipped_bit_is_never_taken_for_an_end() {
     let logs = logs(storage, Durability::Os);
     let mut log = logs.open(CHAIN, 0).unwrap();
     for _ in 0..6 {
-        log.append(log.end(), &entry(random)).unwrap();
+        log.append(log.end(), &entry(random).to_bytes()).unwrap();
     }
     drop(log);
     let file = directory.path().join("log-00000000000000000000");

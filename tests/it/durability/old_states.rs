@@ -104,7 +104,7 @@ fn every_height_is_read_as_it_was() {
             };
             states.push(state);
             let before = log.written();
-            log.append(step, &entry).unwrap();
+            log.append(step, &entry.to_bytes()).unwrap();
             history.insert(&entry, log.written() - before);
             if let Some((past, state)) = &early {
                 compare(past, state, &format!("seed {seed}, taken back before {step}"));

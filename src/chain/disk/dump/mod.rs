@@ -35,10 +35,10 @@ pub struct Dump {
 }
 
 /// A checked dump, ready to be loaded.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub struct PreparedDump(Prepared);
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 enum Prepared {
     /// A whole chain with all its states, and the number of seconds by which its time is ahead of the clock.
     Whole(Box<Head>, i64),

@@ -1,0 +1,219 @@
+//! A chain among the nodes of a cluster: what one node may not decide itself goes to the leader.
+
+use std::{sync::atomic::Ordering, time::Duration};
+
+use alloy_primitives::B256;
+use futures_util::future::BoxFuture;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until, timeout_at},
+};
+
+use super::{
+    Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Mining, Pooled, Stopped, SubmitError,
+    writer::thread::WriterCommand,
+};
+
+/// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
+const PATIENCE: Duration = Duration::from_secs(9);
+/// Pause before a request is sent to a leader again.
+const RETRY: Duration = Duration::from_millis(25);
+
+/// Who leads a cluster.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Leadership {
+    /// Whether this node does.
+    pub leads: bool,
+    /// Number of the newest epoch in this node's log; 0 without a cluster.
+    pub epoch: u64,
+    /// Name of the leader, if it is known.
+    pub leader: Option<String>,
+}
+
+/// An acknowledgement of a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Settled {
+    /// It is in a published block.
+    Included,
+    /// It waits in the pool.
+    Waiting,
+}
+
+/// The other nodes of a cluster. An error `NotLeading` means that the request was not executed.
+pub trait Peers: Send + Sync {
+    /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have received.
+    /// Returns its acknowledgement, and a height of the log that includes it.
+    fn submit<'a>(&'a self, pooled: &'a Pooled, again: bool) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>>;
+
+    /// Sends a change to the leader. Returns its outcome, and the height of the log that includes it.
+    fn change<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>>;
+
+    /// Stores a transaction that waits in the pool where it survives this node.
+    fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>>;
+}
+
+impl Chain {
+    /// Joins a cluster: changes and transactions go to its leader from now on.
+    pub fn join(&self, peers: std::sync::Arc<dyn Peers>) {
+        // A chain joins once.
+        let _ = self.shared.peers.set(peers);
+    }
+
+    /// Returns who leads the cluster, and each change of that.
+    pub fn leadership(&self) -> watch::Receiver<Leadership> {
+        self.shared.leadership.subscribe()
+    }
+
+    /// Returns the height of the log that the newest head includes, in a cluster.
+    pub fn height(&self) -> u64 {
+        *self.shared.height.borrow()
+    }
+
+    /// Tells the writer that entries of other nodes have arrived.
+    pub fn entries_arrived(&self) {
+        if !self.shared.summoned.swap(true, Ordering::AcqRel) {
+            // Sending fails once the chain has stopped.
+            let _ = self.commands.send(WriterCommand::Follow { all: false, reply: None });
+        }
+    }
+
+    /// Follows the log to its end. Returns the height of the log that the newest head then includes.
+    pub async fn follow(&self) -> Result<u64, ChangeError> {
+        self.ask(|reply| WriterCommand::Follow { all: true, reply: Some(reply) }).await?
+    }
+
+    /// Begins to lead the cluster. Returns the height of the log at which this node does.
+    pub async fn lead(&self, epoch: u64, node: String) -> Result<u64, ChangeError> {
+        self.ask(|reply| WriterCommand::Lead { epoch, node, reply }).await?
+    }
+
+    /// Ceases to lead the cluster.
+    pub async fn resign(&self) -> Result<(), Stopped> {
+        self.ask(WriterCommand::Resign).await
+    }
+
+    /// Waits until the published head includes this height of the log.
+    pub async fn reached(&self, height: u64) -> Result<(), Stopped> {
+        let mut heights = self.shared.height.subscribe();
+        heights.wait_for(|reached| *reached >= height).await.map(drop).map_err(|_| Stopped::Ended)
+    }
+
+    /// Makes a change on the leader, and waits until this node's head includes it.
+    pub(super) async fn change_among(
+        &self,
+        peers: &dyn Peers,
+        change: Change,
+    ) -> Result<ChangeOutcome, ChangeError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let leads = self.shared.leadership.borrow().leads;
+            let outcome = match leads {
+                true => self.change_here(change.clone()).await,
+                false => match peers.change(&change).await {
+                    Ok((outcome, height)) => {
+                        let reached = timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
+                        let behind = |_| ChangeError::Unavailable("this node is behind the cluster's log".to_owned());
+                        reached.map_err(behind)??;
+                        Ok(outcome)
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match outcome {
+                Err(ChangeError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(ChangeError::NotLeading) => {
+                    return Err(ChangeError::Unavailable("no node leads the cluster".to_owned()));
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a single node, elsewhere by
+    /// the leader, and then by this node's own head. Without `forward` a node that does not lead answers
+    /// [`SubmitError::NotLeading`].
+    pub async fn settled_among(
+        &self,
+        peers: &dyn Peers,
+        accepted: Accepted,
+        forward: bool,
+    ) -> Result<Settled, SubmitError> {
+        let Accepted { pooled, mut included } = accepted;
+        let hash = pooled.transaction.hash();
+        let deadline = Instant::now() + PATIENCE;
+        let mut leadership = self.leadership();
+        let mut again = false;
+        let outcome = loop {
+            let leads = leadership.borrow_and_update().leads;
+            if !leads && !forward {
+                return Err(SubmitError::NotLeading);
+            }
+            if leads && (included.is_none() || self.mining() != Mining::Instant) {
+                self.wake();
+                if self.pool().get(hash).is_none() {
+                    break Ok(Settled::Included);
+                }
+                break peers.keep(&pooled).await.map(|()| Settled::Waiting);
+            }
+            let acknowledged = async {
+                if leads {
+                    self.wake();
+                    return std::future::pending().await;
+                }
+                let (settled, height) = peers.submit(&pooled, again).await?;
+                self.reached(height).await.map_err(|_| SubmitError::Stopped)?;
+                Ok(settled)
+            };
+            let here = async {
+                match &mut included {
+                    Some(included) => included.await.unwrap_or(Err(SubmitError::Stopped)).map(|()| Settled::Included),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                settled = here => break settled,
+                _ = leadership.changed() => again = true,
+                () = sleep_until(deadline) => {
+                    break Err(SubmitError::Unavailable("no leader has acknowledged the transaction".to_owned()));
+                }
+                outcome = acknowledged => match outcome {
+                    Err(SubmitError::NotLeading) => {
+                        again = true;
+                        sleep(RETRY).await;
+                    }
+                    outcome => break outcome,
+                },
+            }
+        };
+        outcome.or_else(|error| {
+            // A leader that failed may have included it before.
+            if self.transaction(&self.head(), hash).is_some() {
+                return Ok(Settled::Included);
+            }
+            self.pool().reject(hash, error.clone());
+            Err(error)
+        })
+    }
+
+    /// Waits until a transaction that is already in this node's pool, or in a block, is acknowledged.
+    pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
+        let mut events = self.subscribe();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if self.transaction(&self.head(), hash).is_some() {
+                return Ok(Settled::Included);
+            }
+            if self.pool().get(hash).is_none() || !self.shared.leadership.borrow().leads {
+                return Err(SubmitError::NotLeading);
+            }
+            if self.mining() != Mining::Instant {
+                return Ok(Settled::Waiting);
+            }
+            self.wake();
+            let published = async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
+            if timeout_at(deadline.min(Instant::now() + RETRY), published).await.is_err() && Instant::now() >= deadline {
+                return Ok(Settled::Waiting);
+            }
+        }
+    }
+}

@@ -1,0 +1,88 @@
+//! Beginning and ceasing to lead a cluster.
+
+use super::ChainWriter;
+use crate::{
+    chain::{ChangeError, Journal, Leadership},
+    log::{AppendError, LogEntry},
+};
+
+/// Most attempts at recording an epoch while another node extends the log.
+const ATTEMPTS: u32 = 16;
+
+impl ChainWriter {
+    /// Begins to lead: follows the log to its end and records the epoch, from which on entries of an earlier leader are
+    /// refused.
+    pub(super) fn lead(&mut self, number: u64, node: String) -> Result<(), ChangeError> {
+        if self.leads {
+            return Ok(());
+        }
+        for _ in 0..ATTEMPTS {
+            self.follow(true)?;
+            let entry = || LogEntry::Epoch { number, node: node.clone() };
+            match self.record(entry) {
+                Ok(()) => {
+                    self.leads = true;
+                    self.note_height();
+                    self.announce(number, node);
+                    self.schedule();
+                    self.seal_ready();
+                    return Ok(());
+                }
+                Err(AppendError::Conflict { .. }) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+        Err(ChangeError::NotLeading)
+    }
+
+    /// Ceases to lead, on this node's own decision.
+    pub(super) fn resign(&mut self) {
+        if self.leads {
+            let epoch = self.shared.leadership.borrow().epoch;
+            self.cease(epoch, None);
+        }
+    }
+
+    /// Ceases to lead, or notes the new leader, because another node has begun an epoch.
+    pub(super) fn depose(&mut self, epoch: u64, node: String) {
+        if self.leads {
+            tracing::warn!(epoch, leader = node, "another node leads the cluster now");
+        }
+        self.cease(epoch, Some(node));
+    }
+
+    fn cease(&mut self, epoch: u64, leader: Option<String>) {
+        self.leads = false;
+        self.schedule.due = None;
+        self.recorder.forget_failure();
+        for order in std::mem::take(&mut self.schedule.orders) {
+            // A part of the blocks may have been mined, so that another node must not be asked for all of them.
+            let error = match order.left == order.count {
+                true => ChangeError::NotLeading,
+                false => ChangeError::Unavailable(format!(
+                    "this node does not lead the cluster any more, after {} of {} blocks",
+                    order.count - order.left,
+                    order.count
+                )),
+            };
+            let _ = order.reply.send(Err(error));
+        }
+        self.shared.leadership.send_replace(Leadership { leads: false, epoch, leader });
+    }
+
+    fn announce(&self, epoch: u64, node: String) {
+        self.shared.leadership.send_replace(Leadership { leads: true, epoch, leader: Some(node) });
+    }
+
+    /// Returns the height of the log that the published head includes.
+    pub(super) fn published_height(&self) -> u64 {
+        self.recorder.journal.as_ref().map_or(0, Journal::published)
+    }
+
+    /// Tells those who wait for a height which one the published head has.
+    pub(super) fn note_height(&self) {
+        if self.shared.peers.get().is_some() {
+            self.shared.height.send_replace(self.published_height());
+        }
+    }
+}

@@ -1,0 +1,61 @@
+//! Logs that NATS JetStream replicates.
+//!
+//! The log of a cluster is one stream with one subject. An entry is one message, or several if it is large, each
+//! published with the sequence that the stream must have by then (`Nats-Expected-Last-Sequence`): of two nodes that
+//! publish at the same time one is refused, whatever they believe about who leads. An entry counts once its last part is
+//! stored; parts of an entry that its writer did not finish are void.
+//!
+//! Every node has a copy of the stream in its data directory, from which everything else is derived as on a single
+//! node. The copy is behind the stream until the entries of other nodes are [received](super::BlockLog::receive).
+
+mod message;
+mod stream;
+mod tail;
+mod writer;
+
+use std::sync::Arc;
+
+use tokio::{runtime::Handle, sync::Notify};
+
+pub use self::{
+    stream::{LogStream, StreamExtent},
+    tail::{Delivered, deliver},
+};
+use self::writer::JetStreamLog;
+use super::{BlockLog, ChainIdentity, Extent, LogError, LogStore};
+use crate::storage::Storage;
+
+/// A replicated log with a copy in another one.
+pub struct JetStreamLogs {
+    copy: Arc<dyn LogStore>,
+    stream: LogStream,
+    runtime: Handle,
+    arrivals: Arc<Notify>,
+}
+
+impl JetStreamLogs {
+    /// Returns the log of a stream, with a copy in `copy`. Its tasks run on `runtime`; `arrivals` is notified when entries
+    /// of other nodes have arrived.
+    pub fn new(copy: Arc<dyn LogStore>, stream: LogStream, runtime: Handle, arrivals: Arc<Notify>) -> Self {
+        Self { copy, stream, runtime, arrivals }
+    }
+}
+
+impl LogStore for JetStreamLogs {
+    fn open(&self, identity: ChainIdentity, begin_at: u64) -> Result<Box<dyn BlockLog>, LogError> {
+        let copy = self.copy.open(identity, begin_at)?;
+        Ok(Box::new(JetStreamLog::new(copy, self.stream.clone(), self.runtime.clone(), self.arrivals.clone())))
+    }
+
+    fn verify(&self, identity: ChainIdentity) -> Result<Option<Extent>, LogError> {
+        self.copy.verify(identity)
+    }
+
+    fn cut(&self, identity: ChainIdentity, at: u64) -> Result<Vec<String>, LogError> {
+        self.copy.cut(identity, at)
+    }
+
+    fn backup(&self, identity: ChainIdentity, to: &dyn Storage) -> Result<u64, LogError> {
+        self.copy.backup(identity, to)
+    }
+}

@@ -1,0 +1,178 @@
+//! The stream of a replicated log.
+
+use std::{error::Error, ops::Range, time::Duration};
+
+use async_nats::jetstream::{
+    self,
+    context::{PublishErrorKind, traits::Publisher},
+    stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
+};
+use bytes::Bytes;
+
+use super::message::{Part, PartHeader};
+use crate::log::LogError;
+
+/// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
+const PART_BYTES: usize = 512 << 10;
+/// Space for the headers of a message, in bytes.
+const HEADER_ROOM: usize = 4 << 10;
+/// Time limit of a request about the stream.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// A stream that holds a log.
+#[derive(Clone, Debug)]
+pub struct LogStream {
+    jetstream: jetstream::Context,
+    stream: jetstream::stream::Stream<()>,
+    name: String,
+    subject: String,
+}
+
+/// The messages and entries of a stream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StreamExtent {
+    /// Sequence of the first message, or of the next one if there are none.
+    pub first: u64,
+    /// Sequence of the last message.
+    pub last: u64,
+    /// Bytes that the stream occupies.
+    pub bytes: u64,
+}
+
+/// The result of publishing a message at an expected sequence.
+pub(super) enum Published {
+    /// The message was stored at this sequence.
+    Stored(u64),
+    /// The stream has other messages.
+    Conflict,
+}
+
+fn unavailable(error: impl Error) -> LogError {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            text = format!("{text}: {more}");
+        }
+        source = cause.source();
+    }
+    LogError::Unavailable(text)
+}
+
+impl LogStream {
+    /// Opens the stream `name` of messages with this subject, which must exist.
+    pub async fn open(jetstream: &jetstream::Context, name: &str, subject: &str) -> Result<Self, LogError> {
+        let stream = jetstream.get_stream_no_info(name).await.map_err(unavailable)?;
+        Ok(Self { jetstream: jetstream.clone(), stream, name: name.to_owned(), subject: subject.to_owned() })
+    }
+
+    /// Creates the stream with this number of replicas, or opens it if it exists.
+    pub async fn create(
+        jetstream: &jetstream::Context,
+        name: &str,
+        subject: &str,
+        replicas: usize,
+    ) -> Result<Self, LogError> {
+        let config = Config {
+            name: name.to_owned(),
+            subjects: vec![subject.to_owned()],
+            description: Some("The log of a chain of tetrad".to_owned()),
+            storage: StorageType::File,
+            num_replicas: replicas,
+            discard: DiscardPolicy::New,
+            deny_delete: true,
+            ..Config::default()
+        };
+        jetstream.get_or_create_stream(config).await.map_err(unavailable)?;
+        Self::open(jetstream, name, subject).await
+    }
+
+    /// Returns the stream's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Returns which messages the stream has.
+    pub async fn extent(&self) -> Result<StreamExtent, LogError> {
+        let state = match tokio::time::timeout(PATIENCE, self.stream.get_info()).await {
+            Ok(info) => info.map_err(unavailable)?.state,
+            Err(_) => return Err(LogError::Unavailable(format!("no answer about the stream {}", self.name))),
+        };
+        Ok(StreamExtent { first: state.first_sequence, last: state.last_sequence, bytes: state.bytes })
+    }
+
+    /// Removes the messages before a sequence.
+    pub async fn purge_before(&self, sequence: u64) -> Result<(), LogError> {
+        self.stream.purge().sequence(sequence).await.map(drop).map_err(unavailable)
+    }
+
+    /// Returns the size of a part, in bytes.
+    pub(super) fn part_bytes(&self) -> usize {
+        let limit = self.jetstream.client().server_info().max_payload;
+        PART_BYTES.min(limit.saturating_sub(HEADER_ROOM)).max(1)
+    }
+
+    /// Returns the stream of messages.
+    pub(super) fn messages(&self) -> &jetstream::stream::Stream<()> {
+        &self.stream
+    }
+
+    /// Returns the message at a sequence, or `None` if there is none.
+    pub(super) async fn part(&self, sequence: u64) -> Result<Option<Part>, LogError> {
+        let message = match tokio::time::timeout(PATIENCE, self.stream.get_raw_message(sequence)).await {
+            Ok(Ok(message)) => message,
+            Ok(Err(error)) if error.kind() == RawMessageErrorKind::NoMessageFound => return Ok(None),
+            Ok(Err(error)) => return Err(unavailable(error)),
+            Err(_) => return Err(LogError::Unavailable(format!("no answer about message {sequence}"))),
+        };
+        let header = PartHeader::read(Some(&message.headers), sequence, &self.name)?;
+        Ok(Some(Part { sequence, header, payload: message.payload }))
+    }
+
+    /// Returns the sequence of the first message at a height or above, or the next sequence if there is none.
+    pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
+        let StreamExtent { first, last, .. } = self.extent().await?;
+        let Range { start: mut low, end: mut high } = first.max(1)..last + 1;
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.part(middle).await? {
+                Some(part) if part.header.height >= height => high = middle,
+                // A message that was purged meanwhile is before those that are searched.
+                Some(_) | None => low = middle + 1,
+            }
+        }
+        Ok(low)
+    }
+
+    /// Returns the heights of the stream's first entry and after its last one, or `None` if it has no entry.
+    pub async fn heights(&self) -> Result<Option<Range<u64>>, LogError> {
+        let StreamExtent { first, last, .. } = self.extent().await?;
+        if last < first.max(1) {
+            return Ok(None);
+        }
+        let (Some(oldest), Some(newest)) = (self.part(first).await?, self.part(last).await?) else { return Ok(None) };
+        let complete = newest.header.part + 1 == newest.header.parts;
+        Ok(Some(oldest.header.height..newest.header.height + u64::from(complete)))
+    }
+
+    /// Publishes a message, which must come right after the one at `last`.
+    pub(super) async fn publish(&self, last: u64, header: PartHeader, payload: Bytes) -> Result<Published, LogError> {
+        let message = jetstream::message::PublishMessage::build()
+            .payload(payload)
+            .headers(header.headers())
+            .expected_stream(&self.name)
+            .expected_last_sequence(last);
+        let acknowledged = self.jetstream.publish_message(message.outbound_message(self.subject.clone())).await;
+        let outcome = match acknowledged {
+            Ok(acknowledgement) => acknowledgement.await,
+            Err(error) => Err(error),
+        };
+        match outcome {
+            Ok(acknowledgement) => Ok(Published::Stored(acknowledgement.sequence)),
+            Err(error) if error.kind() == PublishErrorKind::WrongLastSequence => Ok(Published::Conflict),
+            Err(error) => Err(unavailable(error)),
+        }
+    }
+}
+

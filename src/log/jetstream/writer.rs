@@ -1,0 +1,250 @@
+//! Appending to a replicated log, and keeping its copy.
+
+use std::{
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use bytes::Bytes;
+use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+use tokio::{runtime::Handle, sync::Notify, time::timeout};
+
+use super::{
+    message::{Assembler, AttemptId, Part, PartHeader},
+    stream::{LogStream, Published},
+    tail::Tail,
+};
+use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
+
+/// Time in which the stream must store an entry. An election among the servers takes about five seconds, and clients
+/// get an answer within ten.
+const PATIENCE: Duration = Duration::from_secs(8);
+/// Pause before a message is published again.
+const RETRY: Duration = Duration::from_millis(50);
+/// Time in which the stream must deliver the messages that it has.
+const DELIVERY: Duration = Duration::from_secs(5);
+/// Bytes of entries that are received at once, so that heads are published in between.
+const RECEIVED_AT_ONCE: usize = 4 << 20;
+/// Number of entries that are received at once.
+const MANY: usize = 512;
+
+/// The writer of a replicated log.
+pub(super) struct JetStreamLog {
+    stream: LogStream,
+    copy: Box<dyn BlockLog>,
+    runtime: Handle,
+    arrivals: Arc<Notify>,
+    /// A random number that marks this writer's messages.
+    writer: u64,
+    attempts: u64,
+    /// Sequence of the last message that was read or published; `None` until the copy's place in the stream is known.
+    last: Option<u64>,
+    /// The messages after it, unless this node is the only one that publishes.
+    tail: Option<Tail>,
+    assembler: Assembler,
+}
+
+impl JetStreamLog {
+    pub(super) fn new(copy: Box<dyn BlockLog>, stream: LogStream, runtime: Handle, arrivals: Arc<Notify>) -> Self {
+        let (writer, assembler) = (OsRng.next_u64(), Assembler::default());
+        Self { stream, copy, runtime, arrivals, writer, attempts: 0, last: None, tail: None, assembler }
+    }
+
+    fn mismatch(&self, what: String) -> LogError {
+        LogError::Mismatch { place: format!("the stream {}", self.stream.name()), what }
+    }
+
+    /// Finds the end of the copy in the stream, and compares the copy's last entry with the stream's. Returns the sequence
+    /// of the message before the first one to read.
+    fn locate(&self) -> Result<u64, LogError> {
+        let end = self.copy.end();
+        let (first, heights) = self.runtime.block_on(async {
+            Ok::<_, LogError>((self.stream.sequence_of(end.saturating_sub(1)).await?, self.stream.heights().await?))
+        })?;
+        let Some(heights) = heights else { return Ok(first - 1) };
+        if heights.start > end {
+            return Err(self.mismatch(format!(
+                "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for too \
+                 long. Move the directory away, and the node fetches a checkpoint",
+                heights.start
+            )));
+        }
+        if heights.end < end {
+            return Err(self.mismatch(format!(
+                "it ends at entry {}, but the log in the data directory at {end}: the directory is of another cluster, or \
+                 the stream has lost entries",
+                heights.end
+            )));
+        }
+        Ok(first - 1)
+    }
+
+    fn tail(&mut self, last: u64) -> &mut Tail {
+        let (runtime, stream, arrivals) = (&self.runtime, &self.stream, &self.arrivals);
+        self.tail.get_or_insert_with(|| Tail::start(runtime, stream.clone(), last, arrivals.clone()))
+    }
+
+    /// Takes the next message, and adds the entry that it completes to the copy. Returns the entry's size.
+    fn take(&mut self, part: Part) -> Result<usize, LogError> {
+        let Part { sequence, header, payload } = part;
+        let completed = self.assembler.push(header, &payload);
+        let size = completed.as_ref().map_or(0, |entry| entry.bytes.len());
+        if let Some(entry) = completed {
+            self.add(entry).inspect_err(|_| {
+                // The messages of the entry are read again.
+                self.tail = None;
+                self.last = None;
+            })?;
+        }
+        self.last = Some(sequence);
+        Ok(size)
+    }
+
+    fn add(&mut self, entry: StoredEntry) -> Result<(), LogError> {
+        let StoredEntry { height, bytes } = entry;
+        let end = self.copy.end();
+        if height > end {
+            return Err(self.mismatch(format!("entry {end} is missing before entry {height}")));
+        }
+        if height < end {
+            let known = self.copy.reader();
+            // The copy may begin later than the stream.
+            let same = !known.heights().contains(&height) || known.read(height)?.bytes == bytes;
+            let other = "is another one than in the data directory, which is of another cluster";
+            return if same { Ok(()) } else { Err(self.mismatch(format!("entry {height} {other}"))) };
+        }
+        self.copy.append(height, &bytes).map_err(|error| match error {
+            AppendError::Refused { file, source } => LogError::Io { file, source },
+            error => LogError::Io { file: "log".to_owned(), source: std::io::Error::other(error) },
+        })
+    }
+
+    /// Publishes a message right after the one at `last`. Returns its sequence, or `None` if another node was first.
+    /// Without an answer the message is published again: only one of the two can be stored.
+    fn publish(&self, last: u64, header: PartHeader, payload: &Bytes, until: Instant) -> Result<Option<u64>, LogError> {
+        self.runtime.block_on(async {
+            let mut is_retry = false;
+            loop {
+                let left = until.saturating_duration_since(Instant::now());
+                let error = match timeout(left, self.stream.publish(last, header, payload.clone())).await {
+                    Ok(Ok(Published::Stored(sequence))) => return Ok(Some(sequence)),
+                    // An earlier attempt may be what this one conflicts with.
+                    Ok(Ok(Published::Conflict)) if is_retry => match self.stream.part(last + 1).await {
+                        Ok(stored) => return Ok(stored.filter(|part| part.header == header).map(|part| part.sequence)),
+                        Err(error) => error,
+                    },
+                    Ok(Ok(Published::Conflict)) => return Ok(None),
+                    Ok(Err(error)) => error,
+                    Err(_) => LogError::Unavailable(format!("no answer from the stream {}", self.stream.name())),
+                };
+                is_retry = true;
+                if Instant::now() + RETRY >= until {
+                    return Err(error);
+                }
+                tokio::time::sleep(RETRY).await;
+            }
+        })
+    }
+}
+
+fn append_error(error: LogError) -> AppendError {
+    match error {
+        LogError::Unavailable(reason) => AppendError::Unavailable(reason),
+        error => AppendError::Unavailable(error.to_string()),
+    }
+}
+
+impl BlockLog for JetStreamLog {
+    fn end(&self) -> u64 {
+        self.copy.end()
+    }
+
+    fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
+        let end = self.copy.end();
+        let conflict = AppendError::Conflict { expected, end };
+        let Some(mut last) = self.last.filter(|_| expected == end) else { return Err(conflict) };
+        let until = Instant::now() + PATIENCE;
+        let id = AttemptId { writer: self.writer, attempt: self.attempts };
+        self.attempts += 1;
+        let part_bytes = self.stream.part_bytes();
+        let parts = entry.len().div_ceil(part_bytes).max(1);
+        let parts = u32::try_from(parts).map_err(|_| AppendError::TooLarge(entry.len()))?;
+        let mut chunks = entry.chunks(part_bytes);
+        for part in 0..parts {
+            let payload = Bytes::copy_from_slice(chunks.next().unwrap_or_default());
+            let header = PartHeader { height: expected, part, parts, id };
+            match self.publish(last, header, &payload, until).map_err(append_error)? {
+                Some(sequence) => last = sequence,
+                None => return Err(conflict),
+            }
+        }
+        // If the copy cannot be written, the entry is read from the stream later.
+        self.copy.append(expected, entry)?;
+        self.last = Some(last);
+        self.tail = None;
+        self.assembler.clear();
+        Ok(())
+    }
+
+    fn receive(&mut self) -> Result<(), LogError> {
+        let Some(last) = self.last else { return Ok(()) };
+        let (mut bytes, mut count) = (0, 0);
+        self.tail(last);
+        while bytes < RECEIVED_AT_ONCE
+            && count < MANY
+            && let Some(part) = self.tail.as_mut().and_then(Tail::arrived)
+        {
+            bytes += self.take(part?)?;
+            count += 1;
+        }
+        if count == MANY || bytes >= RECEIVED_AT_ONCE {
+            self.arrivals.notify_one();
+        }
+        Ok(())
+    }
+
+    fn catch_up(&mut self) -> Result<(), LogError> {
+        let located = self.last.map_or_else(|| self.locate(), Ok)?;
+        self.last = Some(located);
+        let end = self.runtime.block_on(self.stream.extent())?.last;
+        let runtime = self.runtime.clone();
+        while let Some(last) = self.last.filter(|last| *last < end) {
+            let tail = self.tail(last);
+            let part = runtime.block_on(async { timeout(DELIVERY, tail.next()).await });
+            match part {
+                Ok(Some(part)) => self.take(part?)?,
+                Ok(None) | Err(_) => {
+                    self.tail = None;
+                    let what = format!("the stream {} did not deliver message {}", self.stream.name(), last + 1);
+                    return Err(LogError::Unavailable(what));
+                }
+            };
+        }
+        Ok(())
+    }
+
+    fn is_obstructed(&self) -> bool {
+        self.copy.is_obstructed()
+    }
+
+    fn probe(&mut self) -> Result<(), AppendError> {
+        self.copy.probe()?;
+        self.runtime.block_on(self.stream.extent()).map(drop).map_err(append_error)
+    }
+
+    fn sync(&mut self) -> Result<(), AppendError> {
+        self.copy.sync()
+    }
+
+    fn written(&self) -> u64 {
+        self.copy.written()
+    }
+
+    fn compact(&mut self, from: u64) -> Result<(), LogError> {
+        self.copy.compact(from)
+    }
+
+    fn reader(&self) -> Arc<dyn ReadLog> {
+        self.copy.reader()
+    }
+}
