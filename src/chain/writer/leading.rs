@@ -40,6 +40,8 @@ impl ChainWriter {
         if self.leads {
             let epoch = self.shared.leadership.borrow().epoch;
             self.cease(epoch, None);
+            // Another node's entries are read from now on. An error is noted by the next attempt.
+            let _ = self.follow(false);
         }
     }
 

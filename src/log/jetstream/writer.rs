@@ -220,6 +220,8 @@ impl BlockLog for JetStreamLog {
                 }
             };
         }
+        // From now on further messages arrive by themselves.
+        self.tail(self.last.unwrap_or(end));
         Ok(())
     }
 

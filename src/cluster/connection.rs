@@ -1,0 +1,256 @@
+//! The connection to NATS, and the names of a cluster's streams, buckets and subjects.
+
+use std::{fmt::Write as _, time::Duration};
+
+use async_nats::{
+    Client, ConnectOptions, Event,
+    connection::State,
+    jetstream::{self, context::ContextBuilder, kv, object_store, stream::StorageType},
+};
+use bytes::Bytes;
+use tokio::time::{Instant, sleep};
+
+use super::{ClusterConfig, ClusterError};
+use crate::{log::LogStream, redact};
+
+/// Time in which NATS must be reachable when a node starts.
+const START: Duration = Duration::from_secs(30);
+/// Time limit of a connection attempt.
+const ATTEMPT: Duration = Duration::from_secs(2);
+/// Interval between signs of life of a connection. One that misses two is replaced.
+const PING: Duration = Duration::from_secs(1);
+/// Time limit of an answer of JetStream.
+const PATIENCE: Duration = Duration::from_secs(2);
+/// Pause between two connection attempts when a node starts.
+const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
+/// Longest pause between two attempts to connect again.
+const PAUSE: Duration = Duration::from_secs(1);
+/// Messages of a subscription that are held in memory.
+const SUBSCRIPTION: usize = 8_192;
+
+/// The names of a cluster's streams, buckets and subjects.
+#[derive(Clone, Debug)]
+pub struct Names {
+    cluster: String,
+}
+
+impl Names {
+    /// Returns the names of a cluster.
+    pub fn new(cluster: &str) -> Self {
+        Self { cluster: cluster.to_owned() }
+    }
+
+    /// Returns the name of the log's stream, and of the buckets of keys and objects.
+    pub fn log(&self) -> String {
+        format!("tetrad-{}", self.cluster)
+    }
+
+    /// Returns the subject of the log.
+    pub fn log_subject(&self) -> String {
+        format!("tetrad.{}.log", self.cluster)
+    }
+
+    /// Returns the name of the stream of transactions that wait.
+    pub fn pool(&self) -> String {
+        format!("tetrad-{}-pool", self.cluster)
+    }
+
+    /// Returns the subject of a transaction that waits, or of all (`*`).
+    pub fn pool_subject(&self, hash: &str) -> String {
+        format!("tetrad.{}.pool.{hash}", self.cluster)
+    }
+
+    /// Returns the name of the bucket with the keys of the network's own accounts.
+    pub fn keys(&self) -> String {
+        format!("tetrad-{}-keys", self.cluster)
+    }
+
+    /// Returns the subject of requests to a node.
+    pub fn requests(&self, node: &str) -> String {
+        format!("tetrad.{}.node.{node}", self.cluster)
+    }
+
+    /// Returns the subject on which all nodes announce their state.
+    pub fn states(&self) -> String {
+        format!("tetrad.{}.state", self.cluster)
+    }
+}
+
+/// A connection to the NATS servers of a cluster.
+#[derive(Clone, Debug)]
+pub struct Connection {
+    pub(super) client: Client,
+    pub(super) jetstream: jetstream::Context,
+    pub(super) names: Names,
+    replicas: Option<u8>,
+}
+
+/// Returns an error with its causes.
+pub(super) fn describe(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut source = error.source();
+    while let Some(cause) = source {
+        let more = cause.to_string();
+        if !text.contains(&more) {
+            let _ = write!(text, ": {more}");
+        }
+        source = cause.source();
+    }
+    text
+}
+
+impl Connection {
+    /// Connects to the servers. Waits for a while until one of them can be reached.
+    pub async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
+        let shown: Vec<_> = config.servers.iter().map(|server| redact::url(server.as_str())).collect();
+        let shown = shown.join(",");
+        let servers: Vec<String> = config.servers.iter().map(ToString::to_string).collect();
+        let deadline = Instant::now() + START;
+        let client = loop {
+            match options(config)?.name(format!("tetrad {node}")).connect(servers.clone()).await {
+                Ok(client) => break client,
+                Err(error) if Instant::now() >= deadline => {
+                    return Err(ClusterError::Connect(shown, describe(&error)));
+                }
+                Err(error) => tracing::warn!(servers = shown, error = describe(&error), "cannot connect to NATS yet"),
+            }
+            sleep(BETWEEN_ATTEMPTS).await;
+        };
+        let jetstream = ContextBuilder::new().timeout(PATIENCE).ack_timeout(PATIENCE).build(client.clone());
+        let own = Self { client, jetstream, names: Names::new(&config.name), replicas: config.replicas };
+        own.expect_jetstream(&shown).await?;
+        Ok(own)
+    }
+
+    /// Waits until JetStream answers: a cluster of servers that starts needs some time for its first election.
+    async fn expect_jetstream(&self, servers: &str) -> Result<(), ClusterError> {
+        let deadline = Instant::now() + START;
+        loop {
+            match self.jetstream.query_account().await {
+                Ok(_) => return Ok(()),
+                Err(error) if Instant::now() >= deadline => {
+                    let reason = format!("JetStream does not answer: {}", describe(&error));
+                    return Err(ClusterError::Connect(servers.to_owned(), reason));
+                }
+                Err(_) => sleep(Duration::from_millis(250)).await,
+            }
+        }
+    }
+
+    /// Returns whether a server is connected.
+    pub fn is_connected(&self) -> bool {
+        self.client.connection_state() == State::Connected
+    }
+
+    /// Returns the number of replicas of new streams.
+    pub fn replicas(&self) -> usize {
+        let clustered = self.client.server_info().cluster.is_some() || self.client.server_info().connect_urls.len() > 1;
+        self.replicas.map_or(if clustered { 3 } else { 1 }, usize::from)
+    }
+
+    /// Creates the log's stream, or opens it.
+    pub async fn create_log(&self) -> Result<LogStream, ClusterError> {
+        let (name, subject) = (self.names.log(), self.names.log_subject());
+        Ok(LogStream::create(&self.jetstream, &name, &subject, self.replicas()).await?)
+    }
+
+    /// Opens the log's stream.
+    pub async fn log(&self) -> Result<LogStream, ClusterError> {
+        Ok(LogStream::open(&self.jetstream, &self.names.log(), &self.names.log_subject()).await?)
+    }
+
+    /// Opens the stream of transactions that wait, or creates it.
+    pub async fn pool(&self) -> Result<jetstream::stream::Stream<()>, ClusterError> {
+        let config = jetstream::stream::Config {
+            name: self.names.pool(),
+            subjects: vec![self.names.pool_subject("*")],
+            description: Some("Transactions of tetrad that wait for a block".to_owned()),
+            max_messages_per_subject: 1,
+            storage: StorageType::File,
+            num_replicas: self.replicas(),
+            ..jetstream::stream::Config::default()
+        };
+        let failed = |error: &dyn std::error::Error| ClusterError::JetStream(describe(error));
+        self.jetstream.get_or_create_stream(config).await.map_err(|error| failed(&error))?;
+        self.jetstream.get_stream_no_info(self.names.pool()).await.map_err(|error| failed(&error))
+    }
+
+    /// Opens a bucket of keys and values, or creates it.
+    pub async fn bucket(&self, name: &str) -> Result<kv::Store, ClusterError> {
+        if let Ok(bucket) = self.jetstream.get_key_value(name).await {
+            return Ok(bucket);
+        }
+        let config = kv::Config {
+            bucket: name.to_owned(),
+            history: 1,
+            storage: StorageType::File,
+            num_replicas: self.replicas(),
+            ..kv::Config::default()
+        };
+        match self.jetstream.create_key_value(config).await {
+            Ok(bucket) => Ok(bucket),
+            // Another node may have created it meanwhile.
+            Err(error) => {
+                let opened = self.jetstream.get_key_value(name).await;
+                opened.map_err(|_| ClusterError::JetStream(describe(&error)))
+            }
+        }
+    }
+
+    /// Opens the bucket of checkpoints, or creates it.
+    pub async fn objects(&self) -> Result<object_store::ObjectStore, ClusterError> {
+        let name = self.names.log();
+        if let Ok(objects) = self.jetstream.get_object_store(&name).await {
+            return Ok(objects);
+        }
+        let config = object_store::Config {
+            bucket: name.clone(),
+            storage: StorageType::File,
+            num_replicas: self.replicas(),
+            ..object_store::Config::default()
+        };
+        match self.jetstream.create_object_store(config).await {
+            Ok(objects) => Ok(objects),
+            Err(error) => {
+                let opened = self.jetstream.get_object_store(&name).await;
+                opened.map_err(|_| ClusterError::JetStream(describe(&error)))
+            }
+        }
+    }
+
+    /// Publishes a message without an acknowledgement. Nothing happens while no server is connected.
+    pub(super) async fn announce(&self, subject: String, payload: Bytes) {
+        if self.is_connected() {
+            let _ = self.client.publish(subject, payload).await;
+        }
+    }
+}
+
+fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
+    let mut options = ConnectOptions::new()
+        .connection_timeout(ATTEMPT)
+        .ping_interval(PING)
+        .subscription_capacity(SUBSCRIPTION)
+        .reconnect_delay_callback(|attempts| PAUSE.min(Duration::from_millis(50 * attempts as u64)))
+        .event_callback(|event| async move {
+            match event {
+                Event::Connected => tracing::info!("connected to NATS"),
+                Event::Disconnected => tracing::warn!("the connection to NATS was lost"),
+                event => tracing::debug!(%event, "NATS"),
+            }
+        });
+    if let Some(file) = &config.credentials_file {
+        let failed = |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);
+        options = options.credentials(&std::fs::read_to_string(file).map_err(failed)?).map_err(failed)?;
+    }
+    if let Some(file) = &config.tls_ca_file {
+        options = options.add_root_certificates(file.clone());
+    }
+    if let (Some(certificate), Some(key)) = (&config.tls_cert_file, &config.tls_key_file) {
+        options = options.add_client_certificate(certificate.clone(), key.clone());
+    }
+    if config.servers.iter().any(|server| server.scheme() == "tls") {
+        options = options.require_tls(true);
+    }
+    Ok(options)
+}

@@ -1,0 +1,161 @@
+//! The bucket in which a cluster keeps what all nodes must agree on: which chain it has, and who should lead.
+
+use std::time::Duration;
+
+use async_nats::jetstream::kv::{CreateErrorKind, Operation, Store, UpdateErrorKind};
+use bytes::Bytes;
+use serde::{Deserialize, Serialize, de::DeserializeOwned};
+use tokio::time::timeout;
+
+use super::{ClusterError, connection::{Connection, describe}};
+use crate::store::ChainFile;
+
+/// The format of the bucket's values.
+const FORMAT: u32 = 1;
+/// Time limit of an access to the bucket.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+const CHAIN: &str = "chain";
+const CREATOR: &str = "creator";
+const LEASE: &str = "leader";
+
+/// The chain of a cluster.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterChain {
+    format: u32,
+    /// The description of the chain, as in a data directory.
+    pub chain: ChainFile,
+}
+
+/// A claim of one node on something that only one may have.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(super) struct Claim {
+    /// Name of the node.
+    pub(super) node: String,
+    /// Random number of the node's process.
+    pub(super) instance: u64,
+    /// Number of the epoch, for a lease.
+    pub(super) epoch: u64,
+}
+
+/// A value of the bucket, and the revision to name when it is replaced.
+#[derive(Clone, Debug)]
+pub(super) struct Versioned<T> {
+    pub(super) revision: u64,
+    /// `None` if it was removed.
+    pub(super) value: Option<T>,
+}
+
+/// The bucket.
+#[derive(Clone, Debug)]
+pub(super) struct Directory {
+    bucket: Store,
+}
+
+fn failed(error: &dyn std::error::Error) -> ClusterError {
+    ClusterError::JetStream(describe(error))
+}
+
+fn json(value: &impl Serialize) -> Bytes {
+    // Texts and numbers always serialise.
+    serde_json::to_vec(value).map(Bytes::from).unwrap_or_default()
+}
+
+impl Directory {
+    /// Opens the bucket, or creates it.
+    pub(super) async fn open(connection: &Connection) -> Result<Self, ClusterError> {
+        Ok(Self { bucket: connection.bucket(&connection.names.log()).await? })
+    }
+
+    async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>, ClusterError> {
+        let entry = timeout(PATIENCE, self.bucket.entry(key)).await;
+        let entry = entry.map_err(|_| ClusterError::JetStream("no answer".to_owned()))?.map_err(|error| failed(&error))?;
+        let Some(entry) = entry else { return Ok(None) };
+        let value = match entry.operation {
+            Operation::Put => {
+                let foreign = |error| ClusterError::Refused(format!("the key {key} of the cluster's bucket: {error}"));
+                Some(serde_json::from_slice(&entry.value).map_err(foreign)?)
+            }
+            Operation::Delete | Operation::Purge => None,
+        };
+        Ok(Some(Versioned { revision: entry.revision, value }))
+    }
+
+    /// Writes a value if the key has this revision, or none. Returns the new revision, or `None` if another node was
+    /// first.
+    async fn replace(&self, key: &str, revision: Option<u64>, value: Bytes) -> Result<Option<u64>, ClusterError> {
+        let late = |_| ClusterError::JetStream("no answer".to_owned());
+        match revision {
+            Some(revision) => match timeout(PATIENCE, self.bucket.update(key, value, revision)).await.map_err(late)? {
+                Ok(revision) => Ok(Some(revision)),
+                Err(error) if error.kind() == UpdateErrorKind::WrongLastRevision => Ok(None),
+                Err(error) => Err(failed(&error)),
+            },
+            None => match timeout(PATIENCE, self.bucket.create(key, value)).await.map_err(late)? {
+                Ok(revision) => Ok(Some(revision)),
+                Err(error) if error.kind() == CreateErrorKind::AlreadyExists => Ok(None),
+                Err(error) => Err(failed(&error)),
+            },
+        }
+    }
+
+    /// Returns the chain of the cluster, if it has one.
+    pub(super) async fn chain(&self) -> Result<Option<ClusterChain>, ClusterError> {
+        let found = self.get::<ClusterChain>(CHAIN).await?.and_then(|found| found.value);
+        match found {
+            Some(found) if found.format > FORMAT => Err(ClusterError::Refused(format!(
+                "the cluster was created by a newer version (format {}, this program knows up to {FORMAT})",
+                found.format
+            ))),
+            found => Ok(found),
+        }
+    }
+
+    /// Records the chain of the cluster. Returns whether it had none before.
+    pub(super) async fn create_chain(&self, chain: ChainFile) -> Result<bool, ClusterError> {
+        Ok(self.replace(CHAIN, None, json(&ClusterChain { format: FORMAT, chain })).await?.is_some())
+    }
+
+    /// Returns who creates the chain.
+    pub(super) async fn creator(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
+        self.get(CREATOR).await
+    }
+
+    /// Claims to create the chain. Returns the revision of the claim, or `None` if another node was first.
+    pub(super) async fn claim_creation(
+        &self,
+        revision: Option<u64>,
+        claim: &Claim,
+    ) -> Result<Option<u64>, ClusterError> {
+        self.replace(CREATOR, revision, json(claim)).await
+    }
+
+    /// Returns the lease.
+    pub(super) async fn lease(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
+        self.get(LEASE).await
+    }
+
+    /// Takes or renews the lease. Returns its revision, or `None` if another node was first.
+    pub(super) async fn take_lease(&self, revision: Option<u64>, claim: &Claim) -> Result<Option<u64>, ClusterError> {
+        self.replace(LEASE, revision, json(claim)).await
+    }
+
+    /// Gives the lease up.
+    pub(super) async fn release_lease(&self, revision: u64, claim: &Claim) -> Result<(), ClusterError> {
+        // An empty name is nobody's, and keeps the number of the epoch.
+        let vacant = Claim { node: String::new(), instance: 0, epoch: claim.epoch };
+        self.replace(LEASE, Some(revision), json(&vacant)).await.map(drop)
+    }
+
+    /// Returns the time of the servers, since the Unix epoch.
+    pub(super) async fn server_time(&self, node: &str) -> Result<Duration, ClusterError> {
+        let key = format!("clock.{node}");
+        self.bucket.put(&key, Bytes::new()).await.map_err(|error| failed(&error))?;
+        let entry = self.bucket.entry(&key).await.map_err(|error| failed(&error))?;
+        let none = || ClusterError::JetStream(format!("the key {key} is gone"));
+        let nanos = entry.ok_or_else(none)?.created.unix_timestamp_nanos();
+        Ok(Duration::from_nanos(u64::try_from(nanos).unwrap_or_default()))
+    }
+}

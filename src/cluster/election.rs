@@ -1,0 +1,285 @@
+//! Who leads: a lease in the cluster's bucket that the leader renews.
+//!
+//! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes it, follows the log to
+//! its end and begins an epoch. The lease only avoids that two nodes try to lead at the same time: a leader that was
+//! thought dead finds that the log does not take its entries any more.
+
+use std::{
+    sync::{
+        Arc,
+        atomic::{AtomicBool, Ordering},
+    },
+    time::Duration,
+};
+
+use parking_lot::Mutex;
+use tokio::{
+    sync::{Notify, oneshot, watch},
+    task::JoinHandle,
+    time::{Instant, MissedTickBehavior, interval, timeout},
+};
+
+use super::{
+    ClusterCounts, ClusterRole,
+    connection::Connection,
+    directory::{Claim, Directory, Versioned},
+};
+use crate::chain::{Chain, ChangeError};
+
+/// Interval at which the lease is read, and renewed by its holder.
+const TICK: Duration = Duration::from_millis(250);
+/// Time without a renewal after which the lease is void.
+const LAPSE: Duration = Duration::from_millis(1_500);
+/// Interval at which a leader checks whether it can seal blocks.
+const CHECK: Duration = Duration::from_secs(2);
+/// Number of failed checks after which a leader lets another node lead.
+const FAILED_CHECKS: u32 = 3;
+/// Time for which a node that stepped down does not lead again.
+const REST: Duration = Duration::from_secs(10);
+/// Time in which the writer ceases to lead.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A node's part in the election.
+#[derive(Debug)]
+pub(super) struct Election {
+    node: String,
+    instance: u64,
+    /// Whether the node may lead.
+    may_lead: AtomicBool,
+    /// Name of the holder of the lease.
+    leader: watch::Sender<Option<String>>,
+    resting: Mutex<Option<Instant>>,
+    wish: Mutex<Option<oneshot::Sender<()>>>,
+    wished: Notify,
+}
+
+impl Election {
+    pub(super) fn new(node: String, instance: u64, role: ClusterRole) -> Self {
+        Self {
+            node,
+            instance,
+            may_lead: AtomicBool::new(role == ClusterRole::Auto),
+            leader: watch::Sender::new(None),
+            resting: Mutex::default(),
+            wish: Mutex::default(),
+            wished: Notify::new(),
+        }
+    }
+
+    /// Returns the name of the node that should lead, and its changes.
+    pub(super) fn leader(&self) -> watch::Receiver<Option<String>> {
+        self.leader.subscribe()
+    }
+
+    fn claim(&self, epoch: u64) -> Claim {
+        Claim { node: self.node.clone(), instance: self.instance, epoch }
+    }
+
+    fn may_lead(&self) -> bool {
+        self.may_lead.load(Ordering::Acquire) && self.resting.lock().is_none_or(|until| Instant::now() >= until)
+    }
+
+    /// Ceases to lead for a while.
+    pub(super) async fn step_down(&self, chain: &Chain) {
+        *self.resting.lock() = Some(Instant::now() + REST);
+        self.release(chain).await;
+    }
+
+    /// Ceases to lead for good.
+    pub(super) async fn leave(&self, chain: &Chain) {
+        self.may_lead.store(false, Ordering::Release);
+        self.release(chain).await;
+    }
+
+    async fn release(&self, chain: &Chain) {
+        let _ = timeout(PATIENCE, chain.resign()).await;
+        let (done, released) = oneshot::channel();
+        *self.wish.lock() = Some(done);
+        self.wished.notify_one();
+        let _ = timeout(PATIENCE, released).await;
+    }
+}
+
+/// Starts taking part in the election.
+pub(super) fn run(
+    election: Arc<Election>,
+    directory: Directory,
+    connection: Connection,
+    chain: Chain,
+    counts: Arc<ClusterCounts>,
+) {
+    let candidate =
+        Candidate { election, directory, connection, chain, counts, held: None, seen: None, beginning: None, failed: 0 };
+    tokio::spawn(candidate.run());
+}
+
+/// The lease as this node holds it.
+struct Held {
+    revision: u64,
+    claim: Claim,
+}
+
+/// The lease of another node, as it was first seen.
+struct Seen {
+    revision: u64,
+    since: Instant,
+}
+
+struct Candidate {
+    election: Arc<Election>,
+    directory: Directory,
+    connection: Connection,
+    chain: Chain,
+    counts: Arc<ClusterCounts>,
+    held: Option<Held>,
+    seen: Option<Seen>,
+    /// The beginning of an epoch under way.
+    beginning: Option<JoinHandle<Result<u64, ChangeError>>>,
+    /// Number of checks that failed in a row.
+    failed: u32,
+}
+
+impl Candidate {
+    async fn run(mut self) {
+        let mut ticks = interval(TICK);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut checked = Instant::now();
+        loop {
+            tokio::select! {
+                _ = ticks.tick() => {}
+                () = self.election.wished.notified() => {}
+            }
+            let wish = self.election.wish.lock().take();
+            if let Some(done) = wish {
+                self.release().await;
+                let _ = done.send(());
+            }
+            match self.held.is_some() {
+                true => self.renew().await,
+                false => self.observe().await,
+            }
+            if self.held.is_some() && self.beginning.is_none() && checked.elapsed() >= CHECK {
+                checked = Instant::now();
+                self.check().await;
+            }
+        }
+    }
+
+    /// Renews the lease, unless this node does not lead any more.
+    async fn renew(&mut self) {
+        if let Some(beginning) = self.beginning.take_if(|beginning| beginning.is_finished()) {
+            match beginning.await {
+                Ok(Ok(height)) => {
+                    self.counts.terms.add(1);
+                    let epoch = self.held.as_ref().map_or(0, |held| held.claim.epoch);
+                    tracing::info!(epoch, height, "this node leads the cluster");
+                }
+                Ok(Err(error)) => {
+                    tracing::warn!(%error, "this node cannot lead the cluster");
+                    return self.release().await;
+                }
+                Err(error) => tracing::error!(%error, "beginning to lead failed"),
+            }
+        }
+        if self.beginning.is_none() && !self.chain.leadership().borrow().leads {
+            return self.release().await;
+        }
+        let Some(Held { revision, claim }) = &self.held else { return };
+        match self.directory.take_lease(Some(*revision), claim).await {
+            Ok(Some(revision)) => {
+                if let Some(held) = &mut self.held {
+                    held.revision = revision;
+                }
+            }
+            Ok(None) => {
+                // Another node has taken it, because this one was away.
+                self.held = None;
+                self.seen = None;
+                let _ = timeout(PATIENCE, self.chain.resign()).await;
+            }
+            // The bucket does not answer. Nobody else can take the lease meanwhile.
+            Err(error) => tracing::debug!(%error, "failed to renew the lease"),
+        }
+    }
+
+    async fn release(&mut self) {
+        self.beginning = None;
+        if let Some(Held { revision, claim }) = self.held.take() {
+            let _ = self.directory.release_lease(revision, &claim).await;
+            self.election.leader.send_replace(None);
+        }
+        self.seen = None;
+    }
+
+    /// Looks at the lease, and takes it if nobody holds it.
+    async fn observe(&mut self) {
+        let lease = match self.directory.lease().await {
+            Ok(lease) => lease,
+            Err(error) => {
+                // Time during which no holder could have renewed it does not count.
+                self.seen = None;
+                tracing::debug!(%error, "failed to read the lease");
+                return;
+            }
+        };
+        let revision = lease.as_ref().map(|lease| lease.revision);
+        let claim = lease.and_then(|Versioned { value, .. }| value);
+        let holder = claim.as_ref().filter(|claim| !claim.node.is_empty());
+        let is_vacant = match (holder, revision) {
+            (Some(holder), _) if holder.node == self.election.node => true,
+            (Some(_), Some(revision)) => {
+                let seen = self.seen.take().filter(|seen| seen.revision == revision);
+                let seen = seen.unwrap_or_else(|| Seen { revision, since: Instant::now() });
+                let lapsed = seen.since.elapsed() >= LAPSE;
+                self.seen = Some(seen);
+                lapsed
+            }
+            _ => true,
+        };
+        let name = holder.map(|holder| holder.node.clone()).filter(|_| !is_vacant);
+        self.election.leader.send_if_modified(|leader| {
+            let changed = *leader != name;
+            leader.clone_from(&name);
+            changed
+        });
+        if is_vacant && self.election.may_lead() && self.connection.is_connected() {
+            self.take(revision, claim.map_or(0, |claim| claim.epoch)).await;
+        }
+    }
+
+    async fn take(&mut self, revision: Option<u64>, epoch: u64) {
+        let epoch = epoch.max(self.chain.leadership().borrow().epoch) + 1;
+        let claim = self.election.claim(epoch);
+        match self.directory.take_lease(revision, &claim).await {
+            Ok(Some(revision)) => {
+                self.held = Some(Held { revision, claim });
+                self.failed = 0;
+                let (chain, node) = (self.chain.clone(), self.election.node.clone());
+                self.beginning = Some(tokio::spawn(async move { chain.lead(epoch, node).await }));
+                self.election.leader.send_replace(Some(self.election.node.clone()));
+            }
+            Ok(None) => self.seen = None,
+            Err(error) => tracing::debug!(%error, "failed to take the lease"),
+        }
+    }
+
+    /// Lets another node lead if this one cannot seal blocks although the servers answer.
+    async fn check(&mut self) {
+        let obstacle = match timeout(CHECK, self.chain.obstacle()).await {
+            Ok(Ok(obstacle)) => obstacle,
+            // A writer that is busy is no reason.
+            _ => None,
+        };
+        let Some(reason) = obstacle else {
+            self.failed = 0;
+            return;
+        };
+        self.failed += 1;
+        if self.failed >= FAILED_CHECKS && self.connection.is_connected() {
+            tracing::warn!(reason, "this node cannot seal blocks: another one may lead the cluster");
+            *self.election.resting.lock() = Some(Instant::now() + REST);
+            let _ = timeout(PATIENCE, self.chain.resign()).await;
+            self.release().await;
+        }
+    }
+}

@@ -1,0 +1,234 @@
+//! Clusters: several nodes that serve one chain.
+//!
+//! The log of the chain is a [stream](crate::log::JetStreamLogs) of NATS JetStream. One node leads: it seals blocks and
+//! makes all other changes. The others follow the log, answer reads from their own heads, and send what their clients
+//! write to the leader. A lease in a bucket says who should lead. It is a hint only: what protects the chain is the
+//! sequence that each message of the log expects.
+
+pub mod bootstrap;
+pub mod commands;
+pub mod config;
+mod connection;
+mod directory;
+mod election;
+pub mod message;
+mod peers;
+mod pool;
+mod requests;
+mod state;
+
+use std::{
+    io,
+    sync::Arc,
+    time::{Duration, SystemTime, UNIX_EPOCH},
+};
+
+use k256::elliptic_curve::rand_core::{OsRng, RngCore};
+
+pub use self::{
+    config::{ClusterConfig, ClusterRole},
+    connection::Connection,
+    state::{ClusterState, NodeState, Role},
+};
+use self::{directory::Directory, election::Election, peers::ClusterPeers, requests::Requests, state::StateBoard};
+use crate::{
+    chain::{Chain, ChangeError},
+    log::LogError,
+    metrics::Counter,
+    storage::Storage,
+    store::{ArchiveError, ChainFileError, CheckpointError},
+};
+
+/// The largest difference between a node's clock and that of the servers.
+const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
+
+/// An error of starting or joining a cluster.
+#[derive(Debug, thiserror::Error)]
+pub enum ClusterError {
+    /// No server can be reached.
+    #[error("{0}: {1}")]
+    Connect(String, String),
+    /// The file of credentials cannot be used.
+    #[error("--cluster-credentials-file: {0}: {1}")]
+    Credentials(String, io::Error),
+    /// JetStream refused a request.
+    #[error("NATS JetStream: {0}")]
+    JetStream(String),
+    /// The node does not fit into the cluster.
+    #[error("{0}")]
+    Refused(String),
+    /// The log cannot be used.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// The log cannot be followed.
+    #[error(transparent)]
+    Chain(#[from] ChangeError),
+    /// The chain's description cannot be used.
+    #[error(transparent)]
+    ChainFile(#[from] ChainFileError),
+    /// A checkpoint cannot be used.
+    #[error(transparent)]
+    Checkpoint(#[from] CheckpointError),
+    /// A file operation failed.
+    #[error("{0}: {1}")]
+    Io(String, io::Error),
+}
+
+impl From<ArchiveError> for ClusterError {
+    fn from(error: ArchiveError) -> Self {
+        Self::Refused(error.to_string())
+    }
+}
+
+/// Counts of what happens in a cluster, since the start.
+#[derive(Debug, Default)]
+pub struct ClusterCounts {
+    /// Times that this node began to lead.
+    pub terms: Counter,
+    /// Transactions and changes that were sent to the leader.
+    pub forwarded: Counter,
+    /// Requests of other nodes that this node executed as the leader.
+    pub executed: Counter,
+    /// Requests that were sent again, because the leader changed or did not answer.
+    pub retried: Counter,
+}
+
+/// A node's membership in a cluster, before its chain is open.
+pub struct Membership {
+    pub(super) connection: Connection,
+    pub(super) directory: Directory,
+    config: ClusterConfig,
+    /// The node's name.
+    node: String,
+    /// A random number of this process.
+    instance: u64,
+}
+
+/// A node in a cluster. Clones share it.
+#[derive(Clone)]
+pub struct Cluster {
+    connection: Connection,
+    board: Arc<StateBoard>,
+    election: Arc<Election>,
+    /// Counts since the start.
+    pub counts: Arc<ClusterCounts>,
+}
+
+impl Membership {
+    /// Connects to the cluster's servers. Refuses a clock that is wrong and a name that another node has.
+    pub async fn begin(config: &ClusterConfig) -> Result<Self, ClusterError> {
+        let unnamed = || ClusterError::Refused("the host has no name: name the node with --node-name".to_owned());
+        let node = config.node_name().ok_or_else(unnamed)?;
+        let connection = Connection::open(config, &node).await?;
+        let directory = Directory::open(&connection).await?;
+        let instance = OsRng.next_u64();
+        let own = Self { connection, directory, config: config.clone(), node, instance };
+        own.check_clock().await?;
+        state::expect_unused(&own.connection, &own.node, own.instance).await?;
+        Ok(own)
+    }
+
+    /// Compares the clock with that of the servers.
+    async fn check_clock(&self) -> Result<(), ClusterError> {
+        let before = now();
+        let stored = self.directory.server_time(&self.node).await?;
+        let now = before + (now().saturating_sub(before)) / 2;
+        let difference = now.abs_diff(stored);
+        if difference <= MAX_CLOCK_DIFFERENCE {
+            return Ok(());
+        }
+        Err(ClusterError::Refused(format!(
+            "this machine's clock is {} s {} that of the NATS servers: set the clocks, as blocks have their time",
+            difference.as_secs(),
+            if now > stored { "ahead of" } else { "behind" }
+        )))
+    }
+
+    /// Joins the cluster with an opened chain: follows the log to its end, and then takes part in everything.
+    pub async fn join(
+        self,
+        chain: &Chain,
+        storage: Arc<dyn Storage>,
+        options: JoinOptions,
+    ) -> Result<Cluster, ClusterError> {
+        let Self { connection, directory, config, node, instance } = self;
+        let counts = Arc::new(ClusterCounts::default());
+        let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone()));
+        let election = Arc::new(Election::new(node.clone(), instance, config.role));
+        let peers = ClusterPeers::new(connection.clone(), election.leader(), counts.clone());
+        let pool = connection.pool().await?;
+        chain.join(Arc::new(peers.with_pool(pool.clone())));
+        let height = chain.follow().await?;
+        tracing::info!(cluster = config.name, node, height, "joined the cluster");
+        let chain = chain.clone();
+        tokio::spawn(wake(chain.clone(), options.arrivals));
+        let requests = Requests { connection: connection.clone(), chain: chain.clone(), counts: counts.clone() };
+        requests.serve(node.clone(), options.allows_changes).await?;
+        pool::mirror(connection.clone(), pool, chain.clone());
+        state::announce(board.clone(), connection.clone(), chain.clone());
+        bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
+        election::run(election.clone(), directory, connection.clone(), chain, counts.clone());
+        Ok(Cluster { connection, board, election, counts })
+    }
+
+    /// Returns the node's name.
+    pub fn node(&self) -> &str {
+        &self.node
+    }
+}
+
+/// The parameters of joining a cluster.
+pub struct JoinOptions {
+    /// URL of the node's JSON-RPC.
+    pub url: String,
+    /// Whether other nodes may have development methods executed here.
+    pub allows_changes: bool,
+    /// Notified when entries of the log have arrived.
+    pub arrivals: Arc<tokio::sync::Notify>,
+}
+
+impl Cluster {
+    /// Returns the state of the cluster, as this node knows it.
+    pub fn state(&self, chain: &Chain) -> ClusterState {
+        self.board.state(&self.connection, chain, &self.election)
+    }
+
+    /// Returns the reason why writes cannot succeed at present, if there is one.
+    pub fn obstacle(&self, chain: &Chain) -> Option<String> {
+        if !self.connection.is_connected() {
+            return Some("no connection to the NATS servers of the cluster".to_owned());
+        }
+        let state = self.state(chain);
+        match state.leader {
+            None => Some("no node leads the cluster".to_owned()),
+            Some(_) if state.lag_seconds > state::TOLERATED_LAG.as_secs_f64() => Some(format!(
+                "this node is {} entries and {:.0} s behind the cluster's log",
+                state.lag, state.lag_seconds
+            )),
+            Some(_) => None,
+        }
+    }
+
+    /// Ceases to lead, so that another node can, and does not lead again for a while.
+    pub async fn step_down(&self, chain: &Chain) {
+        self.election.step_down(chain).await;
+    }
+
+    /// Leaves the cluster at a shutdown.
+    pub async fn leave(&self, chain: &Chain) {
+        self.election.leave(chain).await;
+    }
+}
+
+/// Wakes the writer whenever entries of the log have arrived.
+async fn wake(chain: Chain, arrivals: Arc<tokio::sync::Notify>) {
+    loop {
+        arrivals.notified().await;
+        chain.entries_arrived();
+    }
+}
+
+/// Returns the time since the Unix epoch.
+fn now() -> Duration {
+    SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default()
+}

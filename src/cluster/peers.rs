@@ -1,0 +1,171 @@
+//! Sending what this node may not decide to the leader.
+
+use std::{sync::Arc, time::Duration};
+
+use async_nats::{
+    Request as NatsRequest, RequestErrorKind,
+    jetstream::{self, context::PublishErrorKind},
+};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use tokio::sync::watch;
+
+use super::{
+    ClusterCounts,
+    connection::{Connection, describe},
+    message::{Outcome, PoolSelection, Request, Response},
+};
+use crate::{
+    block::Submission,
+    chain::{Change, ChangeError, ChangeOutcome, Peers, Pooled, Settled, SubmitError},
+};
+
+/// Time in which the leader must answer about a transaction.
+const SUBMIT: Duration = Duration::from_secs(9);
+/// Time in which the leader must make a change. Mining many blocks takes long.
+const CHANGE: Duration = Duration::from_secs(600);
+/// Time in which a transaction that waits must be stored.
+const KEEP: Duration = Duration::from_secs(8);
+
+/// The other nodes, through NATS.
+pub(super) struct ClusterPeers {
+    connection: Connection,
+    leader: watch::Receiver<Option<String>>,
+    counts: Arc<ClusterCounts>,
+}
+
+/// The reason why a request was not answered.
+enum SendError {
+    /// The leader did not receive it.
+    Undelivered,
+    /// The leader may have received it.
+    Unanswered(String),
+    /// It cannot be sent.
+    Impossible(String),
+}
+
+impl ClusterPeers {
+    pub(super) fn new(
+        connection: Connection,
+        leader: watch::Receiver<Option<String>>,
+        counts: Arc<ClusterCounts>,
+    ) -> Self {
+        Self { connection, leader, counts }
+    }
+
+    async fn send(&self, payload: Vec<u8>, patience: Duration) -> Result<Response, SendError> {
+        let mut leader = self.leader.clone();
+        let Some(node) = leader.borrow_and_update().clone() else { return Err(SendError::Undelivered) };
+        if !self.connection.is_connected() {
+            return Err(SendError::Undelivered);
+        }
+        self.counts.forwarded.add(1);
+        let request = NatsRequest::new().payload(payload.into()).timeout(Some(patience));
+        let sent = self.connection.client.send_request(self.connection.names.requests(&node), request);
+        let changed = leader.wait_for(|leader| leader.as_ref() != Some(&node));
+        let answer = tokio::select! {
+            answer = sent => answer,
+            _ = changed => return Err(SendError::Unanswered(format!("{node}, which led it, does not any more"))),
+        };
+        let message = answer.map_err(|error| match error.kind() {
+            RequestErrorKind::NoResponders => SendError::Undelivered,
+            RequestErrorKind::TimedOut => SendError::Unanswered(format!("{node} does not answer")),
+            RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(describe(&error)),
+            _ => SendError::Unanswered(describe(&error)),
+        })?;
+        let response = Response::decode(&message.payload);
+        response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
+    }
+
+    async fn submit(&self, pooled: &Pooled, again: bool) -> Result<(Settled, u64), SubmitError> {
+        if again {
+            self.counts.retried.add(1);
+        }
+        let payload = Request::submit(&submission(pooled), again);
+        let payload = payload.encode().map_err(|error| SubmitError::Unavailable(error.to_string()))?;
+        match self.send(payload, SUBMIT).await {
+            Ok(Response { height, outcome: Outcome::Submitted(settled) }) => settled.map(|settled| (settled, height)),
+            Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(SubmitError::Unavailable(reason)),
+            Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
+            // Sending it again is safe: it can be included once only.
+            Err(SendError::Undelivered | SendError::Unanswered(_)) => Err(SubmitError::NotLeading),
+            Err(SendError::Impossible(reason)) => Err(SubmitError::Unavailable(reason)),
+        }
+    }
+
+    async fn change(&self, change: &Change) -> Result<(ChangeOutcome, u64), ChangeError> {
+        let payload = Request::Change(change.clone()).encode()?;
+        match self.send(payload, CHANGE).await {
+            Ok(Response { height, outcome: Outcome::Changed(outcome) }) => outcome.map(|outcome| (outcome, height)),
+            Ok(Response { outcome: Outcome::Undecodable(reason), .. }) => Err(ChangeError::Unavailable(reason)),
+            Ok(_) => Err(ChangeError::Unavailable("the leader gave the answer to another request".to_owned())),
+            Err(SendError::Undelivered) => Err(ChangeError::NotLeading),
+            Err(SendError::Unanswered(reason) | SendError::Impossible(reason)) => Err(ChangeError::Unavailable(reason)),
+        }
+    }
+
+    async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
+        let payload = Request::Drop(selection).encode();
+        let payload = payload.map_err(|error| SubmitError::Unavailable(error.to_string()))?;
+        match self.send(payload, SUBMIT).await {
+            Ok(Response { outcome: Outcome::Dropped(found), .. }) => found,
+            Ok(_) => Err(SubmitError::Unavailable("the leader gave the answer to another request".to_owned())),
+            Err(SendError::Undelivered) => Err(SubmitError::NotLeading),
+            Err(SendError::Unanswered(reason) | SendError::Impossible(reason)) => Err(SubmitError::Unavailable(reason)),
+        }
+    }
+
+    async fn keep(&self, pooled: &Pooled) -> Result<(), SubmitError> {
+        let failed = |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
+        let payload = Request::submit(&submission(pooled), true).encode().map_err(|error| failed(error.to_string()))?;
+        let subject = self.connection.names.pool_subject(&format!("{:x}", pooled.transaction.hash()));
+        store(&self.connection.jetstream, subject, payload.into(), KEEP).await.map_err(failed)
+    }
+}
+
+/// Publishes a message until JetStream has stored it, or the time is over.
+pub(super) async fn store(
+    jetstream: &jetstream::Context,
+    subject: String,
+    payload: Bytes,
+    patience: Duration,
+) -> Result<(), String> {
+    let attempts = async {
+        loop {
+            let acknowledged = match jetstream.publish(subject.clone(), payload.clone()).await {
+                Ok(acknowledgement) => acknowledgement.await,
+                Err(error) => Err(error),
+            };
+            match acknowledged {
+                Ok(_) => return Ok(()),
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => return Err(describe(&error)),
+                Err(error) => tracing::debug!(error = describe(&error), "failed to store a message"),
+            }
+            tokio::time::sleep(Duration::from_millis(100)).await;
+        }
+    };
+    tokio::time::timeout(patience, attempts).await.unwrap_or_else(|_| Err("JetStream does not answer".to_owned()))
+}
+
+/// Returns a pooled transaction as it was submitted.
+fn submission(pooled: &Pooled) -> Submission {
+    Submission { transaction: pooled.transaction.as_ref().clone(), sidecar: pooled.sidecar.clone() }
+}
+
+impl Peers for ClusterPeers {
+    fn submit<'a>(&'a self, pooled: &'a Pooled, again: bool) -> BoxFuture<'a, Result<(Settled, u64), SubmitError>> {
+        Box::pin(self.submit(pooled, again))
+    }
+
+    fn change<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>> {
+        Box::pin(self.change(change))
+    }
+
+    fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>> {
+        Box::pin(self.remove(selection))
+    }
+
+    fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {
+        Box::pin(self.keep(pooled))
+    }
+}

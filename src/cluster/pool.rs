@@ -1,0 +1,91 @@
+//! Transactions that wait for a block, in a stream of their own, so that they survive the leader.
+//!
+//! The stream has one message for each transaction: the transaction, or nothing once it was dropped. Every node keeps
+//! those of the stream in its pool; the leader removes the messages of transactions that are not in its pool any more.
+
+use std::{collections::HashMap, sync::Arc, time::Duration};
+
+use alloy_primitives::B256;
+use async_nats::jetstream::stream::Stream;
+use tokio::{
+    sync::{Notify, mpsc},
+    time::{MissedTickBehavior, interval},
+};
+
+use super::{connection::Connection, message::Request};
+use crate::{
+    block::Submission,
+    chain::{Chain, SubmitError},
+    log::deliver,
+};
+
+/// Interval at which the leader removes messages.
+const EVERY: Duration = Duration::from_secs(5);
+/// Most messages that are removed at once.
+const AT_ONCE: usize = 500;
+/// Messages that are held.
+const HELD: usize = 64;
+
+/// Keeps the pool in step with the stream.
+pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
+    let (sender, mut messages) = mpsc::channel(HELD);
+    tokio::spawn(deliver(stream.clone(), 0, sender, Arc::new(Notify::new())));
+    tokio::spawn(async move {
+        // The sequence of each transaction's message.
+        let mut known = HashMap::<B256, u64>::new();
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        loop {
+            tokio::select! {
+                message = messages.recv() => {
+                    let Some((sequence, message)) = message else { return };
+                    let hash = message.subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
+                    let Some(hash) = hash else { continue };
+                    known.insert(hash, sequence);
+                    take(&chain, hash, &message.payload);
+                }
+                _ = ticks.tick() => {
+                    if chain.leadership().borrow().leads {
+                        tidy(&connection, &stream, &chain, &mut known).await;
+                    }
+                }
+            }
+        }
+    });
+}
+
+/// Adds a transaction of the stream to the pool, or removes one that was dropped.
+fn take(chain: &Chain, hash: B256, payload: &[u8]) {
+    if payload.is_empty() {
+        chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
+        return;
+    }
+    let submission = match Request::decode(payload) {
+        Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
+        Ok(Request::SubmitImpersonated { transaction, .. }) => Ok(Submission { transaction: *transaction, sidecar: None }),
+        Ok(_) => Err("it is not a transaction".to_owned()),
+        Err(error) => Err(error.to_string()),
+    };
+    let submission = match submission {
+        Ok(submission) if submission.transaction.hash() == hash => submission,
+        Ok(_) => return tracing::warn!(%hash, "a transaction that waits has another hash than its message"),
+        Err(error) => return tracing::warn!(%hash, error, "a message that is no transaction that waits"),
+    };
+    match chain.accept(submission) {
+        Ok(_) => chain.wake(),
+        // Most are in this node's pool already, or in a block.
+        Err(error) => tracing::trace!(%hash, %error, "a transaction that waits elsewhere"),
+    }
+}
+
+/// Removes the messages of transactions that do not wait any more.
+async fn tidy(connection: &Connection, stream: &Stream<()>, chain: &Chain, known: &mut HashMap<B256, u64>) {
+    let over = known.keys().filter(|hash| chain.pool().get(**hash).is_none()).copied();
+    for hash in over.take(AT_ONCE).collect::<Vec<_>>() {
+        let subject = connection.names.pool_subject(&format!("{hash:x}"));
+        match stream.purge().filter(subject).await {
+            Ok(_) => drop(known.remove(&hash)),
+            Err(error) => return tracing::debug!(%error, "failed to remove a transaction that waits no more"),
+        }
+    }
+}

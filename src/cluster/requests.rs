@@ -1,0 +1,118 @@
+//! Executing the requests of other nodes, as the leader. They are checked as if they came from a client.
+
+use std::sync::Arc;
+
+use async_nats::Message;
+use futures_util::StreamExt;
+use tokio::sync::Semaphore;
+
+use super::{
+    ClusterCounts, ClusterError,
+    connection::Connection,
+    message::{Outcome, Request, Response},
+};
+use crate::{
+    block::Submission,
+    chain::{Chain, ChangeError, PoolSelection, Settled, SubmitError},
+};
+
+/// Most requests that are executed at the same time. Further ones wait in the subscription.
+const AT_ONCE: usize = 4_096;
+
+/// The executor of requests.
+#[derive(Clone)]
+pub(super) struct Requests {
+    pub(super) connection: Connection,
+    pub(super) chain: Chain,
+    pub(super) counts: Arc<ClusterCounts>,
+}
+
+impl Requests {
+    /// Serves requests to this node. Changes of development methods are refused unless `allows_changes`.
+    pub(super) async fn serve(self, node: String, allows_changes: bool) -> Result<(), ClusterError> {
+        let failed = |error: async_nats::SubscribeError| ClusterError::JetStream(error.to_string());
+        let subject = self.connection.names.requests(&node);
+        let mut requests = self.connection.client.subscribe(subject).await.map_err(failed)?;
+        tokio::spawn(async move {
+            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            while let Some(message) = requests.next().await {
+                let Ok(slot) = slots.clone().acquire_owned().await else { return };
+                let own = self.clone();
+                tokio::spawn(async move {
+                    own.answer(message, allows_changes).await;
+                    drop(slot);
+                });
+            }
+        });
+        Ok(())
+    }
+
+    async fn answer(&self, message: Message, allows_changes: bool) {
+        let Some(reply) = message.reply else { return };
+        let outcome = match Request::decode(&message.payload) {
+            Ok(request) => self.execute(request, allows_changes).await,
+            Err(error) => Outcome::Undecodable(error.to_string()),
+        };
+        if !outcome.is_not_leading() {
+            self.counts.executed.add(1);
+        }
+        let response = Response { height: self.chain.height(), outcome }.encode();
+        // Without a connection, the other node learns from its own that this one is gone.
+        let _ = self.connection.client.publish(reply, response.into()).await;
+    }
+
+    async fn execute(&self, request: Request, allows_changes: bool) -> Outcome {
+        let leads = self.chain.leadership().borrow().leads;
+        match request {
+            Request::Submit { raw, again } => Outcome::Submitted(match leads {
+                true => match Submission::decode(&raw) {
+                    Ok(submission) => self.submit(submission, again).await,
+                    Err(error) => Err(error.into()),
+                },
+                false => Err(SubmitError::NotLeading),
+            }),
+            Request::SubmitImpersonated { transaction, again } => Outcome::Submitted(match (leads, allows_changes) {
+                (false, _) => Err(SubmitError::NotLeading),
+                (true, false) => Err(SubmitError::UnknownAccount),
+                (true, true) => self.submit(Submission { transaction: *transaction, sidecar: None }, again).await,
+            }),
+            Request::Change(change) => Outcome::Changed(match (leads, allows_changes) {
+                (false, _) => Err(ChangeError::NotLeading),
+                (true, false) => Err(ChangeError::Unavailable("the leader has no development methods".to_owned())),
+                (true, true) => self.chain.change_here(change).await,
+            }),
+            Request::Drop(selection) => Outcome::Dropped(match (leads, allows_changes) {
+                (false, _) => Err(SubmitError::NotLeading),
+                (true, false) => Err(SubmitError::Unavailable("the leader has no development methods".to_owned())),
+                (true, true) => Ok(self.remove(selection).await),
+            }),
+        }
+    }
+
+    async fn submit(&self, submission: Submission, again: bool) -> Result<Settled, SubmitError> {
+        let hash = submission.transaction.hash();
+        if again && self.chain.transaction(&self.chain.head(), hash).is_some() {
+            return Ok(Settled::Included);
+        }
+        match self.chain.accept(submission) {
+            Ok(accepted) => self.chain.settled_here(accepted).await,
+            Err(SubmitError::AlreadyKnown) if again => self.chain.settled_again(hash).await,
+            // The block that includes it may have been published since.
+            Err(_) if again && self.chain.transaction(&self.chain.head(), hash).is_some() => Ok(Settled::Included),
+            Err(error) => Err(error),
+        }
+    }
+
+    async fn remove(&self, selection: PoolSelection) -> bool {
+        let removed = self.chain.remove_here(selection);
+        for hash in &removed {
+            // Other nodes forget it as well.
+            let subject = self.connection.names.pool_subject(&format!("{hash:x}"));
+            let stored = self.connection.jetstream.publish(subject, bytes::Bytes::new()).await;
+            if let Ok(acknowledgement) = stored {
+                let _ = acknowledgement.await;
+            }
+        }
+        !removed.is_empty()
+    }
+}

@@ -1,0 +1,237 @@
+//! What the nodes of a cluster know of each other: every node announces its state twice a second.
+
+use std::{
+    collections::BTreeMap,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use futures_util::StreamExt;
+use parking_lot::Mutex;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+
+use super::{ClusterError, connection::Connection, election::Election, now};
+use crate::chain::Chain;
+
+/// Interval between two announcements.
+const EVERY: Duration = Duration::from_millis(500);
+/// Time after which a node that is silent counts as gone.
+const SILENCE: Duration = Duration::from_secs(3);
+/// Time for which a new node listens for another one of its name.
+const LISTEN: Duration = Duration::from_millis(1_250);
+/// Time by which a node may be behind the log without being reported as not ready.
+pub(super) const TOLERATED_LAG: Duration = Duration::from_secs(10);
+/// Most nodes that are remembered.
+const MAX_NODES: usize = 256;
+/// Largest announcement in bytes.
+const MAX_ANNOUNCEMENT: usize = 4_096;
+
+/// A node's part in a cluster.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub enum Role {
+    /// The node seals blocks.
+    Leader,
+    /// The node follows the log.
+    Follower,
+}
+
+/// The state of a node, as it announces it.
+#[derive(Clone, Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct NodeState {
+    /// Name of the node.
+    pub node: String,
+    /// Random number of the node's process.
+    pub instance: String,
+    /// Version of the program.
+    pub version: String,
+    /// The node's part.
+    pub role: Role,
+    /// Number of the newest epoch in its log.
+    pub epoch: u64,
+    /// Number of entries of the log that its head includes.
+    pub height: u64,
+    /// Number of its newest block.
+    pub block: u64,
+    /// URL of its JSON-RPC.
+    pub url: String,
+    /// Time of the announcement by the node's clock, in milliseconds since the Unix epoch.
+    pub time_ms: u64,
+}
+
+/// The state of a cluster, as one node knows it.
+#[derive(Clone, Debug, Serialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+pub struct ClusterState {
+    /// Name of this node.
+    pub node: String,
+    /// This node's part.
+    pub role: Role,
+    /// Name of the leader, if there is one.
+    pub leader: Option<String>,
+    /// Number of the newest epoch in this node's log.
+    pub epoch: u64,
+    /// Number of entries of the log that this node's head includes.
+    pub height: u64,
+    /// Number of entries by which this node is behind the leader.
+    pub lag: u64,
+    /// Time for which it has been behind, in seconds.
+    pub lag_seconds: f64,
+    /// Whether a NATS server is connected.
+    pub connected: bool,
+    /// All nodes that announced themselves lately, by name.
+    pub nodes: Vec<NodeState>,
+}
+
+/// What a node knows of the others.
+#[derive(Debug)]
+pub(super) struct StateBoard {
+    node: String,
+    instance: u64,
+    url: String,
+    nodes: Mutex<BTreeMap<String, (Instant, NodeState)>>,
+    /// The leader's height that this node has not reached, and since when.
+    behind: Mutex<Option<(u64, Instant)>>,
+}
+
+impl StateBoard {
+    pub(super) fn new(node: String, instance: u64, url: String) -> Self {
+        Self { node, instance, url, nodes: Mutex::default(), behind: Mutex::default() }
+    }
+
+    fn own(&self, chain: &Chain) -> NodeState {
+        let leadership = chain.leadership().borrow().clone();
+        NodeState {
+            node: self.node.clone(),
+            instance: format!("{:016x}", self.instance),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            role: if leadership.leads { Role::Leader } else { Role::Follower },
+            epoch: leadership.epoch,
+            height: chain.height(),
+            block: chain.head().number(),
+            url: self.url.clone(),
+            time_ms: u64::try_from(now().as_millis()).unwrap_or_default(),
+        }
+    }
+
+    fn note(&self, state: NodeState, chain: &Chain) {
+        if state.node == self.node && state.instance != format!("{:016x}", self.instance) {
+            tracing::error!(node = self.node, url = state.url, "another node of the cluster has this node's name");
+        }
+        if state.role == Role::Leader {
+            let reached = chain.height();
+            let mut behind = self.behind.lock();
+            *behind = match *behind {
+                Some((height, since)) if height > reached => Some((height, since)),
+                _ if state.height > reached => Some((state.height, Instant::now())),
+                _ => None,
+            };
+        }
+        let mut nodes = self.nodes.lock();
+        nodes.retain(|_, (seen, _)| seen.elapsed() < SILENCE);
+        if nodes.len() < MAX_NODES || nodes.contains_key(&state.node) {
+            nodes.insert(state.node.clone(), (Instant::now(), state));
+        }
+    }
+
+    pub(super) fn state(&self, connection: &Connection, chain: &Chain, election: &Election) -> ClusterState {
+        let own = self.own(chain);
+        let leader = match own.role {
+            Role::Leader => Some(self.node.clone()),
+            Role::Follower => election.leader().borrow().clone(),
+        };
+        let heard: Vec<_> = self.nodes.lock().values().filter(|(seen, _)| seen.elapsed() < SILENCE).cloned().collect();
+        let mut nodes: Vec<_> =
+            heard.into_iter().map(|(_, state)| state).filter(|state| state.node != own.node).collect();
+        let ahead = nodes.iter().filter(|state| state.role == Role::Leader).map(|state| state.height).max();
+        let lag = ahead.unwrap_or_default().saturating_sub(own.height);
+        let behind = self.behind.lock().filter(|(height, _)| *height > own.height);
+        let lag_seconds = behind.map_or(0.0, |(_, since)| since.elapsed().as_secs_f64());
+        nodes.push(own.clone());
+        nodes.sort_by(|a, b| a.node.cmp(&b.node));
+        ClusterState {
+            node: own.node,
+            role: own.role,
+            leader,
+            epoch: own.epoch,
+            height: own.height,
+            lag,
+            lag_seconds,
+            connected: connection.is_connected(),
+            nodes,
+        }
+    }
+}
+
+fn read(payload: &[u8]) -> Option<NodeState> {
+    if payload.len() > MAX_ANNOUNCEMENT {
+        return None;
+    }
+    serde_json::from_slice(payload).ok()
+}
+
+/// Announces this node's state, and listens to the others.
+pub(super) fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
+    let (sender, listener) = (board.clone(), board);
+    let (own, others) = (chain.clone(), chain);
+    let (out, inward) = (connection.clone(), connection);
+    tokio::spawn(async move {
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut leadership = own.leadership();
+        loop {
+            // A change of the role is announced at once.
+            tokio::select! {
+                _ = ticks.tick() => {}
+                changed = leadership.changed() => if changed.is_err() { return },
+            }
+            if let Ok(payload) = serde_json::to_vec(&sender.own(&own)) {
+                out.announce(out.names.states(), payload.into()).await;
+            }
+        }
+    });
+    tokio::spawn(async move {
+        loop {
+            if let Ok(mut states) = inward.client.subscribe(inward.names.states()).await {
+                while let Some(message) = states.next().await {
+                    if let Some(state) = read(&message.payload) {
+                        listener.note(state, &others);
+                    }
+                }
+            }
+            sleep(EVERY).await;
+        }
+    });
+}
+
+/// Listens to the announcements of all nodes for a moment.
+pub(super) async fn listen(connection: &Connection) -> Result<Vec<NodeState>, ClusterError> {
+    let failed = |error: async_nats::SubscribeError| ClusterError::JetStream(error.to_string());
+    let mut states = connection.client.subscribe(connection.names.states()).await.map_err(failed)?;
+    let mut nodes = BTreeMap::new();
+    let _ = timeout(LISTEN, async {
+        while let Some(message) = states.next().await {
+            if let Some(state) = read(&message.payload).filter(|_| nodes.len() < MAX_NODES) {
+                nodes.insert((state.node.clone(), state.instance.clone()), state);
+            }
+        }
+    })
+    .await;
+    Ok(nodes.into_values().collect())
+}
+
+/// Refuses a name that another node uses.
+pub(super) async fn expect_unused(connection: &Connection, node: &str, instance: u64) -> Result<(), ClusterError> {
+    let own = format!("{instance:016x}");
+    let nodes = listen(connection).await?;
+    match nodes.iter().find(|state| state.node == node && state.instance != own) {
+        None => Ok(()),
+        Some(other) => Err(ClusterError::Refused(format!(
+            "a node with the name {node} is in the cluster already, at {}: give each node another --node-name",
+            other.url
+        ))),
+    }
+}
