@@ -33,6 +33,7 @@ mod artifacts;
 mod block;
 mod chain;
 mod cli;
+mod cluster;
 mod codec;
 pub mod config;
 mod console;

@@ -148,9 +148,10 @@ fn is_service_link(variable: &str) -> bool {
     })
 }
 
-/// Returns `; did you mean …` if a setting's name is close.
+/// Returns `; did you mean …` if a setting's name is close, or its flag was used as a key.
 fn suggestion(key: &str) -> String {
-    similar(key, settings().map(|setting| setting.name.to_owned()))
+    let flag = settings().find(|setting| setting.flag() == key);
+    similar(flag.map_or(key, |setting| setting.name), settings().map(|setting| setting.name.to_owned()))
 }
 
 /// Returns `; did you mean …` if one of `known` is close.

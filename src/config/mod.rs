@@ -22,6 +22,7 @@ pub use settings::{SECTIONS, settings};
 
 pub use crate::{
     chain::{HistoryLimits, PoolLimits},
+    cluster::{ClusterConfig, ClusterRole},
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,

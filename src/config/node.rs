@@ -6,6 +6,7 @@ use alloy_primitives::U256;
 
 use crate::{
     chain::{HistoryLimits, PoolLimits},
+    cluster::ClusterConfig,
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
@@ -135,6 +136,8 @@ pub struct Config {
     pub traces: Traces,
     /// The chain to fork, if any.
     pub fork: ForkConfig,
+    /// The cluster that the node belongs to, if any.
+    pub cluster: ClusterConfig,
     /// The network that is mirrored.
     pub network: Network,
     /// JSON-RPC.
@@ -194,6 +197,7 @@ impl Default for Config {
             log_level: "info".to_owned(),
             traces: Traces::default(),
             fork: ForkConfig::default(),
+            cluster: ClusterConfig::default(),
             network: Network::default(),
             rpc: RpcConfig::default(),
             exchange: ExchangeConfig::default(),

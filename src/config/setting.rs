@@ -1,7 +1,7 @@
 //! One setting: its names, its documentation, and the functions that read, show and check its value.
 //!
 //! A setting has the same name everywhere: `rpc.gas-cap` is `gas-cap` in the table `[rpc]` of the file, the variable
-//! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`.
+//! `TETRAD_RPC_GAS_CAP` and the flag `--rpc-gas-cap`. A few have a shorter flag and variable.
 
 use toml::Value;
 
@@ -30,6 +30,8 @@ pub enum Kind {
 pub struct Setting {
     /// The name, with the table in front.
     pub name: &'static str,
+    /// The name of its flag; empty for the name with `-` in place of dots.
+    pub(super) flag: &'static str,
     /// The type of its value.
     pub kind: Kind,
     /// The placeholder of the value in the help; empty for a switch.
@@ -60,6 +62,7 @@ impl Setting {
     /// The defaults of an entry's fields.
     pub(super) const BLANK: Self = Self {
         name: "",
+        flag: "",
         kind: Kind::Text,
         placeholder: "",
         help: "",
@@ -86,7 +89,7 @@ impl Setting {
 
     /// Returns the flag's name, without dashes in front.
     pub fn flag(&self) -> String {
-        self.name.replace('.', "-")
+        if self.flag.is_empty() { self.name.replace('.', "-") } else { self.flag.to_owned() }
     }
 
     /// Returns the name of the environment variable.

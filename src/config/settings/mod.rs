@@ -1,6 +1,7 @@
 //! The table of all settings. A new setting is an entry here and a field of [`Config`](super::Config); flag, variable,
 //! key, `tetrad config`, the book's page and the files in `config/` follow from the entry.
 
+mod cluster;
 mod fork;
 mod general;
 mod keys;
@@ -17,6 +18,7 @@ pub const SECTIONS: &[Section] = &[
     general::SECTION,
     traces::SECTION,
     fork::SECTION,
+    cluster::SECTION,
     network::SECTION,
     rpc::SECTION,
     services::EXCHANGE,

@@ -46,6 +46,12 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "traces.endpoint",
         "fork.url",
         "fork.block",
+        "cluster.replicas",
+        "cluster.credentials-file",
+        "cluster.tls-ca-file",
+        "cluster.tls-cert-file",
+        "cluster.tls-key-file",
+        "cluster.node-name",
         "tls.certificate-file",
         "tls.key-file",
         "exchange.upstream-subscribe",
@@ -70,6 +76,7 @@ fn another_value(setting: &Setting) -> String {
         (Some(Value::Boolean(value)), _) => (!value).to_string(),
         (Some(_), Kind::List) => match setting.name {
             "allowed-hosts" | "import" | "abi" => "[\"one\", \"two\"]",
+            "cluster.servers" => "[\"nats://10.0.0.1:4222\", \"tls://nats.example.org\"]",
             "cors-origins" => "[\"https://dapp.example\"]",
             "exchange.price-sources" => "[\"replay:config/prices.csv\", \"simulation\"]",
             "exchange.trusted-proxies" => "[\"10.0.0.0/8\"]",
@@ -107,7 +114,15 @@ fn every_setting_shows_the_value_that_was_read() {
             "tls.key-file" => "certificate-file = \"cert.pem\"\n",
             _ => "",
         };
-        let text = assignment(setting.name, &value) + company;
+        let company = match setting.name {
+            "cluster.servers" => "",
+            "cluster.tls-cert-file" => "tls-key-file = \"key.pem\"\nservers = [\"tls://localhost\"]\n",
+            "cluster.tls-key-file" => "tls-cert-file = \"cert.pem\"\nservers = [\"tls://localhost\"]\n",
+            _ if setting.section() == "cluster" => "servers = [\"tls://localhost\"]\n",
+            _ => company,
+        };
+        let before = if setting.section() == "cluster" { "data-dir = \"data\"\n" } else { "" };
+        let text = before.to_owned() + &assignment(setting.name, &value) + company;
         let mut values = Values::default();
         values.read_text(&text, "x.toml").unwrap();
         let config = Config::from_values(&values).unwrap_or_else(|error| panic!("{text}: {error}"));

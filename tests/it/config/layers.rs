@@ -38,6 +38,8 @@ fn an_unknown_key_is_named_with_the_closest_known_one() {
         ("chainid = 5", "config x.toml: unknown key `chainid`; did you mean `chain-id`?"),
         ("nonsense = 5", "config x.toml: unknown key `nonsense`"),
         ("[rpc]\ngas-cop = 5", "config x.toml: unknown key `rpc.gas-cop`; did you mean `rpc.gas-cap`?"),
+        ("cluster = []", "config x.toml: unknown key `cluster`; did you mean `cluster.servers`?"),
+        ("node-name = \"a\"", "config x.toml: unknown key `node-name`; did you mean `cluster.node-name`?"),
         ("[nope]\nx = 5", "config x.toml: unknown key `nope.x`"),
     ] {
         assert_eq!(from_file(text).unwrap_err(), expected);
@@ -150,6 +152,7 @@ fn each_setting_is_read_from_its_variable() {
         let text = match &value {
             toml::Value::String(text) => text.clone(),
             toml::Value::Array(_) if setting.name == "fork.headers" => "x-key: secret".to_owned(),
+            toml::Value::Array(_) if setting.name == "cluster.servers" => "tls://nats.example.org".to_owned(),
             toml::Value::Array(_) if setting.name == "allowed-hosts" => "node.example.org".to_owned(),
             toml::Value::Array(items) if items.is_empty() => "10.0.0.0/8".to_owned(),
             toml::Value::Array(items) => items.iter().filter_map(toml::Value::as_str).collect::<Vec<_>>().join(","),
@@ -160,6 +163,9 @@ fn each_setting_is_read_from_its_variable() {
         // Headers mean nothing without the origin that they are for.
         if setting.name == "fork.headers" {
             variables.push(("TETRAD_FORK_URL", "http://localhost"));
+        }
+        if setting.name == "cluster.servers" {
+            variables.push(("TETRAD_DATA_DIR", "data"));
         }
         from_variables(&variables).unwrap_or_else(|error| panic!("{}: {error}", setting.name));
     }

@@ -1,5 +1,6 @@
 //! Settings from file, environment and flags; the program's command line.
 
+mod cluster;
 mod files;
 mod fork;
 mod layers;

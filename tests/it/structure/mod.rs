@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 26] = [
+const IMPORTS: [(&str, &[&str]); 27] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -28,6 +28,7 @@ const IMPORTS: [(&str, &[&str]); 26] = [
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "state"]),
     ("chain", &["account", "block", "evm", "log", "metrics", "state", "storage", "store"]),
+    ("cluster", &[]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("console", &["artifacts", "block", "chain", "evm", "network"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
@@ -59,8 +60,8 @@ const IMPORTS: [(&str, &[&str]); 26] = [
     (
         "config",
         &[
-            "account", "chain", "console", "evm", "exchange", "fork", "genesis", "log", "network", "redact", "rpc",
-            "web",
+            "account", "chain", "cluster", "console", "evm", "exchange", "fork", "genesis", "log", "network", "redact",
+            "rpc", "web",
         ],
     ),
 ];
@@ -71,7 +72,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 18] = [
+const WITHOUT_WEB: [&str; 19] = [
     "account",
     "artifacts",
     "block",
@@ -88,6 +89,7 @@ const WITHOUT_WEB: [&str; 18] = [
     "log",
     "store",
     "chain",
+    "cluster",
     "fork",
     "genesis",
 ];
