@@ -1,12 +1,13 @@
 //! Errors of submitting a transaction, in geth's words, on which clients match, and of changing the chain.
 
 use alloy_primitives::{Address, B256, U256};
+use serde::{Deserialize, Serialize};
 
 use super::{DumpError, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The reason why the pool or the writer rejected a transaction.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum SubmitError {
     /// The bytes are not a valid transaction.
     #[error(transparent)]
@@ -150,13 +151,19 @@ pub enum SubmitError {
     /// The node holds no key of this account.
     #[error("unknown account")]
     UnknownAccount,
+    /// Another node leads the cluster. The transaction was not accepted, and can be sent to another node.
+    #[error("this node does not lead the cluster")]
+    NotLeading,
+    /// No node that leads the cluster answered in time. The text is the reason; the transaction may have been accepted.
+    #[error("{0}")]
+    Unavailable(String),
     /// The node is shutting down.
     #[error("the node is shutting down")]
     Stopped,
 }
 
 /// The reason why a change was not made. The chain is unchanged.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum ChangeError {
     /// The state could not be read.
     #[error(transparent)]
@@ -182,6 +189,13 @@ pub enum ChangeError {
     /// The dump is invalid.
     #[error(transparent)]
     Dump(#[from] DumpError),
+    /// Another node leads the cluster. The change was not made, and can be sent to another node.
+    #[error("this node does not lead the cluster")]
+    NotLeading,
+    /// No node that leads the cluster answered in time. The text is the reason; unlike with all other errors, the change
+    /// may have been made.
+    #[error("{0}")]
+    Unavailable(String),
     /// The writer refused the request.
     #[error(transparent)]
     Stopped(#[from] Stopped),
@@ -191,7 +205,7 @@ pub enum ChangeError {
 }
 
 /// The reason why the writer refused a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Stopped {
     /// The writer has stopped.
     #[error("the node is shutting down")]
