@@ -45,7 +45,7 @@ pub struct Submission {
 }
 
 /// The reason why raw bytes are not a valid transaction.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
 pub enum DecodeError {
     /// The bytes are not the encoding of a transaction.
     #[error("{0}")]

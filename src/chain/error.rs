@@ -1,12 +1,13 @@
 //! Errors of submitting a transaction, in geth's words, on which clients match, and of changing the chain.
 
 use alloy_primitives::{Address, B256, U256};
+use serde::{Deserialize, Serialize};
 
 use super::{DumpError, Pruned};
 use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
 
 /// The reason why the pool or the writer rejected a transaction.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum SubmitError {
     /// The bytes are not a valid transaction.
     #[error(transparent)]
@@ -162,7 +163,7 @@ pub enum SubmitError {
 }
 
 /// The reason why a change was not made. The chain is unchanged.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum ChangeError {
     /// The state could not be read.
     #[error(transparent)]
@@ -203,7 +204,7 @@ pub enum ChangeError {
 }
 
 /// The reason why the writer refused a request.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum Stopped {
     /// The writer has stopped.
     #[error("the node is shutting down")]

@@ -98,7 +98,7 @@ pub enum TransactionError {
 }
 
 /// A block breaks a rule outside of its transactions, or the state could not be read.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
 pub enum BlockError {
     /// The state could not be read.
     #[error(transparent)]

@@ -13,7 +13,7 @@ sol! {
 }
 
 /// A deposit event that lacks the deposit contract's fixed layout.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[error("malformed event of the deposit contract")]
 pub struct MalformedDeposit;
 

@@ -2,8 +2,10 @@
 
 use std::io;
 
+use serde::{Deserialize, Serialize};
+
 /// An error of appending an entry.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum AppendError {
     /// Another writer appended first. Nothing was appended.
     #[error("the log is at height {end}, not at {expected}")]
@@ -22,6 +24,7 @@ pub enum AppendError {
         /// The file.
         file: String,
         /// The system's error.
+        #[serde(with = "as_text")]
         source: io::Error,
     },
     /// The log did not answer in time. The entry may have been appended, or may yet be.
@@ -35,6 +38,21 @@ pub enum AppendError {
         /// The system's error.
         reason: String,
     },
+}
+
+/// The form in which the system's errors go to another node: their texts, which are all that is ever shown of them.
+mod as_text {
+    use std::io;
+
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(error: &io::Error, to: S) -> Result<S::Ok, S::Error> {
+        to.collect_str(error)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<io::Error, D::Error> {
+        String::deserialize(from).map(io::Error::other)
+    }
 }
 
 /// An error of opening or reading a log.

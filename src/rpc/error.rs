@@ -218,6 +218,8 @@ impl From<ChangeError> for RpcError {
             | ChangeError::Transaction(_)
             | ChangeError::Timestamp(_)
             | ChangeError::Recorded
+            | ChangeError::NotLeading
+            | ChangeError::Unavailable(_)
             | ChangeError::Stopped(_) => Self::server(error.to_string()),
             ChangeError::Outcome(_) => Self::internal(error.to_string()),
         }

@@ -78,7 +78,7 @@ pub trait ReadState: Send + Sync {
 }
 
 /// The error of reading a state.
-#[derive(Clone, Debug, thiserror::Error)]
+#[derive(Clone, Debug, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[error("state is not available: {0}")]
 pub struct ReadError(pub String);
 

@@ -90,7 +90,7 @@ impl Default for HistoryLimits {
 }
 
 /// The error for a block whose state is older than the history that is held.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize, thiserror::Error)]
 #[error("state of block {0} is not available")]
 pub struct Pruned(pub u64);
 

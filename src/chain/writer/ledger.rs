@@ -126,7 +126,7 @@ impl ChainWriter {
             return Ok(());
         }
         let current = self.head();
-        let number = current.number().saturating_sub(blocks.len() as u64);
+        let number = current.number().checked_sub(blocks.len() as u64).ok_or(Pruned(0))?;
         let mut head = current.rewound(number)?;
         let to = self.height_after(number).ok_or(Pruned(number))?;
         let timing = self.shared.timing.lock().clone();

@@ -47,7 +47,7 @@ enum Prepared {
 }
 
 /// The reason why a dump is invalid or cannot be loaded.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug, Serialize, Deserialize, thiserror::Error)]
 pub enum DumpError {
     /// A transaction has no valid signature.
     #[error("transaction {0}: {1}")]
