@@ -45,7 +45,7 @@ pub use handle::{Chain, ChainConfig};
 pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 #[cfg(feature = "internals")]
 pub use manual_clock::ManualClock;
-pub use peers::{Leadership, Peers, Settled};
+pub use peers::{Leadership, Peers, PoolSelection, Settled};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
 pub use shared::{Mining, Preamble};
 pub use view::{

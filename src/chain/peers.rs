@@ -1,8 +1,12 @@
 //! A chain among the nodes of a cluster: what one node may not decide itself goes to the leader.
 
-use std::{sync::atomic::Ordering, time::Duration};
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
 
-use alloy_primitives::B256;
+use alloy_primitives::{Address, B256};
 use futures_util::future::BoxFuture;
 use tokio::{
     sync::watch,
@@ -39,6 +43,17 @@ pub enum Settled {
     Waiting,
 }
 
+/// Transactions of the pool.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum PoolSelection {
+    /// The transaction with this hash.
+    Transaction(B256),
+    /// All transactions of this account.
+    Sender(Address),
+    /// All transactions.
+    All,
+}
+
 /// The other nodes of a cluster. An error `NotLeading` means that the request was not executed.
 pub trait Peers: Send + Sync {
     /// Sends a pooled transaction to the leader. `again` marks one that an earlier leader may have received.
@@ -48,13 +63,16 @@ pub trait Peers: Send + Sync {
     /// Sends a change to the leader. Returns its outcome, and the height of the log that includes it.
     fn change<'a>(&'a self, change: &'a Change) -> BoxFuture<'a, Result<(ChangeOutcome, u64), ChangeError>>;
 
+    /// Has the leader remove transactions from the pool. Returns whether there were any.
+    fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>>;
+
     /// Stores a transaction that waits in the pool where it survives this node.
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>>;
 }
 
 impl Chain {
     /// Joins a cluster: changes and transactions go to its leader from now on.
-    pub fn join(&self, peers: std::sync::Arc<dyn Peers>) {
+    pub fn join(&self, peers: Arc<dyn Peers>) {
         // A chain joins once.
         let _ = self.shared.peers.set(peers);
     }
@@ -126,6 +144,51 @@ impl Chain {
                 }
                 outcome => return outcome,
             }
+        }
+    }
+
+    /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending order.
+    pub fn checkpoints(&self) -> io::Result<Vec<u64>> {
+        self.shared.history.as_ref().map_or(Ok(Vec::new()), |history| history.bases())
+    }
+
+    /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those of all nodes. Returns
+    /// whether there were any.
+    pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let peers = self.shared.peers.get().filter(|_| !self.shared.leadership.borrow().leads);
+            let Some(peers) = peers else { return Ok(!self.remove_here(selection).is_empty()) };
+            let here = !self.remove_here(selection).is_empty();
+            match peers.remove(selection).await {
+                Err(SubmitError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(SubmitError::NotLeading) => {
+                    return Err(SubmitError::Unavailable("no node leads the cluster".to_owned()));
+                }
+                removed => return Ok(removed? || here),
+            }
+        }
+    }
+
+    /// Removes transactions from this node's pool. Returns their hashes.
+    pub fn remove_here(&self, selection: PoolSelection) -> Vec<B256> {
+        let pool = self.pool();
+        let hashes: Vec<_> = match selection {
+            PoolSelection::Transaction(hash) => vec![hash],
+            PoolSelection::Sender(sender) => {
+                pool.content_of(sender).into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect()
+            }
+            PoolSelection::All => pool.content().into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect(),
+        };
+        let dropped = || SubmitError::Dropped("transaction dropped".to_owned());
+        hashes.into_iter().filter(|hash| pool.reject(*hash, dropped())).collect()
+    }
+
+    /// Waits until an accepted transaction is acknowledged by this node, which leads.
+    pub async fn settled_here(&self, accepted: Accepted) -> Result<Settled, SubmitError> {
+        match self.shared.peers.get() {
+            Some(peers) => self.settled_among(&**peers, accepted, false).await,
+            None => Err(SubmitError::NotLeading),
         }
     }
 

@@ -70,6 +70,11 @@ impl Names {
         format!("tetrad.{}.node.{node}", self.cluster)
     }
 
+    /// Returns the subject of an operator's commands to a node.
+    pub fn commands(&self, node: &str) -> String {
+        format!("tetrad.{}.command.{node}", self.cluster)
+    }
+
     /// Returns the subject on which all nodes announce their state.
     pub fn states(&self) -> String {
         format!("tetrad.{}.state", self.cluster)

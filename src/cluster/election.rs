@@ -46,6 +46,7 @@ pub(super) struct Election {
     instance: u64,
     /// Whether the node may lead.
     may_lead: AtomicBool,
+    has_left: AtomicBool,
     /// Name of the holder of the lease.
     leader: watch::Sender<Option<String>>,
     resting: Mutex<Option<Instant>>,
@@ -59,6 +60,7 @@ impl Election {
             node,
             instance,
             may_lead: AtomicBool::new(role == ClusterRole::Auto),
+            has_left: AtomicBool::new(false),
             leader: watch::Sender::new(None),
             resting: Mutex::default(),
             wish: Mutex::default(),
@@ -75,6 +77,11 @@ impl Election {
         Claim { node: self.node.clone(), instance: self.instance, epoch }
     }
 
+    /// Returns whether the node has left the cluster.
+    pub(super) fn has_left(&self) -> bool {
+        self.has_left.load(Ordering::Acquire)
+    }
+
     fn may_lead(&self) -> bool {
         self.may_lead.load(Ordering::Acquire) && self.resting.lock().is_none_or(|until| Instant::now() >= until)
     }
@@ -88,6 +95,7 @@ impl Election {
     /// Ceases to lead for good.
     pub(super) async fn leave(&self, chain: &Chain) {
         self.may_lead.store(false, Ordering::Release);
+        self.has_left.store(true, Ordering::Release);
         self.release(chain).await;
     }
 

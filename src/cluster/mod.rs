@@ -155,9 +155,8 @@ impl Membership {
         let counts = Arc::new(ClusterCounts::default());
         let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone()));
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
-        let peers = ClusterPeers::new(connection.clone(), election.leader(), counts.clone());
         let pool = connection.pool().await?;
-        chain.join(Arc::new(peers.with_pool(pool.clone())));
+        chain.join(Arc::new(ClusterPeers::new(connection.clone(), election.leader(), counts.clone())));
         let height = chain.follow().await?;
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
         let chain = chain.clone();
@@ -167,8 +166,10 @@ impl Membership {
         pool::mirror(connection.clone(), pool, chain.clone());
         state::announce(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
-        election::run(election.clone(), directory, connection.clone(), chain, counts.clone());
-        Ok(Cluster { connection, board, election, counts })
+        election::run(election.clone(), directory, connection.clone(), chain.clone(), counts.clone());
+        let cluster = Cluster { connection, board, election, counts };
+        commands::serve(cluster.clone(), chain, &node).await?;
+        Ok(cluster)
     }
 
     /// Returns the node's name.
@@ -197,6 +198,9 @@ impl Cluster {
     pub fn obstacle(&self, chain: &Chain) -> Option<String> {
         if !self.connection.is_connected() {
             return Some("no connection to the NATS servers of the cluster".to_owned());
+        }
+        if self.election.has_left() {
+            return Some("this node has left the cluster".to_owned());
         }
         let state = self.state(chain);
         match state.leader {

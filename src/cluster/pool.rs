@@ -16,7 +16,7 @@ use super::{connection::Connection, message::Request};
 use crate::{
     block::Submission,
     chain::{Chain, SubmitError},
-    log::deliver,
+    log::{Delivered, deliver},
 };
 
 /// Interval at which the leader removes messages.
@@ -28,9 +28,9 @@ const HELD: usize = 64;
 
 /// Keeps the pool in step with the stream.
 pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
-    let (sender, mut messages) = mpsc::channel(HELD);
-    tokio::spawn(deliver(stream.clone(), 0, sender, Arc::new(Notify::new())));
     tokio::spawn(async move {
+        let mut messages = read(&stream);
+        let mut leadership = chain.leadership();
         // The sequence of each transaction's message.
         let mut known = HashMap::<B256, u64>::new();
         let mut ticks = interval(EVERY);
@@ -44,6 +44,15 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
                     known.insert(hash, sequence);
                     take(&chain, hash, &message.payload);
                 }
+                changed = leadership.changed() => {
+                    if changed.is_err() {
+                        return;
+                    }
+                    // A transaction may have been refused while this node's head was behind.
+                    if leadership.borrow_and_update().leads {
+                        messages = read(&stream);
+                    }
+                }
                 _ = ticks.tick() => {
                     if chain.leadership().borrow().leads {
                         tidy(&connection, &stream, &chain, &mut known).await;
@@ -52,6 +61,13 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
             }
         }
     });
+}
+
+/// Returns the messages of the stream, from its beginning.
+fn read(stream: &Stream<()>) -> mpsc::Receiver<Delivered> {
+    let (sender, messages) = mpsc::channel(HELD);
+    tokio::spawn(deliver(stream.clone(), 0, sender, Arc::new(Notify::new())));
+    messages
 }
 
 /// Adds a transaction of the stream to the pool, or removes one that was dropped.

@@ -8,9 +8,10 @@ use async_nats::jetstream::{
     stream::{Config, DiscardPolicy, RawMessageErrorKind, StorageType},
 };
 use bytes::Bytes;
+use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
-use super::message::{Part, PartHeader};
-use crate::log::LogError;
+use super::message::{AttemptId, Part, PartHeader};
+use crate::log::{EntryStream, LogError, StoredEntry};
 
 /// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
 const PART_BYTES: usize = 512 << 10;
@@ -176,3 +177,32 @@ impl LogStream {
     }
 }
 
+
+impl LogStream {
+    /// Appends the entries of another log to the stream, which must be empty or end with the entries before them. Returns
+    /// their number.
+    pub async fn append_all(&self, entries: EntryStream) -> Result<u64, LogError> {
+        let mut last = self.extent().await?.last;
+        let part_bytes = self.part_bytes();
+        let writer = OsRng.next_u64();
+        let mut count = 0;
+        for stored in entries {
+            let StoredEntry { height, bytes } = stored?;
+            let parts = bytes.len().div_ceil(part_bytes).max(1) as u32;
+            let id = AttemptId { writer, attempt: count };
+            let mut chunks = bytes.chunks(part_bytes);
+            for part in 0..parts {
+                let payload = Bytes::copy_from_slice(chunks.next().unwrap_or_default());
+                match self.publish(last, PartHeader { height, part, parts, id }, payload).await? {
+                    Published::Stored(sequence) => last = sequence,
+                    Published::Conflict => {
+                        let what = "another node writes to it at the same time".to_owned();
+                        return Err(LogError::Mismatch { place: format!("the stream {}", self.name), what });
+                    }
+                }
+            }
+            count += 1;
+        }
+        Ok(count)
+    }
+}

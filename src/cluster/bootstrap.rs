@@ -1,0 +1,257 @@
+//! Creating a cluster's chain, and filling the directory of a node that joins.
+
+use std::{
+    collections::BTreeSet,
+    io,
+    path::Path,
+    sync::Arc,
+    time::{Duration, Instant},
+};
+
+use async_nats::jetstream::object_store::ObjectStore;
+use bytes::Bytes;
+use futures_util::StreamExt;
+use tokio::{
+    io::AsyncReadExt,
+    time::{MissedTickBehavior, interval, sleep},
+};
+use zeroize::Zeroizing;
+
+use super::{
+    ClusterError, Membership,
+    connection::{Connection, describe},
+    directory::Claim,
+};
+use crate::{
+    chain::Chain,
+    log::LogStream,
+    storage::{Storage, read_file},
+    store::{self, ChainFile},
+};
+
+/// Interval at which a node looks whether another one has created the chain.
+const LOOK: Duration = Duration::from_millis(250);
+/// Time after which a node that creates the chain counts as dead.
+const CREATION: Duration = Duration::from_secs(20);
+/// Interval at which the leader offers new checkpoints.
+const EVERY: Duration = Duration::from_secs(5);
+/// Number of newest checkpoints that are offered.
+pub(super) const OFFERED: usize = 2;
+/// The largest checkpoint that is fetched, in bytes.
+const MAX_CHECKPOINT: usize = 16 << 30;
+/// Most bytes of a key file.
+const MAX_KEY: usize = 256;
+
+fn failed(error: &dyn std::error::Error) -> ClusterError {
+    ClusterError::JetStream(describe(error))
+}
+
+/// Returns the name of a checkpoint among the objects.
+pub(super) fn object_name(height: u64) -> String {
+    format!("checkpoint-{height:020}")
+}
+
+/// Returns the heights of the checkpoints among the objects, in ascending order.
+pub(super) async fn offered(objects: &ObjectStore) -> Result<Vec<u64>, ClusterError> {
+    let mut heights = Vec::new();
+    let mut list = objects.list().await.map_err(|error| failed(&error))?;
+    while let Some(object) = list.next().await {
+        let object = object.map_err(|error| failed(&error))?;
+        heights.extend(object.name.strip_prefix("checkpoint-").and_then(|height| height.parse::<u64>().ok()));
+    }
+    heights.sort_unstable();
+    Ok(heights)
+}
+
+impl Membership {
+    /// Prepares the data directory. Returns whether this node creates the cluster's chain; otherwise the directory has
+    /// the cluster's chain afterwards, from a checkpoint if it was empty.
+    pub async fn prepare(&self, storage: &Arc<dyn Storage>) -> Result<bool, ClusterError> {
+        let claim = Claim { node: self.node.clone(), instance: self.instance, epoch: 0 };
+        let mut waiting: Option<(u64, Instant)> = None;
+        loop {
+            let chain = self.directory.chain().await?.map(|found| found.chain);
+            let local = ChainFile::load(&**storage)?;
+            match (chain, local) {
+                (Some(chain), Some(local)) => {
+                    self.expect_same(&chain, &local, &**storage)?;
+                    return Ok(false);
+                }
+                (Some(chain), None) => {
+                    self.fetch_checkpoint(&chain, &**storage).await?;
+                    return Ok(false);
+                }
+                (None, local) => {
+                    let creator = self.directory.creator().await?;
+                    let revision = creator.as_ref().map(|creator| creator.revision);
+                    let own = creator.as_ref().and_then(|creator| creator.value.as_ref());
+                    let is_own = own.is_some_and(|own| own.node == self.node);
+                    if local.is_some() && !is_own {
+                        return Err(ClusterError::Refused(format!(
+                            "{}: the directory has a chain, but the cluster {} has none: make it the cluster's with \
+                             `tetrad cluster init`, or give the node an empty directory",
+                            storage.describe(""),
+                            self.config.name
+                        )));
+                    }
+                    let waited = waiting.filter(|(seen, _)| Some(*seen) == revision).map(|(_, since)| since.elapsed());
+                    let is_vacant = own.is_none() || is_own || waited.is_some_and(|waited| waited >= CREATION);
+                    if is_vacant && self.directory.claim_creation(revision, &claim).await?.is_some() {
+                        return Ok(true);
+                    }
+                    if let (None, Some(revision)) = (waited, revision) {
+                        tracing::info!(cluster = self.config.name, "another node creates the chain");
+                        waiting = Some((revision, Instant::now()));
+                    }
+                    sleep(LOOK).await;
+                }
+            }
+        }
+    }
+
+    /// Refuses a directory with another chain than the cluster's.
+    fn expect_same(&self, chain: &ChainFile, local: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
+        let (expected, found) = (chain.identity(), local.identity());
+        if expected == found {
+            return Ok(());
+        }
+        Err(ClusterError::Refused(format!(
+            "{}: the directory has another chain (chain id {}, genesis block {}) than the cluster {} (chain id {}, genesis \
+             block {}): give the node an empty directory, or the cluster another --cluster-name",
+            storage.describe(""),
+            found.chain_id,
+            found.genesis,
+            self.config.name,
+            expected.chain_id,
+            expected.genesis
+        )))
+    }
+
+    /// Fills an empty directory with the newest checkpoint of the cluster.
+    async fn fetch_checkpoint(&self, chain: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
+        let objects = self.connection.objects().await?;
+        let none = || {
+            ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name))
+        };
+        let height = offered(&objects).await?.last().copied().ok_or_else(none)?;
+        let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
+        if object.info().size > MAX_CHECKPOINT {
+            return Err(ClusterError::Refused(format!("the checkpoint at {height} has {} bytes", object.info().size)));
+        }
+        let mut bytes = Vec::with_capacity(object.info().size);
+        let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
+        object.read_to_end(&mut bytes).await.map_err(io)?;
+        tracing::info!(height, bytes = bytes.len(), "fetched a checkpoint of the cluster");
+        Ok(store::begin_at(storage, chain, height, &bytes)?)
+    }
+
+    /// Returns the log of the cluster.
+    pub async fn log(&self) -> Result<LogStream, ClusterError> {
+        self.connection.create_log().await
+    }
+
+    /// Publishes the chain that this node has created, so that other nodes can join.
+    pub async fn publish_chain(&self, storage: &dyn Storage) -> Result<(), ClusterError> {
+        let io = |error| ClusterError::Io(storage.describe(""), error);
+        let missing = || io(io::ErrorKind::NotFound.into());
+        let chain = ChainFile::load(storage)?.ok_or_else(missing)?;
+        let objects = self.connection.objects().await?;
+        for height in store::checkpoints(storage).map_err(io)? {
+            upload(&objects, storage, height).await?;
+        }
+        match self.directory.create_chain(chain.clone()).await? {
+            true => Ok(()),
+            false => {
+                let found = self.directory.chain().await?.ok_or_else(missing)?;
+                self.expect_same(&found.chain, &chain, storage)
+            }
+        }
+    }
+
+    /// Returns the keys of the network's own accounts that the cluster shares, by file name, for those files that
+    /// `directory` lacks.
+    pub async fn missing_keys(&self, directory: &Path) -> Result<Vec<(String, Zeroizing<String>)>, ClusterError> {
+        let bucket = self.connection.bucket(&self.connection.names.keys()).await?;
+        let mut keys = Vec::new();
+        for name in OWN_KEYS.into_iter().filter(|name| !directory.join(name).exists()) {
+            let found = bucket.get(name).await.map_err(|error| failed(&error))?;
+            let Some(found) = found.filter(|found| found.len() <= MAX_KEY) else { continue };
+            let text = std::str::from_utf8(&found).map_err(|error| failed(&error))?;
+            keys.push((name.to_owned(), Zeroizing::new(text.to_owned())));
+        }
+        Ok(keys)
+    }
+
+    /// Shares the generated keys of the network's own accounts with the cluster.
+    pub async fn share_keys(&self, directory: &Path) -> Result<(), ClusterError> {
+        let bucket = self.connection.bucket(&self.connection.names.keys()).await?;
+        for name in OWN_KEYS {
+            let file = directory.join(name);
+            if !file.exists() {
+                continue;
+            }
+            let text = std::fs::read_to_string(&file);
+            let text = Zeroizing::new(text.map_err(|error| ClusterError::Io(file.display().to_string(), error))?);
+            bucket.put(name, Bytes::copy_from_slice(text.as_bytes())).await.map_err(|error| failed(&error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The files of generated keys.
+const OWN_KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
+
+async fn upload(objects: &ObjectStore, storage: &dyn Storage, height: u64) -> Result<(), ClusterError> {
+    let name = object_name(height);
+    let io = |error| ClusterError::Io(storage.describe(&name), error);
+    let Some(bytes) = read_file(storage, &name).map_err(io)? else { return Ok(()) };
+    objects.put(name.as_str(), &mut bytes.as_slice()).await.map(drop).map_err(|error| failed(&error))
+}
+
+/// Starts offering this node's checkpoints to nodes that join, while it leads.
+pub(super) fn offer_checkpoints(connection: Connection, chain: Chain, storage: Arc<dyn Storage>) {
+    tokio::spawn(async move {
+        let mut ticks = interval(EVERY);
+        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        let mut offer = BTreeSet::new();
+        loop {
+            ticks.tick().await;
+            if !chain.leadership().borrow().leads {
+                offer.clear();
+                continue;
+            }
+            match offer_new(&connection, &chain, &*storage, &offer).await {
+                Ok(Some(heights)) => offer = heights,
+                Ok(None) => {}
+                Err(error) => tracing::debug!(%error, "failed to offer checkpoints"),
+            }
+        }
+    });
+}
+
+/// Offers the oldest and the newest usable checkpoints, and removes others. Returns their heights, or `None` if `before` has
+/// these already.
+async fn offer_new(
+    connection: &Connection,
+    chain: &Chain,
+    storage: &dyn Storage,
+    before: &BTreeSet<u64>,
+) -> Result<Option<BTreeSet<u64>>, ClusterError> {
+    let io = |error| ClusterError::Io(storage.describe(""), error);
+    let usable = chain.checkpoints().map_err(io)?;
+    let Some(begins) = connection.log().await?.heights().await?.map(|heights| heights.start) else { return Ok(None) };
+    let usable: Vec<_> = usable.into_iter().filter(|height| *height >= begins).collect();
+    let wanted: BTreeSet<u64> = usable.first().into_iter().chain(usable.iter().rev().take(OFFERED)).copied().collect();
+    if wanted == *before || wanted.is_empty() {
+        return Ok(None);
+    }
+    let objects = connection.objects().await?;
+    let present = offered(&objects).await?;
+    for height in wanted.iter().filter(|height| !present.contains(height)) {
+        upload(&objects, storage, *height).await?;
+    }
+    for height in present.into_iter().filter(|height| !wanted.contains(height)) {
+        objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
+    }
+    Ok(Some(wanted))
+}
