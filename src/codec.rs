@@ -23,7 +23,6 @@ impl Writer {
     }
 
     /// Returns the bytes written so far as a vector.
-    #[cfg(feature = "internals")]
     pub fn into_bytes(self) -> Vec<u8> {
         self.bytes
     }

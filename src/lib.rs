@@ -33,6 +33,8 @@ mod artifacts;
 mod block;
 mod chain;
 mod cli;
+#[cfg_attr(not(feature = "internals"), expect(dead_code, unused_imports, reason = "no node joins a cluster yet"))]
+mod cluster;
 mod codec;
 pub mod config;
 mod console;

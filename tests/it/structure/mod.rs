@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 26] = [
+const IMPORTS: [(&str, &[&str]); 27] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -29,6 +29,7 @@ const IMPORTS: [(&str, &[&str]); 26] = [
     ("evm", &["block", "state"]),
     ("chain", &["account", "block", "evm", "log", "metrics", "state", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
+    ("cluster", &["block", "chain", "codec"]),
     ("console", &["artifacts", "block", "chain", "evm", "network"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "chain", "evm", "state"]),
@@ -71,10 +72,11 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 18] = [
+const WITHOUT_WEB: [&str; 19] = [
     "account",
     "artifacts",
     "block",
+    "cluster",
     "codec",
     "console",
     "contracts",
