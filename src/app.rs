@@ -1,5 +1,6 @@
 //! The composition root: puts the modules together into a node.
 
+mod cluster;
 mod directory;
 mod forks;
 mod identity;
@@ -23,6 +24,7 @@ use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
 use self::{
+    cluster::Joining,
     identity::Identity,
     import::ImportError,
     listeners::{Addresses, Listeners},
@@ -31,6 +33,7 @@ use self::{
 use crate::{
     account::SecretKey,
     chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, WriterThread},
+    cluster::{Cluster, ClusterError},
     config::{Config, ConfigError, Profile},
     exchange::{
         Exchange, Market, UpdatePace, Updater,
@@ -72,6 +75,7 @@ const HASH_CACHE: usize = 1 << 15;
 pub struct Node {
     addresses: Addresses,
     pub(crate) chain: Chain,
+    cluster: Option<Cluster>,
     market: Option<Market>,
     writer: WriterThread,
     shutdown: ShutdownHandle,
@@ -120,6 +124,9 @@ pub enum SpawnError {
     /// The chain in the data directory cannot be opened.
     #[error("--data-dir: {0}")]
     Open(#[from] OpenError),
+    /// The node cannot join its cluster.
+    #[error("--cluster: {0}")]
+    Cluster(#[from] ClusterError),
     /// A file of blocks cannot be imported.
     #[error(transparent)]
     Import(#[from] ImportError),
@@ -173,6 +180,7 @@ impl Node {
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let storage = directory.as_ref().map(DataDir::storage);
+        let joining = Joining::begin(&config, storage.as_ref()).await?;
         let mut identity = Identity::load(&config)?;
         let stored = keystore::keys(&config)?;
         secrets::warn(&config);
@@ -180,10 +188,13 @@ impl Node {
         let forks = Arc::new(forks::forks(&config, &identity, &clock));
         let mut recovered = match config.fork.url {
             Some(_) => forks::begin(&forks, config.fork.block).await?,
-            None => open::chain(&config, &identity, directory, &*clock)?,
+            None => open::chain(&config, &identity, directory, joining.as_ref(), &*clock)?,
         };
         for file in &config.import {
             import::import(&mut recovered, file, config.history, config.import_continue)?;
+        }
+        if let (Some(joining), Some(directory)) = (&joining, &config.data_dir) {
+            joining.publish(directory).await?;
         }
         let updater = identity.updater.address();
         let sources = sources(&config, &network, &clock)?;
@@ -191,12 +202,20 @@ impl Node {
         let gas_limit = forks.current().map_or(config.gas_limit, |fork| fork.gas_limit);
         let (chain, writer) = Chain::resume(recovered, chain_config(&config, gas_limit, clock.clone()), preamble)?;
 
+        let cluster = match joining {
+            Some(joining) => {
+                let url = format!("{}://{}/rpc", addresses.scheme("http"), addresses.main);
+                Some(joining.join(&chain, &config, url).await?)
+            }
+            None => None,
+        };
         warn_of_clock(&chain);
 
         let (handle, shutdown) = ShutdownHandle::new();
         let keys = std::mem::take(&mut identity.development).into_iter().chain(stored);
         let keyring = Arc::new(Keyring::new(keys));
-        let services = Services { chain: chain.clone(), network, storage, clock, forks, shutdown: shutdown.clone() };
+        let (kept, ending) = (cluster.clone(), shutdown.clone());
+        let services = Services { chain: chain.clone(), cluster: kept, network, storage, clock, forks, shutdown: ending };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
         let exchange = sources.map(|sources| services.exchange(&config, sources, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
@@ -208,7 +227,7 @@ impl Node {
         }
         listeners.serve(routers, prices, &config, ids, &shutdown);
         let market = exchange.map(|exchange| exchange.market().clone());
-        let node = Self { addresses, chain, market, writer, shutdown: handle, keyring, updater, config };
+        let node = Self { addresses, chain, cluster, market, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -263,6 +282,9 @@ impl Node {
     /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001), stops the chain.
     pub async fn shut_down(self) {
         self.chain.wind_down();
+        if let Some(cluster) = &self.cluster {
+            cluster.leave(&self.chain).await;
+        }
         if !self.shutdown.shut_down(PATIENCE).await {
             tracing::warn!("some requests did not finish in time and were aborted");
         }
@@ -327,6 +349,6 @@ fn chain_config(config: &Config, gas_limit: u64, clock: Arc<dyn Clock>) -> Chain
         pool: config.pool,
         history: config.history,
         clock,
-        leads: true,
+        leads: !config.cluster.is_enabled(),
     }
 }

@@ -26,6 +26,10 @@ pub mod cli {
     pub use crate::cli::*;
 }
 
+pub mod cluster {
+    pub use crate::cluster::*;
+}
+
 pub mod codec {
     pub use crate::codec::*;
 }

@@ -82,15 +82,21 @@ fn stored_key(directory: &Path, name: &str) -> Result<SecretKey, SpawnError> {
         return read_key(&file);
     }
     let key = new_key()?;
+    write_key(directory, name, &key.to_hex())?;
+    Ok(key)
+}
+
+/// Writes a key to a file of the data directory that only its owner may read.
+pub(super) fn write_key(directory: &Path, name: &str, hex: &str) -> Result<(), SpawnError> {
+    let file = directory.join(name);
     let write = || -> std::io::Result<()> {
         // The next start removes files of such a name, should this one be killed here.
         let draft = directory.join(format!("draft-{name}"));
         let mut written = OpenOptions::new().write(true).create_new(true).mode(0o600).open(&draft)?;
-        written.write_all(key.to_hex().as_bytes())?;
+        written.write_all(hex.as_bytes())?;
         written.sync_all()?;
         rename(draft, &file)?;
         File::open(directory)?.sync_all()
     };
-    write().map_err(|error| SpawnError::Key(format!("key file {}: {error}", file.display())))?;
-    Ok(key)
+    write().map_err(|error| SpawnError::Key(format!("key file {}: {error}", file.display())))
 }

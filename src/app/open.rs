@@ -5,30 +5,37 @@ use std::sync::Arc;
 use alloy_eips::eip6110::MAINNET_DEPOSIT_CONTRACT_ADDRESS;
 use alloy_primitives::{keccak256, utils::format_ether};
 
-use super::{SpawnError, identity::Identity};
+use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
     chain::{Clock, Genesis, Opening, Recovered, open},
     config::Config,
     evm::{ChainParams, Forks},
     genesis::{FundedAccounts, file, network_genesis},
-    log::LocalLogs,
+    log::{Durability, LocalLogs, LogStore},
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
 
-/// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory.
+/// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory. In a cluster, its log is the
+/// cluster's.
 pub(super) fn chain(
     config: &Config,
     identity: &Identity,
     directory: Option<DataDir>,
+    joining: Option<&Joining>,
     clock: &dyn Clock,
 ) -> Result<Recovered, SpawnError> {
     let (genesis, params) = first_block(config, &identity.funded_accounts(config), clock)?;
     let params = Arc::new(params);
     let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
     let storage = directory.storage();
-    let log = LocalLogs::new(storage.clone()).with_durability(config.durability);
+    let files = LocalLogs::new(storage.clone());
+    let log: Arc<dyn LogStore> = match joining {
+        // The stream is what a node of a cluster relies on; its files are a copy.
+        Some(joining) => joining.log(Arc::new(files.with_durability(Durability::Os))),
+        None => Arc::new(files.with_durability(config.durability)),
+    };
     let opening = Opening {
-        kept: ChainStore { storage, log: Arc::new(log) },
+        kept: ChainStore { storage, log },
         directory: Some(directory),
         params: params.clone(),
         settings: settings(config, identity),

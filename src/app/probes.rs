@@ -9,6 +9,7 @@ use tokio::time::timeout;
 
 use crate::{
     chain::Chain,
+    cluster::{Cluster, ClusterState},
     exchange::Market,
     web::{Api, Checked, NoStore, Operation, method_not_allowed},
 };
@@ -20,6 +21,17 @@ const PATIENCE: Duration = Duration::from_secs(5);
 #[derive(Serialize, JsonSchema)]
 struct Alive {
     status: &'static str,
+    /// The state of the cluster, for a node of one.
+    #[serde(flatten)]
+    cluster: Option<ClusterState>,
+}
+
+/// What the probes look at.
+#[derive(Clone)]
+struct Probed {
+    chain: Chain,
+    cluster: Option<Cluster>,
+    market: Option<Market>,
 }
 
 /// Body of `/ready`.
@@ -34,25 +46,32 @@ struct Ready {
 }
 
 /// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.
-pub(super) fn router(chain: Chain, market: Option<Market>) -> (Router, Vec<Operation>) {
+pub(super) fn router(
+    chain: Chain,
+    cluster: Option<Cluster>,
+    market: Option<Market>,
+) -> (Router, Vec<Operation>) {
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
         .get("/ready", ready, "Readiness: 503 if the node cannot serve requests.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
-        .with_state((chain, market))
+        .with_state(Probed { chain, cluster, market })
 }
 
 /// Succeeds whenever the process answers.
-async fn health() -> NoStore<Alive> {
-    NoStore(Alive { status: "ok" })
+async fn health(State(Probed { chain, cluster, .. }): State<Probed>) -> NoStore<Alive> {
+    NoStore(Alive { status: "ok", cluster: cluster.map(|cluster| cluster.state(&chain)) })
 }
 
 /// Succeeds if the chain's writer answers and can seal blocks, and prices are fresh enough to trade at.
-async fn ready(State((chain, market)): State<(Chain, Option<Market>)>) -> Checked<Ready> {
-    let reason = match timeout(PATIENCE, chain.obstacle()).await {
-        Ok(Ok(obstacle)) => obstacle,
-        Ok(Err(error)) => Some(error.to_string()),
-        Err(_) => Some("the chain's writer does not answer".to_owned()),
+async fn ready(State(Probed { chain, cluster, market }): State<Probed>) -> Checked<Ready> {
+    let reason = match cluster.and_then(|cluster| cluster.obstacle(&chain)) {
+        Some(reason) => Some(reason),
+        None => match timeout(PATIENCE, chain.obstacle()).await {
+            Ok(Ok(obstacle)) => obstacle,
+            Ok(Err(error)) => Some(error.to_string()),
+            Err(_) => Some("the chain's writer does not answer".to_owned()),
+        },
     };
     let prices_ok = match &market {
         Some(market) => market.current().await.is_ok_and(|snapshot| market.is_fresh(&snapshot)),

@@ -9,6 +9,7 @@ use crate::{
     account::SecretKey,
     activity::Activity,
     chain::{Chain, Clock, Keyring},
+    cluster::Cluster,
     config::{Config, MetricsAt},
     cosmos::Gateway,
     exchange::{self, Exchange, ManualPrices, Market, feed::SourceSet},
@@ -32,6 +33,7 @@ pub(super) struct Routers {
 /// The parts that interfaces share.
 pub(super) struct Services {
     pub(super) chain: Chain,
+    pub(super) cluster: Option<Cluster>,
     pub(super) network: Arc<Network>,
     /// Files of the data directory.
     pub(super) storage: Option<Arc<dyn Storage>>,
@@ -53,7 +55,11 @@ impl Services {
         }
         if let Some(tick) = tick {
             tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
-            sources.start(&self.shutdown);
+            match &self.cluster {
+                // Only the leader asks the sources: the others see its blocks.
+                Some(_) => drop(tokio::spawn(timer::sources(self.chain.clone(), sources.clone(), self.shutdown.clone()))),
+                None => sources.start(&self.shutdown).detach_all(),
+            }
         }
         let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner);
         Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
@@ -91,7 +97,7 @@ impl Services {
             .route("/", site.before(json_rpc(&shared)))
             .merge(counted("site", site.router()))
             .merge(counted("cosmos", described(gateway.router())))
-            .merge(described(probes::router(chain.clone(), market)));
+            .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));
         if let Some(exchange) = exchange {
             let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
             let activity = Activity::new(chain.clone(), network.clone()).router();

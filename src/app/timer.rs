@@ -1,10 +1,10 @@
 //! Periodic tasks.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use tokio::time::{MissedTickBehavior, interval};
 
-use crate::{chain::Chain, web::Shutdown};
+use crate::{chain::Chain, exchange::feed::SourceSet, web::Shutdown};
 
 /// Longest interval between wake-ups. Block times are whole seconds: a longer one could go from the end of one second to
 /// the beginning of the next but one, and skip a tick.
@@ -15,6 +15,25 @@ const EXPIRY: [Duration; 2] = [Duration::from_millis(100), Duration::from_secs(6
 /// Wakes the chain at least once per price tick until shutdown begins. The chain decides what is due.
 pub(super) async fn prices(chain: Chain, tick: Duration, shutdown: Shutdown) {
     every(tick.min(LONGEST_TICK), shutdown, || chain.wake()).await;
+}
+
+/// Has the price sources contact their upstreams while the node leads its cluster, until shutdown begins.
+pub(super) async fn sources(chain: Chain, sources: Arc<SourceSet>, mut shutdown: Shutdown) {
+    let (mut leadership, ends) = (chain.leadership(), shutdown.clone());
+    let watch = async {
+        while leadership.wait_for(|leadership| leadership.leads).await.is_ok() {
+            let asking = sources.start(&ends);
+            let is_over = leadership.wait_for(|leadership| !leadership.leads).await.is_err();
+            drop(asking);
+            if is_over {
+                return;
+            }
+        }
+    };
+    tokio::select! {
+        () = watch => {}
+        () = shutdown.begun() => {}
+    }
 }
 
 /// Drops transactions that have waited in the pool for longer than `lifetime`, until shutdown begins.

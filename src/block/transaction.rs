@@ -5,7 +5,7 @@ use alloy_consensus::{
     TxEip4844WithSidecar, TxLegacy, crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
 };
 use alloy_eips::{
-    eip2718::{Decodable2718, Eip2718Error},
+    eip2718::{Decodable2718, Eip2718Error, Encodable2718},
     eip7594::BlobTransactionSidecarVariant,
     eip7702::{RecoveredAuthority, RecoveredAuthorization, SignedAuthorization},
 };
@@ -139,6 +139,17 @@ impl Submission {
             }
         };
         Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar })
+    }
+
+    /// Encodes the transaction with its blobs as [`decode`](Self::decode) reads it.
+    pub fn encode(&self) -> Vec<u8> {
+        match (&self.transaction.envelope, &self.sidecar) {
+            (Envelope::Eip4844(signed), Some(sidecar)) => {
+                let tx = TxEip4844WithSidecar::from_tx_and_sidecar(signed.tx().clone(), (**sidecar).clone());
+                NetworkEnvelope::Eip4844(Signed::new_unchecked(tx, *signed.signature(), *signed.hash())).encoded_2718()
+            }
+            (envelope, _) => envelope.encoded_2718(),
+        }
     }
 }
 

@@ -57,7 +57,7 @@ pub use view::{
 };
 pub use writer::{
     SnapshotInfo,
-    change::{Change, ChangeOutcome, Pace},
+    change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Pace},
     journal::Journal,
     produced::Produced,
     thread::WriterThread,

@@ -28,7 +28,7 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 pub use self::{
     config::{ClusterConfig, ClusterRole},
     connection::Connection,
-    state::{ClusterState, NodeState, Role},
+    state::{ClusterState, NodeState},
 };
 use self::{directory::Directory, election::Election, peers::ClusterPeers, requests::Requests, state::StateBoard};
 use crate::{
@@ -95,8 +95,8 @@ pub struct ClusterCounts {
 
 /// A node's membership in a cluster, before its chain is open.
 pub struct Membership {
-    pub(super) connection: Connection,
-    pub(super) directory: Directory,
+    connection: Connection,
+    directory: Directory,
     config: ClusterConfig,
     /// The node's name.
     node: String,
@@ -170,11 +170,6 @@ impl Membership {
         let cluster = Cluster { connection, board, election, counts };
         commands::serve(cluster.clone(), chain, &node).await?;
         Ok(cluster)
-    }
-
-    /// Returns the node's name.
-    pub fn node(&self) -> &str {
-        &self.node
     }
 }
 

@@ -13,11 +13,11 @@ use tokio::sync::watch;
 use super::{
     ClusterCounts,
     connection::{Connection, describe},
-    message::{Outcome, PoolSelection, Request, Response},
+    message::{Outcome, Request, Response},
 };
 use crate::{
     block::Submission,
-    chain::{Change, ChangeError, ChangeOutcome, Peers, Pooled, Settled, SubmitError},
+    chain::{Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError},
 };
 
 /// Time in which the leader must answer about a transaction.

@@ -210,9 +210,7 @@ impl From<ChangeError> for RpcError {
             ChangeError::Read(error) => error.into(),
             ChangeError::Block(error) => error.into(),
             // Only the operator can act on the reason, but the client has to know that the change was not made.
-            ChangeError::Append(_) | ChangeError::NotLeading | ChangeError::Unavailable(_) => {
-                Self::server(error.to_string())
-            }
+            ChangeError::Append(_) => Self::server(error.to_string()),
             ChangeError::Dump(error) => Self::invalid_params(error.to_string()),
             ChangeError::Pruned(_)
             | ChangeError::Transaction(_)

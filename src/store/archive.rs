@@ -15,7 +15,7 @@ use super::{
 use crate::{
     codec::{Reader, Writer},
     log::{LogEntry, LogError},
-    storage::{read_file, read_record, replace_file, write_record},
+    storage::{Storage, read_file, read_record, replace_file, write_record},
 };
 
 const MAGIC: &[u8] = b"tetrad chain";

@@ -9,12 +9,15 @@ use crate::{
     chain::{ChangeError, Edit, Head, Mining, PreparedDump},
 };
 
+/// The most blocks of one [`Change::Mine`].
+pub const MAX_MINED_BLOCKS: u64 = 100_000;
+
 /// A request to the writer.
 #[derive(Clone, Debug)]
 pub enum Change {
     /// Seal blocks with the transactions that are ready, even empty ones.
     Mine {
-        /// Number of blocks.
+        /// Number of blocks, at most [`MAX_MINED_BLOCKS`].
         count: u64,
         /// Timestamps of the blocks.
         pace: Pace,

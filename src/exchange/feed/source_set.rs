@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use parking_lot::Mutex;
+use tokio::task::JoinSet;
 
 use super::{
     Condition, Manual, Moment, Replay, ReplayError, Simulation, Source, SourceHealth, SourceSpec, Upstream,
@@ -89,11 +90,9 @@ impl SourceSet {
         Ok(Self { manual, sources, upstreams, policy: config.policy, last: Mutex::default() })
     }
 
-    /// Starts to contact upstreams, until shutdown.
-    pub fn start(&self, shutdown: &Shutdown) {
-        for upstream in &self.upstreams {
-            tokio::spawn(upstream.clone().run(shutdown.clone()));
-        }
+    /// Starts to contact upstreams, until shutdown or until the returned tasks are dropped.
+    pub fn start(&self, shutdown: &Shutdown) -> JoinSet<()> {
+        self.upstreams.iter().map(|upstream| upstream.clone().run(shutdown.clone())).collect()
     }
 
     /// The prices set by hand.

@@ -7,7 +7,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::number::{AnyNumber, SmallNumber};
 use crate::{
-    chain::{Change, ChangeError, Mining, Pace},
+    chain::{Change, ChangeError, MAX_MINED_BLOCKS, Mining, Pace},
     evm::Fork,
     rpc::{
         Context, OnFork, RpcError, Table,
@@ -73,9 +73,6 @@ pub(super) fn methods(table: &mut Table) {
         .describe(["randomness"], "Sets `PREVRANDAO` of the next block.");
 }
 
-/// The maximum number of blocks that one call mines.
-const MAX_BLOCKS: u64 = 100_000;
-
 /// By default a block is at least a second later than its parent.
 const SECONDS_APART: u64 = 1;
 
@@ -119,8 +116,10 @@ impl Param for MineOptions {
 
 fn check_count(blocks: u64) -> Result<u64, RpcError> {
     match blocks {
-        0..=MAX_BLOCKS => Ok(blocks),
-        _ => Err(RpcError::invalid_params(format!("params[0]: at most {MAX_BLOCKS} blocks at once, got {blocks}"))),
+        0..=MAX_MINED_BLOCKS => Ok(blocks),
+        _ => {
+            Err(RpcError::invalid_params(format!("params[0]: at most {MAX_MINED_BLOCKS} blocks at once, got {blocks}")))
+        }
     }
 }
 

@@ -84,6 +84,7 @@ pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble
         pool,
         history: HistoryLimits::default(),
         clock,
+        leads: true,
     };
     Chain::spawn(genesis.build(Arc::new(params)).unwrap(), config, preamble).unwrap().0
 }

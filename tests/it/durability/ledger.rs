@@ -75,6 +75,7 @@ pub fn start(recovered: Recovered, mining: Mining) -> (Chain, WriterThread) {
         pool: PoolLimits { transactions: 1_000, per_account: 1_000, ..PoolLimits::default() },
         history: HistoryLimits { blocks: 8, ..HistoryLimits::default() },
         clock: Arc::new(ManualClock::at(2_000_000)),
+        leads: true,
     };
     Chain::resume(recovered, config, None).unwrap()
 }

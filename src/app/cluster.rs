@@ -1,0 +1,67 @@
+//! The node's place in a cluster while it starts.
+
+use std::{path::Path, sync::Arc};
+
+use tokio::{runtime::Handle, sync::Notify};
+
+use super::{SpawnError, identity};
+use crate::{
+    chain::Chain,
+    cluster::{Cluster, ClusterError, JoinOptions, Membership},
+    config::{Config, Profile},
+    log::{JetStreamLogs, LogStore, LogStream},
+    storage::Storage,
+};
+
+/// A node that is about to join a cluster.
+pub(super) struct Joining {
+    membership: Membership,
+    stream: LogStream,
+    storage: Arc<dyn Storage>,
+    /// Whether this node creates the cluster's chain.
+    creates: bool,
+    /// Notified when entries of the log have arrived.
+    arrivals: Arc<Notify>,
+}
+
+impl Joining {
+    /// Connects to the cluster that is configured, if one is, and fills an empty data directory from it.
+    pub(super) async fn begin(
+        config: &Config,
+        storage: Option<&Arc<dyn Storage>>,
+    ) -> Result<Option<Self>, SpawnError> {
+        let (Some(storage), Some(directory), true) = (storage, &config.data_dir, config.cluster.is_enabled()) else {
+            return Ok(None);
+        };
+        let membership = Membership::begin(&config.cluster).await?;
+        let creates = membership.prepare(storage).await?;
+        if !creates && config.profile == Profile::Production {
+            for (name, key) in membership.missing_keys(directory).await? {
+                identity::write_key(directory, &name, &key)?;
+            }
+        }
+        let stream = membership.log().await?;
+        Ok(Some(Self { membership, stream, storage: storage.clone(), creates, arrivals: Arc::default() }))
+    }
+
+    /// Returns the replicated log, with `copy` as this node's copy of it.
+    pub(super) fn log(&self, copy: Arc<dyn LogStore>) -> Arc<dyn LogStore> {
+        Arc::new(JetStreamLogs::new(copy, self.stream.clone(), Handle::current(), self.arrivals.clone()))
+    }
+
+    /// Offers the chain to other nodes, if this node has just created it.
+    pub(super) async fn publish(&self, directory: &Path) -> Result<(), ClusterError> {
+        if self.creates {
+            self.membership.share_keys(directory).await?;
+            self.membership.publish_chain(&*self.storage).await?;
+        }
+        Ok(())
+    }
+
+    /// Joins the cluster.
+    pub(super) async fn join(self, chain: &Chain, config: &Config, url: String) -> Result<Cluster, ClusterError> {
+        let allows_changes = config.rpc.development;
+        let options = JoinOptions { url, allows_changes, arrivals: self.arrivals };
+        self.membership.join(chain, self.storage, options).await
+    }
+}
