@@ -26,7 +26,13 @@ pub(super) fn warn(config: &Config) {
 }
 
 fn files(config: &Config) -> Vec<PathBuf> {
-    let named = [&config.treasury_file, &config.updater_file, &config.password_file];
+    let named = [
+        &config.treasury_file,
+        &config.updater_file,
+        &config.password_file,
+        &config.cluster.credentials_file,
+        &config.cluster.tls_key_file,
+    ];
     let mut files: Vec<PathBuf> = named.into_iter().flatten().cloned().collect();
     files.extend(config.tls.as_ref().map(|files| files.key.clone()));
     let is_key = |path: &PathBuf| path.extension().is_some_and(|extension| extension == "key");

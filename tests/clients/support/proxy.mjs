@@ -61,6 +61,15 @@ const kinds = {
         writeFileSync(path.join(folder, 'haproxy.cfg'), text);
         return { arguments: ['-db', '-f', path.join(folder, 'haproxy.cfg')] };
     },
+    /** HAProxy in front of a cluster: `upstream` has the addresses of three nodes. */
+    cluster({ folder, port, upstream, files }) {
+        const text = replaced(config('cluster/haproxy.cfg'), [
+            ['bind :80', `bind 127.0.0.1:${port} ssl crt ${files.both}`],
+            ...upstream.map((address, index) => [`10.126.0.2${index + 1}:8545`, address]),
+        ]);
+        writeFileSync(path.join(folder, 'haproxy.cfg'), text);
+        return { program: 'haproxy', arguments: ['-db', '-f', path.join(folder, 'haproxy.cfg')] };
+    },
 };
 
 async function freePort() {
@@ -96,7 +105,7 @@ export async function proxy(kind, upstream) {
     mkdirSync(path.join(folder, 'logs'), { recursive: true });
     const port = await freePort();
     const made = kinds[kind]({ folder, port, upstream, files: certificate(folder) });
-    const child = spawn(kind, made.arguments, { env: { ...process.env, ...made.environment }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(made.program ?? kind, made.arguments, { env: { ...process.env, ...made.environment }, stdio: ['ignore', 'pipe', 'pipe'] });
     const started = { port, output: '' };
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (text) => (started.output += text));
     let failed;

@@ -1,6 +1,7 @@
 //! Settings from file, environment and flags; the program's command line.
 
 mod cluster;
+mod cluster_files;
 mod files;
 mod fork;
 mod layers;
