@@ -7,6 +7,7 @@
 pub mod address;
 mod banner;
 pub mod chain;
+mod cluster;
 mod configuration;
 mod hints;
 pub mod keys;
@@ -61,6 +62,9 @@ pub enum Error {
     /// `chain` failed.
     #[error(transparent)]
     Chain(#[from] chain::Error),
+    /// `cluster` failed.
+    #[error(transparent)]
+    Cluster(#[from] cluster::Error),
     /// `keys` failed.
     #[error(transparent)]
     Keys(#[from] keys::Error),
@@ -138,6 +142,15 @@ fn parser() -> clap::Command {
                 .args(settings::arguments()),
         )
         .subcommand(
+            clap::Command::new("cluster")
+                .about("Look after a cluster of nodes")
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                .subcommands(cluster::COMMANDS.map(|(name, about)| {
+                    clap::Command::new(name).about(about).args(settings::arguments())
+                })),
+        )
+        .subcommand(
             clap::Command::new("completions")
                 .about("Print completions for a shell")
                 .arg(clap::Arg::new("shell").required(true).value_parser(clap::value_parser!(clap_complete::Shell))),
@@ -159,6 +172,11 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     match matches.subcommand() {
         Some(("config", matches)) => configuration::run(matches, out),
         Some(("probe", matches)) => Ok(probe::run(&Config::from_values(&settings::values(matches)?)?, out)?),
+        Some(("cluster", matches)) => {
+            // The parser requires one.
+            let Some((command, matches)) = matches.subcommand() else { return Ok(()) };
+            Ok(cluster::run(command, &Config::from_values(&settings::values(matches)?)?, out)?)
+        }
         Some(("completions", matches)) => {
             // The parser requires one.
             let shell = matches.get_one::<clap_complete::Shell>("shell").copied().unwrap_or(clap_complete::Shell::Bash);
