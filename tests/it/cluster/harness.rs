@@ -1,6 +1,8 @@
 //! The harness itself: a checker that finds nothing proves nothing unless it would have.
 
 mod forged;
+mod proxied;
+mod servers;
 
 use serde_json::json;
 

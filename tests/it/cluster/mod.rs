@@ -1,7 +1,10 @@
-//! A checker of what clients of one or several nodes saw.
+//! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of what their clients saw.
 
 mod checker;
 mod harness;
+mod nats;
+mod nodes;
+mod proxy;
 
 use std::time::Duration;
 
