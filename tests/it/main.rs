@@ -5,6 +5,7 @@
 mod account;
 mod activity;
 mod chain;
+mod cluster;
 mod config;
 mod conformance;
 mod contracts;

@@ -1,8 +1,11 @@
 //! The program itself, as a user starts it.
 
 use std::{
+    fs::{self, File},
     io::Read,
+    path::Path,
     process::{Child, Command, Output, Stdio},
+    time::Duration,
 };
 
 use serde_json::Value;
@@ -18,6 +21,19 @@ pub fn tetrad(arguments: &[&str]) -> Command {
 pub fn output(arguments: &[&str]) -> (bool, String, String) {
     let Output { status, stdout, stderr } = tetrad(arguments).output().unwrap();
     (status.success(), String::from_utf8(stdout).unwrap(), String::from_utf8(stderr).unwrap())
+}
+
+/// Sends a signal to a process that the test started.
+pub fn signal(pid: u32, signal: &str) {
+    let sent = Command::new("kill").args([signal, &pid.to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+/// Prints the last lines of a process's log.
+pub fn print_log(name: &str, log: &Path) {
+    let text = fs::read_to_string(log).unwrap_or_else(|error| error.to_string());
+    let lines: Vec<_> = text.lines().collect();
+    eprintln!("== {name}\n{}", lines[lines.len().saturating_sub(100)..].join("\n"));
 }
 
 /// A node of its own process, ended when dropped.
@@ -37,23 +53,39 @@ impl Running {
 
     /// Runs a command that starts a node, and waits until the node listens.
     pub async fn run(mut command: Command) -> Self {
+        command.stdout(Stdio::piped()).stderr(Stdio::piped());
+        Self::run_until_ready(command, |child| {
+            let mut error = String::new();
+            child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
+            error
+        })
+        .await
+    }
+
+    /// The same for a node that logs more than a pipe holds: its output is appended to a file.
+    pub async fn run_with_log(mut command: Command, log: &Path) -> Self {
+        let file = File::options().create(true).append(true).open(log).unwrap();
+        command.stdout(file.try_clone().unwrap()).stderr(file);
+        Self::run_until_ready(command, |_| fs::read_to_string(log).unwrap()).await
+    }
+
+    async fn run_until_ready(mut command: Command, error: impl FnOnce(&mut Child) -> String) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
         command.arg("--ready-file").arg(&file);
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        let ready = loop {
-            if let Ok(text) = std::fs::read_to_string(&file) {
+        let child = command.spawn().unwrap();
+        let mut running = Self { child, ready: Value::Null, _directory: directory };
+        loop {
+            if let Ok(text) = fs::read_to_string(&file) {
                 // The file is whole from the first moment it is there.
-                break serde_json::from_str(&text).unwrap();
+                running.ready = serde_json::from_str(&text).unwrap();
+                return running;
             }
-            if let Some(status) = child.try_wait().unwrap() {
-                let mut error = String::new();
-                child.stderr.take().unwrap().read_to_string(&mut error).unwrap();
-                panic!("{status}: {error}");
+            if let Some(status) = running.child.try_wait().unwrap() {
+                panic!("{status}: {}", error(&mut running.child));
             }
-            tokio::task::yield_now().await;
-        };
-        Self { child, ready, _directory: directory }
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
     }
 
     pub async fn chain_id(&self) -> Value {
@@ -64,8 +96,8 @@ impl Running {
     }
 
     /// Sends a signal and returns what the program printed until it ended.
-    pub fn end(mut self, signal: &str) -> (bool, String) {
-        self.signal(signal);
+    pub fn end(mut self, sent: &str) -> (bool, String) {
+        signal(self.child.id(), sent);
         let mut printed = String::new();
         self.child.stdout.take().unwrap().read_to_string(&mut printed).unwrap();
         (self.child.wait().unwrap().success(), printed)
@@ -73,16 +105,11 @@ impl Running {
 
     /// Ends the node and returns its log.
     pub fn log(mut self) -> String {
-        self.signal("-TERM");
+        signal(self.child.id(), "-TERM");
         let mut log = String::new();
         self.child.stderr.take().unwrap().read_to_string(&mut log).unwrap();
         assert!(self.child.wait().unwrap().success(), "{log}");
         log
-    }
-
-    fn signal(&self, signal: &str) {
-        let sent = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
-        assert!(sent.success());
     }
 }
 

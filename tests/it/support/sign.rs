@@ -38,6 +38,15 @@ where
     T: SignableTransaction<Signature> + RlpEcdsaEncodableTx,
     alloy::consensus::Signed<T>: Encodable2718,
 {
-    let signature = signer(index).sign_hash_sync(&transaction.signature_hash()).unwrap();
+    raw_of(transaction, &signer(index))
+}
+
+/// The raw bytes of a transaction signed with this key.
+pub fn raw_of<T>(transaction: T, signer: &PrivateKeySigner) -> Bytes
+where
+    T: SignableTransaction<Signature> + RlpEcdsaEncodableTx,
+    alloy::consensus::Signed<T>: Encodable2718,
+{
+    let signature = signer.sign_hash_sync(&transaction.signature_hash()).unwrap();
     transaction.into_signed(signature).encoded_2718().into()
 }

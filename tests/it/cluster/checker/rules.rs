@@ -1,0 +1,154 @@
+//! What must be true of every history and the chain after it.
+
+use std::{
+    cmp::Ordering,
+    collections::{BTreeMap, HashMap},
+};
+
+use alloy::primitives::{B256, U256};
+
+use super::{
+    history::{HeadRead, History},
+    reading::ChainCopy,
+};
+
+/// Everything that is not as it must be, in words.
+pub fn violations(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let rules = [included_once, own_writes, monotonic_heads, no_forks, counters, balances];
+    let found = rules.into_iter().flat_map(|rule| rule(history, chain));
+    history.anomalies.iter().cloned().chain(found).collect()
+}
+
+/// The hash of a block on the first node, or none if it does not have it.
+fn hash_at(history: &History, chain: &ChainCopy, number: u64) -> Option<B256> {
+    let index = usize::try_from(number.checked_sub(history.base)?).ok()?;
+    chain.hashes.first()?.get(index).copied().flatten()
+}
+
+/// No transaction is in the chain twice, and everything acknowledged is in it.
+fn included_once(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut blocks = HashMap::<B256, Vec<u64>>::new();
+    for transaction in &chain.transactions {
+        blocks.entry(transaction.hash).or_default().push(transaction.block);
+    }
+    let twice = blocks.iter().filter(|(_, blocks)| blocks.len() > 1);
+    let twice = twice.map(|(hash, blocks)| format!("{hash} is in the blocks {blocks:?}"));
+    let lost = history.acknowledged.iter().filter(|acknowledged| !blocks.contains_key(&acknowledged.hash));
+    let lost = lost.map(|lost| {
+        let (hash, sender, nonce, at) = (lost.hash, lost.sender, lost.nonce, lost.at);
+        let by = format!("node {} on connection {}", lost.node, lost.connection);
+        format!("{hash} of sender {sender} with nonce {nonce}, acknowledged by {by} after {at:?}, is lost")
+    });
+    twice.chain(lost).collect()
+}
+
+/// What is acknowledged can be read on the same connection, and what is read there stays true.
+fn own_writes(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut violations = Vec::new();
+    for acknowledged in &history.acknowledged {
+        let Some(own) = &acknowledged.own else { continue };
+        let (hash, node, nonce) = (acknowledged.hash, acknowledged.node, acknowledged.nonce);
+        match own.block {
+            None => violations.push(format!("node {node} acknowledged {hash}, and had no receipt")),
+            Some((number, block)) if hash_at(history, chain, number) != Some(block) => {
+                violations
+                    .push(format!("node {node} had {hash} in the block {number} {block}, which is not in the chain"));
+            }
+            Some(_) => {}
+        }
+        if own.nonce != nonce + 1 {
+            let count = own.nonce;
+            violations
+                .push(format!("node {node} acknowledged {hash} with nonce {nonce}, and counted {count} before it"));
+        }
+    }
+    violations
+}
+
+/// Heads never go back on one connection, and all of them are in the chain.
+fn monotonic_heads(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut violations = Vec::new();
+    let mut last = BTreeMap::<u64, &HeadRead>::new();
+    for head in &history.heads {
+        let HeadRead { node, connection, number, hash } = head;
+        if let Some(before) = last.insert(*connection, head) {
+            match number.cmp(&before.number) {
+                Ordering::Less => {
+                    violations.push(format!("the head of node {node} went back from {} to {number}", before.number));
+                }
+                Ordering::Equal if *hash != before.hash => {
+                    violations
+                        .push(format!("the head {number} of node {node} changed from {:?} to {hash:?}", before.hash));
+                }
+                _ => {}
+            }
+        }
+        match hash {
+            None => violations.push(format!("node {node} reported the head {number}, and did not have it")),
+            // A node that lags may be at a block before the run.
+            Some(hash) if *number >= history.base && hash_at(history, chain, *number) != Some(*hash) => {
+                violations.push(format!("the head {number} {hash} of node {node} is not in the chain"));
+            }
+            Some(_) => {}
+        }
+    }
+    violations
+}
+
+/// All nodes have the same block at every height.
+fn no_forks(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (node, hashes) in chain.hashes.iter().enumerate() {
+        for (number, hash) in (history.base..).zip(hashes) {
+            let first = hash_at(history, chain, number);
+            match hash {
+                None => violations.push(format!("node {node} does not have the block {number}")),
+                Some(hash) if first != Some(*hash) => {
+                    violations.push(format!("the block {number} is {first:?} on node 0 and {hash} on node {node}"));
+                }
+                Some(_) => {}
+            }
+        }
+    }
+    violations
+}
+
+/// The counter has counted every call in the chain, and nothing else. All transactions of the clients succeed.
+fn counters(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (index, (account, _)) in history.accounts.iter().enumerate() {
+        let own = chain.transactions.iter().filter(|transaction| transaction.from == *account);
+        let failed = own.clone().filter(|transaction| !transaction.succeeded);
+        violations.extend(failed.map(|failed| format!("{} failed", failed.hash)));
+        let calls = own.filter(|transaction| transaction.succeeded && transaction.to == Some(history.counter)).count();
+        for (node, counted) in chain.counters.iter().map(|counters| counters[index]).enumerate() {
+            if counted != U256::from(calls) {
+                violations.push(format!("{calls} calls of {account} are in the chain, node {node} counted {counted}"));
+            }
+        }
+    }
+    violations
+}
+
+/// Every balance is what it was, less what was sent and paid, plus what was received.
+fn balances(history: &History, chain: &ChainCopy) -> Vec<String> {
+    let mut violations = Vec::new();
+    for (index, (account, before)) in history.accounts.iter().enumerate() {
+        let (mut income, mut expense) = (*before, U256::ZERO);
+        for transaction in &chain.transactions {
+            let value = if transaction.succeeded { transaction.value } else { U256::ZERO };
+            if transaction.from == *account {
+                expense += value + transaction.fee;
+            }
+            if transaction.to == Some(*account) {
+                income += value;
+            }
+        }
+        for (node, balance) in chain.balances.iter().map(|balances| balances[index]).enumerate() {
+            if balance.checked_add(expense) != Some(income) {
+                violations.push(format!("{account} has {balance} on node {node} instead of {income} - {expense}"));
+            }
+        }
+    }
+    violations
+}

@@ -1,0 +1,71 @@
+//! The harness itself: a checker that finds nothing proves nothing unless it would have.
+
+mod forged;
+mod proxied;
+mod servers;
+
+use serde_json::json;
+
+use super::checker::{Endpoints, Options, Workload, check, seed};
+use crate::support::{
+    node,
+    process::{Running, tetrad},
+};
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checker_has_nothing_against_a_single_node() {
+    let node = node().await;
+    let endpoints = Endpoints::new(vec![Some(node.rpc_url())]);
+    let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
+    workload.progress(400).await;
+    let history = workload.finish().await;
+    assert!(history.acknowledged.iter().all(|acknowledged| acknowledged.own.is_some()), "every own write was read");
+    assert!(history.heads.len() > 10, "heads were read");
+    let report = check(&history, &endpoints.urls()).await;
+    println!("{report}");
+    assert!(report.violations.is_empty(), "{report}");
+    node.end().await;
+}
+
+/// Clients send the same transactions again until the node is back.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checker_has_nothing_against_a_node_that_is_killed() {
+    let directory = tempfile::tempdir().unwrap();
+    let log = directory.path().join("log");
+    let start = || {
+        let mut command = tetrad(&["--listen", "127.0.0.1:0", "--ws-listen", "off"]);
+        command.arg("--data-dir").arg(directory.path().join("chain"));
+        Running::run_with_log(command, &log)
+    };
+    let url = |node: &Running| node.ready["rpc"].as_str().map(str::to_owned);
+    let mut node = start().await;
+    let endpoints = Endpoints::new(vec![url(&node)]);
+    let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
+    for _ in 0..3 {
+        workload.progress(50).await;
+        // SIGKILL.
+        drop(node);
+        endpoints.set(0, None);
+        node = start().await;
+        endpoints.set(0, url(&node));
+    }
+    workload.progress(50).await;
+    let report = check(&workload.finish().await, &endpoints.urls()).await;
+    println!("{report}");
+    assert!(report.violations.is_empty(), "{report}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_checker_notices_a_node_that_forgets() {
+    let node = node().await;
+    let endpoints = Endpoints::new(vec![Some(node.rpc_url())]);
+    let workload = Workload::start(endpoints.clone(), Options::new(seed())).await;
+    workload.progress(20).await;
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    workload.progress(50).await;
+    node.rpc("evm_revert", json!([snapshot])).await;
+    workload.progress(10).await;
+    let report = check(&workload.finish().await, &endpoints.urls()).await;
+    assert!(report.violations.iter().any(|violation| violation.ends_with("is lost")), "{report}");
+    node.end().await;
+}

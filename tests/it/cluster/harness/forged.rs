@@ -1,0 +1,162 @@
+//! Each rule of the checker notices what it forbids.
+
+use std::time::Duration;
+
+use alloy::primitives::{Address, B256, U256};
+
+use crate::cluster::checker::{Acknowledgement, ChainCopy, HeadRead, History, Included, OwnRead, violations};
+
+const SENDER: Address = Address::with_last_byte(1);
+const RECEIVER: Address = Address::with_last_byte(2);
+const COUNTER: Address = Address::with_last_byte(3);
+
+fn hash(number: u8) -> B256 {
+    B256::with_last_byte(number)
+}
+
+/// A transfer of 5 wei in block 11 and a call in block 12, both acknowledged, on two nodes that agree.
+fn history() -> (History, ChainCopy) {
+    let included = |block: u8, to, value| Included {
+        hash: hash(100 + block),
+        block: block.into(),
+        from: SENDER,
+        to: Some(to),
+        value: U256::from(value),
+        fee: U256::from(10),
+        succeeded: true,
+    };
+    let acknowledgement = |block: u8| Acknowledgement {
+        hash: hash(100 + block),
+        sender: 0,
+        nonce: u64::from(block) - 11,
+        node: 1,
+        connection: 0,
+        at: Duration::from_millis(block.into()),
+        own: Some(OwnRead { block: Some((block.into(), hash(block))), nonce: u64::from(block) - 10 }),
+    };
+    let head = |number: u8| HeadRead { node: 1, connection: 1, number: number.into(), hash: Some(hash(number)) };
+    let history = History {
+        base: 10,
+        counter: COUNTER,
+        accounts: vec![(SENDER, U256::from(1_000)), (RECEIVER, U256::from(1_000))],
+        acknowledged: vec![acknowledgement(11), acknowledgement(12)],
+        heads: vec![head(9), head(10), head(12)],
+        anomalies: Vec::new(),
+    };
+    let chain = ChainCopy {
+        hashes: vec![[10, 11, 12].map(|number| Some(hash(number))).into(); 2],
+        transactions: vec![included(11, RECEIVER, 5), included(12, COUNTER, 0)],
+        counters: vec![vec![U256::ONE, U256::ZERO]; 2],
+        balances: vec![vec![U256::from(975), U256::from(1_005)]; 2],
+    };
+    (history, chain)
+}
+
+/// Forges something, and expects these violations and no others.
+#[track_caller]
+fn expect<const N: usize>(forge: impl FnOnce(&mut History, &mut ChainCopy), expected: [&str; N]) {
+    let (mut history, mut chain) = history();
+    forge(&mut history, &mut chain);
+    let found = violations(&history, &chain);
+    let matches = found.len() == N && found.iter().zip(expected).all(|(found, expected)| found.contains(expected));
+    assert!(matches, "{found:#?}");
+}
+
+#[test]
+fn a_correct_history_passes() {
+    expect(|_, _| {}, []);
+}
+
+#[test]
+fn a_lost_transaction_is_noticed() {
+    // The state follows from the chain without it.
+    expect(
+        |_, chain| {
+            chain.transactions.remove(0);
+            chain.balances = vec![vec![U256::from(990), U256::from(1_000)]; 2];
+        },
+        ["acknowledged by node 1 on connection 0 after 11ms, is lost"],
+    );
+}
+
+#[test]
+fn a_transaction_that_is_included_twice_is_noticed() {
+    expect(
+        |_, chain| {
+            let again = Included { block: 12, ..chain.transactions[0].clone() };
+            chain.transactions.push(again);
+            chain.balances = vec![vec![U256::from(960), U256::from(1_010)]; 2];
+        },
+        ["is in the blocks [11, 12]"],
+    );
+}
+
+#[test]
+fn a_head_that_goes_back_is_noticed() {
+    expect(|history, _| history.heads.swap(1, 2), ["the head of node 1 went back from 12 to 10"]);
+    // Another connection may see an older head.
+    expect(
+        |history, _| {
+            history.heads.swap(1, 2);
+            history.heads[2].connection = 2;
+        },
+        [],
+    );
+}
+
+#[test]
+fn a_head_that_is_not_in_the_chain_is_noticed() {
+    expect(|history, _| history.heads[2].hash = Some(hash(99)), ["is not in the chain"]);
+    expect(|history, _| history.heads[2].number = 13, ["is not in the chain"]);
+    expect(|history, _| history.heads[2].hash = None, ["reported the head 12, and did not have it"]);
+    expect(
+        |history, _| history.heads[1] = HeadRead { hash: Some(hash(99)), ..history.heads[2].clone() },
+        ["is not in the chain", "the head 12 of node 1 changed"],
+    );
+}
+
+#[test]
+fn a_differing_hash_is_noticed() {
+    expect(|_, chain| chain.hashes[1][1] = Some(hash(99)), ["the block 11 is"]);
+    expect(|_, chain| chain.hashes[1][2] = None, ["node 1 does not have the block 12"]);
+}
+
+#[test]
+fn a_wrong_counter_is_noticed() {
+    expect(|_, chain| chain.counters[1][0] = U256::from(2), ["node 1 counted 2"]);
+    expect(|_, chain| chain.counters[0][1] = U256::ONE, ["node 0 counted 1"]);
+}
+
+#[test]
+fn a_wrong_balance_is_noticed() {
+    expect(|_, chain| chain.balances[1][1] -= U256::ONE, ["has 1004 on node 1 instead of 1005 - 0"]);
+    expect(|_, chain| chain.transactions[0].fee += U256::ONE, ["on node 0", "on node 1"]);
+}
+
+#[test]
+fn a_failed_transaction_is_noticed() {
+    expect(
+        |_, chain| {
+            chain.transactions[1].succeeded = false;
+            chain.counters = vec![vec![U256::ZERO; 2]; 2];
+        },
+        ["failed"],
+    );
+}
+
+#[test]
+fn an_own_write_that_is_not_there_is_noticed() {
+    fn own(history: &mut History) -> &mut OwnRead {
+        history.acknowledged[1].own.as_mut().unwrap()
+    }
+    expect(|history, _| own(history).block = None, ["and had no receipt"]);
+    expect(|history, _| own(history).nonce = 1, ["with nonce 1, and counted 1 before it"]);
+    expect(|history, _| own(history).block = Some((12, hash(99))), ["which is not in the chain"]);
+    // Nothing is known if the connection broke.
+    expect(|history, _| history.acknowledged[1].own = None, []);
+}
+
+#[test]
+fn what_went_wrong_while_clients_ran_is_a_violation() {
+    expect(|history, _| history.anomalies.push("refused".to_owned()), ["refused"]);
+}

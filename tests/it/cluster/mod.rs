@@ -1,0 +1,15 @@
+//! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of what their clients saw.
+
+mod checker;
+mod harness;
+mod nats;
+mod nodes;
+mod proxy;
+
+use std::time::Duration;
+
+/// Bound of everything that a test waits for.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Interval at which a condition is polled that nothing announces.
+const POLL: Duration = Duration::from_millis(20);

@@ -1,0 +1,297 @@
+//! `nats-server` processes with JetStream, one or a cluster of three.
+//!
+//! The servers do not advertise their addresses to clients: a client that is given the address of a proxy stays behind it.
+
+use std::{
+    fs::{self, File},
+    net::{Ipv4Addr, SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Child, Command, Stdio, id},
+    sync::atomic::{AtomicU32, Ordering},
+    time::{Duration, Instant},
+};
+
+use async_nats::{
+    Client, ConnectOptions,
+    jetstream::{self, stream},
+};
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+use super::{PATIENCE, POLL};
+use crate::support::{
+    process::{print_log, signal},
+    skip,
+};
+
+/// Time after which a server that does not answer is asked again, or another one is asked.
+const REQUEST: Duration = Duration::from_secs(2);
+
+/// Attempts to start servers on ports that other processes take at the same time.
+const ATTEMPTS: usize = 10;
+
+/// The stream that proves that JetStream can store messages.
+const PROBE: &str = "PROBE";
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Running,
+    Stopped,
+    Ended,
+}
+
+struct NatsServer {
+    name: String,
+    address: SocketAddr,
+    config: PathBuf,
+    log: PathBuf,
+    child: Child,
+    state: State,
+}
+
+/// NATS servers on loopback, named n0, n1 and so on. Killed when dropped; after a panic their logs are printed.
+pub struct NatsServers {
+    program: PathBuf,
+    servers: Vec<NatsServer>,
+    _directory: TempDir,
+}
+
+impl NatsServers {
+    /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns none if nats-server is
+    /// not installed.
+    pub async fn start(count: usize) -> Option<Self> {
+        assert!(count == 1 || count == 3, "{count} servers");
+        let Some(program) = program() else {
+            skip("nats-server is not installed");
+            return None;
+        };
+        for _ in 0..ATTEMPTS {
+            let mut servers = Self::spawn(program.clone(), count);
+            match servers.become_ready().await {
+                Ok(()) => return Some(servers),
+                Err(error) if error.contains("address already in use") => drop(servers),
+                Err(error) => panic!("{error}"),
+            }
+        }
+        panic!("no free ports");
+    }
+
+    fn spawn(program: PathBuf, count: usize) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let addresses: Vec<_> = (0..count).map(|_| free_address()).collect();
+        let routes: Vec<_> = (0..count).map(|_| free_address()).collect();
+        let cluster = routes[0].port();
+        let mut servers = Vec::new();
+        for (index, address) in addresses.into_iter().enumerate() {
+            let name = format!("n{index}");
+            let store = directory.path().join(&name);
+            let mut text = format!(
+                "server_name: {name}\nlisten: \"{address}\"\n\
+                 jetstream {{ store_dir: {store:?}, max_memory_store: 64M, max_file_store: 1G }}\n"
+            );
+            if count > 1 {
+                let others: Vec<_> = routes
+                    .iter()
+                    .filter(|route| **route != routes[index])
+                    .map(|route| format!("nats://{route}"))
+                    .collect();
+                text += &format!(
+                    "cluster {{ name: \"test-{}-{cluster}\", listen: \"{}\", no_advertise: true, routes: {others:?} }}\n",
+                    id(),
+                    routes[index]
+                );
+            }
+            let config = store.with_extension("conf");
+            fs::write(&config, text).unwrap();
+            let log = store.with_extension("log");
+            let child = run(&program, &config, &log);
+            servers.push(NatsServer { name, address, config, log, child, state: State::Running });
+        }
+        Self { program, servers, _directory: directory }
+    }
+
+    /// Waits until every server reaches the leader of JetStream's metadata and streams can have a replica on each. Fails
+    /// with the log of a server that ended.
+    async fn become_ready(&mut self) -> Result<(), String> {
+        let deadline = Instant::now() + PATIENCE;
+        while let Err(error) = self.probe().await {
+            for server in &mut self.servers {
+                if server.child.try_wait().unwrap().is_some() {
+                    server.state = State::Ended;
+                    return Err(fs::read_to_string(&server.log).unwrap());
+                }
+            }
+            assert!(Instant::now() < deadline, "JetStream is not ready: {error}");
+            sleep(POLL).await;
+        }
+        Ok(())
+    }
+
+    async fn probe(&self) -> Result<(), async_nats::Error> {
+        for server in &self.servers {
+            // async-nats does not understand what servers before 2.10 answer.
+            let account = server.api("INFO").await?;
+            if account.get("error").is_some() {
+                return Err(account.to_string().into());
+            }
+        }
+        let mut context = jetstream::new(self.servers[0].client().await?);
+        context.set_timeout(REQUEST);
+        let config = stream::Config {
+            name: PROBE.to_owned(),
+            num_replicas: self.servers.len(),
+            storage: stream::StorageType::Memory,
+            ..stream::Config::default()
+        };
+        context.create_stream(config).await?;
+        context.delete_stream(PROBE).await?;
+        Ok(())
+    }
+
+    /// Waits until JetStream stores messages on all servers again, all of which must run.
+    pub async fn ready(&mut self) {
+        if let Err(log) = self.become_ready().await {
+            panic!("{log}");
+        }
+    }
+
+    /// The URLs for clients.
+    pub fn urls(&self) -> Vec<String> {
+        self.servers.iter().map(|server| format!("nats://{}", server.address)).collect()
+    }
+
+    /// The address at which a server accepts clients.
+    pub fn address(&self, index: usize) -> SocketAddr {
+        self.servers[index].address
+    }
+
+    pub fn pid(&self, index: usize) -> u32 {
+        self.servers[index].child.id()
+    }
+
+    /// A client of the servers that run.
+    pub async fn client(&self) -> Client {
+        let running = self.servers.iter().filter(|server| server.state == State::Running);
+        let urls: Vec<_> = running.map(|server| format!("nats://{}", server.address)).collect();
+        ConnectOptions::new().connect(urls).await.unwrap()
+    }
+
+    /// Ends a server with SIGKILL, stopped or not.
+    pub fn kill(&mut self, index: usize) {
+        self.servers[index].kill();
+    }
+
+    /// Stops a server with SIGSTOP.
+    pub fn stop(&mut self, index: usize) {
+        signal(self.pid(index), "-STOP");
+        self.servers[index].state = State::Stopped;
+    }
+
+    /// Continues a stopped server.
+    pub fn cont(&mut self, index: usize) {
+        signal(self.pid(index), "-CONT");
+        self.servers[index].state = State::Running;
+    }
+
+    /// Starts a killed server again with its directory and its ports, and waits until it accepts clients.
+    pub async fn start_again(&mut self, index: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        let server = &mut self.servers[index];
+        assert_eq!(server.state, State::Ended, "{} runs", server.name);
+        server.child = run(&self.program, &server.config, &server.log);
+        server.state = State::Running;
+        while server.client().await.is_err() {
+            assert!(Instant::now() < deadline, "{} does not accept clients", server.name);
+            if server.child.try_wait().unwrap().is_some() {
+                server.child = run(&self.program, &server.config, &server.log);
+            }
+            sleep(POLL).await;
+        }
+    }
+
+    /// The server that leads a stream, if there is one.
+    pub async fn stream_leader(&self, stream: &str) -> Option<usize> {
+        for server in self.servers.iter().filter(|server| server.state == State::Running) {
+            let Ok(info) = server.api(&format!("STREAM.INFO.{stream}")).await else { continue };
+            if info["config"].is_object() {
+                // A server without others does not mention a cluster.
+                let Some(cluster) = info.get("cluster") else { return Some(0) };
+                return self.servers.iter().position(|server| cluster["leader"] == server.name.as_str());
+            }
+        }
+        None
+    }
+
+    /// The server that leads a stream, once there is one that runs.
+    pub async fn await_stream_leader(&self, stream: &str) -> usize {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            match self.stream_leader(stream).await {
+                Some(leader) if self.servers[leader].state == State::Running => return leader,
+                _ => assert!(Instant::now() < deadline, "the stream {stream} has no leader"),
+            }
+            sleep(POLL).await;
+        }
+    }
+}
+
+impl NatsServer {
+    /// A client of this server alone.
+    async fn client(&self) -> Result<Client, async_nats::ConnectError> {
+        ConnectOptions::new().connection_timeout(REQUEST).connect(format!("nats://{}", self.address)).await
+    }
+
+    /// The response to a request of JetStream's API.
+    async fn api(&self, request: &str) -> Result<Value, async_nats::Error> {
+        let client = self.client().await?;
+        let response = timeout(REQUEST, client.request(format!("$JS.API.{request}"), "".into())).await??;
+        Ok(serde_json::from_slice(&response.payload)?)
+    }
+
+    fn kill(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        self.state = State::Ended;
+    }
+}
+
+impl Drop for NatsServers {
+    fn drop(&mut self) {
+        for server in &mut self.servers {
+            server.kill();
+            if std::thread::panicking() {
+                print_log(&server.name, &server.log);
+            }
+        }
+    }
+}
+
+/// The path of nats-server, which Debian installs where only root's PATH leads.
+fn program() -> Option<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let mut directories: Vec<_> = std::env::split_paths(&path).collect();
+    directories.push("/usr/sbin".into());
+    directories.into_iter().map(|directory| directory.join("nats-server")).find(|program| program.is_file())
+}
+
+fn run(program: &Path, config: &Path, log: &Path) -> Child {
+    let log = File::options().create(true).append(true).open(log).unwrap();
+    let mut command = Command::new(program);
+    command.arg("--config").arg(config).stdin(Stdio::null()).stdout(Stdio::null()).stderr(log);
+    command.spawn().unwrap()
+}
+
+/// An address that nothing listens at, with a port below those that the system gives to connections: a server that is
+/// started again must get its port back.
+fn free_address() -> SocketAddr {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    loop {
+        // Processes that run at the same time begin in different places.
+        let step = id().wrapping_mul(97).wrapping_add(NEXT.fetch_add(1, Ordering::Relaxed));
+        let address = SocketAddr::from((Ipv4Addr::LOCALHOST, 20_000 + (step % 10_000) as u16));
+        if TcpListener::bind(address).is_ok() {
+            return address;
+        }
+    }
+}

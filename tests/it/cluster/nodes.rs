@@ -1,0 +1,192 @@
+//! Nodes of one cluster, each a process with a data directory of its own.
+
+#![expect(dead_code, reason = "for the tests of clusters")]
+
+use std::{path::PathBuf, time::Instant};
+
+use futures_util::future::join_all;
+use serde_json::Value;
+use tempfile::TempDir;
+use tokio::time::{sleep, timeout};
+
+use super::{PATIENCE, POLL, checker::Endpoints, nats::NatsServers, proxy::Proxy};
+use crate::support::process::{Running, print_log, signal, tetrad};
+
+/// How the nodes of a cluster are started.
+#[derive(Debug, Default)]
+pub struct Options {
+    /// Arguments for every node in addition to those of the cluster.
+    pub arguments: Vec<String>,
+    /// Whether every node reaches every NATS server through a proxy of its own.
+    pub proxied: bool,
+}
+
+struct Member {
+    /// The arguments of every start.
+    arguments: Vec<String>,
+    log: PathBuf,
+    /// One for each NATS server, if there are proxies.
+    proxies: Vec<Proxy>,
+    running: Option<Running>,
+    stopped: bool,
+}
+
+/// The nodes of a cluster, named node-0, node-1 and so on. Killed when dropped; after a panic their logs are printed.
+pub struct Cluster {
+    members: Vec<Member>,
+    endpoints: Endpoints,
+    http: reqwest::Client,
+    /// Dropped after the nodes that write to it.
+    directory: TempDir,
+}
+
+impl Cluster {
+    /// Starts the nodes at the same time, and waits until all of them listen.
+    pub async fn start(nats: &NatsServers, nodes: usize, options: Options) -> Self {
+        let directory = tempfile::tempdir().unwrap();
+        let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
+        let endpoints = Endpoints::new(vec![None; nodes]);
+        let mut cluster = Self { members: Vec::new(), endpoints, http, directory };
+        for index in 0..nodes {
+            let member = cluster.member(nats, index, &options).await;
+            cluster.members.push(member);
+        }
+        let started = join_all(cluster.members.iter().map(Member::run)).await;
+        for (index, running) in started.into_iter().enumerate() {
+            cluster.began(index, running);
+        }
+        cluster
+    }
+
+    async fn member(&self, nats: &NatsServers, index: usize, options: &Options) -> Member {
+        let mut proxies = Vec::new();
+        let mut urls = nats.urls();
+        if options.proxied {
+            for (server, url) in urls.iter_mut().enumerate() {
+                let proxy = Proxy::start(nats.address(server)).await;
+                *url = format!("nats://{}", proxy.address());
+                proxies.push(proxy);
+            }
+        }
+        let name = format!("node-{index}");
+        let directory = self.directory.path().join(&name);
+        let log = directory.with_extension("log");
+        let mut arguments: Vec<_> =
+            ["--cluster", &urls.join(","), "--cluster-name", "test", "--node-name", &name].map(str::to_owned).into();
+        arguments.extend(["--data-dir".to_owned(), directory.display().to_string()]);
+        arguments.extend(["--listen", "127.0.0.1:0", "--ws-listen", "127.0.0.1:0"].map(str::to_owned));
+        arguments.extend(options.arguments.iter().cloned());
+        Member { arguments, log, proxies, running: None, stopped: false }
+    }
+
+    fn began(&mut self, index: usize, running: Running) {
+        self.endpoints.set(index, Some(running.ready["rpc"].as_str().unwrap().to_owned()));
+        self.members[index].running = Some(running);
+    }
+
+    /// The JSON-RPC URLs of the nodes, which follow their restarts.
+    pub fn endpoints(&self) -> Endpoints {
+        self.endpoints.clone()
+    }
+
+    /// The JSON-RPC URL of a node.
+    pub fn rpc(&self, index: usize) -> &str {
+        self.running(index).ready["rpc"].as_str().unwrap()
+    }
+
+    /// The proxies between a node and the NATS servers, in the order of the servers.
+    pub fn proxies(&self, index: usize) -> &[Proxy] {
+        &self.members[index].proxies
+    }
+
+    fn running(&self, index: usize) -> &Running {
+        self.members[index].running.as_ref().unwrap_or_else(|| panic!("node-{index} does not run"))
+    }
+
+    /// Ends a node with SIGKILL, stopped or not.
+    pub fn kill(&mut self, index: usize) {
+        let member = &mut self.members[index];
+        // Killed by being dropped.
+        drop(member.running.take());
+        member.stopped = false;
+        self.endpoints.set(index, None);
+    }
+
+    /// Stops a node with SIGSTOP.
+    pub fn stop(&mut self, index: usize) {
+        signal(self.running(index).child.id(), "-STOP");
+        self.members[index].stopped = true;
+    }
+
+    /// Continues a stopped node.
+    pub fn cont(&mut self, index: usize) {
+        signal(self.running(index).child.id(), "-CONT");
+        self.members[index].stopped = false;
+    }
+
+    /// Starts a node that has ended with the same directory, and waits until it listens.
+    pub async fn restart(&mut self, index: usize) {
+        assert!(self.members[index].running.is_none(), "node-{index} runs");
+        let running = self.members[index].run().await;
+        self.began(index, running);
+    }
+
+    /// Ends a node with SIGTERM, and waits until it has ended.
+    pub async fn terminate(&mut self, index: usize) {
+        let deadline = Instant::now() + PATIENCE;
+        signal(self.running(index).child.id(), "-TERM");
+        let running = self.members[index].running.as_mut().unwrap();
+        let status = loop {
+            if let Some(status) = running.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(Instant::now() < deadline, "node-{index} does not end");
+            sleep(POLL).await;
+        };
+        assert!(status.success(), "node-{index}: {status}");
+        self.members[index].running = None;
+        self.endpoints.set(index, None);
+    }
+
+    /// The body of a node's `/health`.
+    pub async fn health(&self, index: usize) -> Value {
+        let url = format!("{}/health", self.running(index).ready["rest"].as_str().unwrap());
+        self.http.get(url).send().await.unwrap().json().await.unwrap()
+    }
+
+    /// The node that leads with the highest epoch, once there is one among those that run.
+    pub async fn leader(&self) -> usize {
+        let search = async {
+            loop {
+                let running = |index: &usize| self.members[*index].running.is_some() && !self.members[*index].stopped;
+                let running = (0..self.members.len()).filter(running);
+                let healths = join_all(running.map(|index| async move { (index, self.health(index).await) })).await;
+                let leaders = healths.iter().filter(|(_, health)| health["role"] == "leader");
+                if let Some((index, _)) = leaders.max_by_key(|(_, health)| health["epoch"].as_u64()) {
+                    return *index;
+                }
+                sleep(POLL).await;
+            }
+        };
+        timeout(PATIENCE, search).await.expect("a leader")
+    }
+}
+
+impl Member {
+    async fn run(&self) -> Running {
+        let arguments: Vec<_> = self.arguments.iter().map(String::as_str).collect();
+        let started = Running::run_with_log(tetrad(&arguments), &self.log);
+        timeout(PATIENCE, started).await.unwrap_or_else(|_| panic!("{arguments:?} does not listen"))
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        for (index, member) in self.members.iter_mut().enumerate() {
+            drop(member.running.take());
+            if std::thread::panicking() {
+                print_log(&format!("node-{index}"), &member.log);
+            }
+        }
+    }
+}
