@@ -12,6 +12,7 @@ use axum::{
 use super::{directory, process};
 use crate::{
     chain::{Chain, Clock},
+    cluster::{Cluster, Role},
     exchange::{Exchange, Market, feed::SourceHealth},
     rpc::Rpc,
     web::{Api, Exposition, METRICS_TYPE, Operation, Output, Traffic, WebSockets, method_not_allowed},
@@ -20,6 +21,7 @@ use crate::{
 /// The sources of the metrics.
 pub(super) struct Sources {
     pub(super) chain: Chain,
+    pub(super) cluster: Option<Cluster>,
     pub(super) rpc: Rpc,
     pub(super) exchange: Option<Exchange>,
     pub(super) sockets: Vec<WebSockets>,
@@ -55,6 +57,9 @@ pub(super) fn router(sources: Sources) -> (Router, Vec<Operation>) {
 async fn scrape(State(sources): State<Arc<Sources>>) -> MetricsText {
     let mut out = Exposition::default();
     sources.chain(&mut out);
+    if let Some(cluster) = &sources.cluster {
+        sources.cluster(cluster, &mut out);
+    }
     sources.json_rpc(&mut out);
     sources.sockets(&mut out);
     sources.http(&mut out);
@@ -109,6 +114,33 @@ impl Sources {
             .sample(&[], produced.transactions.get());
         out.counter("tetrad_gas_used_total", "Gas used by blocks sealed since the start.")
             .sample(&[], produced.gas.get());
+    }
+
+    fn cluster(&self, cluster: &Cluster, out: &mut Exposition) {
+        let state = cluster.state(&self.chain);
+        out.gauge("tetrad_cluster_leader", "Whether the node leads the cluster: 1 or 0.")
+            .sample(&[], u8::from(state.role == Role::Leader));
+        out.gauge("tetrad_cluster_connected", "Whether a NATS server is connected: 1 or 0.")
+            .sample(&[], u8::from(state.connected));
+        out.gauge("tetrad_cluster_epoch", "Number of the newest epoch in the node's log.").sample(&[], state.epoch);
+        out.gauge("tetrad_cluster_height", "Entries of the log that the node's head includes.")
+            .sample(&[], state.height);
+        out.gauge("tetrad_cluster_lag_entries", "Entries by which the node is behind the leader.")
+            .sample(&[], state.lag);
+        out.gauge("tetrad_cluster_lag_seconds", "Time for which the node has been behind the leader.")
+            .sample(&[], state.lag_seconds);
+        out.gauge("tetrad_cluster_nodes", "Nodes that announced themselves lately.").sample(&[], state.nodes.len());
+        let counts = &cluster.counts;
+        out.counter("tetrad_cluster_terms_total", "Times that the node began to lead since the start.")
+            .sample(&[], counts.terms.get());
+        out.counter("tetrad_cluster_forwarded_total", "Requests that the node sent to the leader.")
+            .sample(&[], counts.forwarded.get());
+        out.counter("tetrad_cluster_retried_total", "Transactions that the node sent to a leader again.")
+            .sample(&[], counts.retried.get());
+        out.counter("tetrad_cluster_executed_total", "Requests of other nodes that the node executed as the leader.")
+            .sample(&[], counts.executed.get());
+        out.counter("tetrad_cluster_conflicts_total", "Entries that the log refused because another node was first.")
+            .sample(&[], self.chain.conflicts());
     }
 
     fn json_rpc(&self, out: &mut Exposition) {

@@ -114,7 +114,8 @@ impl Services {
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
         let sockets = [Some(&rpc_sockets), Some(gateway.sockets()), exchange.as_ref().map(Exchange::sockets)];
         let sockets = sockets.into_iter().flatten().cloned().collect();
-        let sources = Sources { chain, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
+        let cluster = self.cluster.clone();
+        let sources = Sources { chain, cluster, rpc, exchange, sockets, traffic, clock, started_ms, data_dir };
         let (metrics, described) = metrics::router(sources);
         if config.metrics == MetricsAt::Beside {
             router = router.merge(metrics.clone());

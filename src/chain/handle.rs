@@ -28,7 +28,7 @@ use super::{
 use crate::{
     block::Block,
     evm::{ChainParams, Environment},
-    metrics::Distribution,
+    metrics::{Counter, Distribution},
     store::Found,
 };
 
@@ -121,6 +121,7 @@ impl Chain {
             pending: Mutex::default(),
             phases: Phases::default(),
             produced: Produced::default(),
+            conflicts: Counter::default(),
             head: ArcSwap::new(head.clone()),
         });
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));

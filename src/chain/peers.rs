@@ -87,6 +87,11 @@ impl Chain {
         *self.shared.height.borrow()
     }
 
+    /// Returns the number of entries that the log refused because another node was first, since the start.
+    pub fn conflicts(&self) -> u64 {
+        self.shared.conflicts.get()
+    }
+
     /// Tells the writer that entries of other nodes have arrived.
     pub fn entries_arrived(&self) {
         if !self.shared.summoned.swap(true, Ordering::AcqRel) {

@@ -16,7 +16,7 @@ use super::{
     view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
-use crate::{block::Transaction, evm::Environment, store::History};
+use crate::{block::Transaction, evm::Environment, metrics::Counter, store::History};
 
 /// The condition for sealing a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -78,6 +78,8 @@ pub(super) struct SharedChain {
     pub(super) pending: Mutex<Option<PendingBlock>>,
     pub(super) phases: Phases,
     pub(super) produced: Produced,
+    /// Number of entries that the log refused because another writer was first.
+    pub(super) conflicts: Counter,
 }
 
 /// The pending block, and the version of the pool from which it was built.

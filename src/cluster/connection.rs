@@ -3,7 +3,7 @@
 use std::{fmt::Write as _, time::Duration};
 
 use async_nats::{
-    Client, ConnectOptions, Event,
+    Client, ConnectOptions, Event, Request,
     connection::State,
     jetstream::{self, context::ContextBuilder, kv, object_store, stream::StorageType},
 };
@@ -131,14 +131,25 @@ impl Connection {
     async fn expect_jetstream(&self, servers: &str) -> Result<(), ClusterError> {
         let deadline = Instant::now() + START;
         loop {
-            match self.jetstream.query_account().await {
-                Ok(_) => return Ok(()),
-                Err(error) if Instant::now() >= deadline => {
-                    let reason = format!("JetStream does not answer: {}", describe(&error));
-                    return Err(ClusterError::Connect(servers.to_owned(), reason));
-                }
-                Err(_) => sleep(Duration::from_millis(250)).await,
+            let error = match self.account().await {
+                Ok(()) => return Ok(()),
+                Err(error) => error,
+            };
+            if Instant::now() >= deadline {
+                return Err(ClusterError::Connect(servers.to_owned(), format!("JetStream is not available: {error}")));
             }
+            sleep(Duration::from_millis(250)).await;
+        }
+    }
+
+    /// Asks for the account. Older servers answer with fewer members than the library's type has.
+    async fn account(&self) -> Result<(), String> {
+        let request = Request::new().timeout(Some(PATIENCE));
+        let answer = self.client.send_request("$JS.API.INFO", request).await.map_err(|error| describe(&error))?;
+        let answer: serde_json::Value = serde_json::from_slice(&answer.payload).map_err(|error| describe(&error))?;
+        match answer["error"]["description"].as_str() {
+            None => Ok(()),
+            Some(error) => Err(error.to_owned()),
         }
     }
 

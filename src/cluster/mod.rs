@@ -28,7 +28,7 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 pub use self::{
     config::{ClusterConfig, ClusterRole},
     connection::Connection,
-    state::{ClusterState, NodeState},
+    state::{ClusterState, NodeState, Role},
 };
 use self::{directory::Directory, election::Election, peers::ClusterPeers, requests::Requests, state::StateBoard};
 use crate::{

@@ -57,7 +57,7 @@ impl ChainWriter {
             Ok(()) if self.recorder.journal.as_ref().is_some_and(Journal::is_obstructed) => {}
             Ok(()) => self.clear_failure(|failure| matches!(failure, ChangeFailure::Append(_))),
             // Not a failure: the change is retried.
-            Err(AppendError::Conflict { .. }) => {}
+            Err(AppendError::Conflict { .. }) => self.shared.conflicts.add(1),
             Err(error) => self.fail(ChangeFailure::Append(format!("the chain cannot be written: {error}"))),
         }
     }

@@ -6,7 +6,7 @@ use alloy_eips::{
     eip4844::builder::{SidecarBuilder, SimpleCoder},
     eip7594::BlobTransactionSidecarVariant,
 };
-use alloy_primitives::{U256, address, b256};
+use alloy_primitives::{Address, B256, U256, address, b256};
 use proptest::prelude::*;
 
 use super::*;

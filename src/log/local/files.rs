@@ -1,6 +1,6 @@
 //! The files of a log and the positions of its entries, shared by its writer and its readers.
 
-use std::{io, ops::Range, sync::Arc};
+use std::{collections::VecDeque, io, ops::Range, sync::Arc};
 
 use parking_lot::RwLock;
 
@@ -10,13 +10,13 @@ use super::{
 };
 use crate::{
     log::{ChainIdentity, EntryStream, LogError, ReadLog, StoredEntry},
-    storage::{Storage, StoredFile, read_record_at, remove_file, with_draft},
+    storage::{Records, Storage, StoredFile, read_record_at, remove_file, with_draft},
 };
 
 /// The largest encoding of an entry, in bytes.
 pub(super) const MAX_ENTRY: usize = 1 << 30;
-/// Most newest entries that are streamed one by one instead of with their whole segment.
-const FEW: u64 = 1_024;
+/// Bytes of the newest segment that are read at once.
+const PIECE: u64 = 1 << 20;
 /// Size of one offset in bytes.
 const WORD: usize = 8;
 
@@ -33,6 +33,8 @@ pub(super) struct Positions {
     pub(super) firsts: Vec<u64>,
     /// Offsets of the entries in the newest segment.
     pub(super) offsets: Vec<u64>,
+    /// Length of its records in bytes.
+    pub(super) length: u64,
 }
 
 impl Positions {
@@ -88,6 +90,56 @@ impl OpenSegment {
             Ok(Err(what)) => Err(LogError::Damaged { file: file(), offset, height, what }),
             Err(source) => Err(LogError::Io { file: file(), source }),
         }
+    }
+}
+
+/// The newest entries, read in pieces without the rest of their segment.
+struct NewestEntries {
+    segment: OpenSegment,
+    /// Height of the next entry.
+    next: u64,
+    /// Offsets of the next entries.
+    offsets: VecDeque<u64>,
+    /// Offset of the end of the last one.
+    end: u64,
+    /// A piece of the segment, and its offset.
+    piece: Vec<u8>,
+    piece_at: u64,
+}
+
+impl NewestEntries {
+    fn read(&mut self, offset: u64, end: u64) -> Result<StoredEntry, LogError> {
+        if offset < self.piece_at || end > self.piece_at + self.piece.len() as u64 {
+            let size = PIECE.max(end - offset).min(self.end - offset);
+            self.piece.resize(size as usize, 0);
+            self.piece_at = offset;
+            let read = self.segment.file.read_at(&mut self.piece, offset);
+            read.map_err(|source| LogError::Io { file: self.segment.place.clone(), source })?;
+        }
+        let (from, to) = ((offset - self.piece_at) as usize, (end - self.piece_at) as usize);
+        let record = Records::new(&self.piece[from..to]).next().filter(|record| record.sequence == self.next);
+        let bytes = record.map(|record| record.payload.to_vec()).ok_or_else(|| LogError::Damaged {
+            file: self.segment.place.clone(),
+            offset,
+            height: self.next,
+            what: "a record does not match its checksum",
+        })?;
+        Ok(StoredEntry { height: self.next, bytes })
+    }
+}
+
+impl Iterator for NewestEntries {
+    type Item = Result<StoredEntry, LogError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let offset = self.offsets.pop_front()?;
+        let entry = self.read(offset, self.offsets.front().copied().unwrap_or(self.end));
+        self.next += 1;
+        if entry.is_err() {
+            // Entries after a gap are useless.
+            self.offsets.clear();
+        }
+        Some(entry)
     }
 }
 
@@ -174,14 +226,15 @@ impl ReadLog for LogFiles {
             return Err(LogError::Missing { from, to, place });
         };
         let newest = positions.newest();
-        if from >= newest && end.saturating_sub(from) <= FEW {
+        if from >= newest {
             let skipped = usize::try_from(from - newest).unwrap_or(usize::MAX);
-            let offsets: Vec<_> = positions.offsets.iter().skip(skipped).copied().zip(from..).collect();
+            let offsets: VecDeque<_> = positions.offsets.iter().skip(skipped).copied().collect();
             if offsets.is_empty() {
                 return Ok(Box::new(std::iter::empty()));
             }
             let segment = OpenSegment::open(&*self.storage, newest)?;
-            return Ok(Box::new(offsets.into_iter().map(move |(offset, height)| segment.read_at(offset, height))));
+            let (end, piece) = (positions.length, Vec::new());
+            return Ok(Box::new(NewestEntries { segment, next: from, offsets, end, piece, piece_at: 0 }));
         }
         let firsts = positions.firsts[at..].iter().copied().collect();
         Ok(Box::new(LocalStream::new(self.storage.clone(), self.identity, firsts, from, end)))

@@ -65,7 +65,7 @@ fn open_newest(
     }
     let name = segment_name(first);
     let file = storage.open(&name).map_err(|source| LogError::Io { file: storage.describe(&name), source })?;
-    Ok((Newest { file, first, length: segment.length }, Positions { firsts, offsets: segment.offsets }))
+    Ok((Newest { file, first, length: segment.length }, Positions { firsts, offsets: segment.offsets, length: segment.length }))
 }
 
 impl LocalLog {
@@ -130,6 +130,7 @@ impl LocalLog {
         let mut positions = self.files.positions.write();
         positions.firsts.push(self.end);
         positions.offsets.clear();
+        positions.length = length;
         drop(positions);
         self.newest = Newest { file, first: self.end, length };
         self.allocated = length;
@@ -207,8 +208,11 @@ impl BlockLog for LocalLog {
         if self.durability == Durability::Fsync {
             self.flush()?;
         }
-        self.files.positions.write().offsets.push(self.newest.length);
+        let mut positions = self.files.positions.write();
+        positions.offsets.push(self.newest.length);
         self.newest.length += self.record.len() as u64;
+        positions.length = self.newest.length;
+        drop(positions);
         self.written += self.record.len() as u64;
         self.end += 1;
         if self.record.len() >= self.refused {

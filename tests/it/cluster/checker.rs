@@ -40,6 +40,10 @@ impl Endpoints {
         Self(Arc::new(RwLock::new(urls)))
     }
 
+    pub fn push(&self, url: Option<String>) {
+        self.0.write().push(url);
+    }
+
     pub fn set(&self, node: usize, url: Option<String>) {
         self.0.write()[node] = url;
     }

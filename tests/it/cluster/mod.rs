@@ -5,6 +5,7 @@ mod harness;
 mod nats;
 mod nodes;
 mod proxy;
+mod serving;
 
 use std::time::Duration;
 

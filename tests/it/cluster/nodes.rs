@@ -36,6 +36,7 @@ pub struct Cluster {
     members: Vec<Member>,
     endpoints: Endpoints,
     http: reqwest::Client,
+    options: Options,
     /// Dropped after the nodes that write to it.
     directory: TempDir,
 }
@@ -46,9 +47,9 @@ impl Cluster {
         let directory = tempfile::tempdir().unwrap();
         let http = reqwest::Client::builder().timeout(PATIENCE).build().unwrap();
         let endpoints = Endpoints::new(vec![None; nodes]);
-        let mut cluster = Self { members: Vec::new(), endpoints, http, directory };
+        let mut cluster = Self { members: Vec::new(), endpoints, http, options, directory };
         for index in 0..nodes {
-            let member = cluster.member(nats, index, &options).await;
+            let member = cluster.member(nats, index, &cluster.options).await;
             cluster.members.push(member);
         }
         let started = join_all(cluster.members.iter().map(Member::run)).await;
@@ -87,6 +88,22 @@ impl Cluster {
     /// The JSON-RPC URLs of the nodes, which follow their restarts.
     pub fn endpoints(&self) -> Endpoints {
         self.endpoints.clone()
+    }
+
+    /// Starts another node with an empty directory. Returns its index.
+    pub async fn add(&mut self, nats: &NatsServers) -> usize {
+        let index = self.members.len();
+        let member = self.member(nats, index, &self.options).await;
+        let running = member.run().await;
+        self.members.push(member);
+        self.endpoints.push(None);
+        self.began(index, running);
+        index
+    }
+
+    /// The base URL of a node's REST interfaces.
+    pub fn rest(&self, index: usize) -> &str {
+        self.running(index).ready["rest"].as_str().unwrap()
     }
 
     /// The JSON-RPC URL of a node.

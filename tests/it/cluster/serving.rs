@@ -1,0 +1,145 @@
+//! What the nodes of a cluster answer, whichever of them a client asks.
+
+use serde_json::{Value, json};
+
+use super::{
+    nats::NatsServers,
+    nodes::{Cluster, Options},
+};
+use crate::support::sign::{raw, signer, transfer};
+
+async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
+    let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
+    let client = reqwest::Client::new();
+    let answer: Value = client.post(url).json(&request).send().await.unwrap().json().await.unwrap();
+    match answer.get("error") {
+        Some(error) => Err(error.clone()),
+        None => Ok(answer["result"].clone()),
+    }
+}
+
+async fn ask(url: &str, method: &str, params: Value) -> Value {
+    call(url, method, params.clone()).await.unwrap_or_else(|error| panic!("{method} {params}: {error}"))
+}
+
+async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
+    let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    let cluster = Cluster::start(nats, 3, Options { arguments, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let follower = (0..3).find(|index| *index != leader).unwrap();
+    (cluster, leader, follower)
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_takes_transactions_and_shows_them_at_once() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, _, follower) = cluster(&nats, &[]).await;
+    let url = cluster.rpc(follower);
+    for nonce in 0..5 {
+        let hash = ask(url, "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+        assert_eq!(ask(url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+        let count = ask(url, "eth_getTransactionCount", json!([signer(0).address(), "latest"])).await;
+        assert_eq!(count, format!("{:#x}", nonce + 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_is_refused_in_the_same_words_by_every_node() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, follower) = cluster(&nats, &[]).await;
+    ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    let sent = json!([raw(transfer(0), 0)]);
+    let of_leader = call(cluster.rpc(leader), "eth_sendRawTransaction", sent.clone()).await.unwrap_err();
+    // The follower has the block of the first one by now, or asks the leader.
+    let of_follower = call(cluster.rpc(follower), "eth_sendRawTransaction", sent).await.unwrap_err();
+    assert_eq!(of_leader, of_follower);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn development_methods_work_on_every_node() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, follower) = cluster(&nats, &[]).await;
+    let (there, here) = (cluster.rpc(leader), cluster.rpc(follower));
+    let account = "0x00000000000000000000000000000000000000aa";
+    ask(here, "anvil_setBalance", json!([account, "0x5"])).await;
+    assert_eq!(ask(here, "eth_getBalance", json!([account, "latest"])).await, "0x5");
+    let before = ask(here, "eth_blockNumber", json!([])).await;
+    let snapshot = ask(here, "evm_snapshot", json!([])).await;
+    ask(here, "anvil_mine", json!(["0x3"])).await;
+    ask(here, "anvil_setBalance", json!([account, "0x6"])).await;
+    assert_eq!(ask(there, "eth_getBalance", json!([account, "latest"])).await, "0x6");
+    assert_eq!(ask(here, "evm_revert", json!([snapshot])).await, true);
+    assert_eq!(ask(here, "eth_blockNumber", json!([])).await, before);
+    assert_eq!(ask(here, "eth_getBalance", json!([account, "latest"])).await, "0x5");
+    assert_eq!(ask(there, "eth_getBalance", json!([account, "latest"])).await, "0x5");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn transactions_that_wait_survive_the_leader() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    // The transaction before it is missing.
+    let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
+    let other = ask(cluster.rpc(follower), "eth_sendRawTransaction", json!([raw(transfer(1), 1)])).await;
+    assert_eq!(ask(cluster.rpc(follower), "eth_getTransactionByHash", json!([other])).await["blockHash"], Value::Null);
+    cluster.kill(leader);
+    let next = cluster.leader().await;
+    for index in [0, 1] {
+        ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(0), index)])).await;
+    }
+    for hash in [hash, other] {
+        let deadline = std::time::Instant::now() + super::PATIENCE;
+        while ask(cluster.rpc(next), "eth_getTransactionReceipt", json!([hash])).await.is_null() {
+            assert!(std::time::Instant::now() < deadline, "{hash} is lost");
+            tokio::time::sleep(super::POLL).await;
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_was_away_catches_up_and_one_with_an_empty_directory_joins() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    cluster.terminate(follower).await;
+    for nonce in 0..20 {
+        ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+    }
+    let head = ask(cluster.rpc(leader), "eth_getBlockByNumber", json!(["0x14", false])).await;
+    cluster.restart(follower).await;
+    assert_eq!(ask(cluster.rpc(follower), "eth_getBlockByNumber", json!(["0x14", false])).await["hash"], head["hash"]);
+    let newcomer = cluster.add(&nats).await;
+    assert_eq!(ask(cluster.rpc(newcomer), "eth_getBlockByNumber", json!(["0x14", false])).await["hash"], head["hash"]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
+    let Some(mut nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, follower) = cluster(&nats, &[]).await;
+    ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    nats.kill(0);
+    for index in [leader, follower] {
+        let error = call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await.unwrap_err();
+        let message = error["message"].as_str().unwrap().to_owned() + &error["data"].to_string();
+        assert!(message.contains("cluster") || message.contains("log"), "{error}");
+        assert_eq!(ask(cluster.rpc(index), "eth_blockNumber", json!([])).await, "0x1");
+        let ready = reqwest::get(cluster.rest(index).to_owned() + "/ready").await.unwrap();
+        assert_eq!(ready.status(), 503);
+        let body: Value = ready.json().await.unwrap();
+        assert!(body["reason"].as_str().unwrap().contains("NATS"), "{body}");
+    }
+    nats.start_again(0).await;
+    cluster.leader().await;
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let mut nonce = 1;
+    for index in [leader, follower] {
+        // The outcome of the first attempts is unknown: one of them may have been included.
+        while let Err(error) = call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await {
+            assert!(std::time::Instant::now() < deadline, "{error}");
+            if error["message"].as_str().unwrap().contains("nonce too low") || error.to_string().contains("nonce too low") {
+                nonce += 1;
+            }
+            tokio::time::sleep(super::POLL).await;
+        }
+        nonce += 1;
+    }
+}
