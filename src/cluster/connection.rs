@@ -5,7 +5,12 @@ use std::{fmt::Write as _, time::Duration};
 use async_nats::{
     Client, ConnectOptions, Event, Request,
     connection::State,
-    jetstream::{self, context::ContextBuilder, kv, object_store, stream::StorageType},
+    jetstream::{
+        self,
+        context::ContextBuilder,
+        kv, object_store,
+        stream::{DiscardPolicy, StorageType},
+    },
 };
 use bytes::Bytes;
 use tokio::time::{Instant, sleep};
@@ -196,21 +201,23 @@ impl Connection {
         if let Ok(bucket) = self.jetstream.get_key_value(name).await {
             return Ok(bucket);
         }
-        let config = kv::Config {
-            bucket: name.to_owned(),
-            history: 1,
+        // The library's function asks for the account first, and does not understand the answer of servers before 2.10.
+        // Without direct reads, which any replica answers, a value that was read is not older than the last one written.
+        let config = jetstream::stream::Config {
+            name: format!("KV_{name}"),
+            subjects: vec![format!("$KV.{name}.>")],
+            max_messages_per_subject: 1,
             storage: StorageType::File,
             num_replicas: self.replicas(),
-            ..kv::Config::default()
+            discard: DiscardPolicy::New,
+            allow_rollup: true,
+            deny_delete: true,
+            ..jetstream::stream::Config::default()
         };
-        match self.jetstream.create_key_value(config).await {
-            Ok(bucket) => Ok(bucket),
-            // Another node may have created it meanwhile.
-            Err(error) => {
-                let opened = self.jetstream.get_key_value(name).await;
-                opened.map_err(|_| ClusterError::JetStream(describe(&error)))
-            }
-        }
+        let created = self.jetstream.get_or_create_stream(config).await;
+        created.map_err(|error| ClusterError::JetStream(describe(&error)))?;
+        let opened = self.jetstream.get_key_value(name).await;
+        opened.map_err(|error| ClusterError::JetStream(describe(&error)))
     }
 
     /// Opens the bucket of checkpoints, or creates it.
