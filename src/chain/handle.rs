@@ -16,7 +16,7 @@ use tokio::sync::{broadcast, oneshot};
 
 use super::{
     Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Mining,
-    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
+    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
     shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
@@ -28,7 +28,7 @@ use crate::{
     block::Block,
     evm::{ChainParams, Environment},
     metrics::Distribution,
-    store::Found,
+    store::{Found, SnapshotInfo},
 };
 
 /// Most events that a slow subscriber may fall behind by before it misses some.
@@ -78,7 +78,7 @@ impl Chain {
         config: ChainConfig,
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, WriterThread)> {
-        let Recovered { head, shift, journal, waiting } = recovered;
+        let Recovered { head, shift, snapshots, journal, waiting } = recovered;
         let (commands, receiver) = mpsc::channel();
         let sealing = Sealing {
             mining: config.mining,
@@ -119,7 +119,7 @@ impl Chain {
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
-            ledger: Ledger::new(head, sealing, origin_height),
+            ledger: Ledger::new(head, snapshots, sealing, origin_height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift),
             ended: false,

@@ -54,7 +54,6 @@ pub use view::{
     updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
-    SnapshotInfo,
     change::{Change, ChangeOutcome, Pace},
     journal::Journal,
     produced::Produced,

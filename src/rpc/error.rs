@@ -217,7 +217,7 @@ impl From<ChangeError> for RpcError {
             | ChangeError::Timestamp(_)
             | ChangeError::Recorded
             | ChangeError::Stopped(_) => Self::server(error.to_string()),
-            ChangeError::Outcome(_) => Self::internal(error.to_string()),
+            ChangeError::Snapshot(_) | ChangeError::Outcome(_) => Self::internal(error.to_string()),
         }
     }
 }

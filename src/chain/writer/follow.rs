@@ -13,13 +13,6 @@ use crate::{
 /// Most attempts at one change while other writers keep extending the log.
 const ATTEMPTS: u32 = 64;
 
-/// The result of replaying the entries of other writers.
-struct CaughtUp {
-    replayed: Replayed,
-    /// The lowest height to which other writers reverted.
-    lowest: u64,
-}
-
 impl ChainWriter {
     /// Makes a change, and retries it while other writers extend the log first.
     pub(super) fn retry<T>(
@@ -40,8 +33,8 @@ impl ChainWriter {
     pub(super) fn follow(&mut self) -> Result<(), ChangeError> {
         match self.catch_up() {
             Ok(None) => Ok(()),
-            Ok(Some(CaughtUp { replayed: Replayed { head, shift, dropped }, lowest })) => {
-                self.ledger.forget_snapshots_after(lowest);
+            Ok(Some(Replayed { head, shift, snapshots, dropped })) => {
+                self.ledger.adopt(snapshots);
                 self.recorder.adopt(shift);
                 self.shared.timing.lock().adopt(shift);
                 self.shared.sealing.lock().forget_next();
@@ -63,48 +56,54 @@ impl ChainWriter {
     }
 
     /// Replays the entries that the published head does not include. Returns `None` if there are none.
-    fn catch_up(&mut self) -> Result<Option<CaughtUp>, String> {
+    fn catch_up(&mut self) -> Result<Option<Replayed>, String> {
         let Some(journal) = &self.recorder.journal else { return Ok(None) };
         let mut entries = journal.unseen().map_err(reason)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
-        let mut replayed = Replayed::from(Head::clone(&self.head()), self.recorder.shift());
-        let mut lowest = u64::MAX;
+        let mut replayed = self.published();
         for stored in entries {
             let stored = stored.map_err(reason)?;
             let entry = stored.entry().map_err(reason)?;
             if let LogEntry::Revert { to, .. } = entry {
                 replayed = self.reverted(replayed, to)?;
-                lowest = lowest.min(to);
             }
             if let Some(journal) = &mut self.recorder.journal {
                 journal.include(stored.height, &entry, stored.bytes.len() as u64);
             }
-            replayed
-                .apply(entry, self.shared.history_limits)
+            let followed = replayed.snapshots.follow(stored.height, &entry);
+            followed
+                .and_then(|()| replayed.apply(entry, self.shared.history_limits))
                 .map_err(|what| format!("entry {}: {what}", stored.height))?;
         }
-        Ok(Some(CaughtUp { replayed, lowest }))
+        Ok(Some(replayed))
+    }
+
+    /// Returns the published chain, from which a replay continues.
+    pub(super) fn published(&self) -> Replayed {
+        let snapshots = self.ledger.recorded_snapshots().clone();
+        Replayed::from(Head::clone(&self.head()), self.recorder.shift(), snapshots)
     }
 
     /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
-    /// checkpoint.
-    fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
-        let Replayed { head, shift, dropped } = from;
+    /// checkpoint. The snapshots remain: which ones are used up is up to the entry that reverts.
+    pub(super) fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
+        let Replayed { head, shift, snapshots, dropped } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let (storage, identity, history) = journal.files().ok_or("no checkpoint is kept")?;
-        // The newest block of the head that was canonical when the log had `to` entries, and its height in the log.
+        // The newest block of the head that was canonical when the log had `to` entries, and the height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
-            let height = history.height_below(number, to)?;
             let is_whole = number < head.number() || head.edits().is_empty();
-            (is_whole && history.height_of(number) == Some(height)).then_some((number, height + 1))
+            let is_shared = history.height_below(number, to)? == history.height_of(number)?;
+            let height = journal.height_after(&head, number).filter(|height| *height <= to)?;
+            (is_whole && is_shared).then_some((number, height))
         });
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
-            let mut at = Replayed { head, shift, dropped };
+            let mut at = Replayed { head, shift, snapshots, dropped };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
                 if !history.is_void_below(stored.height, to) {
@@ -118,7 +117,7 @@ impl ChainWriter {
         let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
         let (mut at, _) = replayed.map_err(reason)?;
         at.dropped.extend(dropped);
-        Ok(at)
+        Ok(Replayed { snapshots, ..at })
     }
 }
 

@@ -16,11 +16,14 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{
-    ChainWriter, SnapshotInfo,
+    ChainWriter,
     change::{Change, Reply},
     schedule::SealReason,
 };
-use crate::chain::{Head, Pooled, SubmitError};
+use crate::{
+    chain::{Head, Pooled, SubmitError},
+    store::SnapshotInfo,
+};
 
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
@@ -97,7 +100,7 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
             Ok(WriterCommand::TidyPool) => writer.tidy_pool(true),
             Ok(WriterCommand::Change(change, reply)) => writer.change(change, reply),
             // The callers may have disconnected.
-            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
+            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.snapshots())),
             Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
             Ok(WriterCommand::Present(reply)) => {
                 let ahead = writer.shared.timing.lock().ahead();
