@@ -112,8 +112,15 @@ impl ChainWriter {
             }
             return Ok(at);
         }
-        let base = history.base_below(to).map_err(reason)?.ok_or("no checkpoint leads there")?;
-        let checkpoint = Checkpoint::read(&**storage, base, identity).map_err(reason)?;
+        let checkpoint = loop {
+            let base = history.base_below(to).map_err(reason)?;
+            match Checkpoint::read(&**storage, base.ok_or("no checkpoint leads there")?, identity) {
+                Ok(checkpoint) => break checkpoint,
+                // The checkpoint writer has removed it since, because there are newer ones.
+                Err(_) if history.base_below(to).map_err(reason)? != base => {}
+                Err(error) => return Err(reason(error)),
+            }
+        };
         let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
         let (mut at, _) = replayed.map_err(reason)?;
         at.dropped.extend(dropped);

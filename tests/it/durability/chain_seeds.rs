@@ -62,7 +62,7 @@ async fn act(
                 }
                 Err(ChangeError::Append(_)) => {
                     // It may have happened all the same.
-                    *sent = before;
+                    sent.retain(|hash| before.contains(hash));
                     false
                 }
                 Err(error) => panic!("{error}"),
