@@ -177,6 +177,9 @@ pub enum ChangeError {
     /// The history does not reach far enough back.
     #[error(transparent)]
     Pruned(#[from] Pruned),
+    /// A snapshot could not be restored from the log.
+    #[error("the snapshot cannot be restored: {0}")]
+    Snapshot(String),
     /// A transaction cannot be executed in the block for which it is meant.
     #[error("transaction {0} cannot be executed in its block")]
     Transaction(B256),

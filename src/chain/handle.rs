@@ -16,8 +16,7 @@ use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
     Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Leadership,
-    Mining,
-    Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, SnapshotInfo, Stopped, WriterThread,
+    Mining, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
     shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{
@@ -29,7 +28,7 @@ use crate::{
     block::Block,
     evm::{ChainParams, Environment},
     metrics::{Counter, Distribution},
-    store::Found,
+    store::{Found, SnapshotInfo},
 };
 
 /// Most events that a slow subscriber may fall behind by before it misses some.
@@ -81,7 +80,7 @@ impl Chain {
         config: ChainConfig,
         preamble: Option<Box<dyn Preamble>>,
     ) -> std::io::Result<(Self, WriterThread)> {
-        let Recovered { head, shift, journal, waiting } = recovered;
+        let Recovered { head, shift, snapshots, journal, waiting } = recovered;
         let (commands, receiver) = mpsc::channel();
         let sealing = Sealing {
             mining: config.mining,
@@ -127,7 +126,7 @@ impl Chain {
         shared.head.load().blocks_from(0).for_each(|block| shared.index.insert(block));
         let writer = Arc::new(Mutex::new(ChainWriter {
             shared: shared.clone(),
-            ledger: Ledger::new(head, sealing, origin_height),
+            ledger: Ledger::new(head, snapshots, sealing, origin_height),
             schedule: WriterSchedule::default(),
             recorder: ChangeRecorder::new(journal, shift),
             leads: config.leads,

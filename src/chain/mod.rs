@@ -56,7 +56,6 @@ pub use view::{
     updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
-    SnapshotInfo,
     change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Pace},
     journal::Journal,
     produced::Produced,

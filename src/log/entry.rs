@@ -60,6 +60,20 @@ pub enum LogEntry {
         to: u64,
         /// The time shift after it.
         shift: TimeShift,
+        /// The first of the snapshots that it uses up, with all later ones. A revert that is not to a snapshot uses up
+        /// none, unless the chain is reset.
+        uses_up: Option<u64>,
+    },
+    /// A snapshot of the chain as it was when the log had the entries before this one.
+    Snapshot {
+        /// Its id, which no other snapshot of the log has. Later snapshots have higher ones.
+        id: u64,
+        /// Number of the newest block.
+        number: u64,
+        /// Hash of the newest block.
+        hash: B256,
+        /// The time shift.
+        shift: TimeShift,
     },
     /// The beginning of a leadership in a cluster: entries after it are those of this leader, up to the next epoch.
     Epoch {
@@ -77,6 +91,7 @@ const BLOCK: u8 = 1;
 const EDIT: u8 = 2;
 const TIME: u8 = 3;
 const REVERT: u8 = 4;
+const SNAPSHOT: u8 = 5;
 const EPOCH: u8 = 6;
 
 impl LogEntry {
@@ -99,9 +114,18 @@ impl LogEntry {
                 out.byte(TIME);
                 shift.write(out);
             }
-            Self::Revert { to, shift } => {
+            Self::Revert { to, shift, uses_up } => {
                 out.byte(REVERT);
                 out.number(*to);
+                shift.write(out);
+                // Not an option: logs without snapshots remain readable for earlier versions.
+                uses_up.iter().for_each(|first| out.number(*first));
+            }
+            Self::Snapshot { id, number, hash, shift } => {
+                out.byte(SNAPSHOT);
+                out.number(*id);
+                out.number(*number);
+                out.raw(hash.as_slice());
                 shift.write(out);
             }
             Self::Epoch { number, node } => {
@@ -113,6 +137,7 @@ impl LogEntry {
     }
 
     /// Returns the encoded entry.
+    #[cfg(feature = "internals")]
     pub fn to_bytes(&self) -> Vec<u8> {
         let mut out = Writer::default();
         self.write(&mut out);
@@ -134,7 +159,17 @@ impl LogEntry {
                 Self::Edit { changes: Arc::new(Changes::read(from)?), root, parameters }
             }
             TIME => Self::Time(TimeShift::read(from)?),
-            REVERT => Self::Revert { to: from.number()?, shift: TimeShift::read(from)? },
+            REVERT => {
+                let (to, shift) = (from.number()?, TimeShift::read(from)?);
+                let uses_up = if from.is_empty() { None } else { Some(from.number()?) };
+                Self::Revert { to, shift, uses_up }
+            }
+            SNAPSHOT => Self::Snapshot {
+                id: from.number()?,
+                number: from.number()?,
+                hash: from.array()?.into(),
+                shift: TimeShift::read(from)?,
+            },
             EPOCH => {
                 let number = from.number()?;
                 let node = std::str::from_utf8(from.string()?).map_err(|_| Malformed("name of a node"))?;
@@ -153,6 +188,11 @@ impl LogEntry {
     pub fn reverts_to(bytes: &[u8]) -> Result<Option<u64>, Malformed> {
         let from = &mut Reader::new(bytes);
         if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
+    }
+
+    /// Returns whether an encoded entry takes or uses up snapshots. Even a reverted one has to be decoded then.
+    pub fn affects_snapshots(bytes: &[u8]) -> bool {
+        matches!(bytes.first(), Some(&(REVERT | SNAPSHOT)))
     }
 }
 
@@ -191,5 +231,40 @@ impl EditableParams {
         let count = from.count(85)?;
         let signers = (0..count).map(|_| Ok((from.array()?.into(), from.array()?.into()))).collect::<Result<_, _>>()?;
         Ok(Self { chain_id, signers })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn bytes(entry: &LogEntry) -> Vec<u8> {
+        let mut out = Writer::default();
+        entry.write(&mut out);
+        out.bytes().to_vec()
+    }
+
+    #[test]
+    fn reverts_and_snapshots_round_trip_and_no_part_of_them_decodes_as_another() {
+        let shift = TimeShift { ahead: i64::MIN, promised: Some(u64::MAX), interval: Some(u64::MAX) };
+        let snapshot = LogEntry::Snapshot { id: u64::MAX, number: u64::MAX, hash: B256::repeat_byte(7), shift };
+        let revert = |uses_up| LogEntry::Revert { to: 300, shift, uses_up };
+        for entry in [snapshot, revert(None), revert(Some(0)), revert(Some(u64::MAX))] {
+            let encoded = bytes(&entry);
+            assert!(encoded.len() <= 100 && LogEntry::affects_snapshots(&encoded));
+            let decoded = LogEntry::decode(&encoded).unwrap();
+            assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
+            let shortest = bytes(&revert(None)).len();
+            for length in (0..encoded.len()).filter(|length| encoded[0] != REVERT || *length != shortest) {
+                assert!(LogEntry::decode(&encoded[..length]).is_err(), "{length} bytes of {entry:?}");
+            }
+            assert!(LogEntry::decode(&[&encoded[..], &[0, 0]].concat()).is_err());
+        }
+    }
+
+    #[test]
+    fn a_revert_that_uses_up_no_snapshot_is_encoded_as_before_there_were_any() {
+        let encoded = bytes(&LogEntry::Revert { to: 300, shift: TimeShift::default(), uses_up: None });
+        assert_eq!(encoded, [REVERT, 0xac, 2, 0, 0, 0]);
     }
 }

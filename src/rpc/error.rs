@@ -219,7 +219,7 @@ impl From<ChangeError> for RpcError {
             | ChangeError::NotLeading
             | ChangeError::Unavailable(_)
             | ChangeError::Stopped(_) => Self::server(error.to_string()),
-            ChangeError::Outcome(_) => Self::internal(error.to_string()),
+            ChangeError::Snapshot(_) | ChangeError::Outcome(_) => Self::internal(error.to_string()),
         }
     }
 }

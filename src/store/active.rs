@@ -63,7 +63,7 @@ impl ActiveIndex {
             }
             LogEntry::Revert { to, .. } => self.reverts.push((height, *to)),
             LogEntry::Edit { changes, .. } => self.versions.insert(height, changes),
-            LogEntry::Time(_) | LogEntry::Epoch { .. } => {}
+            LogEntry::Time(_) | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } => {}
         }
     }
 

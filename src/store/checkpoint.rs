@@ -7,6 +7,7 @@ use std::{io, sync::Arc};
 
 use alloy_primitives::B256;
 
+use super::Snapshots;
 use crate::{
     block::Block,
     codec::{Malformed, Reader, Writer},
@@ -16,8 +17,8 @@ use crate::{
 };
 
 const MAGIC: &[u8] = b"tetrad checkpoint";
-/// The format that is written, and the newest one that is read.
-const VERSION: u64 = 1;
+/// The newest format. Unlike format 1, its head ends with a list of optional parts.
+const VERSION: u64 = 2;
 /// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
 
@@ -36,6 +37,8 @@ pub struct Checkpoint {
     pub state: State,
     /// The chain parameters that development methods can change.
     pub parameters: EditableParams,
+    /// The snapshots.
+    pub snapshots: Snapshots,
 }
 
 /// The error of reading a checkpoint.
@@ -108,8 +111,10 @@ impl Checkpoint {
         let file = file.clone();
         let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
+            // Without snapshots, earlier versions of the program can read the checkpoint.
+            let snapshots = Some(&self.snapshots).filter(|snapshots| snapshots.next_id() > 0);
             out.string(MAGIC);
-            out.number(VERSION);
+            out.number(if snapshots.is_some() { VERSION } else { 1 });
             out.number(identity.chain_id);
             out.raw(identity.genesis.as_slice());
             out.number(self.height);
@@ -119,6 +124,9 @@ impl Checkpoint {
             self.block.write(out);
             out.number(self.state.next_number().into());
             out.raw(self.state.root().as_slice());
+            if snapshots.is_some() {
+                out.option(snapshots, |out, snapshots| snapshots.write(out));
+            }
         })?;
         let mut pieces = self.state.pieces().peekable();
         while pieces.peek().is_some() {
@@ -162,8 +170,8 @@ impl Checkpoint {
         }
         let state =
             builder.finish(head.next_number, head.root).map_err(|error: StateError| failed(error.to_string()))?;
-        let CheckpointHead { shift, parameters, genesis, block, .. } = head;
-        Ok(Self { height, shift, genesis, block, state, parameters })
+        let CheckpointHead { shift, parameters, genesis, block, snapshots, .. } = head;
+        Ok(Self { height, shift, genesis, block, state, parameters, snapshots })
     }
 }
 
@@ -175,6 +183,7 @@ struct CheckpointHead {
     block: Arc<Block>,
     next_number: u32,
     root: B256,
+    snapshots: Snapshots,
 }
 
 impl CheckpointHead {
@@ -193,13 +202,15 @@ impl CheckpointHead {
         if found != identity || from.number().map_err(wrong)? != height {
             return Err("belongs to another chain, or to another height".to_owned());
         }
-        Self::rest(from).map_err(wrong)
+        Self::rest(from, version).map_err(wrong)
     }
 
-    fn rest(from: &mut Reader<'_>) -> Result<Self, Malformed> {
+    fn rest(from: &mut Reader<'_>, version: u64) -> Result<Self, Malformed> {
         let (shift, parameters) = (TimeShift::read(from)?, EditableParams::read(from)?);
         let (genesis, block) = (Arc::new(Block::read(from)?), Arc::new(Block::read(from)?));
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
-        Ok(Self { shift, parameters, genesis, block, next_number, root: from.array()?.into() })
+        let root = from.array()?.into();
+        let snapshots = if version >= 2 { from.option(Snapshots::read)? } else { None };
+        Ok(Self { shift, parameters, genesis, block, next_number, root, snapshots: snapshots.unwrap_or_default() })
     }
 }

@@ -20,6 +20,7 @@ mod recent_blocks;
 mod repair;
 mod reverts;
 mod sealed;
+mod snapshots;
 mod unfinished;
 mod versions;
 
@@ -38,6 +39,7 @@ pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
 pub use pool_file::{PendingTransaction, PoolFile};
 pub use repair::{Repaired, repair};
+pub use snapshots::{SnapshotInfo, Snapshots};
 
 /// The file that names the chain of a directory.
 const CHAIN_FILE: &str = "chain.json";

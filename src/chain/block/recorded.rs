@@ -7,23 +7,25 @@ use crate::{
     chain::{Head, HistoryLimits},
     log::{LogEntry, TimeShift},
     state::State,
-    store::Checkpoint,
+    store::{Checkpoint, Snapshots},
 };
 
-/// The result of a replay so far: the head, the time shift, and the blocks that were pruned from memory.
+/// The result of a replay so far: the head, the time shift, the snapshots, and the blocks that were pruned from memory.
 pub(in crate::chain) struct Replayed {
     pub(in crate::chain) head: Head,
     pub(in crate::chain) shift: TimeShift,
+    pub(in crate::chain) snapshots: Snapshots,
     pub(in crate::chain) dropped: Vec<Arc<Block>>,
 }
 
 impl Replayed {
     /// Begins a replay at a head.
-    pub(in crate::chain) fn from(head: Head, shift: TimeShift) -> Self {
-        Self { head, shift, dropped: Vec::new() }
+    pub(in crate::chain) fn from(head: Head, shift: TimeShift, snapshots: Snapshots) -> Self {
+        Self { head, shift, snapshots, dropped: Vec::new() }
     }
 
-    /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one.
+    /// Applies the next entry that is in effect. The error says how its outcome differs from the recorded one. The caller
+    /// has the snapshots [follow](Snapshots::follow) all entries.
     pub(in crate::chain) fn apply(&mut self, entry: LogEntry, limits: HistoryLimits) -> Result<(), String> {
         let state = state_after(&self.head.block, &self.head.state, &entry)?;
         match entry {
@@ -38,7 +40,9 @@ impl Replayed {
                     parameters.restore(&mut self.head);
                 }
             }
-            LogEntry::Time(shift) | LogEntry::Revert { shift, .. } => self.shift = shift,
+            LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => {
+                self.shift = shift
+            }
             LogEntry::Epoch { .. } => {}
         }
         Ok(())
@@ -46,12 +50,12 @@ impl Replayed {
 }
 
 /// Applies the next entry that is in effect to a checkpoint. The error says how its outcome differs from the recorded
-/// one.
+/// one. The caller has the snapshots [follow](Snapshots::follow) all entries.
 pub(in crate::chain) fn advance(at: &mut Checkpoint, entry: LogEntry) -> Result<(), String> {
     at.state = state_after(&at.block, &at.state, &entry)?;
     match entry {
         LogEntry::Block { block, shift, .. } => (at.block, at.shift) = (block, shift),
-        LogEntry::Time(shift) | LogEntry::Revert { shift, .. } => at.shift = shift,
+        LogEntry::Time(shift) | LogEntry::Revert { shift, .. } | LogEntry::Snapshot { shift, .. } => at.shift = shift,
         LogEntry::Edit { parameters: Some(parameters), .. } => at.parameters = parameters,
         LogEntry::Edit { parameters: None, .. } | LogEntry::Epoch { .. } => {}
     }
@@ -69,7 +73,12 @@ fn state_after(parent: &Block, before: &State, entry: &LogEntry) -> Result<State
             (changes, block.header.state_root)
         }
         LogEntry::Edit { changes, root, .. } => (changes, *root),
-        LogEntry::Time(_) | LogEntry::Revert { .. } | LogEntry::Epoch { .. } => return Ok(state),
+        LogEntry::Snapshot { id, number, hash, .. } if (*number, *hash) != (parent.number(), parent.hash) => {
+            return Err(format!("snapshot {id} is of block {number}, and not after block {}", parent.number()));
+        }
+        LogEntry::Time(_) | LogEntry::Revert { .. } | LogEntry::Snapshot { .. } | LogEntry::Epoch { .. } => {
+            return Ok(state);
+        }
     };
     match state.apply(changes) {
         root if root == expected => Ok(state),

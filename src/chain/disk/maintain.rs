@@ -88,8 +88,14 @@ fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Res
     for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
         let stored = stored?;
         let height = stored.height;
-        if !history.is_void(height) {
-            advance(&mut at, stored.entry()?).map_err(|what| OpenError::Entry { height, what })?;
+        let failed = |what| OpenError::Entry { height, what };
+        let in_effect = !history.is_void(height);
+        if in_effect || LogEntry::affects_snapshots(&stored.bytes) {
+            let entry = stored.entry()?;
+            at.snapshots.follow(height, &entry).map_err(failed)?;
+            if in_effect {
+                advance(&mut at, entry).map_err(failed)?;
+            }
         }
         at.height = height + 1;
     }
@@ -97,8 +103,8 @@ fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Res
 }
 
 /// Verifies the whole chain: each record, each block against its header and its parent, each state root from the oldest
-/// checkpoint on, and each checkpoint from which the present chain can be replayed. Reverted entries are checked in
-/// isolation.
+/// checkpoint on, the snapshots, and each checkpoint from which the present chain can be replayed. Reverted entries are
+/// checked in isolation.
 pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let storage = &store.storage;
     let chain = opened(store)?;
@@ -106,7 +112,7 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     let mut oldest = None;
     for height in chain.history.bases()? {
         let checkpoint = Checkpoint::read(&**storage, height, chain.identity).map_err(OpenError::from)?;
-        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root()));
+        roots.insert(height, (checkpoint.block.hash, checkpoint.state.root(), checkpoint.snapshots.clone()));
         oldest.get_or_insert(checkpoint);
     }
     let none = || OpenError::from(CheckpointError::none(storage.describe("")));
@@ -134,6 +140,9 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
                 newest = Some(block.clone());
             }
         }
+        if height >= beginning {
+            at.snapshots.follow(height, &entry).map_err(wrong)?;
+        }
         if in_effect && height >= beginning {
             advance(&mut at, entry).map_err(wrong)?;
         }
@@ -143,8 +152,13 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         report.entries += 1;
         at.height = at.height.max(height + 1);
         let known = roots.get(&(height + 1)).filter(|_| height >= beginning);
-        if known.is_some_and(|known| *known != (at.block.hash, at.state.root())) {
-            return Err(wrong(format!("the checkpoint at {} has another state", height + 1)).into());
+        if let Some((block, root, snapshots)) = known {
+            if (*block, *root) != (at.block.hash, at.state.root()) {
+                return Err(wrong(format!("the checkpoint at {} has another state", height + 1)).into());
+            }
+            if *snapshots != at.snapshots {
+                return Err(wrong(format!("the checkpoint at {} has other snapshots", height + 1)).into());
+            }
         }
     }
     (report.last, report.accounts) = (at.block.number(), at.state.len() as u64);

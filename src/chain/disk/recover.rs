@@ -10,7 +10,7 @@ use crate::{
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
-        PendingTransaction, PoolFile, Settings, checkpoints,
+        PendingTransaction, PoolFile, Settings, Snapshots, checkpoints,
     },
 };
 
@@ -46,6 +46,8 @@ pub struct Recovered {
     pub head: Head,
     /// Shift of its time against the clock.
     pub(in crate::chain) shift: TimeShift,
+    /// Its snapshots.
+    pub(in crate::chain) snapshots: Snapshots,
     /// The journal for further changes.
     pub(in crate::chain) journal: Option<Journal>,
     /// Pending transactions.
@@ -83,7 +85,8 @@ pub enum OpenError {
 impl Recovered {
     /// Returns a chain that lives in memory only.
     pub fn in_memory(head: Head) -> Self {
-        Self { head, shift: TimeShift::default(), journal: None, waiting: Vec::new() }
+        let (shift, snapshots) = Default::default();
+        Self { head, shift, snapshots, journal: None, waiting: Vec::new() }
     }
 
     /// Returns a chain that is recorded in `log`, which must be empty.
@@ -137,9 +140,9 @@ pub fn open(
     let reader = log.reader();
     let history = History::open(opening.kept.storage.clone(), reader.clone(), identity, opening.index_bytes)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
-    let (height, number) = (checkpoint.height, checkpoint.block.number());
+    let height = checkpoint.height;
     let replayed = replay(opening.params.clone(), opening.limits, checkpoint, &*reader, &history, log.end())?;
-    let (Replayed { head, shift, .. }, bytes) = replayed;
+    let (Replayed { head, shift, snapshots, .. }, bytes) = replayed;
     tracing::info!(block = head.number(), hash = %head.block.hash, from = height, entries = log.end() - height, "recovered the chain");
 
     let failed = |error| OpenError::Io(storage.describe(""), error);
@@ -162,11 +165,10 @@ pub fn open(
         identity,
         history,
         checkpoint_writer: checkpoint_writer.map_err(failed)?,
-        base: (number, height),
         directory: opening.directory,
     };
     let journal = Journal::with_parts(log, parts, &waiting).map_err(failed)?;
-    Ok(Recovered { head, shift, journal: Some(journal), waiting })
+    Ok(Recovered { head, shift, snapshots, journal: Some(journal), waiting })
 }
 
 /// Creates a chain in an empty directory.
@@ -180,6 +182,7 @@ fn begin(opening: &Opening, head: &Head) -> Result<ChainFile, OpenError> {
         block: head.block.clone(),
         state: head.state.clone(),
         parameters: EditableParams::of(head),
+        snapshots: Snapshots::default(),
     };
     first.write(storage, identity).map_err(|error| OpenError::Io(storage.describe(""), error))?;
     // The chain file comes last: without it the directory is still an empty one.
@@ -237,7 +240,7 @@ pub(in crate::chain) fn replay(
     end: u64,
 ) -> Result<(Replayed, u64), OpenError> {
     let edited = !checkpoint.is_after_block();
-    let Checkpoint { height, shift, genesis, block, state, parameters } = checkpoint;
+    let Checkpoint { height, shift, genesis, block, state, parameters, snapshots } = checkpoint;
     let first = block.number().saturating_sub(RECENT_BLOCKS.min(limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
     for number in (first..block.number()).rev() {
@@ -249,19 +252,25 @@ pub(in crate::chain) fn replay(
         }
     }
     recent.reverse();
-    let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone());
+    let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
     if edited {
         head = head.with_unknown_edits();
     }
     parameters.restore(&mut head);
-    let mut replayed = Replayed::from(head, shift);
+    let mut replayed = Replayed::from(head, shift, snapshots);
     let mut bytes = 0;
     for stored in log.stream(height)?.take(end.saturating_sub(height) as usize) {
         let stored = stored?;
         bytes += stored.bytes.len() as u64;
-        if !history.is_void_below(stored.height, end) {
-            let applied = replayed.apply(stored.entry()?, limits);
-            applied.map_err(|what| OpenError::Entry { height: stored.height, what })?;
+        let height = stored.height;
+        let failed = |what| OpenError::Entry { height, what };
+        let in_effect = !history.is_void_below(height, end);
+        if in_effect || LogEntry::affects_snapshots(&stored.bytes) {
+            let entry = stored.entry()?;
+            replayed.snapshots.follow(height, &entry).map_err(failed)?;
+            if in_effect {
+                replayed.apply(entry, limits).map_err(failed)?;
+            }
         }
     }
     Ok((replayed, bytes))

@@ -43,6 +43,8 @@ pub struct Head {
     bytes: usize,
     /// Older history, on a chain with a data directory.
     archive: Option<Arc<History>>,
+    /// Block number and log height of the checkpoint from which the chain was replayed.
+    base: Option<(u64, u64)>,
     /// Number of heads that were published before this one.
     version: u64,
 }
@@ -123,6 +125,7 @@ impl Head {
             built,
             bytes: 0,
             archive: None,
+            base: None,
             version: 0,
         }
     }
@@ -157,9 +160,16 @@ impl Head {
         self.bytes
     }
 
-    /// Attaches the history on disk, which serves what memory does not hold.
-    pub(in crate::chain) fn with_archive(self, archive: Arc<History>) -> Self {
-        Self { archive: Some(archive), ..self }
+    /// Attaches the history on disk, which serves what memory does not hold, to the head of a checkpoint at this log
+    /// height.
+    pub(in crate::chain) fn with_archive(self, archive: Arc<History>, height: u64) -> Self {
+        Self { archive: Some(archive), base: Some((self.number(), height)), ..self }
+    }
+
+    /// Returns the log height of the checkpoint from which the chain was replayed, if the block with this number was the
+    /// newest there. Memory holds no other state of that block.
+    pub(in crate::chain) fn base_height(&self, number: u64) -> Option<u64> {
+        self.base.filter(|(block, _)| *block == number).map(|(_, height)| height)
     }
 
     /// Returns the number of the newest block.

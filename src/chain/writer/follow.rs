@@ -24,8 +24,7 @@ struct CaughtUp {
     replayed: Replayed,
     /// The replayed blocks.
     blocks: Vec<Arc<Block>>,
-    /// The lowest height to which other writers reverted, if they did.
-    lowest: Option<u64>,
+    has_reverts: bool,
     has_edits: bool,
     /// The newest epoch that began.
     epoch: Option<(u64, String)>,
@@ -92,25 +91,24 @@ impl ChainWriter {
     }
 
     fn publish_replayed(&mut self, caught_up: CaughtUp) {
-        let CaughtUp { replayed: Replayed { head, shift, dropped }, blocks, lowest, has_edits, epoch } = caught_up;
+        let CaughtUp { replayed, blocks, has_reverts, has_edits, epoch } = caught_up;
+        let Replayed { head, shift, snapshots, dropped } = replayed;
         if let Some((number, node)) = epoch {
             self.depose(number, node);
         }
         self.recorder.adopt(shift);
         self.shared.timing.lock().adopt(shift);
         self.shared.sealing.lock().forget_next();
-        match lowest {
-            Some(lowest) => {
-                self.ledger.forget_snapshots_after(lowest);
-                let (_, added) = self.head().held_blocks().difference(head.held_blocks());
-                self.replace(head, added);
-            }
-            None if blocks.is_empty() && !has_edits => self.note_height(),
-            None => {
-                self.publish(head, blocks, Vec::new());
-                if has_edits {
-                    self.settle_all();
-                }
+        self.ledger.adopt(snapshots);
+        if has_reverts {
+            let (_, added) = self.head().held_blocks().difference(head.held_blocks());
+            self.replace(head, added);
+        } else if blocks.is_empty() && !has_edits {
+            self.note_height();
+        } else {
+            self.publish(head, blocks, Vec::new());
+            if has_edits {
+                self.settle_all();
             }
         }
         dropped.iter().for_each(|old| self.shared.index.remove(old));
@@ -124,48 +122,56 @@ impl ChainWriter {
         if entries.peek().is_none() {
             return Ok(None);
         }
-        let replayed = Replayed::from(Head::clone(&self.head()), self.recorder.shift());
-        let mut caught_up =
-            CaughtUp { replayed, blocks: Vec::new(), lowest: None, has_edits: false, epoch: None };
+        let (replayed, blocks) = (self.published(), Vec::new());
+        let mut caught_up = CaughtUp { replayed, blocks, has_reverts: false, has_edits: false, epoch: None };
         for stored in entries {
             let stored = stored?;
             let entry = stored.entry()?;
             match &entry {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = self.reverted(caught_up.replayed, *to)?;
-                    caught_up.lowest = Some(caught_up.lowest.map_or(*to, |lowest| lowest.min(*to)));
+                    caught_up.has_reverts = true;
                 }
                 LogEntry::Block { block, .. } => caught_up.blocks.push(block.clone()),
                 LogEntry::Edit { .. } => caught_up.has_edits = true,
                 LogEntry::Epoch { number, node } => caught_up.epoch = Some((*number, node.clone())),
-                LogEntry::Time(_) => {}
+                LogEntry::Time(_) | LogEntry::Snapshot { .. } => {}
             }
             if let Some(journal) = &mut self.recorder.journal {
                 journal.include(stored.height, &entry, stored.bytes.len() as u64);
             }
-            let applied = caught_up.replayed.apply(entry, self.shared.history_limits);
-            applied.map_err(|what| format!("entry {}: {what}", stored.height))?;
+            let followed = caught_up.replayed.snapshots.follow(stored.height, &entry);
+            followed
+                .and_then(|()| caught_up.replayed.apply(entry, self.shared.history_limits))
+                .map_err(|what| format!("entry {}: {what}", stored.height))?;
         }
         Ok(Some(caught_up))
     }
 
+    /// Returns the published chain, from which a replay continues.
+    pub(super) fn published(&self) -> Replayed {
+        let snapshots = self.ledger.recorded_snapshots().clone();
+        Replayed::from(Head::clone(&self.head()), self.recorder.shift(), snapshots)
+    }
+
     /// Restores the chain as it was when the log had `to` entries, from a block that memory holds or else from a
-    /// checkpoint.
-    fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
-        let Replayed { head, shift, dropped } = from;
+    /// checkpoint. The snapshots remain: which ones are used up is up to the entry that reverts.
+    pub(super) fn reverted(&self, from: Replayed, to: u64) -> Result<Replayed, String> {
+        let Replayed { head, shift, snapshots, dropped } = from;
         let limits = self.shared.history_limits;
         let journal = self.recorder.journal.as_ref().ok_or("there is no log")?;
         let (storage, identity, history) = journal.files().ok_or("no checkpoint is kept")?;
-        // The newest block of the head that was canonical when the log had `to` entries, and its height in the log.
+        // The newest block of the head that was canonical when the log had `to` entries, and the height of its state.
         let shared = (head.oldest()..=head.number()).rev().find_map(|number| {
-            let height = history.height_below(number, to)?;
             let is_whole = number < head.number() || head.edits().is_empty();
-            (is_whole && history.height_of(number) == Some(height)).then_some((number, height + 1))
+            let is_shared = history.height_below(number, to)? == history.height_of(number)?;
+            let height = journal.height_after(&head, number).filter(|height| *height <= to)?;
+            (is_whole && is_shared).then_some((number, height))
         });
         if let Some((number, height)) = shared
             && let Ok(head) = head.rewound(number)
         {
-            let mut at = Replayed { head, shift, dropped };
+            let mut at = Replayed { head, shift, snapshots, dropped };
             for stored in journal.between(height, to).map_err(reason)? {
                 let stored = stored.map_err(reason)?;
                 if !history.is_void_below(stored.height, to) {
@@ -174,12 +180,19 @@ impl ChainWriter {
             }
             return Ok(at);
         }
-        let base = history.base_below(to).map_err(reason)?.ok_or("no checkpoint leads there")?;
-        let checkpoint = Checkpoint::read(&**storage, base, identity).map_err(reason)?;
+        let checkpoint = loop {
+            let base = history.base_below(to).map_err(reason)?;
+            match Checkpoint::read(&**storage, base.ok_or("no checkpoint leads there")?, identity) {
+                Ok(checkpoint) => break checkpoint,
+                // The checkpoint writer has removed it since, because there are newer ones.
+                Err(_) if history.base_below(to).map_err(reason)? != base => {}
+                Err(error) => return Err(reason(error)),
+            }
+        };
         let replayed = replay(head.params.clone(), limits, checkpoint, journal.reader(), history, to);
         let (mut at, _) = replayed.map_err(reason)?;
         at.dropped.extend(dropped);
-        Ok(at)
+        Ok(Replayed { snapshots, ..at })
     }
 }
 

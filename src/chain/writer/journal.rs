@@ -8,7 +8,7 @@ use crate::{
     chain::Head,
     log::{AppendError, BlockLog, ChainIdentity, EditableParams, EntryStream, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
-    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile},
+    store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
 };
 
 /// The log, with the files that are kept up to date with it. Knows nothing about sealing blocks.
@@ -35,8 +35,6 @@ struct JournalFiles {
     history: Arc<History>,
     checkpoint_writer: CheckpointWriter,
     pool: PoolFile,
-    /// Block number and log height of the checkpoint from which the chain was opened.
-    base: (u64, u64),
     /// Bytes of the log that were reported to the checkpoint writer.
     counted: u64,
 }
@@ -47,7 +45,6 @@ pub(in crate::chain) struct JournalParts {
     pub(in crate::chain) identity: ChainIdentity,
     pub(in crate::chain) history: Arc<History>,
     pub(in crate::chain) checkpoint_writer: CheckpointWriter,
-    pub(in crate::chain) base: (u64, u64),
     pub(in crate::chain) directory: Option<DataDir>,
 }
 
@@ -69,10 +66,10 @@ impl Journal {
             sidecar: waiting.sidecar.clone(),
         };
         let waiting: Vec<_> = waiting.iter().map(stored).collect();
-        let JournalParts { storage, identity, history, checkpoint_writer, base, directory } = parts;
+        let JournalParts { storage, identity, history, checkpoint_writer, directory } = parts;
         let pool = PoolFile::create(storage.clone(), identity, &waiting)?;
         let counted = log.written();
-        let files = JournalFiles { storage, identity, history, checkpoint_writer, pool, base, counted };
+        let files = JournalFiles { storage, identity, history, checkpoint_writer, pool, counted };
         Ok(Self { files: Some(files), _directory: directory, ..Self::new(log) })
     }
 
@@ -165,19 +162,23 @@ impl Journal {
         self.refusal = Some(reason);
     }
 
-    /// Returns the log height at which the block with this number became the newest, or `None` if it is unknown. It is
-    /// never below that of the checkpoint from which the chain was opened: memory holds no other state of the
-    /// checkpoint's block, and a revert must not go beyond the oldest checkpoint.
-    pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let JournalFiles { history, base, .. } = self.files.as_ref()?;
-        if base.0 == number {
-            return Some(base.1);
-        }
-        history.height_of(number).map(|height| height + 1)
+    /// Returns the log height at which `head` had the state that it holds of the block with this number, or `None` if it
+    /// is unknown. That is where the block became the newest, but not below the checkpoint from which the chain was
+    /// replayed: a revert must not go beyond the oldest checkpoint.
+    pub(super) fn height_after(&self, head: &Head, number: u64) -> Option<u64> {
+        let history = &self.files.as_ref()?.history;
+        head.base_height(number).or_else(|| history.height_of(number).map(|height| height + 1))
+    }
+
+    /// Returns the height of the oldest checkpoint from which the present chain can be replayed. A revert must not go
+    /// beyond it.
+    pub(super) fn oldest_base(&self) -> io::Result<Option<u64>> {
+        let Some(files) = &self.files else { return Ok(None) };
+        Ok(files.history.bases()?.first().copied())
     }
 
     /// Offers a checkpoint of `head`, which includes all recorded entries, to the checkpoint writer.
-    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift) {
+    pub(in crate::chain) fn settled(&mut self, head: &Head, shift: TimeShift, snapshots: &Snapshots) {
         let (height, written) = (self.height, self.log.written());
         let Some(files) = &mut self.files else { return };
         files.checkpoint_writer.appended(written - files.counted);
@@ -189,6 +190,7 @@ impl Journal {
             block: head.block.clone(),
             state: head.state.clone(),
             parameters: EditableParams::of(head),
+            snapshots: snapshots.clone(),
         });
     }
 

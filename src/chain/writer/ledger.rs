@@ -8,19 +8,19 @@ use super::{ChainWriter, sealing::Sealed, timing::Timing};
 use crate::{
     block::{Block, Transaction},
     chain::{
-        ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError, block::candidate::Candidate,
+        ChangeError, DumpError, Head, Journal, PreparedDump, Pruned, SubmitError,
+        block::{candidate::Candidate, recorded::Replayed},
         shared::Sealing,
     },
     log::LogEntry,
+    store::{SnapshotInfo, Snapshots},
 };
-
-/// Most snapshots that are kept; older ones are discarded.
-const MAX_SNAPSHOTS: usize = 4_096;
 
 /// The snapshots, and the chain with which the node started.
 pub(in crate::chain) struct Ledger {
-    snapshots: BTreeMap<u64, ChainSnapshot>,
-    snapshots_taken: u64,
+    snapshots: Snapshots,
+    /// The chain at the snapshots that this writer took, by their ids.
+    held: BTreeMap<u64, HeldSnapshot>,
     origin: InitialChain,
 }
 
@@ -32,78 +32,103 @@ struct InitialChain {
     height: u64,
 }
 
-/// The chain at the time of a snapshot.
-struct ChainSnapshot {
+/// The chain at the time of a snapshot. Other snapshots are restored from the log.
+struct HeldSnapshot {
     head: Arc<Head>,
     timing: Timing,
-    /// Log height at that time.
-    height: u64,
-}
-
-/// Description of a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SnapshotInfo {
-    /// Id to revert to.
-    pub id: u64,
-    /// Number of its newest block.
-    pub number: u64,
-    /// Hash of its newest block.
-    pub hash: B256,
 }
 
 impl Ledger {
-    /// Returns the ledger of a chain that starts at `head`, with the log at `height`.
-    pub(in crate::chain) fn new(head: Arc<Head>, sealing: Sealing, height: u64) -> Self {
-        Self { snapshots: BTreeMap::new(), snapshots_taken: 0, origin: InitialChain { head, sealing, height } }
+    /// Returns the ledger of a chain that starts at `head` with these snapshots, with the log at `height`.
+    pub(in crate::chain) fn new(head: Arc<Head>, snapshots: Snapshots, sealing: Sealing, height: u64) -> Self {
+        Self { snapshots, held: BTreeMap::new(), origin: InitialChain { head, sealing, height } }
     }
 
-    /// Returns the snapshots, oldest first.
-    pub(in crate::chain) fn snapshots(&self) -> Vec<SnapshotInfo> {
-        let info = |(id, taken): (&u64, &ChainSnapshot)| SnapshotInfo {
-            id: *id,
-            number: taken.head.number(),
-            hash: taken.head.block.hash,
-        };
-        self.snapshots.iter().map(info).collect()
+    /// Returns the snapshots as the log determines them, including those whose states it no longer reaches.
+    pub(super) fn recorded_snapshots(&self) -> &Snapshots {
+        &self.snapshots
     }
 
-    /// Discards the snapshots of entries that other writers reverted: those taken above this log height.
-    pub(super) fn forget_snapshots_after(&mut self, height: u64) {
-        self.snapshots.retain(|_, taken| taken.height <= height);
+    /// Adopts the snapshots that the log determines after entries of other writers.
+    pub(super) fn adopt(&mut self, snapshots: Snapshots) {
+        self.held.retain(|id, _| snapshots.get(*id).is_some());
+        self.snapshots = snapshots;
     }
 
-    /// Adds a snapshot and returns its id.
-    fn keep(&mut self, snapshot: ChainSnapshot) -> u64 {
-        let id = self.snapshots_taken;
-        self.snapshots_taken += 1;
-        self.snapshots.insert(id, snapshot);
-        if self.snapshots.len() > MAX_SNAPSHOTS {
-            self.snapshots.pop_first();
+    /// Adds a snapshot.
+    fn keep(&mut self, snapshot: SnapshotInfo, held: HeldSnapshot) {
+        self.snapshots.add(snapshot);
+        self.held.insert(snapshot.id, held);
+        let oldest = self.snapshots.iter().next().map_or(0, |oldest| oldest.id);
+        while let Some(discarded) = self.held.first_entry()
+            && *discarded.key() < oldest
+        {
+            discarded.remove();
         }
-        id
+    }
+
+    /// Removes the snapshots from this id on.
+    fn use_up(&mut self, first: u64) {
+        self.snapshots.use_up(first);
+        self.held.split_off(&first);
     }
 }
 
 impl ChainWriter {
+    /// Returns the snapshots that can be reverted to, oldest first.
+    pub(super) fn snapshots(&self) -> Vec<SnapshotInfo> {
+        let oldest = self.oldest_base().unwrap_or_default().unwrap_or(u64::MAX);
+        let is_known = |own: &&SnapshotInfo| oldest <= own.height || self.ledger.held.contains_key(&own.id);
+        self.ledger.snapshots.iter().filter(is_known).copied().collect()
+    }
+
     /// Takes a snapshot and returns its id.
-    pub(in crate::chain) fn snapshot(&mut self) -> u64 {
+    pub(in crate::chain) fn snapshot(&mut self) -> Result<u64, ChangeError> {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
-        self.ledger.keep(ChainSnapshot { head, timing, height })
+        let (id, number, hash) = (self.ledger.snapshots.next_id(), head.number(), head.block.hash);
+        let shift = timing.shift();
+        self.record(|| LogEntry::Snapshot { id, number, hash, shift })?;
+        self.ledger.keep(SnapshotInfo { id, height, number, hash, shift }, HeldSnapshot { head, timing });
+        Ok(id)
     }
 
     /// Reverts blocks, state and time to a snapshot, which is used up with all later ones. Returns whether it existed.
     pub(in crate::chain) fn revert(&mut self, id: u64) -> Result<bool, ChangeError> {
-        let Some(snapshot) = self.ledger.snapshots.get(&id) else { return Ok(false) };
-        let (to, shift) = (snapshot.height, snapshot.timing.shift());
-        self.record(|| LogEntry::Revert { to, shift })?;
-        let Some(ChainSnapshot { head, timing, .. }) = self.ledger.snapshots.split_off(&id).remove(&id) else {
-            return Ok(false);
+        if self.ledger.snapshots.get(id).is_none() {
+            // Another writer may have taken it.
+            self.follow(true)?;
+        }
+        let Some(snapshot) = self.ledger.snapshots.get(id) else { return Ok(false) };
+        let (to, shift) = (snapshot.height, snapshot.shift);
+        let (head, timing, dropped) = match self.ledger.held.get(&id) {
+            Some(HeldSnapshot { head, timing }) => (Head::clone(head), timing.clone(), Vec::new()),
+            None if self.oldest_base()?.is_none_or(|oldest| oldest > to) => return Ok(false),
+            None => {
+                let mut timing = self.shared.timing.lock().clone();
+                timing.adopt(shift);
+                let Replayed { head, dropped, .. } =
+                    self.reverted(self.published(), to).map_err(ChangeError::Snapshot)?;
+                (head, timing, dropped)
+            }
         };
+        self.record(|| LogEntry::Revert { to, shift, uses_up: Some(id) })?;
+        self.ledger.use_up(id);
         *self.shared.timing.lock() = timing;
         self.shared.sealing.lock().forget_next();
-        self.replace(Head::clone(&head), Vec::new());
+        let current = self.head();
+        let (_, mut added) = current.held_blocks().difference(head.held_blocks());
+        // Those before were there all along, but memory no longer held them.
+        added.retain(|block| block.number() >= current.oldest());
+        self.replace(head, added);
+        dropped.iter().for_each(|old| self.shared.index.remove(old));
         Ok(true)
+    }
+
+    /// Returns the height of the log beyond which the chain cannot be reverted, if it can be restored from the log.
+    fn oldest_base(&self) -> Result<Option<u64>, ChangeError> {
+        let oldest = self.recorder.journal.as_ref().map_or(Ok(None), Journal::oldest_base);
+        oldest.map_err(|error| ChangeError::Snapshot(error.to_string()))
     }
 
     /// Removes the newest `depth` blocks with their transactions. The chain's time is unchanged.
@@ -171,8 +196,10 @@ impl ChainWriter {
         timing.reset();
         timing.start_at(&self.ledger.origin.head);
         let (to, shift) = (self.ledger.origin.height, timing.shift());
-        self.record(|| LogEntry::Revert { to, shift })?;
-        self.ledger.snapshots.clear();
+        // Snapshots from before the start would otherwise remain.
+        let uses_up = (self.ledger.snapshots.next_id() > 0).then_some(0);
+        self.record(|| LogEntry::Revert { to, shift, uses_up })?;
+        self.ledger.use_up(0);
         *self.shared.timing.lock() = timing;
         *self.shared.sealing.lock() = self.ledger.origin.sealing;
         self.shared.pool.clear(|| SubmitError::Dropped("the chain was reset".to_owned()));

@@ -20,7 +20,6 @@ use std::sync::Arc;
 
 use alloy_primitives::Address;
 
-pub use self::ledger::SnapshotInfo;
 use self::{
     change::{Change, ChangeOutcome, Reply},
     phases::Phase,
@@ -74,7 +73,7 @@ impl ChainWriter {
                 self.order(count, pace, reply);
                 return None;
             }
-            Change::Snapshot => Ok(ChangeOutcome::Snapshot(self.snapshot())),
+            Change::Snapshot => self.retry(Self::snapshot).map(ChangeOutcome::Snapshot),
             Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
             Change::IncreaseTime(seconds) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().increase(seconds))),
             Change::SetTime(now) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().jump(now))),

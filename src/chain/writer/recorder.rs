@@ -118,7 +118,11 @@ impl ChainWriter {
         let recorded = self.shared.phases.time(Phase::Append, || journal.record(&entry));
         self.note_append(&recorded);
         recorded?;
-        if let LogEntry::Block { shift, .. } | LogEntry::Time(shift) | LogEntry::Revert { shift, .. } = entry {
+        if let LogEntry::Block { shift, .. }
+        | LogEntry::Time(shift)
+        | LogEntry::Revert { shift, .. }
+        | LogEntry::Snapshot { shift, .. } = entry
+        {
             self.recorder.shift = shift;
         }
         Ok(())
@@ -148,7 +152,7 @@ impl ChainWriter {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
-        self.record(|| LogEntry::Revert { to, shift })?;
+        self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
         for sealed in blocks {
             let recorded = self.record(|| sealed.entry());
             if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
@@ -164,8 +168,9 @@ impl ChainWriter {
 
     /// Returns the log height at which the block with this number became the newest.
     pub(super) fn height_after(&self, number: u64) -> Option<u64> {
-        let is_first = number == self.head().genesis.number();
-        self.recorder.journal.as_ref().map_or(Some(0), |journal| journal.height_after(number).or(is_first.then_some(0)))
+        let head = self.head();
+        let Some(journal) = &self.recorder.journal else { return Some(0) };
+        journal.height_after(&head, number).or((number == head.genesis.number()).then_some(0))
     }
 
     /// Records the time shift that a development method set, unless a block already did. If that fails, restores the
@@ -184,7 +189,7 @@ impl ChainWriter {
     pub(super) fn after_blocks(&mut self) {
         let (head, shift) = (self.head(), self.recorder.shift);
         if let Some(journal) = &mut self.recorder.journal {
-            journal.settled(&head, shift);
+            journal.settled(&head, shift, self.ledger.recorded_snapshots());
         }
         self.tidy_pool(false);
     }

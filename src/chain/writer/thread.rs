@@ -16,11 +16,14 @@ use parking_lot::Mutex;
 use tokio::sync::oneshot;
 
 use super::{
-    ChainWriter, SnapshotInfo,
+    ChainWriter,
     change::{Change, Reply},
     schedule::SealReason,
 };
-use crate::chain::{ChangeError, Head, Pooled, SubmitError};
+use crate::{
+    chain::{ChangeError, Head, Pooled, SubmitError},
+    store::SnapshotInfo,
+};
 
 /// Most transactions that are stored with one write.
 const MAX_KEPT: usize = 1_024;
@@ -125,7 +128,7 @@ fn run(writer: &Mutex<ChainWriter>, mut inbox: Inbox) {
                 let _ = reply.send(());
             }
             // The callers may have disconnected.
-            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.ledger.snapshots())),
+            Ok(WriterCommand::Snapshots(reply)) => drop(reply.send(writer.snapshots())),
             Ok(WriterCommand::Obstacle(reply)) => drop(reply.send(writer.obstacle())),
             Ok(WriterCommand::Present(reply)) => {
                 let ahead = writer.shared.timing.lock().ahead();

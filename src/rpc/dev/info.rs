@@ -6,10 +6,10 @@ use alloy_primitives::keccak256;
 use serde_json::{Map, Value, json};
 
 use crate::{
-    chain::SnapshotInfo,
     evm::Fork,
     redact,
     rpc::{Context, OnFork, RpcError, Table, eth::suggested_tip, hex::Quantity, json::Serialized, web3},
+    store::SnapshotInfo,
 };
 
 pub(super) fn methods(table: &mut Table) {

@@ -46,22 +46,23 @@ async fn act(
 ) -> bool {
     match random.below(16) {
         0 => {
-            snapshots.push((chain.snapshot().await.unwrap(), sent.clone()));
-            true
+            let taken = chain.snapshot().await;
+            snapshots.extend(taken.iter().map(|id| (*id, sent.clone())));
+            taken.is_ok()
         }
         1 if !snapshots.is_empty() => {
             let at = random.below(snapshots.len() as u64) as usize;
             let (id, before) = snapshots[at].clone();
+            snapshots.truncate(at);
             match chain.revert(id).await {
                 Ok(known) => {
                     assert!(known);
-                    snapshots.truncate(at);
                     *sent = before;
                     true
                 }
                 Err(ChangeError::Append(_)) => {
                     // It may have happened all the same.
-                    *sent = before;
+                    sent.retain(|hash| before.contains(hash));
                     false
                 }
                 Err(error) => panic!("{error}"),
@@ -118,6 +119,7 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
         let mut disk = Disk::new(seed);
         let mut known: Option<Known> = None;
         let mut sent = BTreeSet::new();
+        let mut snapshots = Vec::new();
         for _ in 0..3 {
             disk.fail(0);
             let recovered = recover(Arc::new(disk.clone())).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
@@ -130,7 +132,6 @@ async fn every_acknowledged_change_is_there_after_every_failure() {
                 assert!(chain.transaction(&head, *hash).is_some(), "seed {seed}: {hash} is gone");
             }
             disk.fail(random.pick(&[0, 0, 1, 5]));
-            let mut snapshots = Vec::new();
             let mut sure = true;
             for _ in 0..random.below(30) {
                 // After a failure nobody knows whether the change is there; what came before is.

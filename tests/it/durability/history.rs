@@ -89,7 +89,7 @@ async fn through_many_parts_of_the_index() {
         let entry = LogEntry::Block { block: block.clone(), changes: Arc::default(), shift: Default::default() };
         append(&mut *log, &entry);
     }
-    let entry = LogEntry::Revert { to: 17, shift: Default::default() };
+    let entry = LogEntry::Revert { to: 17, shift: Default::default(), uses_up: None };
     append(&mut *log, &entry);
     history.finish();
 

@@ -16,6 +16,7 @@ mod refusals;
 mod restart;
 mod reverts;
 mod secrets;
+mod snapshots;
 mod waiting;
 mod writers;
 

@@ -80,6 +80,7 @@ fn every_height_is_read_as_it_was() {
             block: head.block.clone(),
             state: head.state.clone(),
             parameters: EditableParams { chain_id: 125, signers: Vec::new() },
+            snapshots: Default::default(),
         };
         first.write(&*storage, identity).unwrap();
         let logs = LocalLogs::new(storage.clone()).with_durability(Durability::Os).with_segments_of(3_000);
@@ -94,7 +95,7 @@ fn every_height_is_read_as_it_was() {
                 let to = step - random.below(10);
                 early = Some((OldState::below(history.clone(), step).unwrap().unwrap(), states[step as usize].clone()));
                 state = states[to as usize].clone();
-                LogEntry::Revert { to, shift: TimeShift::default() }
+                LogEntry::Revert { to, shift: TimeShift::default(), uses_up: None }
             } else {
                 let first = random.below(ADDRESSES);
                 let changes =

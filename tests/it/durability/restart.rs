@@ -208,7 +208,7 @@ async fn what_development_methods_did_is_as_it_was() {
     assert_eq!(node.rpc("eth_getBalance", json!([to, "0x1"])).await, "0x1", "the state of an older block");
     assert_eq!(node.rpc("eth_getTransactionReceipt", json!([gone])).await, Value::Null);
     assert_eq!(node.rpc("eth_getTransactionReceipt", json!([kept])).await["blockNumber"], "0x2");
-    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false, "snapshots end with the process");
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, false, "it was used up before");
 }
 
 #[tokio::test]

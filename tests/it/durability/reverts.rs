@@ -75,5 +75,5 @@ async fn a_hundred_thousand_of_them_are_no_burden() {
     let report = verify(&kept).unwrap();
     println!("verified in {:?}", begun.elapsed());
     assert_eq!((report.first, report.last, report.transactions), (1, 12, 12));
-    assert_eq!(report.entries, 12 + 3 * PAIRS);
+    assert_eq!(report.entries, 12 + 4 * PAIRS);
 }

@@ -72,12 +72,13 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
         let random = &mut Random::new(seed);
         let log = MemoryLog::default();
         let writers = [writer(&log, seed), writer(&log, seed + 1_000)];
-        let mut snapshots: [Vec<u64>; 2] = Default::default();
+        let mut snapshots = Vec::new();
         for step in 0..40 {
             let at = random.below(2) as usize;
             let chain = &writers[at].0;
             let entries = log.heights().end;
-            match random.below(8) {
+            let seen = |chain: &Chain| (known(&chain.head()), chain.now());
+            match random.below(9) {
                 0 | 1 => {
                     // Follows first: the nonce has to be the newest.
                     seal(chain, 1).await.unwrap();
@@ -89,14 +90,25 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                     let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
                     chain.change(Change::Edit(vec![balance])).await.unwrap();
                 }
-                4 => snapshots[at].push(chain.snapshot().await.unwrap()),
-                5 => {
-                    if let Some(id) = snapshots[at].pop() {
-                        // The other writer may have gone back to before it.
-                        chain.revert(id).await.unwrap();
-                    }
+                4 => {
+                    let id = chain.snapshot().await.unwrap();
+                    assert!(snapshots.iter().all(|(taken, _)| *taken < id), "seed {seed}, step {step}");
+                    snapshots.push((id, seen(chain)));
                 }
-                6 => drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await),
+                5 if !snapshots.is_empty() => {
+                    // Whichever writer took it, and whatever the other one did since.
+                    let (id, before) = snapshots[random.below(snapshots.len() as u64) as usize];
+                    assert!(chain.revert(id).await.unwrap(), "seed {seed}, step {step}");
+                    assert_eq!(seen(chain), before, "seed {seed}, step {step}");
+                    snapshots.retain(|(taken, _)| *taken < id);
+                    assert!(!chain.revert(id).await.unwrap(), "seed {seed}, step {step}: it was used up");
+                }
+                5 => {}
+                6 if random.chance(20) => {
+                    chain.change(Change::Reset).await.unwrap();
+                    snapshots.clear();
+                }
+                6 | 7 => drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await),
                 _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await.unwrap()),
             }
             if log.heights().end > entries {
@@ -106,6 +118,14 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
                 assert_eq!(balance(&chain.head()), balance(&found), "seed {seed}, step {step}");
                 assert_eq!(nonce(chain, 0), found.state.nonce(key(0).address()).unwrap());
             }
+        }
+        // A writer that is started later knows them from the log alone.
+        let (chain, _writer) = writer(&log, seed + 3_000);
+        let listed: Vec<u64> = chain.snapshots().await.unwrap().iter().map(|own| own.id).collect();
+        assert!(snapshots.iter().map(|(id, _)| *id).eq(listed), "seed {seed}");
+        for (id, before) in snapshots.into_iter().rev() {
+            assert!(chain.revert(id).await.unwrap(), "seed {seed}");
+            assert_eq!((known(&chain.head()), chain.now()), before, "seed {seed}");
         }
     }
 }
