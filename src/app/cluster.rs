@@ -2,6 +2,7 @@
 
 use std::{path::Path, sync::Arc};
 
+use futures_util::future::BoxFuture;
 use tokio::{runtime::Handle, sync::Notify};
 
 use super::{SpawnError, identity};
@@ -9,6 +10,7 @@ use crate::{
     chain::Chain,
     cluster::{Cluster, ClusterError, JoinOptions, Membership},
     config::{Config, Profile},
+    exchange::ShareHolds,
     log::{JetStreamLogs, LogStore, LogStream},
     storage::Storage,
 };
@@ -63,5 +65,14 @@ impl Joining {
         let allows_changes = config.rpc.development;
         let options = JoinOptions { url, allows_changes, arrivals: self.arrivals };
         self.membership.join(chain, self.storage, options).await
+    }
+}
+
+/// The other nodes of the cluster, which hold the prices that are set by hand.
+pub(super) struct OtherHolds(pub(super) Cluster);
+
+impl ShareHolds for OtherHolds {
+    fn share(&self, token: usize, price: Option<u64>) -> BoxFuture<'_, Result<(), String>> {
+        Box::pin(async move { self.0.share_hold(token, price).await.map_err(|error| error.to_string()) })
     }
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use axum::Router;
 
-use super::{metrics, metrics::Sources, network_info, probes, timer};
+use super::{cluster::OtherHolds, metrics, metrics::Sources, network_info, probes, timer};
 use crate::{
     account::SecretKey,
     activity::Activity,
@@ -12,7 +12,7 @@ use crate::{
     cluster::Cluster,
     config::{Config, MetricsAt},
     cosmos::Gateway,
-    exchange::{self, Exchange, ManualPrices, Market, feed::SourceSet},
+    exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet},
     fork::ChainForks,
     lending::Lending,
     network::Network,
@@ -61,7 +61,12 @@ impl Services {
                 None => sources.start(&self.shutdown).detach_all(),
             }
         }
-        let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner);
+        let others = self.cluster.clone().map(|cluster| {
+            let held = sources.clone();
+            cluster.follow_holds(move |token, price| held.manual().hold(token, price));
+            Arc::new(OtherHolds(cluster)) as Arc<dyn ShareHolds>
+        });
+        let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner, others);
         Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 

@@ -28,6 +28,8 @@ const PING: Duration = Duration::from_secs(1);
 const PATIENCE: Duration = Duration::from_secs(2);
 /// Pause between two connection attempts when a node starts.
 const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
+/// Interval at which a stream is looked at until it is available.
+const LOOK: Duration = Duration::from_millis(100);
 /// Longest pause between two attempts to connect again.
 const PAUSE: Duration = Duration::from_secs(1);
 /// Messages of a subscription that are held in memory.
@@ -143,7 +145,7 @@ impl Connection {
             if Instant::now() >= deadline {
                 return Err(ClusterError::Connect(servers.to_owned(), format!("JetStream is not available: {error}")));
             }
-            sleep(Duration::from_millis(250)).await;
+            sleep(LOOK).await;
         }
     }
 
@@ -172,7 +174,27 @@ impl Connection {
     /// Creates the log's stream, or opens it.
     pub async fn create_log(&self) -> Result<LogStream, ClusterError> {
         let (name, subject) = (self.names.log(), self.names.log_subject());
-        Ok(LogStream::create(&self.jetstream, &name, &subject, self.replicas()).await?)
+        let log = LogStream::create(&self.jetstream, &name, &subject, self.replicas()).await?;
+        self.expect_leader(&name).await?;
+        Ok(log)
+    }
+
+    /// Waits until a stream that may just have been created takes messages.
+    async fn expect_leader(&self, stream: &str) -> Result<(), ClusterError> {
+        let deadline = Instant::now() + START;
+        loop {
+            let error = match self.jetstream.get_stream(stream).await {
+                Ok(found) => match &found.cached_info().cluster {
+                    Some(cluster) if cluster.leader.is_none() => "it has no leader".to_owned(),
+                    _ => return Ok(()),
+                },
+                Err(error) => describe(&error),
+            };
+            if Instant::now() >= deadline {
+                return Err(ClusterError::JetStream(format!("the stream {stream} is not available: {error}")));
+            }
+            sleep(LOOK).await;
+        }
     }
 
     /// Opens the log's stream.
@@ -193,6 +215,7 @@ impl Connection {
         };
         let failed = |error: &dyn std::error::Error| ClusterError::JetStream(describe(error));
         self.jetstream.get_or_create_stream(config).await.map_err(|error| failed(&error))?;
+        self.expect_leader(&self.names.pool()).await?;
         self.jetstream.get_stream_no_info(self.names.pool()).await.map_err(|error| failed(&error))
     }
 
@@ -216,6 +239,7 @@ impl Connection {
         };
         let created = self.jetstream.get_or_create_stream(config).await;
         created.map_err(|error| ClusterError::JetStream(describe(&error)))?;
+        self.expect_leader(&format!("KV_{name}")).await?;
         let opened = self.jetstream.get_key_value(name).await;
         opened.map_err(|error| ClusterError::JetStream(describe(&error)))
     }
@@ -232,8 +256,11 @@ impl Connection {
             num_replicas: self.replicas(),
             ..object_store::Config::default()
         };
-        match self.jetstream.create_object_store(config).await {
+        let created = self.jetstream.create_object_store(config).await;
+        self.expect_leader(&format!("OBJ_{name}")).await?;
+        match created {
             Ok(objects) => Ok(objects),
+            // Another node may have created it meanwhile.
             Err(error) => {
                 let opened = self.jetstream.get_object_store(&name).await;
                 opened.map_err(|_| ClusterError::JetStream(describe(&error)))

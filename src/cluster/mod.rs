@@ -11,6 +11,7 @@ pub mod config;
 mod connection;
 mod directory;
 mod election;
+mod holds;
 pub mod message;
 mod peers;
 mod pool;

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, U256};
 use alloy_sol_types::SolCall;
+use futures_util::future::BoxFuture;
 use tokio::sync::Mutex;
 
 use super::feed::{Condition, SourceSet};
@@ -18,6 +19,12 @@ use crate::{
 /// Gas limit of the transaction that sets a price.
 const GAS: u64 = 150_000;
 
+/// The other nodes of a cluster, which hold the same prices: any of them may have to update prices.
+pub trait ShareHolds: Send + Sync {
+    /// Has all nodes hold a token's price, or release it. The error is the reason why they could not be told.
+    fn share(&self, token: usize, price: Option<u64>) -> BoxFuture<'_, Result<(), String>>;
+}
+
 /// Sets prices and holds them until they are released.
 pub struct ManualPrices {
     chain: Chain,
@@ -25,6 +32,8 @@ pub struct ManualPrices {
     sources: Arc<SourceSet>,
     /// The key of the oracle's owner, who may move a price any distance; none if prices cannot be set on this node.
     owner: Option<SecretKey>,
+    /// The other nodes of the cluster, if there is one.
+    others: Option<Arc<dyn ShareHolds>>,
     /// Held from the choice of a nonce until the transaction is in the pool.
     turn: Mutex<()>,
 }
@@ -41,6 +50,9 @@ pub enum ManualPriceError {
     /// Signing failed.
     #[error("signing with the owner's key failed: {0}")]
     Sign(String),
+    /// The other nodes of the cluster could not be told.
+    #[error("the cluster cannot be reached: {0}")]
+    Unshared(String),
     /// The chain refused the transaction.
     #[error("the chain refused the price: {0}")]
     Refused(#[from] SubmitError),
@@ -48,8 +60,23 @@ pub enum ManualPriceError {
 
 impl ManualPrices {
     /// Manual prices, signed with the owner's key if there is one.
-    pub fn new(chain: Chain, network: Arc<Network>, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Self {
-        Self { chain, network, sources, owner, turn: Mutex::default() }
+    pub fn new(
+        chain: Chain,
+        network: Arc<Network>,
+        sources: Arc<SourceSet>,
+        owner: Option<SecretKey>,
+        others: Option<Arc<dyn ShareHolds>>,
+    ) -> Self {
+        Self { chain, network, sources, owner, others, turn: Mutex::default() }
+    }
+
+    /// Holds a token's price, or releases it.
+    async fn hold(&self, token: usize, price: Option<u64>) -> Result<(), ManualPriceError> {
+        self.sources.manual().hold(token, price);
+        match &self.others {
+            Some(others) => others.share(token, price).await.map_err(ManualPriceError::Unshared),
+            None => Ok(()),
+        }
     }
 
     /// Whether prices can be set on this node.
@@ -81,25 +108,30 @@ impl ManualPrices {
             let transaction = sign_transaction(key, self.transaction(key, call.abi_encode())?);
             let transaction = transaction.map_err(|error| ManualPriceError::Sign(error.to_string()))?;
             // Held first, so that no update in between moves the price away again.
-            self.sources.manual().hold(token, Some(price));
+            self.hold(token, Some(price)).await?;
             self.chain.accept(Submission { transaction, sidecar: None })
         };
         let settled = match accepted {
             Ok(accepted) => self.chain.settled(accepted).await,
             Err(error) => Err(error),
         };
-        settled.map_err(|error| {
-            self.sources.manual().hold(token, None);
-            error.into()
-        })
+        match settled {
+            Ok(hash) => Ok(hash),
+            Err(error) => {
+                self.hold(token, None).await?;
+                Err(error.into())
+            }
+        }
     }
 
     /// Releases a price, which the sources then move again. Returns whether it was held.
-    pub fn release(&self, token: usize) -> bool {
-        let manual = self.sources.manual();
-        let held = manual.held(token).is_some();
-        manual.hold(token, None);
-        held
+    ///
+    /// # Errors
+    /// [`ManualPriceError::Unshared`].
+    pub async fn release(&self, token: usize) -> Result<bool, ManualPriceError> {
+        let held = self.sources.manual().held(token).is_some();
+        self.hold(token, None).await?;
+        Ok(held)
     }
 
     fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> Result<UnsignedTransaction, SubmitError> {

@@ -35,7 +35,7 @@ use tokio::{
 };
 
 pub use config::ExchangeConfig;
-pub use manual_prices::ManualPrices;
+pub use manual_prices::{ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
 #[cfg(feature = "internals")]
 pub use oracle::Feed;

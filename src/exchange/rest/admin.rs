@@ -65,7 +65,9 @@ impl From<ManualPriceError> for RestError {
     fn from(error: ManualPriceError) -> Self {
         match error {
             ManualPriceError::NoToken => Self::NotFound(error.to_string()),
-            ManualPriceError::NoKey | ManualPriceError::Refused(_) => Self::Unavailable(error.to_string()),
+            ManualPriceError::NoKey | ManualPriceError::Refused(_) | ManualPriceError::Unshared(_) => {
+                Self::Unavailable(error.to_string())
+            }
             ManualPriceError::Sign(_) => Self::Internal(error.to_string()),
         }
     }
@@ -85,7 +87,7 @@ async fn release(
     State(exchange): State<Exchange>,
     Path(path): Path<TokenPath>,
 ) -> Result<NoStore<Envelope<Released>>, RestError> {
-    let released = exchange.manual_prices.release(path.token.0);
+    let released = exchange.manual_prices.release(path.token.0).await?;
     Ok(NoStore(Envelope::new(Released { address: exchange.address(path.token.0), released })))
 }
 

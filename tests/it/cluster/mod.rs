@@ -1,6 +1,7 @@
 //! Several nodes that serve one chain over NATS, real NATS servers below them, and a checker of what their clients saw.
 
 mod checker;
+mod faults;
 mod harness;
 mod nats;
 mod nodes;

@@ -1,0 +1,129 @@
+//! Faults of every kind under load, with the checker. `TETRAD_FAULTS` sets their number, `TETRAD_SEED` replays a choice.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use super::{
+    checker::{self, Workload, check, seed},
+    nats::NatsServers,
+    nodes::{Cluster, Options},
+};
+
+/// Name of the log's stream.
+const STREAM: &str = "tetrad-test";
+/// Faults of a run in continuous integration: one of each kind.
+const FAULTS: usize = 10;
+/// Transactions that must be acknowledged after each fault.
+const PROGRESS: usize = 40;
+
+#[derive(Clone, Copy, Debug)]
+enum Fault {
+    LeaderKilled,
+    FollowerKilled,
+    LeaderTerminated,
+    LeaderStopped,
+    StreamLeaderKilled,
+    ServerKilled,
+    StreamLeaderStopped,
+    LeaderCutOff,
+    LeaderHeld,
+    FollowerDelayed,
+}
+
+const KINDS: [Fault; 10] = [
+    Fault::LeaderKilled,
+    Fault::StreamLeaderKilled,
+    Fault::LeaderStopped,
+    Fault::FollowerKilled,
+    Fault::LeaderCutOff,
+    Fault::LeaderTerminated,
+    Fault::ServerKilled,
+    Fault::LeaderHeld,
+    Fault::FollowerDelayed,
+    Fault::StreamLeaderStopped,
+];
+
+/// Causes a fault, and ends it.
+async fn cause(fault: Fault, nats: &mut NatsServers, cluster: &mut Cluster) {
+    let leader = cluster.leader().await;
+    let follower = (leader + 1) % 3;
+    match fault {
+        Fault::LeaderKilled => {
+            cluster.kill(leader);
+            cluster.leader().await;
+            cluster.restart(leader).await;
+        }
+        Fault::FollowerKilled => {
+            cluster.kill(follower);
+            cluster.restart(follower).await;
+        }
+        Fault::LeaderTerminated => {
+            cluster.terminate(leader).await;
+            cluster.leader().await;
+            cluster.restart(leader).await;
+        }
+        Fault::LeaderStopped => {
+            cluster.stop(leader);
+            sleep(Duration::from_secs(5)).await;
+            cluster.cont(leader);
+        }
+        Fault::StreamLeaderKilled => {
+            let server = nats.await_stream_leader(STREAM).await;
+            nats.kill(server);
+            nats.await_stream_leader(STREAM).await;
+            nats.start_again(server).await;
+        }
+        Fault::ServerKilled => {
+            let server = (nats.await_stream_leader(STREAM).await + 1) % 3;
+            nats.kill(server);
+            sleep(Duration::from_secs(1)).await;
+            nats.start_again(server).await;
+        }
+        Fault::StreamLeaderStopped => {
+            let server = nats.await_stream_leader(STREAM).await;
+            nats.stop(server);
+            sleep(Duration::from_secs(3)).await;
+            nats.cont(server);
+        }
+        Fault::LeaderCutOff => {
+            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::cut);
+            sleep(Duration::from_secs(3)).await;
+            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::restore);
+        }
+        Fault::LeaderHeld => {
+            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::hold);
+            sleep(Duration::from_secs(5)).await;
+            cluster.proxies(leader).iter().for_each(super::proxy::Proxy::restore);
+        }
+        Fault::FollowerDelayed => {
+            cluster.proxies(follower).iter().for_each(|proxy| proxy.delay(Duration::from_millis(50)));
+            sleep(Duration::from_secs(2)).await;
+            cluster.proxies(follower).iter().for_each(super::proxy::Proxy::restore);
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
+    let Some(mut nats) = NatsServers::start(3).await else { return };
+    let count = std::env::var("TETRAD_FAULTS").ok().map_or(FAULTS, |count| count.parse().unwrap());
+    let mut state = seed();
+    let mut cluster = Cluster::start(&nats, 3, Options { proxied: true, ..Options::default() }).await;
+    cluster.leader().await;
+    let workload = Workload::start(cluster.endpoints(), checker::Options::new(state)).await;
+    workload.progress(PROGRESS).await;
+    for number in 0..count {
+        // One of each kind, and then at random (xorshift).
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let kind = if number < KINDS.len() { number } else { (state % KINDS.len() as u64) as usize };
+        println!("fault {number}: {:?}", KINDS[kind]);
+        cause(KINDS[kind], &mut nats, &mut cluster).await;
+        workload.progress(PROGRESS).await;
+    }
+    let report = check(&workload.finish().await, &cluster.endpoints().urls()).await;
+    println!("{report}");
+    assert!(report.violations.is_empty(), "{report}");
+}
