@@ -3,7 +3,7 @@
 use std::{
     io::{BufRead, BufReader, Read, Write},
     net::TcpStream,
-    time::Duration,
+    time::{Duration, Instant},
 };
 
 use serde_json::{Value, json};
@@ -100,12 +100,14 @@ impl Client {
 
     /// Waits for the receipt of a transaction.
     pub fn receipt(&mut self, hash: &Value) -> Value {
+        let began = Instant::now();
         loop {
             let receipt = self.call("eth_getTransactionReceipt", json!([hash]));
             if !receipt.is_null() {
                 assert_eq!(receipt["status"], "0x1", "{receipt}");
                 return receipt;
             }
+            assert!(began.elapsed() < Duration::from_secs(60), "{hash} is not included");
         }
     }
 }

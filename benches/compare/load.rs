@@ -61,11 +61,15 @@ pub fn each(server: &Server, shares: Vec<Vec<Request>>) {
                 let mut client = server.client();
                 barrier.wait();
                 for request in share {
-                    let answer = client.exchange(request).unwrap();
-                    let refused = answer.windows(8).any(|window| window == b"\"error\":");
-                    assert!(!refused, "{}", String::from_utf8_lossy(answer));
+                    expect_accepted(client.exchange(request).unwrap());
                 }
             });
         }
     });
+}
+
+/// Panics if the node refused a call.
+pub fn expect_accepted(answer: &[u8]) {
+    let refused = answer.windows(8).any(|window| window == b"\"error\":");
+    assert!(!refused, "{}", String::from_utf8_lossy(answer));
 }

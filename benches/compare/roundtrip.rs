@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 use super::{
     Effort,
     client::Request,
+    load::expect_accepted,
     peers, report,
     server::Server,
     wallet::{Wallet, address_at},
@@ -21,7 +22,8 @@ pub fn run(effort: Effort) {
         let (mut middle, mut high) = (Vec::new(), Vec::new());
         for _ in 0..effort.rounds {
             let server = Server::start(&peer.command);
-            let mut times = measure(&server);
+            let mut wallet = Wallet::development(1, server.client().number("eth_chainId", json!([])));
+            let mut times = measure(&server, &mut wallet, COUNT);
             middle.push(report::quantile(&mut times, 0.5));
             high.push(report::quantile(&mut times, 0.99));
         }
@@ -31,12 +33,10 @@ pub fn run(effort: Effort) {
     report::end();
 }
 
-/// Latency of each transaction in microseconds.
-fn measure(server: &Server) -> Vec<f64> {
+/// Latency of each of `count` transactions in microseconds.
+pub fn measure(server: &Server, wallet: &mut Wallet, count: u64) -> Vec<f64> {
     let mut client = server.client();
-    let chain_id = client.number("eth_chainId", json!([]));
-    let mut wallet = Wallet::development(1, chain_id);
-    let requests: Vec<_> = (0..COUNT)
+    let requests: Vec<_> = (0..count)
         .map(|n| {
             let raw = wallet.sign(TxKind::Call(address_at(n % 100)), 1, Vec::new(), 21_000);
             let hash = alloy::primitives::keccak256(alloy::hex::decode(&raw).unwrap());
@@ -46,7 +46,7 @@ fn measure(server: &Server) -> Vec<f64> {
         .collect();
     let one = |(send, receipt): &(Request, Request)| {
         let began = Instant::now();
-        client.exchange(send).unwrap();
+        expect_accepted(client.exchange(send).unwrap());
         loop {
             let answer: Value = serde_json::from_slice(client.exchange(receipt).unwrap()).unwrap();
             if !answer["result"].is_null() {

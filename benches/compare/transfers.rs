@@ -1,5 +1,7 @@
 //! Transfers, from the raw transaction over HTTP to the block: throughput, CPU time and memory.
 
+use std::time::{Duration, Instant};
+
 use alloy::{
     primitives::{Address, TxKind, U256},
     sol_types::SolCall,
@@ -130,14 +132,15 @@ pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work
         shares[lane % CONNECTIONS].push(Request::rpc("eth_sendRawTransaction", &json!([raw])));
     }
     let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
-    let (cpu, began) = (server.cpu(), std::time::Instant::now());
+    let (cpu, began) = (server.cpu(), Instant::now());
     each(server, shares);
     if work.manual {
         client.call("evm_mine", json!([]));
     }
     for (address, nonce) in sent {
         while client.number("eth_getTransactionCount", json!([address, "latest"])) < nonce {
-            std::thread::sleep(std::time::Duration::from_millis(1));
+            assert!(began.elapsed() < Duration::from_secs(300), "a transaction of {address} is not included");
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
     Measured::of(work.count, began.elapsed(), server.cpu() - cpu)
