@@ -1,0 +1,194 @@
+//! The time until writes succeed again after the leader was killed.
+
+use std::{
+    collections::BTreeSet,
+    sync::atomic::{AtomicBool, AtomicUsize, Ordering},
+    thread,
+    time::{Duration, Instant},
+};
+
+use alloy::primitives::TxKind;
+use serde_json::json;
+
+use super::{
+    Effort,
+    fixture::{Cluster, Prepared},
+    shared::{
+        client::Client,
+        report,
+        wallet::{Wallet, address_at},
+    },
+    spread,
+};
+
+/// Sequential clients on each of the other nodes.
+const CLIENTS: usize = 2;
+/// Time of load before each kill.
+const BEFORE: Duration = Duration::from_secs(1);
+/// Time in which every client's writes must succeed again.
+const PATIENCE: Duration = Duration::from_secs(60);
+/// Pause before a client repeats a transaction.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// What one client saw.
+#[derive(Default)]
+struct Seen {
+    /// When its transactions were acknowledged.
+    acknowledged: Vec<Instant>,
+    errors: Vec<String>,
+}
+
+/// The result of one kill.
+struct Failover {
+    /// Time until each client had a transaction acknowledged that it sent after the kill, in milliseconds.
+    writes: f64,
+    /// The longest read on the other nodes, in milliseconds.
+    read: f64,
+    /// Time from the restart of the killed node until it was ready, in milliseconds.
+    restart: f64,
+    errors: Vec<String>,
+}
+
+pub fn run(effort: Effort) {
+    let mut cluster = Cluster::start();
+    let mut senders = Prepared::on(cluster.node(cluster.leader())).senders;
+    senders.truncate(CLIENTS * (cluster.running().len() - 1));
+    let failovers: Vec<Failover> = (0..effort.kills).map(|_| kill(&mut cluster, &mut senders)).collect();
+    let height = cluster.settle();
+
+    let mut times: Vec<f64> = failovers.iter().map(|failover| failover.writes).collect();
+    let of = |value: fn(&Failover) -> f64| -> Vec<f64> { failovers.iter().map(value).collect() };
+    let errors: Vec<&String> = failovers.iter().flat_map(|failover| &failover.errors).collect();
+    let sent: u64 = senders.iter().map(Wallet::nonce).sum();
+    let columns = [
+        "Kills",
+        "writes again after, median, ms",
+        "p99, ms",
+        "max, ms",
+        "longest read, ms",
+        "node ready again, ms",
+        "errors",
+        "acknowledged",
+        "lost",
+    ];
+    report::table("Kills of the leader under load", &columns);
+    report::row(&[
+        effort.kills.to_string(),
+        report::figure(report::quantile(&mut times, 0.5)),
+        report::figure(report::quantile(&mut times, 0.99)),
+        report::figure(report::quantile(&mut times, 1.0)),
+        report::figure(report::quantile(&mut of(|failover| failover.read), 1.0)),
+        spread(&of(|failover| failover.restart)),
+        errors.len().to_string(),
+        sent.to_string(),
+        lost(&cluster, &senders).to_string(),
+    ]);
+    report::end();
+    for error in errors.into_iter().collect::<BTreeSet<_>>() {
+        println!("error: {error}");
+    }
+    let heads = cluster.running().into_iter().map(|index| {
+        let block = cluster.node(index).client().call("eth_getBlockByNumber", json!(["latest", false]));
+        block["hash"].as_str().unwrap().to_owned()
+    });
+    assert_eq!(heads.collect::<BTreeSet<_>>().len(), 1, "the nodes have different blocks at height {height}");
+}
+
+/// The number of acknowledged transactions that a node does not have, on the node that lacks most.
+fn lost(cluster: &Cluster, senders: &[Wallet]) -> u64 {
+    let missing = |index: usize| -> u64 {
+        let mut client = cluster.node(index).client();
+        let missing = |sender: &Wallet| {
+            let included = client.number("eth_getTransactionCount", json!([sender.address(), "latest"]));
+            sender.nonce().saturating_sub(included)
+        };
+        senders.iter().map(missing).sum()
+    };
+    cluster.running().into_iter().map(missing).max().unwrap_or_default()
+}
+
+/// Kills the leader while clients of the other nodes send transactions, and starts it again.
+fn kill(cluster: &mut Cluster, senders: &mut [Wallet]) -> Failover {
+    let height = cluster.settle();
+    let leader = cluster.leader();
+    let others: Vec<usize> = cluster.running().into_iter().filter(|index| *index != leader).collect();
+    let stop = AtomicBool::new(false);
+    let counts: Vec<AtomicUsize> = senders.iter().map(|_| AtomicUsize::new(0)).collect();
+    let ports: Vec<u16> = others.iter().map(|index| cluster.node(*index).port).collect();
+    let (killed, seen, reads) = thread::scope(|scope| {
+        let (stop, counts) = (&stop, &counts);
+        let clients: Vec<_> = senders
+            .iter_mut()
+            .enumerate()
+            .map(|(at, wallet)| {
+                let port = ports[at % ports.len()];
+                scope.spawn(move || send(port, wallet, &counts[at], stop))
+            })
+            .collect();
+        let readers: Vec<_> = ports.iter().map(|port| scope.spawn(move || read(*port, stop))).collect();
+        thread::sleep(BEFORE);
+        let before: Vec<usize> = counts.iter().map(|count| count.load(Ordering::Relaxed)).collect();
+        let killed = Instant::now();
+        cluster.kill(leader);
+        // The first may have been stored before the kill, and one more may have been counted since.
+        let recovered =
+            || counts.iter().zip(&before).all(|(count, before)| count.load(Ordering::Relaxed) >= before + 3);
+        while !recovered() && killed.elapsed() < PATIENCE {
+            thread::sleep(Duration::from_millis(1));
+        }
+        let recovered = recovered();
+        stop.store(true, Ordering::Relaxed);
+        let seen: Vec<Seen> = clients.into_iter().map(|client| client.join().unwrap()).collect();
+        let reads: Vec<Duration> = readers.into_iter().map(|reader| reader.join().unwrap()).collect();
+        let errors: Vec<_> = seen.iter().flat_map(|seen| &seen.errors).collect();
+        assert!(recovered, "writes do not succeed again after {PATIENCE:?}: {errors:?}");
+        (killed, seen, reads)
+    });
+    let again = |seen: &Seen| {
+        // Clients are sequential: the second one was sent after the kill.
+        let second = seen.acknowledged.iter().filter(|time| **time > killed).nth(1);
+        second.map_or(f64::NAN, |time| milliseconds(*time - killed))
+    };
+    let writes = seen.iter().map(again).fold(0.0, f64::max);
+    let read = reads.into_iter().map(milliseconds).fold(0.0, f64::max);
+    let restart = milliseconds(cluster.start_node(leader, height));
+    Failover { writes, read, restart, errors: seen.into_iter().flat_map(|seen| seen.errors).collect() }
+}
+
+fn milliseconds(time: Duration) -> f64 {
+    time.as_secs_f64() * 1e3
+}
+
+/// Sends one transaction after another, each until it is acknowledged.
+fn send(port: u16, wallet: &mut Wallet, count: &AtomicUsize, stop: &AtomicBool) -> Seen {
+    let mut seen = Seen::default();
+    let mut client = Client::connect(port).unwrap();
+    while !stop.load(Ordering::Relaxed) {
+        let raw = wallet.sign(TxKind::Call(address_at(0)), 1, Vec::new(), 21_000);
+        while let Err(error) = client.try_call("eth_sendRawTransaction", json!([raw])) {
+            seen.errors.push(error.to_string());
+            // An earlier attempt may have succeeded without an answer.
+            let included = client.number("eth_getTransactionCount", json!([wallet.address(), "latest"]));
+            if included >= wallet.nonce() || seen.errors.len() > 10_000 {
+                break;
+            }
+            thread::sleep(PAUSE);
+        }
+        seen.acknowledged.push(Instant::now());
+        count.fetch_add(1, Ordering::Relaxed);
+    }
+    seen
+}
+
+/// Reads the newest block's number repeatedly. Returns the longest time of one read; a failure panics.
+fn read(port: u16, stop: &AtomicBool) -> Duration {
+    let mut client = Client::connect(port).unwrap();
+    let mut longest = Duration::ZERO;
+    while !stop.load(Ordering::Relaxed) {
+        let began = Instant::now();
+        client.number("eth_blockNumber", json!([]));
+        longest = longest.max(began.elapsed());
+        thread::sleep(Duration::from_millis(1));
+    }
+    longest
+}

@@ -1,0 +1,111 @@
+//! Measures a cluster of three nodes over three NATS servers beside a single node that waits for the device, in one run.
+//!
+//! `cargo bench --bench cluster -- [transfers] [roundtrip] [reads] [failover] [joining] [--seconds N] [--rounds N]
+//! [--transactions N] [--kills N] [--accounts N] [--blocks N] [--missed N]`. Without names all parts run. It needs
+//! nats-server.
+//!
+//! All processes share the machine: three nodes, three NATS servers and the clients. Nodes alternate in each round, and the
+//! tables show medians, with the smallest and the largest value in parentheses.
+
+#![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
+
+mod failover;
+mod fixture;
+mod joining;
+mod nats;
+mod reads;
+mod roundtrip;
+/// The clients and the workloads of the comparison with other nodes.
+#[path = "../compare"]
+#[allow(dead_code, reason = "the comparison uses the rest")]
+mod shared {
+    pub use super::Effort;
+
+    pub mod client;
+    pub mod contracts;
+    pub mod load;
+    pub mod peers;
+    pub mod report;
+    pub mod roundtrip;
+    pub mod server;
+    pub mod transfers;
+    pub mod wallet;
+}
+mod transfers;
+
+use std::time::Duration;
+
+use shared::report;
+
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Duration and extent of the measurements.
+#[derive(Clone, Copy)]
+pub struct Effort {
+    /// Duration of one kind of read on one node in one round.
+    time: Duration,
+    rounds: usize,
+    /// Number of transfers per node and round.
+    transactions: u64,
+    /// Number of leaders that are killed.
+    kills: usize,
+    /// Number of accounts of the chain that nodes join.
+    accounts: u64,
+    /// Number of blocks of this chain.
+    blocks: u64,
+    /// Number of transactions that a node misses while it is away.
+    missed: u64,
+}
+
+type Part = (&'static str, fn(Effort));
+
+const PARTS: [Part; 5] = [
+    ("transfers", transfers::run),
+    ("roundtrip", roundtrip::run),
+    ("reads", reads::run),
+    ("failover", failover::run),
+    ("joining", joining::run),
+];
+
+/// The median with the smallest and the largest value.
+fn spread(values: &[f64]) -> String {
+    let least = values.iter().copied().fold(f64::NAN, f64::min);
+    let most = values.iter().copied().fold(f64::NAN, f64::max);
+    format!("{} ({}–{})", report::figure(report::median(values.to_vec())), report::figure(least), report::figure(most))
+}
+
+fn main() {
+    let mut effort = Effort {
+        time: Duration::from_secs(2),
+        rounds: 3,
+        transactions: 20_000,
+        kills: 10,
+        accounts: 100_000,
+        blocks: 10_000,
+        missed: 50_000,
+    };
+    let mut names = Vec::new();
+    let mut arguments = std::env::args().skip(1);
+    while let Some(argument) = arguments.next() {
+        let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number after the option");
+        match argument.as_str() {
+            "--bench" => {}
+            "--seconds" => effort.time = Duration::from_secs(number()),
+            "--rounds" => effort.rounds = number() as usize,
+            "--transactions" => effort.transactions = number(),
+            "--kills" => effort.kills = number() as usize,
+            "--accounts" => effort.accounts = number(),
+            "--blocks" => effort.blocks = number(),
+            "--missed" => effort.missed = number(),
+            name if PARTS.iter().any(|(known, _)| *known == name) => names.push(argument),
+            other => panic!("unknown argument {other}"),
+        }
+    }
+    report::machine();
+    for (name, run) in PARTS {
+        if names.is_empty() || names.iter().any(|wanted| wanted == name) {
+            run(effort);
+        }
+    }
+}

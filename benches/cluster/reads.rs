@@ -1,0 +1,70 @@
+//! The cost of reads on a node of the cluster.
+
+use alloy::sol_types::SolCall;
+use serde_json::json;
+use tetrad::internals::contracts::bindings::Token;
+
+use super::{
+    Effort,
+    fixture::{Cluster, NODES, Prepared, Single},
+    shared::{
+        client::Request,
+        load::{Measured, expect_accepted, repeat},
+        report,
+        server::Server,
+    },
+    spread,
+};
+
+pub fn run(effort: Effort) {
+    let single = Single::start();
+    let alone = Prepared::on(&single.server);
+    let cluster = Cluster::start();
+    let leader = cluster.leader();
+    let prepared = Prepared::on(cluster.node(leader));
+    cluster.settle();
+    let follower = (leader + 1) % NODES;
+
+    let columns = ["Read", "Node", "µs each", "of the single node's", "per second", "of the single node's"];
+    report::table("Reads, over 16 connections", &columns);
+    for (name, request) in [("eth_getBalance", balance as fn(&Prepared) -> Request), ("eth_call, balanceOf", call)] {
+        let nodes: [(&str, &Server, Request); 3] = [
+            ("single node", &single.server, request(&alone)),
+            ("leader", cluster.node(leader), request(&prepared)),
+            ("follower", cluster.node(follower), request(&prepared)),
+        ];
+        let mut runs: [Vec<Measured>; 3] = Default::default();
+        for _ in 0..effort.rounds {
+            for ((_, server, request), runs) in nodes.iter().zip(&mut runs) {
+                expect_accepted(server.client().exchange(request).unwrap());
+                runs.push(repeat(server, request, effort.time));
+            }
+        }
+        for ((node, ..), measured) in nodes.iter().zip(&runs) {
+            let of = |value: fn(&Measured) -> f64| -> Vec<f64> { measured.iter().map(value).collect() };
+            // Results are compared within a round, so that other load on the machine affects both sides.
+            let share = |value: fn(&Measured) -> f64| {
+                let shares = measured.iter().zip(&runs[0]).map(|(run, single)| 100.0 * value(run) / value(single));
+                format!("{} %", report::figure(report::median(shares.collect())))
+            };
+            report::row(&[
+                name.to_owned(),
+                (*node).to_owned(),
+                spread(&of(|run| run.cpu)),
+                share(|run| run.cpu),
+                spread(&of(|run| run.per_second)),
+                share(|run| run.per_second),
+            ]);
+        }
+    }
+    report::end();
+}
+
+fn balance(on: &Prepared) -> Request {
+    Request::rpc("eth_getBalance", &json!([on.funder.address(), "latest"]))
+}
+
+fn call(on: &Prepared) -> Request {
+    let input = Token::balanceOfCall { account: on.funder.address() }.abi_encode();
+    Request::rpc("eth_call", &json!([{"to": on.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
+}

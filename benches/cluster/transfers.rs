@@ -1,0 +1,102 @@
+//! Signed native transfers from many senders: throughput, and the CPU time of each role.
+
+use std::time::Duration;
+
+use super::{
+    Effort,
+    fixture::{Cluster, NODES, Prepared, Single},
+    shared::{
+        load::Measured,
+        report,
+        server::Server,
+        transfers::{Kind, Work, submit},
+        wallet::Wallet,
+    },
+    spread,
+};
+
+/// The results of one round in a cluster. CPU times are in microseconds per transfer.
+struct Run {
+    per_second: f64,
+    leader: f64,
+    /// Followers that only follow, on average.
+    follower: f64,
+    /// The follower that clients send to, if it is one.
+    forwarding: f64,
+    nats: f64,
+}
+
+pub fn run(effort: Effort) {
+    let single = Single::start();
+    let mut alone = Prepared::on(&single.server);
+    let cluster = Cluster::start();
+    let mut prepared = Prepared::on(cluster.node(cluster.leader()));
+
+    let (mut baseline, mut through_leader, mut through_follower) = (Vec::new(), Vec::new(), Vec::new());
+    for _ in 0..effort.rounds {
+        baseline.push(blast(&single.server, &mut alone.senders, effort));
+        let leader = cluster.leader();
+        through_leader.push(through(&cluster, leader, &mut prepared.senders, effort));
+        through_follower.push(through(&cluster, (leader + 1) % NODES, &mut prepared.senders, effort));
+    }
+
+    let columns = [
+        "Transfers",
+        "per second",
+        "of the single node's",
+        "single node or leader, µs each",
+        "follower, µs each",
+        "of the leader's",
+        "forwarding follower, µs each",
+        "three NATS servers, µs each",
+    ];
+    report::table(&format!("{} transfers, submitted one by one", effort.transactions), &columns);
+    let median = |values: Vec<f64>| report::figure(report::median(values));
+    let none = || report::figure(f64::NAN);
+    let rates: Vec<f64> = baseline.iter().map(|run| run.per_second).collect();
+    let cpu = median(baseline.iter().map(|run| run.cpu).collect());
+    let rate = spread(&rates);
+    report::row(&["single node, fsync".to_owned(), rate, "100 %".to_owned(), cpu, none(), none(), none(), none()]);
+    for (name, runs) in [("through the leader", through_leader), ("through a follower", through_follower)] {
+        let of = |value: fn(&Run) -> f64| -> Vec<f64> { runs.iter().map(value).collect() };
+        // Results are compared within a round, so that other load on the machine affects both sides.
+        let shares = runs.iter().zip(&rates).map(|(run, rate)| 100.0 * run.per_second / rate);
+        report::row(&[
+            name.to_owned(),
+            spread(&of(|run| run.per_second)),
+            format!("{} %", median(shares.collect())),
+            median(of(|run| run.leader)),
+            median(of(|run| run.follower)),
+            format!("{} %", median(of(|run| 100.0 * run.follower / run.leader))),
+            median(of(|run| run.forwarding)),
+            median(of(|run| run.nats)),
+        ]);
+    }
+    report::end();
+}
+
+fn blast(server: &Server, senders: &mut [Wallet], effort: Effort) -> Measured {
+    let work = Work { kind: Kind::Native, count: effort.transactions, stride: 1, manual: false };
+    submit(server, &mut server.client(), senders, work)
+}
+
+/// Sends all transfers to one node.
+fn through(cluster: &Cluster, index: usize, senders: &mut [Wallet], effort: Effort) -> Run {
+    let leader = cluster.leader();
+    cluster.settle();
+    let (before, nats_before) = cluster.cpu();
+    let measured = blast(cluster.node(index), senders, effort);
+    cluster.settle();
+    let (after, nats_after) = cluster.cpu();
+    assert_eq!(cluster.leader(), leader, "the leader changed");
+    let each = |time: Duration| time.as_secs_f64() * 1e6 / effort.transactions as f64;
+    let node = |index: usize| each(after[index] - before[index]);
+    let followers: Vec<usize> = (0..NODES).filter(|other| *other != leader && *other != index).collect();
+    Run {
+        per_second: measured.per_second,
+        leader: node(leader),
+        follower: followers.iter().map(|index| node(*index)).sum::<f64>() / followers.len() as f64,
+        forwarding: if index == leader { f64::NAN } else { node(index) },
+        nats: each(nats_after - nats_before),
+    }
+}
