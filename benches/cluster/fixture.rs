@@ -61,6 +61,7 @@ impl Cluster {
         let directory = tempfile::tempdir().unwrap();
         let nats = NatsServers::start(directory.path());
         let mut cluster = Self { nodes: Vec::new(), nats, directory };
+        // One after another, so that each finds the streams that the first one creates.
         for index in 0..NODES {
             cluster.start_node(index, 0);
         }
