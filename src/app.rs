@@ -215,7 +215,8 @@ impl Node {
         let keys = std::mem::take(&mut identity.development).into_iter().chain(stored);
         let keyring = Arc::new(Keyring::new(keys));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
-        let services = Services { chain: chain.clone(), cluster: kept, network, storage, clock, forks, shutdown: ending };
+        let services =
+            Services { chain: chain.clone(), cluster: kept, network, storage, clock, forks, shutdown: ending };
         let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
         let exchange = sources.map(|sources| services.exchange(&config, sources, owner));
         let routers = services.routers(&config, keyring.clone(), exchange.as_ref());

@@ -1,7 +1,7 @@
 //! Arbitrary bytes decode as a message between nodes, or are rejected without a panic.
 #![no_main]
 
-use tetrad::internals::cluster::{Request, Response};
+use tetrad::internals::cluster::message::{Request, Response};
 
 libfuzzer_sys::fuzz_target!(|bytes: &[u8]| {
     if let Ok(request) = Request::decode(bytes) {

@@ -28,10 +28,7 @@ pub(super) struct Joining {
 
 impl Joining {
     /// Connects to the cluster that is configured, if one is, and fills an empty data directory from it.
-    pub(super) async fn begin(
-        config: &Config,
-        storage: Option<&Arc<dyn Storage>>,
-    ) -> Result<Option<Self>, SpawnError> {
+    pub(super) async fn begin(config: &Config, storage: Option<&Arc<dyn Storage>>) -> Result<Option<Self>, SpawnError> {
         let (Some(storage), Some(directory), true) = (storage, &config.data_dir, config.cluster.is_enabled()) else {
             return Ok(None);
         };

@@ -109,10 +109,11 @@ impl Sources {
         out.gauge("tetrad_pool_transactions", "Transactions that wait for a block.")
             .sample(&[], self.chain.pool().len());
         let produced = self.chain.produced();
-        out.counter("tetrad_blocks_total", "Blocks sealed since the start.").sample(&[], produced.blocks.get());
-        out.counter("tetrad_transactions_total", "Transactions in blocks sealed since the start.")
+        out.counter("tetrad_blocks_total", "Blocks added to the chain since the start.")
+            .sample(&[], produced.blocks.get());
+        out.counter("tetrad_transactions_total", "Transactions in blocks added to the chain since the start.")
             .sample(&[], produced.transactions.get());
-        out.counter("tetrad_gas_used_total", "Gas used by blocks sealed since the start.")
+        out.counter("tetrad_gas_used_total", "Gas used by blocks added to the chain since the start.")
             .sample(&[], produced.gas.get());
     }
 

@@ -46,11 +46,7 @@ struct Ready {
 }
 
 /// Returns `/health` and `/ready` with their documentation. Without a market only the chain is checked.
-pub(super) fn router(
-    chain: Chain,
-    cluster: Option<Cluster>,
-    market: Option<Market>,
-) -> (Router, Vec<Operation>) {
+pub(super) fn router(chain: Chain, cluster: Option<Cluster>, market: Option<Market>) -> (Router, Vec<Operation>) {
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
         .get("/ready", ready, "Readiness: 503 if the node cannot serve requests.")

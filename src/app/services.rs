@@ -57,7 +57,9 @@ impl Services {
             tokio::spawn(timer::prices(self.chain.clone(), tick, self.shutdown.clone()));
             match &self.cluster {
                 // Only the leader asks the sources: the others see its blocks.
-                Some(_) => drop(tokio::spawn(timer::sources(self.chain.clone(), sources.clone(), self.shutdown.clone()))),
+                Some(_) => {
+                    drop(tokio::spawn(timer::sources(self.chain.clone(), sources.clone(), self.shutdown.clone())))
+                }
                 None => sources.start(&self.shutdown).detach_all(),
             }
         }

@@ -15,8 +15,8 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, oneshot, watch};
 
 use super::{
-    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits, Leadership,
-    Mining, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
+    Blobs, ChainPosition, ChainUpdate, Change, ChangeError, ChangeOutcome, Clock, Event, Head, HistoryLimits,
+    Leadership, Mining, Pace, Pool, PoolLimits, PositionExpired, Preamble, Produced, Recovered, Stopped, WriterThread,
     shared::{Sealing, SharedChain},
     view::{index::Index, updates::RemovedBlocks},
     writer::{

@@ -122,11 +122,7 @@ impl Chain {
     }
 
     /// Makes a change on the leader, and waits until this node's head includes it.
-    pub(super) async fn change_among(
-        &self,
-        peers: &dyn Peers,
-        change: Change,
-    ) -> Result<ChangeOutcome, ChangeError> {
+    pub(super) async fn change_among(&self, peers: &dyn Peers, change: Change) -> Result<ChangeOutcome, ChangeError> {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let leads = self.shared.leadership.borrow().leads;
@@ -279,7 +275,8 @@ impl Chain {
             }
             self.wake();
             let published = async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
-            if timeout_at(deadline.min(Instant::now() + RETRY), published).await.is_err() && Instant::now() >= deadline {
+            if timeout_at(deadline.min(Instant::now() + RETRY), published).await.is_err() && Instant::now() >= deadline
+            {
                 return Ok(Settled::Waiting);
             }
         }

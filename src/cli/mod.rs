@@ -146,9 +146,10 @@ fn parser() -> clap::Command {
                 .about("Look after a cluster of nodes")
                 .subcommand_required(true)
                 .arg_required_else_help(true)
-                .subcommands(cluster::COMMANDS.map(|(name, about)| {
-                    clap::Command::new(name).about(about).args(settings::arguments())
-                })),
+                .subcommands(
+                    cluster::COMMANDS
+                        .map(|(name, about)| clap::Command::new(name).about(about).args(settings::arguments())),
+                ),
         )
         .subcommand(
             clap::Command::new("completions")

@@ -130,9 +130,8 @@ impl Membership {
     /// Fills an empty directory with the newest checkpoint of the cluster.
     async fn fetch_checkpoint(&self, chain: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
         let objects = self.connection.objects().await?;
-        let none = || {
-            ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name))
-        };
+        let none =
+            || ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name));
         let height = offered(&objects).await?.last().copied().ok_or_else(none)?;
         let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
         if object.info().size > MAX_CHECKPOINT {

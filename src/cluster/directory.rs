@@ -5,15 +5,23 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{CreateErrorKind, Operation, Store, UpdateErrorKind};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::time::timeout;
+use tokio::time::{Instant, sleep, timeout};
 
-use super::{ClusterError, connection::{Connection, describe}};
+use super::{
+    ClusterError,
+    connection::{Connection, describe},
+};
 use crate::store::ChainFile;
 
 /// The format of the bucket's values.
 const FORMAT: u32 = 1;
 /// Time limit of an access to the bucket.
 const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Time in which a new bucket must take values.
+const START: Duration = Duration::from_secs(15);
+/// Interval at which that is tried.
+const LOOK: Duration = Duration::from_millis(100);
 
 const CHAIN: &str = "chain";
 const CREATOR: &str = "creator";
@@ -71,7 +79,8 @@ impl Directory {
 
     async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>, ClusterError> {
         let entry = timeout(PATIENCE, self.bucket.entry(key)).await;
-        let entry = entry.map_err(|_| ClusterError::JetStream("no answer".to_owned()))?.map_err(|error| failed(&error))?;
+        let entry =
+            entry.map_err(|_| ClusterError::JetStream("no answer".to_owned()))?.map_err(|error| failed(&error))?;
         let Some(entry) = entry else { return Ok(None) };
         let value = match entry.operation {
             Operation::Put => {
@@ -149,10 +158,17 @@ impl Directory {
         self.replace(LEASE, Some(revision), json(&vacant)).await.map(drop)
     }
 
-    /// Returns the time of the servers, since the Unix epoch.
+    /// Returns the time of the servers, since the Unix epoch. Waits until the bucket, which another node may be creating,
+    /// takes values.
     pub(super) async fn server_time(&self, node: &str) -> Result<Duration, ClusterError> {
         let key = format!("clock.{node}");
-        self.bucket.put(&key, Bytes::new()).await.map_err(|error| failed(&error))?;
+        let deadline = Instant::now() + START;
+        while let Err(error) = self.bucket.put(&key, Bytes::new()).await {
+            if Instant::now() >= deadline {
+                return Err(failed(&error));
+            }
+            sleep(LOOK).await;
+        }
         let entry = self.bucket.entry(&key).await.map_err(|error| failed(&error))?;
         let none = || ClusterError::JetStream(format!("the key {key} is gone"));
         let nanos = entry.ok_or_else(none)?.created.unix_timestamp_nanos();

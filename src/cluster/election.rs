@@ -116,8 +116,17 @@ pub(super) fn run(
     chain: Chain,
     counts: Arc<ClusterCounts>,
 ) {
-    let candidate =
-        Candidate { election, directory, connection, chain, counts, held: None, seen: None, beginning: None, failed: 0 };
+    let candidate = Candidate {
+        election,
+        directory,
+        connection,
+        chain,
+        counts,
+        held: None,
+        seen: None,
+        beginning: None,
+        failed: 0,
+    };
     tokio::spawn(candidate.run());
 }
 

@@ -116,7 +116,8 @@ impl ClusterPeers {
     }
 
     async fn keep(&self, pooled: &Pooled) -> Result<(), SubmitError> {
-        let failed = |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
+        let failed =
+            |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
         let payload = Request::submit(&submission(pooled), true).encode().map_err(|error| failed(error.to_string()))?;
         let subject = self.connection.names.pool_subject(&format!("{:x}", pooled.transaction.hash()));
         store(&self.connection.jetstream, subject, payload.into(), KEEP).await.map_err(failed)

@@ -78,7 +78,9 @@ fn take(chain: &Chain, hash: B256, payload: &[u8]) {
     }
     let submission = match Request::decode(payload) {
         Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
-        Ok(Request::SubmitImpersonated { transaction, .. }) => Ok(Submission { transaction: *transaction, sidecar: None }),
+        Ok(Request::SubmitImpersonated { transaction, .. }) => {
+            Ok(Submission { transaction: *transaction, sidecar: None })
+        }
         Ok(_) => Err("it is not a transaction".to_owned()),
         Err(error) => Err(error.to_string()),
     };

@@ -20,7 +20,7 @@ pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
-    jetstream::{JetStreamLogs, LogStream, StreamExtent, Delivered, deliver},
+    jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, deliver},
     local::{LocalLogs, is_log_file},
 };
 use crate::storage::Storage;

@@ -143,12 +143,7 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
 }
 
 /// Fills an empty directory with a chain that begins at a checkpoint, given as the content of its file. The log is empty.
-pub fn begin_at(
-    storage: &dyn Storage,
-    file: &ChainFile,
-    height: u64,
-    bytes: &[u8],
-) -> Result<(), ArchiveError> {
+pub fn begin_at(storage: &dyn Storage, file: &ChainFile, height: u64, bytes: &[u8]) -> Result<(), ArchiveError> {
     unfinished::begin(storage, unfinished::CopyCommand::Import)?;
     replace_file(storage, &checkpoint::name(height), bytes)?;
     // The chain file comes last: without it the copy is incomplete.

@@ -18,7 +18,8 @@ pub(crate) struct Telemetry(#[expect(dead_code, reason = "held, not used")] Opti
 /// [`TracesError`] for an endpoint that spans cannot be sent to. An unreachable collector is reported in the log later.
 pub(crate) fn install(config: &Config) -> Result<Telemetry, TracesError> {
     let level = if config.quiet { "error" } else { &config.log_level };
-    let filter = EnvFilter::try_new(level).unwrap_or_else(|_| EnvFilter::new("info"));
+    // The client of NATS logs every attempt to connect again, where this program logs changes of the connection.
+    let filter = EnvFilter::try_new(format!("async_nats=warn,{level}")).unwrap_or_else(|_| EnvFilter::new("info"));
     let to_stderr = fmt::layer().with_writer(std::io::stderr).with_ansi(std::io::stderr().is_terminal());
     let lines = match config.log_format {
         LogFormat::Text => to_stderr.with_target(false).with_filter(filter).boxed(),

@@ -4,8 +4,8 @@ use std::{io, sync::Arc};
 
 use crate::{
     block::Submission,
-    codec::Writer,
     chain::Head,
+    codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, EditableParams, EntryStream, LogEntry, LogError, ReadLog, TimeShift},
     storage::Storage,
     store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
@@ -120,7 +120,11 @@ impl Journal {
     /// Streams the entries that the published head does not include: with `all`, those that other writers have appended
     /// before this call, or else those that have arrived.
     pub(super) fn unseen(&mut self, all: bool) -> Result<EntryStream, LogError> {
-        if all { self.log.catch_up()? } else { self.log.receive()? }
+        if all {
+            self.log.catch_up()?
+        } else {
+            self.log.receive()?
+        }
         self.reader.stream(self.published)
     }
 

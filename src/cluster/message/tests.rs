@@ -373,7 +373,9 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     let key = CompressedKey::new(key().public_key().compressed());
     let forged = Transaction { public_key: Some(key), ..impersonated.clone() };
     let request = Request::submit(&Submission { transaction: forged.clone(), sidecar: None }, false);
-    let Request::Submit { raw, .. } = Request::decode(&request.encode().unwrap()).unwrap() else { panic!("another request") };
+    let Request::Submit { raw, .. } = Request::decode(&request.encode().unwrap()).unwrap() else {
+        panic!("another request")
+    };
     assert!(matches!(Submission::decode(&raw), Err(DecodeError::Signature)));
     let reorg = Request::Change(Change::Reorg { blocks: vec![vec![forged]] });
     assert_eq!(Request::decode(&reorg.encode().unwrap()).unwrap_err(), Malformed("signature").into());
@@ -381,7 +383,9 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
     // A node that gives an impersonated account's transaction the signature of another.
     let mixed = Transaction { envelope: signed.envelope.clone(), ..impersonated.clone() };
     let request = Request::submit(&Submission { transaction: mixed, sidecar: None }, false);
-    let Request::SubmitImpersonated { transaction: received, .. } = Request::decode(&request.encode().unwrap()).unwrap() else {
+    let Request::SubmitImpersonated { transaction: received, .. } =
+        Request::decode(&request.encode().unwrap()).unwrap()
+    else {
         panic!("another request")
     };
     assert_eq!((received.hash(), received.sender), (impersonated.hash(), ADDRESS));

@@ -102,7 +102,10 @@ impl Assembler {
     /// Adds the next message of the stream. Returns the entry that it completes.
     pub(super) fn push(&mut self, header: PartHeader, payload: &[u8]) -> Option<StoredEntry> {
         let continues = self.last.is_some_and(|last| {
-            last.id == header.id && last.height == header.height && last.parts == header.parts && last.part + 1 == header.part
+            last.id == header.id
+                && last.height == header.height
+                && last.parts == header.parts
+                && last.part + 1 == header.part
         });
         if !continues {
             // The parts so far are of an entry that its writer did not finish.

@@ -17,11 +17,11 @@ use std::sync::Arc;
 
 use tokio::{runtime::Handle, sync::Notify};
 
+use self::writer::JetStreamLog;
 pub use self::{
     stream::{LogStream, StreamExtent},
     tail::{Delivered, deliver},
 };
-use self::writer::JetStreamLog;
 use super::{BlockLog, ChainIdentity, Extent, LogError, LogStore};
 use crate::storage::Storage;
 

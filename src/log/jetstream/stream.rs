@@ -82,7 +82,6 @@ impl LogStream {
             storage: StorageType::File,
             num_replicas: replicas,
             discard: DiscardPolicy::New,
-            deny_delete: true,
             ..Config::default()
         };
         jetstream.get_or_create_stream(config).await.map_err(unavailable)?;
@@ -176,7 +175,6 @@ impl LogStream {
         }
     }
 }
-
 
 impl LogStream {
     /// Appends the entries of another log to the stream, which must be empty or end with the entries before them. Returns

@@ -25,6 +25,8 @@ const RETRY: Duration = Duration::from_millis(50);
 const DELIVERY: Duration = Duration::from_secs(5);
 /// Bytes of entries that are received at once, so that heads are published in between.
 const RECEIVED_AT_ONCE: usize = 4 << 20;
+/// Most messages that an operator may have removed from the end of a stream.
+const MOST_REMOVED: usize = 64;
 /// Number of entries that are received at once.
 const MANY: usize = 512;
 
@@ -77,6 +79,16 @@ impl JetStreamLog {
             )));
         }
         Ok(first - 1)
+    }
+
+    /// Returns whether there are no messages after `last` up to `end`, because an operator has removed them.
+    fn are_removed(&self, last: u64, end: u64) -> Result<bool, LogError> {
+        for sequence in (last + 1..=end).take(MOST_REMOVED) {
+            if self.runtime.block_on(self.stream.part(sequence))?.is_some() {
+                return Ok(false);
+            }
+        }
+        Ok(end - last <= MOST_REMOVED as u64)
     }
 
     fn tail(&mut self, last: u64) -> &mut Tail {
@@ -213,6 +225,10 @@ impl BlockLog for JetStreamLog {
             let part = runtime.block_on(async { timeout(DELIVERY, tail.next()).await });
             match part {
                 Ok(Some(part)) => self.take(part?)?,
+                Ok(None) | Err(_) if self.are_removed(last, end)? => {
+                    self.last = Some(end);
+                    0
+                }
                 Ok(None) | Err(_) => {
                     self.tail = None;
                     let what = format!("the stream {} did not deliver message {}", self.stream.name(), last + 1);

@@ -65,7 +65,10 @@ fn open_newest(
     }
     let name = segment_name(first);
     let file = storage.open(&name).map_err(|source| LogError::Io { file: storage.describe(&name), source })?;
-    Ok((Newest { file, first, length: segment.length }, Positions { firsts, offsets: segment.offsets, length: segment.length }))
+    Ok((
+        Newest { file, first, length: segment.length },
+        Positions { firsts, offsets: segment.offsets, length: segment.length },
+    ))
 }
 
 impl LocalLog {

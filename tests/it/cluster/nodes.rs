@@ -1,7 +1,5 @@
 //! Nodes of one cluster, each a process with a data directory of its own.
 
-#![expect(dead_code, reason = "for the tests of clusters")]
-
 use std::{path::PathBuf, time::Instant};
 
 use futures_util::future::join_all;

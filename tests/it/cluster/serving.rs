@@ -133,9 +133,13 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
     let mut nonce = 1;
     for index in [leader, follower] {
         // The outcome of the first attempts is unknown: one of them may have been included.
-        while let Err(error) = call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await {
+        while let Err(error) =
+            call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await
+        {
             assert!(std::time::Instant::now() < deadline, "{error}");
-            if error["message"].as_str().unwrap().contains("nonce too low") || error.to_string().contains("nonce too low") {
+            if error["message"].as_str().unwrap().contains("nonce too low")
+                || error.to_string().contains("nonce too low")
+            {
                 nonce += 1;
             }
             tokio::time::sleep(super::POLL).await;

@@ -47,6 +47,29 @@ export default function view({ signal }) {
   const blocks = h('div');
   const waiting = h('div');
 
+  const nodes = h('div');
+  const cluster = card('Nodes', nodes);
+  cluster.hidden = true;
+
+  /** Shows the nodes of the cluster. Returns whether there is one. */
+  async function drawNodes() {
+    const state = await fetch('/health', { signal }).then((answer) => answer.json()).catch(() => null);
+    if (signal.aborted || !state?.nodes) return false;
+    const end = Math.max(...state.nodes.map((one) => one.height));
+    const rows = state.nodes.map((one) => [
+      one.node === state.node ? h('strong', one.node) : one.node,
+      one.role,
+      count(one.epoch),
+      count(one.height),
+      count(end - one.height),
+      count(one.block),
+      one.version,
+    ]);
+    replace(nodes, table(['Node', 'Role', '-Epoch', '-Log entries', '-Behind', '-Block', 'Version'], rows));
+    cluster.hidden = false;
+    return true;
+  }
+
   async function drawPending() {
     const block = await node.call('eth_getBlockByNumber', 'pending', true).catch(() => null);
     if (signal.aborted || !block) return;
@@ -84,10 +107,16 @@ export default function view({ signal }) {
   // A new pending transaction raises no event here, so the pool is polled.
   const timer = setInterval(drawPending, 3_000);
   signal.addEventListener('abort', () => clearInterval(timer));
+  drawNodes().then((found) => {
+    if (!found) return;
+    const announced = setInterval(drawNodes, 1_000);
+    signal.addEventListener('abort', () => clearInterval(announced));
+  });
 
   return [
     heading(network.cosmosChainId || `Chain ${network.chainId}`, addToWallet()),
     h('div.tiles', Object.values(tiles).map((one) => one.element)),
+    cluster,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),
     h('div.grid.two',
       card(h('span.spread', 'Latest blocks', h('a', { href: '#/explorer' }, 'View all')), blocks),
