@@ -134,6 +134,8 @@ pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work
     let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
     let (cpu, began) = (server.cpu(), Instant::now());
     each(server, shares);
+    // The node closes idle connections, and this one was idle meanwhile.
+    *client = server.client();
     if work.manual {
         client.call("evm_mine", json!([]));
     }
