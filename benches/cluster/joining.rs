@@ -40,18 +40,19 @@ pub fn run(effort: Effort) {
         memory.push(cluster.node(NODES).memory());
         cluster.remove_last();
     }
-    let (mut restarts, mut catching_up) = (Vec::new(), Vec::new());
-    for _ in 0..effort.rounds {
-        let away = (cluster.leader() + 1) % NODES;
-        restarts.push(absence(&mut cluster, away, &mut prepared, 0));
-        catching_up.push(absence(&mut cluster, away, &mut prepared, effort.missed));
-    }
     let columns =
         ["Start of a node", "s until it is ready", "transactions per second", "beyond an ordinary restart", "MB"];
     report::table("Joining and catching up", &columns);
     let none = || report::figure(f64::NAN);
     let name = format!("empty directory, {} accounts, {} blocks", effort.accounts, effort.blocks);
     report::row(&[name, seconds(&joins), none(), none(), report::figure(report::median(memory))]);
+
+    let (mut restarts, mut catching_up) = (Vec::new(), Vec::new());
+    for _ in 0..effort.rounds {
+        let away = (cluster.leader() + 1) % NODES;
+        restarts.push(absence(&mut cluster, away, &mut prepared, 0));
+        catching_up.push(absence(&mut cluster, away, &mut prepared, effort.missed));
+    }
     report::row(&["restart, nothing missed".to_owned(), seconds(&restarts), none(), none(), none()]);
     let missed = effort.missed as f64;
     let rates: Vec<f64> = catching_up.iter().map(|time| missed / time).collect();
