@@ -6,6 +6,7 @@
 
 mod block;
 mod clock;
+mod clustered;
 mod disk;
 mod error;
 mod event;

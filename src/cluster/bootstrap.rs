@@ -19,7 +19,7 @@ use zeroize::Zeroizing;
 
 use super::{
     ClusterError, Membership,
-    connection::{Connection, describe},
+    connection::{Connection, describe, persist},
     directory::Claim,
 };
 use crate::{
@@ -70,7 +70,7 @@ impl Membership {
         let claim = Claim { node: self.node.clone(), instance: self.instance, epoch: 0 };
         let mut waiting: Option<(u64, Instant)> = None;
         loop {
-            let chain = self.directory.chain().await?.map(|found| found.chain);
+            let chain = persist(|| self.directory.chain()).await?.map(|found| found.chain);
             let local = ChainFile::load(&**storage)?;
             match (chain, local) {
                 (Some(chain), Some(local)) => {
@@ -82,7 +82,7 @@ impl Membership {
                     return Ok(false);
                 }
                 (None, local) => {
-                    let creator = self.directory.creator().await?;
+                    let creator = persist(|| self.directory.creator()).await?;
                     let revision = creator.as_ref().map(|creator| creator.revision);
                     let own = creator.as_ref().and_then(|creator| creator.value.as_ref());
                     let is_own = own.is_some_and(|own| own.node == self.node);
@@ -96,8 +96,13 @@ impl Membership {
                     }
                     let waited = waiting.filter(|(seen, _)| Some(*seen) == revision).map(|(_, since)| since.elapsed());
                     let is_vacant = own.is_none() || is_own || waited.is_some_and(|waited| waited >= CREATION);
-                    if is_vacant && self.directory.claim_creation(revision, &claim).await?.is_some() {
-                        return Ok(true);
+                    if is_vacant {
+                        match self.directory.claim_creation(revision, &claim).await {
+                            Ok(Some(_)) => return Ok(true),
+                            // Without an answer the next look finds out.
+                            Ok(None) | Err(ClusterError::JetStream(_)) => {}
+                            Err(error) => return Err(error),
+                        }
                     }
                     if let (None, Some(revision)) = (waited, revision) {
                         tracing::info!(cluster = self.config.name, "another node creates the chain");
@@ -132,7 +137,7 @@ impl Membership {
         let objects = self.connection.objects().await?;
         let none =
             || ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name));
-        let height = offered(&objects).await?.last().copied().ok_or_else(none)?;
+        let height = persist(|| offered(&objects)).await?.last().copied().ok_or_else(none)?;
         let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
         if object.info().size > MAX_CHECKPOINT {
             return Err(ClusterError::Refused(format!("the checkpoint at {height} has {} bytes", object.info().size)));
@@ -156,12 +161,12 @@ impl Membership {
         let chain = ChainFile::load(storage)?.ok_or_else(missing)?;
         let objects = self.connection.objects().await?;
         for height in store::checkpoints(storage).map_err(io)? {
-            upload(&objects, storage, height).await?;
+            persist(|| upload(&objects, storage, height)).await?;
         }
-        match self.directory.create_chain(chain.clone()).await? {
+        match persist(|| self.directory.create_chain(chain.clone())).await? {
             true => Ok(()),
             false => {
-                let found = self.directory.chain().await?.ok_or_else(missing)?;
+                let found = persist(|| self.directory.chain()).await?.ok_or_else(missing)?;
                 self.expect_same(&found.chain, &chain, storage)
             }
         }

@@ -111,6 +111,23 @@ pub(super) fn describe(error: &dyn std::error::Error) -> String {
     text
 }
 
+/// Makes attempts until one succeeds, or fails for another reason than that the servers do not answer, or the time in which
+/// they must be available at a start is over. A cluster of servers that has just begun is slow to create streams.
+pub(super) async fn persist<T, F: Future<Output = Result<T, ClusterError>>>(
+    mut attempt: impl FnMut() -> F,
+) -> Result<T, ClusterError> {
+    let deadline = Instant::now() + START;
+    loop {
+        match attempt().await {
+            Err(error) if error.is_temporary() && Instant::now() < deadline => {
+                tracing::debug!(%error, "trying again");
+                sleep(LOOK).await;
+            }
+            outcome => return outcome,
+        }
+    }
+}
+
 impl Connection {
     /// Connects to the servers. Waits for a while until one of them can be reached.
     pub async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
@@ -173,6 +190,10 @@ impl Connection {
 
     /// Creates the log's stream, or opens it.
     pub async fn create_log(&self) -> Result<LogStream, ClusterError> {
+        persist(|| self.try_create_log()).await
+    }
+
+    async fn try_create_log(&self) -> Result<LogStream, ClusterError> {
         let (name, subject) = (self.names.log(), self.names.log_subject());
         let log = LogStream::create(&self.jetstream, &name, &subject, self.replicas()).await?;
         self.expect_leader(&name).await?;
@@ -204,6 +225,10 @@ impl Connection {
 
     /// Opens the stream of transactions that wait, or creates it.
     pub async fn pool(&self) -> Result<jetstream::stream::Stream<()>, ClusterError> {
+        persist(|| self.try_pool()).await
+    }
+
+    async fn try_pool(&self) -> Result<jetstream::stream::Stream<()>, ClusterError> {
         let config = jetstream::stream::Config {
             name: self.names.pool(),
             subjects: vec![self.names.pool_subject("*")],
@@ -221,6 +246,10 @@ impl Connection {
 
     /// Opens a bucket of keys and values, or creates it.
     pub async fn bucket(&self, name: &str) -> Result<kv::Store, ClusterError> {
+        persist(|| self.try_bucket(name)).await
+    }
+
+    async fn try_bucket(&self, name: &str) -> Result<kv::Store, ClusterError> {
         if let Ok(bucket) = self.jetstream.get_key_value(name).await {
             return Ok(bucket);
         }
@@ -246,6 +275,10 @@ impl Connection {
 
     /// Opens the bucket of checkpoints, or creates it.
     pub async fn objects(&self) -> Result<object_store::ObjectStore, ClusterError> {
+        persist(|| self.try_objects()).await
+    }
+
+    async fn try_objects(&self) -> Result<object_store::ObjectStore, ClusterError> {
         let name = self.names.log();
         if let Ok(objects) = self.jetstream.get_object_store(&name).await {
             return Ok(objects);

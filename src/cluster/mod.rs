@@ -31,10 +31,13 @@ pub use self::{
     connection::Connection,
     state::{ClusterState, NodeState, Role},
 };
-use self::{directory::Directory, election::Election, peers::ClusterPeers, requests::Requests, state::StateBoard};
+use self::{
+    connection::persist, directory::Directory, election::Election, peers::ClusterPeers, requests::Requests,
+    state::StateBoard,
+};
 use crate::{
     chain::{Chain, ChangeError},
-    log::LogError,
+    log::{AppendError, LogError},
     metrics::Counter,
     storage::Storage,
     store::{ArchiveError, ChainFileError, CheckpointError},
@@ -73,6 +76,14 @@ pub enum ClusterError {
     /// A file operation failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
+}
+
+impl ClusterError {
+    /// Returns whether the servers did not answer, so that the same may succeed later.
+    fn is_temporary(&self) -> bool {
+        let unavailable = matches!(self, Self::Chain(ChangeError::Append(AppendError::Unavailable(_))));
+        unavailable || matches!(self, Self::JetStream(_) | Self::Log(LogError::Unavailable(_)))
+    }
 }
 
 impl From<ArchiveError> for ClusterError {
@@ -158,7 +169,7 @@ impl Membership {
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
         let pool = connection.pool().await?;
         chain.join(Arc::new(ClusterPeers::new(connection.clone(), election.leader(), counts.clone())));
-        let height = chain.follow().await?;
+        let height = persist(|| async { Ok(chain.follow().await?) }).await?;
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
         let chain = chain.clone();
         tokio::spawn(wake(chain.clone(), options.arrivals));

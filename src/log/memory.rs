@@ -18,6 +18,10 @@ pub enum Fault {
     Full,
     /// The append fails, and whether the entry was appended is unknown.
     Unknown,
+    /// There is no answer, and the entry was not appended.
+    Lost,
+    /// There is no answer, but the entry was appended.
+    Unanswered,
 }
 
 /// The outcomes of the next appends and probes, in order; all later ones succeed.
@@ -41,8 +45,8 @@ impl MemoryLog {
         self.faults.clone()
     }
 
-    /// Applies the next fault to an entry of this size.
-    fn fail(&mut self, size: usize) -> Result<(), AppendError> {
+    /// Applies the next fault to an entry of this size. Returns whether there is an answer about the entry.
+    fn fail(&mut self, size: usize) -> Result<bool, AppendError> {
         let file = || "memory".to_owned();
         match self.faults.lock().pop_front() {
             Some(Fault::Full) => {
@@ -50,7 +54,9 @@ impl MemoryLog {
                 Err(AppendError::Refused { file: file(), source: io::ErrorKind::StorageFull.into() })
             }
             Some(Fault::Unknown) => Err(AppendError::Unknown { file: file(), reason: "no answer".to_owned() }),
-            Some(Fault::None) | None => Ok(()),
+            Some(Fault::Lost) => Err(AppendError::Unavailable("no answer".to_owned())),
+            Some(Fault::Unanswered) => Ok(false),
+            Some(Fault::None) | None => Ok(true),
         }
     }
 }
@@ -61,7 +67,7 @@ impl BlockLog for MemoryLog {
     }
 
     fn append(&mut self, expected: u64, entry: &[u8]) -> Result<(), AppendError> {
-        self.fail(entry.len())?;
+        let is_answered = self.fail(entry.len())?;
         let mut entries = self.entries.lock();
         let end = entries.len() as u64;
         if expected != end {
@@ -71,7 +77,7 @@ impl BlockLog for MemoryLog {
             self.refused = 0;
         }
         entries.push(entry.to_vec());
-        Ok(())
+        if is_answered { Ok(()) } else { Err(AppendError::Unavailable("no answer".to_owned())) }
     }
 
     fn is_obstructed(&self) -> bool {

@@ -1,5 +1,7 @@
 //! What the nodes of a cluster answer, whichever of them a client asks.
 
+use std::collections::BTreeSet;
+
 use serde_json::{Value, json};
 
 use super::{
@@ -146,4 +148,17 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
         }
         nonce += 1;
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, leader, _) = cluster(&nats, &[]).await;
+    let text = reqwest::get(cluster.rest(leader).to_owned() + "/metrics").await.unwrap().text().await.unwrap();
+    let shown: BTreeSet<_> = text.lines().filter_map(|line| line.strip_prefix("# TYPE ")?.split(' ').next()).collect();
+    let shown: BTreeSet<_> = shown.into_iter().filter(|name| name.starts_with("tetrad_cluster_")).collect();
+    let book = include_str!("../../../docs/src/interfaces/metrics.md");
+    let told: BTreeSet<_> = book.split('`').filter(|name| name.starts_with("tetrad_cluster_")).collect();
+    assert_eq!(shown, told);
+    assert!(text.contains("tetrad_cluster_leader 1"), "{text}");
 }

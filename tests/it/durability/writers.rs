@@ -5,7 +5,7 @@ use std::{collections::HashSet, sync::Arc};
 use alloy_primitives::{Address, B256, U256};
 use tetrad::internals::{
     chain::{BlockId, Chain, Change, Edit, Head, Mining, Recovered, WriterThread},
-    log::{MemoryLog, ReadLog},
+    log::{Fault, MemoryLog, ReadLog},
 };
 
 use super::{
@@ -127,5 +127,53 @@ async fn every_change_of_one_writer_is_followed_by_the_other() {
             assert!(chain.revert(id).await.unwrap(), "seed {seed}");
             assert_eq!((known(&chain.head()), chain.now()), before, "seed {seed}");
         }
+    }
+}
+
+/// A log on other machines may store an entry without saying so, or lose it on the way.
+#[tokio::test]
+async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_if_not() {
+    for seed in 0..rounds("TETRAD_CHAIN_SEEDS", 60) {
+        let random = &mut Random::new(seed);
+        let log = MemoryLog::default();
+        let writers = [writer(&log, seed), writer(&log, seed + 1_000)];
+        let mut acknowledged = Vec::new();
+        for step in 0..25 {
+            let chain = &writers[random.below(2) as usize].0;
+            for _ in 0..random.below(3) {
+                let fault = [Fault::Lost, Fault::Unanswered, Fault::None][random.below(3) as usize];
+                log.faults().lock().push_back(fault);
+            }
+            // The outcome of a change without an answer is unknown.
+            match random.below(5) {
+                0..2 => {
+                    let account = random.below(2) as usize;
+                    let sent = send(chain, transfer(account, nonce(chain, account), TO)).await;
+                    acknowledged.extend(sent.ok());
+                }
+                2 => drop(seal(chain, 1 + random.below(3)).await),
+                3 => {
+                    let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
+                    drop(chain.change(Change::Edit(vec![balance])).await);
+                }
+                _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await),
+            }
+            log.faults().lock().clear();
+            let found = recover(&log, seed + 2_000).head;
+            for (chain, _) in &writers {
+                chain.follow().await.unwrap();
+                assert_eq!(known(&chain.head()), known(&found), "seed {seed}, step {step}");
+            }
+        }
+        let chain = &writers[0].0;
+        let newest = chain.head();
+        let mut included = HashSet::new();
+        for number in 1..=newest.number() {
+            let block = chain.block(&newest, BlockId::Number(number)).unwrap().unwrap();
+            for transaction in &block.transactions {
+                assert!(included.insert(transaction.hash()), "seed {seed}: {} twice", transaction.hash());
+            }
+        }
+        assert!(acknowledged.iter().all(|hash| included.contains(hash)), "seed {seed}");
     }
 }

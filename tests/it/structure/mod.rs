@@ -27,7 +27,7 @@ const IMPORTS: [(&str, &[&str]); 27] = [
     ("log", &["block", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "state"]),
-    ("chain", &["account", "block", "evm", "log", "metrics", "state", "storage", "store"]),
+    ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
     ("cluster", &["block", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("console", &["artifacts", "block", "chain", "evm", "network"]),

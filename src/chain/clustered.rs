@@ -1,0 +1,248 @@
+//! A chain among the nodes of a cluster: what one node may not decide itself goes to the leader.
+
+use std::{
+    io,
+    sync::{Arc, atomic::Ordering},
+    time::Duration,
+};
+
+use alloy_primitives::B256;
+use tokio::{
+    sync::watch,
+    time::{Instant, sleep, sleep_until, timeout_at},
+};
+
+use super::{
+    Accepted, Chain, Change, ChangeError, ChangeOutcome, Event, Leadership, Mining, Peers, PoolSelection, Pooled,
+    Settled, Stopped, SubmitError, writer::thread::WriterCommand,
+};
+
+/// Time in which a transaction must be acknowledged, and a change forwarded: clients wait ten seconds.
+const PATIENCE: Duration = Duration::from_secs(9);
+/// Pause before a request is sent to a leader again.
+const RETRY: Duration = Duration::from_millis(25);
+
+impl Chain {
+    /// Joins a cluster: changes and transactions go to its leader from now on.
+    pub fn join(&self, peers: Arc<dyn Peers>) {
+        // A chain joins once.
+        let _ = self.shared.peers.set(peers);
+    }
+
+    /// Returns who leads the cluster, and each change of that.
+    pub fn leadership(&self) -> watch::Receiver<Leadership> {
+        self.shared.leadership.subscribe()
+    }
+
+    /// Returns the height of the log that the newest head includes, in a cluster.
+    pub fn height(&self) -> u64 {
+        *self.shared.height.borrow()
+    }
+
+    /// Returns the number of entries that the log refused because another node was first, since the start.
+    pub fn conflicts(&self) -> u64 {
+        self.shared.conflicts.get()
+    }
+
+    /// Tells the writer that entries of other nodes have arrived.
+    pub fn entries_arrived(&self) {
+        if !self.shared.summoned.swap(true, Ordering::AcqRel) {
+            // Sending fails once the chain has stopped.
+            let _ = self.commands.send(WriterCommand::Follow { all: false, reply: None });
+        }
+    }
+
+    /// Follows the log to its end. Returns the height of the log that the newest head then includes.
+    pub async fn follow(&self) -> Result<u64, ChangeError> {
+        self.ask(|reply| WriterCommand::Follow { all: true, reply: Some(reply) }).await?
+    }
+
+    /// Begins to lead the cluster. Returns the height of the log at which this node does.
+    pub async fn lead(&self, epoch: u64, node: String) -> Result<u64, ChangeError> {
+        self.ask(|reply| WriterCommand::Lead { epoch, node, reply }).await?
+    }
+
+    /// Ceases to lead the cluster.
+    pub async fn resign(&self) -> Result<(), Stopped> {
+        self.ask(WriterCommand::Resign).await
+    }
+
+    /// Waits until the published head includes this height of the log.
+    pub async fn reached(&self, height: u64) -> Result<(), Stopped> {
+        let mut heights = self.shared.height.subscribe();
+        heights.wait_for(|reached| *reached >= height).await.map(drop).map_err(|_| Stopped::Ended)
+    }
+
+    /// Makes a change on the leader, and waits until this node's head includes it.
+    pub(super) async fn change_among(&self, peers: &dyn Peers, change: Change) -> Result<ChangeOutcome, ChangeError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let leads = self.shared.leadership.borrow().leads;
+            let outcome = match leads {
+                true => self.change_here(change.clone()).await,
+                false => match peers.change(&change).await {
+                    Ok((outcome, height)) => {
+                        let reached = timeout_at(Instant::now() + PATIENCE, self.reached(height)).await;
+                        let behind = |_| ChangeError::Unavailable("this node is behind the cluster's log".to_owned());
+                        reached.map_err(behind)??;
+                        Ok(outcome)
+                    }
+                    Err(error) => Err(error),
+                },
+            };
+            match outcome {
+                Err(ChangeError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(ChangeError::NotLeading) => {
+                    return Err(ChangeError::Unavailable("no node leads the cluster".to_owned()));
+                }
+                outcome => return outcome,
+            }
+        }
+    }
+
+    /// Returns the heights of the checkpoints from which the chain can be replayed, in ascending order.
+    pub fn checkpoints(&self) -> io::Result<Vec<u64>> {
+        self.shared.history.as_ref().map_or(Ok(Vec::new()), |history| history.bases())
+    }
+
+    /// Removes transactions from the pool: in a cluster from the leader's, and thereby from those of all nodes. Returns
+    /// whether there were any.
+    pub async fn remove(&self, selection: PoolSelection) -> Result<bool, SubmitError> {
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            let peers = self.shared.peers.get().filter(|_| !self.shared.leadership.borrow().leads);
+            let Some(peers) = peers else { return Ok(!self.remove_here(selection).is_empty()) };
+            let here = !self.remove_here(selection).is_empty();
+            match peers.remove(selection).await {
+                Err(SubmitError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
+                Err(SubmitError::NotLeading) => {
+                    return Err(SubmitError::Unavailable("no node leads the cluster".to_owned()));
+                }
+                removed => return Ok(removed? || here),
+            }
+        }
+    }
+
+    /// Removes transactions from this node's pool. Returns their hashes.
+    pub fn remove_here(&self, selection: PoolSelection) -> Vec<B256> {
+        let pool = self.pool();
+        let hashes: Vec<_> = match selection {
+            PoolSelection::Transaction(hash) => vec![hash],
+            PoolSelection::Sender(sender) => {
+                pool.content_of(sender).into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect()
+            }
+            PoolSelection::All => pool.content().into_iter().map(|(pooled, _)| pooled.transaction.hash()).collect(),
+        };
+        let dropped = || SubmitError::Dropped("transaction dropped".to_owned());
+        hashes.into_iter().filter(|hash| pool.reject(*hash, dropped())).collect()
+    }
+
+    /// Waits until an accepted transaction is acknowledged by this node, which leads.
+    pub async fn settled_here(&self, accepted: Accepted) -> Result<Settled, SubmitError> {
+        match self.shared.peers.get() {
+            Some(peers) => self.settled_among(&**peers, accepted, false).await,
+            None => Err(SubmitError::NotLeading),
+        }
+    }
+
+    /// Waits, in a cluster, until an accepted transaction is acknowledged: on the leader as on a single node, elsewhere by
+    /// the leader, and then by this node's own head. Without `forward` a node that does not lead answers
+    /// [`SubmitError::NotLeading`].
+    pub async fn settled_among(
+        &self,
+        peers: &dyn Peers,
+        accepted: Accepted,
+        forward: bool,
+    ) -> Result<Settled, SubmitError> {
+        let Accepted { pooled, mut included } = accepted;
+        let hash = pooled.transaction.hash();
+        let deadline = Instant::now() + PATIENCE;
+        let mut leadership = self.leadership();
+        let mut again = false;
+        let outcome = loop {
+            let leads = leadership.borrow_and_update().leads;
+            if !leads && !forward {
+                return Err(SubmitError::NotLeading);
+            }
+            if leads && (included.is_none() || self.mining() != Mining::Instant) {
+                self.wake();
+                if self.pool().get(hash).is_none() {
+                    break Ok(Settled::Included);
+                }
+                if let Err(error) = peers.keep(&pooled).await {
+                    break Err(error);
+                }
+                // A leader that was deposed without noticing it does not know what its transactions wait for.
+                if let Err(error) = self.follow().await {
+                    break Err(SubmitError::Unavailable(error.to_string()));
+                }
+                if self.shared.leadership.borrow().leads {
+                    break Ok(Settled::Waiting);
+                }
+                again = true;
+                continue;
+            }
+            let acknowledged = async {
+                if leads {
+                    self.wake();
+                    return std::future::pending().await;
+                }
+                let (settled, height) = peers.submit(&pooled, again).await?;
+                self.reached(height).await.map_err(|_| SubmitError::Stopped)?;
+                Ok(settled)
+            };
+            let here = async {
+                match &mut included {
+                    Some(included) => included.await.unwrap_or(Err(SubmitError::Stopped)).map(|()| Settled::Included),
+                    None => std::future::pending().await,
+                }
+            };
+            tokio::select! {
+                settled = here => break settled,
+                _ = leadership.changed() => again = true,
+                () = sleep_until(deadline) => {
+                    break Err(SubmitError::Unavailable("no leader has acknowledged the transaction".to_owned()));
+                }
+                outcome = acknowledged => match outcome {
+                    Err(SubmitError::NotLeading) => {
+                        again = true;
+                        sleep(RETRY).await;
+                    }
+                    outcome => break outcome,
+                },
+            }
+        };
+        outcome.or_else(|error| {
+            // A leader that failed may have included it before.
+            if self.transaction(&self.head(), hash).is_some() {
+                return Ok(Settled::Included);
+            }
+            self.pool().reject(hash, error.clone());
+            Err(error)
+        })
+    }
+
+    /// Waits until a transaction that is already in this node's pool, or in a block, is acknowledged.
+    pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
+        let mut events = self.subscribe();
+        let deadline = Instant::now() + PATIENCE;
+        loop {
+            if self.transaction(&self.head(), hash).is_some() {
+                return Ok(Settled::Included);
+            }
+            let pooled = self.pool().get(hash).filter(|_| self.shared.leadership.borrow().leads);
+            let Some(pooled) = pooled else { return Err(SubmitError::NotLeading) };
+            let is_ready = |(other, is_ready): &(Arc<Pooled>, bool)| *is_ready && Arc::ptr_eq(other, &pooled);
+            let sender = pooled.transaction.sender;
+            if self.mining() != Mining::Instant || !self.pool().content_of(sender).iter().any(is_ready) {
+                return Ok(Settled::Waiting);
+            }
+            self.wake();
+            let published = async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
+            if timeout_at(deadline.min(Instant::now() + RETRY), published).await.is_err() && Instant::now() >= deadline
+            {
+                return Ok(Settled::Waiting);
+            }
+        }
+    }
+}
