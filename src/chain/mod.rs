@@ -48,7 +48,7 @@ pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use manual_clock::ManualClock;
 pub use peers::{Leadership, Peers, PoolSelection, Settled};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
-pub use shared::{Mining, Preamble};
+pub use shared::Preamble;
 pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},
@@ -57,7 +57,7 @@ pub use view::{
     updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{
-    change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Pace},
+    change::{Change, ChangeOutcome, MAX_MINED_BLOCKS, Mining, Pace},
     journal::Journal,
     produced::Produced,
     thread::WriterThread,

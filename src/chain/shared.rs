@@ -11,23 +11,12 @@ use parking_lot::Mutex;
 use tokio::sync::{broadcast, watch};
 
 use super::{
-    Blobs, Event, Head, HistoryLimits, Leadership, Peers, Pool, Produced, View,
+    Blobs, Event, Head, HistoryLimits, Leadership, Mining, Peers, Pool, Produced, View,
     block::header,
     view::{index::Index, updates::RemovedBlocks},
     writer::{arrivals::Arrivals, phases::Phases, seal_lock::SealLock, timing::Timing},
 };
 use crate::{block::Transaction, evm::Environment, metrics::Counter, store::History};
-
-/// The condition for sealing a block.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Mining {
-    /// Whenever transactions are ready.
-    Instant,
-    /// At fixed intervals, even if the block is empty.
-    Interval(Duration),
-    /// Only on demand.
-    Manual,
-}
 
 /// A source of the node's own transactions at the beginning of a block, such as price updates.
 ///

@@ -1,12 +1,14 @@
 //! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named in a trace, recorded
 //! or sent to another node.
 
+use std::time::Duration;
+
 use alloy_primitives::{Address, B256};
 use tokio::sync::oneshot;
 
 use crate::{
     block::Transaction,
-    chain::{ChangeError, Edit, Head, Mining, PreparedDump},
+    chain::{ChangeError, Edit, Head, PreparedDump},
 };
 
 /// The most blocks of one [`Change::Mine`].
@@ -76,6 +78,17 @@ pub enum Change {
     /// Set the seconds between blocks, or follow the clock again. Answered with [`ChangeOutcome::Found`]: whether they
     /// were set before.
     SetBlockInterval(Option<u64>),
+}
+
+/// The condition for sealing a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mining {
+    /// Whenever transactions are ready.
+    Instant,
+    /// At fixed intervals, even if the block is empty.
+    Interval(Duration),
+    /// Only on demand.
+    Manual,
 }
 
 /// Timestamps of blocks that are mined on demand.
