@@ -176,7 +176,9 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         Some(("cluster", matches)) => {
             // The parser requires one.
             let Some((command, matches)) = matches.subcommand() else { return Ok(()) };
-            Ok(cluster::run(command, &Config::from_values(&settings::values(matches)?)?, out)?)
+            let mut values = settings::values(matches)?;
+            cluster::complete(command, &mut values)?;
+            Ok(cluster::run(command, &Config::from_values(&values)?, out)?)
         }
         Some(("completions", matches)) => {
             // The parser requires one.

@@ -104,6 +104,10 @@ impl LogStream {
 
     /// Removes the messages before a sequence.
     pub async fn purge_before(&self, sequence: u64) -> Result<(), LogError> {
+        // The server takes a request to purge up to the first message for one to purge all.
+        if sequence <= self.extent().await?.first.max(1) {
+            return Ok(());
+        }
         self.stream.purge().sequence(sequence).await.map(drop).map_err(unavailable)
     }
 

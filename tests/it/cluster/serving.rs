@@ -8,7 +8,11 @@ use super::{
     nats::NatsServers,
     nodes::{Cluster, Options},
 };
-use crate::support::sign::{raw, signer, transfer};
+use crate::support::{
+    number,
+    process::{Running, output},
+    sign::{raw, signer, transfer},
+};
 
 async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params });
@@ -161,4 +165,56 @@ async fn the_book_names_the_metrics_of_a_cluster_and_no_others() {
     let told: BTreeSet<_> = book.split('`').filter(|name| name.starts_with("tetrad_cluster_")).collect();
     assert_eq!(shown, told);
     assert!(text.contains("tetrad_cluster_leader 1"), "{text}");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let chain = directory.path().join("chain").display().to_string();
+    // Without price updates the number of blocks is known.
+    let settings = ["--chain-id", "31337", "--exchange-price-tick", "0"];
+    let alone = ["--listen", "127.0.0.1:0", "--ws-listen", "off", "--data-dir", &chain];
+    let single = Running::start(&[&settings[..], &alone[..]].concat()).await;
+    ask(single.ready["rpc"].as_str().unwrap(), "anvil_mine", json!(["0x32"])).await;
+    assert!(single.end("-TERM").0);
+    let servers = nats.urls().join(",");
+    let run = |command: &str, more: &[&str]| {
+        let mut arguments = vec!["cluster", command, "--cluster", &servers, "--cluster-name", "test"];
+        arguments.extend(more);
+        output(&arguments)
+    };
+    assert!(run("status", &[]).1.contains("no chain"));
+    let (done, said, error) = run("init", &["--data-dir", &chain, "--node-name", "old"]);
+    assert!(done && said.contains("has the chain"), "{said}{error}");
+    let (done, _, error) = run("init", &["--data-dir", &chain, "--node-name", "old"]);
+    assert!(!done && error.contains("has a chain already"), "{error}");
+
+    // New nodes join from the checkpoint, and have all blocks.
+    let arguments = settings.map(str::to_owned).to_vec();
+    let mut cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    for index in 0..2 {
+        assert_eq!(number(&ask(cluster.rpc(index), "eth_blockNumber", json!([])).await), 50);
+    }
+    let (_, before, _) = run("status", &[]);
+    assert!(before.contains(&format!("leader      node-{leader}")), "{before}");
+
+    // Nothing lies before the only checkpoint, so nothing is removed, and further nodes can join.
+    let (done, said, error) = run("compact", &[]);
+    assert!(done && said.contains("begins at entry 0"), "{said}{error}");
+    let newcomer = cluster.add(&nats).await;
+    assert_eq!(number(&ask(cluster.rpc(newcomer), "eth_blockNumber", json!([])).await), 50);
+
+    assert!(run("step-down", &[]).0);
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while run("status", &[]).1.contains(&format!("leader      node-{leader}")) {
+        assert!(std::time::Instant::now() < deadline, "node-{leader} still leads");
+    }
+    let next = cluster.leader().await;
+    let (done, _, error) = run("leave", &["--node-name", &format!("node-{next}")]);
+    assert!(done, "{error}");
+    let ready = reqwest::get(cluster.rest(next).to_owned() + "/ready").await.unwrap();
+    assert_eq!(ready.status(), 503);
+    assert!(ready.text().await.unwrap().contains("has left the cluster"));
 }
