@@ -392,6 +392,7 @@ fn a_sender_is_proved_by_the_signature_or_marked_as_impersonated() {
 
     let out = &mut begin();
     out.byte(SUBMIT_IMPERSONATED);
+    out.byte(0);
     change::write_transaction(&signed, out);
     assert_eq!(Request::decode(out.bytes()).unwrap_err(), Malformed("sender").into());
 }

@@ -111,7 +111,10 @@ async fn nothing_acknowledged_is_lost_or_included_twice_whatever_fails() {
     let mut state = seed();
     let mut cluster = Cluster::start(&nats, 3, Options { proxied: true, ..Options::default() }).await;
     cluster.leader().await;
-    let workload = Workload::start(cluster.endpoints(), checker::Options::new(state)).await;
+    // Many faults take long, and the checker reads every block afterwards.
+    let pause = Duration::from_millis(if count > KINDS.len() { 20 } else { 2 });
+    let options = checker::Options { transactions: 100_000, pause, ..checker::Options::new(state) };
+    let workload = Workload::start(cluster.endpoints(), options).await;
     workload.progress(PROGRESS).await;
     for number in 0..count {
         // One of each kind, and then at random (xorshift).
