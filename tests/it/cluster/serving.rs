@@ -174,8 +174,7 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     let chain = directory.path().join("chain").display().to_string();
     // Without price updates the number of blocks is known.
     let settings = ["--chain-id", "31337", "--exchange-price-tick", "0"];
-    let alone = ["--listen", "127.0.0.1:0", "--ws-listen", "off", "--data-dir", &chain];
-    let single = Running::start(&[&settings[..], &alone[..]].concat()).await;
+    let single = Running::start(&[&settings[..], &["--data-dir", &chain]].concat()).await;
     ask(single.ready["rpc"].as_str().unwrap(), "anvil_mine", json!(["0x32"])).await;
     assert!(single.end("-TERM").0);
     let servers = nats.urls().join(",");
