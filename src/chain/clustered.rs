@@ -46,7 +46,8 @@ impl Chain {
 
     /// Tells the writer that entries of other nodes have arrived.
     pub fn entries_arrived(&self) {
-        if !self.shared.summoned.swap(true, Ordering::AcqRel) {
+        // A leader learns of other entries when its own are refused.
+        if !self.shared.leadership.borrow().leads && !self.shared.summoned.swap(true, Ordering::AcqRel) {
             // Sending fails once the chain has stopped.
             let _ = self.commands.send(WriterCommand::Follow { all: false, reply: None });
         }
@@ -111,7 +112,13 @@ impl Chain {
         let deadline = Instant::now() + PATIENCE;
         loop {
             let peers = self.shared.peers.get().filter(|_| !self.shared.leadership.borrow().leads);
-            let Some(peers) = peers else { return Ok(!self.remove_here(selection).is_empty()) };
+            let Some(peers) = peers else {
+                let removed = self.remove_here(selection);
+                if let Some(peers) = self.shared.peers.get() {
+                    peers.forget(&removed).await;
+                }
+                return Ok(!removed.is_empty());
+            };
             let here = !self.remove_here(selection).is_empty();
             match peers.remove(selection).await {
                 Err(SubmitError::NotLeading) if Instant::now() < deadline => sleep(RETRY).await,
@@ -169,17 +176,11 @@ impl Chain {
                 if self.pool().get(hash).is_none() {
                     break Ok(Settled::Included);
                 }
-                if let Err(error) = peers.keep(&pooled).await {
-                    break Err(error);
+                match self.keep_as_leader(peers, &pooled).await {
+                    Ok(true) => break Ok(Settled::Waiting),
+                    Ok(false) => again = true,
+                    Err(error) => break Err(error),
                 }
-                // A leader that was deposed without noticing it does not know what its transactions wait for.
-                if let Err(error) = self.follow().await {
-                    break Err(SubmitError::Unavailable(error.to_string()));
-                }
-                if self.shared.leadership.borrow().leads {
-                    break Ok(Settled::Waiting);
-                }
-                again = true;
                 continue;
             }
             let acknowledged = async {
@@ -198,7 +199,11 @@ impl Chain {
                 }
             };
             tokio::select! {
-                settled = here => break settled,
+                settled = here => match settled {
+                    // The next block has no room for it, or its fee cap is too low by now: it waits.
+                    Ok(_) if self.pool().get(hash).is_some() => included = None,
+                    settled => break settled,
+                },
                 _ = leadership.changed() => again = true,
                 () = sleep_until(deadline) => {
                     break Err(SubmitError::Unavailable("no leader has acknowledged the transaction".to_owned()));
@@ -222,8 +227,17 @@ impl Chain {
         })
     }
 
+    /// Stores a transaction that waits where it survives this node. Returns whether this node still leads: a leader that
+    /// was deposed without noticing it does not know what its transactions wait for.
+    async fn keep_as_leader(&self, peers: &dyn Peers, pooled: &Pooled) -> Result<bool, SubmitError> {
+        peers.keep(pooled).await?;
+        self.follow().await.map_err(|error| SubmitError::Unavailable(error.to_string()))?;
+        Ok(self.shared.leadership.borrow().leads)
+    }
+
     /// Waits until a transaction that is already in this node's pool, or in a block, is acknowledged.
     pub async fn settled_again(&self, hash: B256) -> Result<Settled, SubmitError> {
+        let peers = self.shared.peers.get().ok_or(SubmitError::NotLeading)?;
         let mut events = self.subscribe();
         let deadline = Instant::now() + PATIENCE;
         loop {
@@ -234,15 +248,15 @@ impl Chain {
             let Some(pooled) = pooled else { return Err(SubmitError::NotLeading) };
             let is_ready = |(other, is_ready): &(Arc<Pooled>, bool)| *is_ready && Arc::ptr_eq(other, &pooled);
             let sender = pooled.transaction.sender;
-            if self.mining() != Mining::Instant || !self.pool().content_of(sender).iter().any(is_ready) {
-                return Ok(Settled::Waiting);
+            let waits = self.mining() != Mining::Instant || !self.pool().content_of(sender).iter().any(is_ready);
+            if waits || Instant::now() >= deadline {
+                let leads = self.keep_as_leader(&**peers, &pooled).await?;
+                return if leads { Ok(Settled::Waiting) } else { Err(SubmitError::NotLeading) };
             }
             self.wake();
             let published = async { while !matches!(events.recv().await, Ok(Event::Head { .. }) | Err(_)) {} };
-            if timeout_at(deadline.min(Instant::now() + RETRY), published).await.is_err() && Instant::now() >= deadline
-            {
-                return Ok(Settled::Waiting);
-            }
+            // A head may have been published before this call.
+            let _ = timeout_at(deadline.min(Instant::now() + RETRY), published).await;
         }
     }
 }

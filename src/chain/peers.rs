@@ -48,6 +48,9 @@ pub trait Peers: Send + Sync {
     /// Has the leader remove transactions from the pool. Returns whether there were any.
     fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>>;
 
+    /// Has all nodes forget transactions that were removed from the leader's pool.
+    fn forget<'a>(&'a self, hashes: &'a [B256]) -> BoxFuture<'a, ()>;
+
     /// Stores a transaction that waits in the pool where it survives this node.
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>>;
 }

@@ -143,7 +143,12 @@ impl Directory {
 
     /// Returns the lease.
     pub(super) async fn lease(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
-        self.get(LEASE).await
+        let found = self.get::<serde_json::Value>(LEASE).await?;
+        // A value that is no claim is nobody's.
+        Ok(found.map(|Versioned { revision, value }| Versioned {
+            revision,
+            value: value.and_then(|value| serde_json::from_value(value).ok()),
+        }))
     }
 
     /// Takes or renews the lease. Returns its revision, or `None` if another node was first.

@@ -243,7 +243,7 @@ impl Candidate {
         let claim = lease.and_then(|Versioned { value, .. }| value);
         let holder = claim.as_ref().filter(|claim| !claim.node.is_empty());
         let is_vacant = match (holder, revision) {
-            (Some(holder), _) if holder.node == self.election.node => true,
+            (Some(holder), _) if *holder == self.election.claim(holder.epoch) => true,
             (Some(_), Some(revision)) => {
                 let seen = self.seen.take().filter(|seen| seen.revision == revision);
                 let seen = seen.unwrap_or_else(|| Seen { revision, since: Instant::now() });
@@ -265,7 +265,7 @@ impl Candidate {
     }
 
     async fn take(&mut self, revision: Option<u64>, epoch: u64) {
-        let epoch = epoch.max(self.chain.leadership().borrow().epoch) + 1;
+        let epoch = epoch.max(self.chain.leadership().borrow().epoch).saturating_add(1);
         let claim = self.election.claim(epoch);
         match self.directory.take_lease(revision, &claim).await {
             Ok(Some(revision)) => {

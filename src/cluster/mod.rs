@@ -43,6 +43,8 @@ use crate::{
     store::{ArchiveError, ChainFileError, CheckpointError},
 };
 
+/// Longest time between two looks for entries of other nodes.
+const FOLLOW: Duration = Duration::from_secs(1);
 /// The largest difference between a node's clock and that of the servers.
 const MAX_CLOCK_DIFFERENCE: Duration = Duration::from_secs(5);
 
@@ -234,7 +236,8 @@ impl Cluster {
 /// Wakes the writer whenever entries of the log have arrived.
 async fn wake(chain: Chain, arrivals: Arc<tokio::sync::Notify>) {
     loop {
-        arrivals.notified().await;
+        // After an error nothing arrives until the log is read again.
+        let _ = tokio::time::timeout(FOLLOW, arrivals.notified()).await;
         chain.entries_arrived();
     }
 }

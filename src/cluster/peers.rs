@@ -2,6 +2,7 @@
 
 use std::{sync::Arc, time::Duration};
 
+use alloy_primitives::B256;
 use async_nats::{
     Request as NatsRequest, RequestErrorKind,
     jetstream::{self, context::PublishErrorKind},
@@ -148,6 +149,17 @@ pub(super) async fn store(
     tokio::time::timeout(patience, attempts).await.unwrap_or_else(|_| Err("JetStream does not answer".to_owned()))
 }
 
+/// Replaces the messages of transactions that were dropped by empty ones, for the other nodes.
+pub(super) async fn forget(connection: &Connection, hashes: &[B256]) {
+    for hash in hashes {
+        let stored =
+            store(&connection.jetstream, connection.names.pool_subject(&format!("{hash:x}")), Bytes::new(), KEEP);
+        if let Err(error) = stored.await {
+            return tracing::warn!(error, "other nodes were not told of transactions that were dropped");
+        }
+    }
+}
+
 /// Returns a pooled transaction as it was submitted.
 fn submission(pooled: &Pooled) -> Submission {
     Submission { transaction: pooled.transaction.as_ref().clone(), sidecar: pooled.sidecar.clone() }
@@ -164,6 +176,10 @@ impl Peers for ClusterPeers {
 
     fn remove(&self, selection: PoolSelection) -> BoxFuture<'_, Result<bool, SubmitError>> {
         Box::pin(self.remove(selection))
+    }
+
+    fn forget<'a>(&'a self, hashes: &'a [B256]) -> BoxFuture<'a, ()> {
+        Box::pin(forget(&self.connection, hashes))
     }
 
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {

@@ -22,7 +22,7 @@ use crate::{
 /// Interval at which the leader removes messages.
 const EVERY: Duration = Duration::from_secs(5);
 /// Most messages that are removed at once.
-const AT_ONCE: usize = 500;
+const AT_ONCE: usize = 5_000;
 /// Messages that are held.
 const HELD: usize = 64;
 
@@ -50,12 +50,16 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
                     }
                     // A transaction may have been refused while this node's head was behind.
                     if leadership.borrow_and_update().leads {
+                        known.clear();
                         messages = read(&stream);
                     }
                 }
                 _ = ticks.tick() => {
-                    if chain.leadership().borrow().leads {
-                        tidy(&connection, &stream, &chain, &mut known).await;
+                    let leads = chain.leadership().borrow().leads;
+                    match leads {
+                        true => tidy(&connection, &stream, &chain, &mut known).await,
+                        // The leader removes the messages.
+                        false => known.retain(|hash, _| chain.pool().get(*hash).is_some()),
                     }
                 }
             }
@@ -98,10 +102,11 @@ fn take(chain: &Chain, hash: B256, payload: &[u8]) {
 
 /// Removes the messages of transactions that do not wait any more.
 async fn tidy(connection: &Connection, stream: &Stream<()>, chain: &Chain, known: &mut HashMap<B256, u64>) {
-    let over = known.keys().filter(|hash| chain.pool().get(**hash).is_none()).copied();
-    for hash in over.take(AT_ONCE).collect::<Vec<_>>() {
+    let over = known.iter().filter(|(hash, _)| chain.pool().get(**hash).is_none());
+    for (hash, sequence) in over.take(AT_ONCE).map(|(hash, sequence)| (*hash, *sequence)).collect::<Vec<_>>() {
         let subject = connection.names.pool_subject(&format!("{hash:x}"));
-        match stream.purge().filter(subject).await {
+        // A message that came since then is of the same transaction, which waits again.
+        match stream.purge().filter(subject).sequence(sequence + 1).await {
             Ok(_) => drop(known.remove(&hash)),
             Err(error) => return tracing::debug!(%error, "failed to remove a transaction that waits no more"),
         }

@@ -10,6 +10,7 @@ use super::{
     ClusterCounts, ClusterError,
     connection::Connection,
     message::{Outcome, Request, Response},
+    peers::forget,
 };
 use crate::{
     block::Submission,
@@ -105,14 +106,7 @@ impl Requests {
 
     async fn remove(&self, selection: PoolSelection) -> bool {
         let removed = self.chain.remove_here(selection);
-        for hash in &removed {
-            // Other nodes forget it as well.
-            let subject = self.connection.names.pool_subject(&format!("{hash:x}"));
-            let stored = self.connection.jetstream.publish(subject, bytes::Bytes::new()).await;
-            if let Ok(acknowledgement) = stored {
-                let _ = acknowledgement.await;
-            }
-        }
+        forget(&self.connection, &removed).await;
         !removed.is_empty()
     }
 }

@@ -125,7 +125,7 @@ impl StateBoard {
             let reached = chain.height();
             let mut behind = self.behind.lock();
             *behind = match *behind {
-                Some((height, since)) if height > reached => Some((height, since)),
+                Some((height, since)) if height > reached && state.height >= height => Some((height, since)),
                 _ if state.height > reached => Some((state.height, Instant::now())),
                 _ => None,
             };

@@ -94,6 +94,10 @@ impl Journal {
         if let Some(reason) = self.refusal.clone() {
             return Err(AppendError::Unknown { file: "log".to_owned(), reason });
         }
+        // After an interrupted change of several entries the log leads elsewhere than to the published head.
+        if self.published < self.height {
+            return Err(AppendError::Conflict { expected: self.published, end: self.height });
+        }
         self.scratch.clear();
         entry.write(&mut self.scratch);
         self.log.append(self.height, self.scratch.bytes())?;

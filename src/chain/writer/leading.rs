@@ -58,15 +58,7 @@ impl ChainWriter {
         self.schedule.due = None;
         self.recorder.forget_failure();
         for order in std::mem::take(&mut self.schedule.orders) {
-            // A part of the blocks may have been mined, so that another node must not be asked for all of them.
-            let error = match order.left == order.count {
-                true => ChangeError::NotLeading,
-                false => ChangeError::Unavailable(format!(
-                    "this node does not lead the cluster any more, after {} of {} blocks",
-                    order.count - order.left,
-                    order.count
-                )),
-            };
+            let error = order.deposed();
             let _ = order.reply.send(Err(error));
         }
         self.shared.leadership.send_replace(Leadership { leads: false, epoch, leader });

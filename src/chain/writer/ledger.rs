@@ -98,6 +98,9 @@ impl ChainWriter {
         if self.ledger.snapshots.get(id).is_none() {
             // Another writer may have taken it.
             self.follow(true)?;
+            if !self.leads {
+                return Err(ChangeError::NotLeading);
+            }
         }
         let Some(snapshot) = self.ledger.snapshots.get(id) else { return Ok(false) };
         let (to, shift) = (snapshot.height, snapshot.shift);

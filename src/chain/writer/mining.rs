@@ -52,7 +52,7 @@ impl ChainWriter {
             outcome => outcome,
         };
         self.schedule.mined = Instant::now();
-        let outcome = if self.leads { outcome } else { Err(ChangeError::NotLeading) };
+        let outcome = if self.leads { outcome } else { Err(order.deposed()) };
         // A failed block may leave a changed time shift behind.
         self.record_time();
         let (mined, of) = (order.count - order.left, order.count);

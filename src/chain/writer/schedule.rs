@@ -9,7 +9,7 @@ use super::{
     ChainWriter,
     change::{Pace, Reply},
 };
-use crate::chain::Mining;
+use crate::chain::{ChangeError, Mining};
 
 /// The shortest interval between blocks.
 const MIN_INTERVAL: Duration = Duration::from_millis(1);
@@ -40,6 +40,18 @@ pub(super) struct MiningOrder {
     /// Time of the last progress report, or else of the order.
     pub(super) reported: Instant,
     pub(super) reply: Reply,
+}
+
+impl MiningOrder {
+    /// Returns the error for an order of a writer that leads no more. If a part of the blocks was mined, another node must
+    /// not be asked for all of them.
+    pub(super) fn deposed(&self) -> ChangeError {
+        let mined = self.count - self.left;
+        match mined {
+            0 => ChangeError::NotLeading,
+            _ => ChangeError::Unavailable(format!("the leader changed after {mined} of {} blocks", self.count)),
+        }
+    }
 }
 
 /// A reason to look for a block to seal with instant mining, in ascending order.

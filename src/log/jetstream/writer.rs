@@ -135,21 +135,19 @@ impl JetStreamLog {
     /// Without an answer the message is published again: only one of the two can be stored.
     fn publish(&self, last: u64, header: PartHeader, payload: &Bytes, until: Instant) -> Result<Option<u64>, LogError> {
         self.runtime.block_on(async {
-            let mut is_retry = false;
             loop {
                 let left = until.saturating_duration_since(Instant::now());
                 let error = match timeout(left, self.stream.publish(last, header, payload.clone())).await {
                     Ok(Ok(Published::Stored(sequence))) => return Ok(Some(sequence)),
-                    // An earlier attempt may be what this one conflicts with.
-                    Ok(Ok(Published::Conflict)) if is_retry => match self.stream.part(last + 1).await {
-                        Ok(stored) => return Ok(stored.filter(|part| part.header == header).map(|part| part.sequence)),
+                    // An earlier attempt may be what this one conflicts with, even one that is not stored yet.
+                    Ok(Ok(Published::Conflict)) => match self.stream.part(last + 1).await {
+                        Ok(Some(part)) => return Ok((part.header == header).then_some(part.sequence)),
+                        Ok(None) => LogError::Unavailable("the stream has not decided what comes next".to_owned()),
                         Err(error) => error,
                     },
-                    Ok(Ok(Published::Conflict)) => return Ok(None),
                     Ok(Err(error)) => error,
                     Err(_) => LogError::Unavailable(format!("no answer from the stream {}", self.stream.name())),
                 };
-                is_retry = true;
                 if Instant::now() + RETRY >= until {
                     return Err(error);
                 }
@@ -199,7 +197,8 @@ impl BlockLog for JetStreamLog {
     }
 
     fn receive(&mut self) -> Result<(), LogError> {
-        let Some(last) = self.last else { return Ok(()) };
+        // After an error the place in the stream is looked up again.
+        let Some(last) = self.last else { return self.catch_up() };
         let (mut bytes, mut count) = (0, 0);
         self.tail(last);
         while bytes < RECEIVED_AT_ONCE
