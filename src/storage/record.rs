@@ -31,7 +31,12 @@ fn record_size(payload: usize) -> usize {
 pub fn write_record(out: &mut Vec<u8>, scratch: &mut Writer, sequence: u64, write: impl FnOnce(&mut Writer)) {
     scratch.clear();
     write(scratch);
-    let (payload, start) = (scratch.bytes(), out.len());
+    push_record(out, sequence, scratch.bytes());
+}
+
+/// Appends a record with this payload.
+pub fn push_record(out: &mut Vec<u8>, sequence: u64, payload: &[u8]) {
+    let start = out.len();
     out.push(FIRST);
     out.extend_from_slice(&(payload.len() as u32).to_le_bytes());
     out.extend_from_slice(&sequence.to_le_bytes());

@@ -8,7 +8,7 @@ use crate::{
     block::Transaction,
     codec::{Malformed, Reader, Writer},
     log::ChainIdentity,
-    storage::{Records, Storage, StoredFile, Tail, read_file, write_record},
+    storage::{Records, Storage, StoredFile, Tail, push_record, read_file, write_record},
 };
 
 const NAME: &str = "pool";
@@ -112,7 +112,7 @@ impl PoolFile {
     fn fill(&mut self, kept: &[PendingTransaction]) -> io::Result<()> {
         self.bytes.clear();
         let head = head_payload(self.identity);
-        write_record(&mut self.bytes, &mut self.scratch, 0, |out| out.raw(head.bytes()));
+        push_record(&mut self.bytes, 0, head.bytes());
         self.records = 1;
         self.push(kept);
         self.file.write_at(&self.bytes, 0)?;

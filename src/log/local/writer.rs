@@ -9,9 +9,8 @@ use super::{
     segment::{Segment, create, rewrite, segment_name, segments},
 };
 use crate::{
-    codec::Writer,
     log::{AppendError, BlockLog, ChainIdentity, Durability, LogError, ReadLog},
-    storage::{Storage, StoredFile, Tail, remove_file, write_record},
+    storage::{Storage, StoredFile, Tail, push_record, remove_file},
 };
 
 /// Number of zeros that are written ahead of the entries, in bytes: overwriting is less work for the file system than
@@ -39,7 +38,6 @@ pub(super) struct LocalLog {
     /// The reason why nothing more can be appended.
     failed: Option<String>,
     record: Vec<u8>,
-    scratch: Writer,
 }
 
 /// The growing segment.
@@ -101,7 +99,6 @@ impl LocalLog {
             refused: 0,
             failed: None,
             record: Vec::new(),
-            scratch: Writer::default(),
         })
     }
 
@@ -196,7 +193,7 @@ impl BlockLog for LocalLog {
             return Err(AppendError::Conflict { expected, end: self.end });
         }
         self.record.clear();
-        write_record(&mut self.record, &mut self.scratch, self.end, |out| out.raw(entry));
+        push_record(&mut self.record, self.end, entry);
         if self.record.len() > MAX_ENTRY {
             return Err(AppendError::TooLarge(self.record.len()));
         }
