@@ -31,6 +31,7 @@ mod activity;
 mod app;
 mod artifacts;
 mod block;
+mod causes;
 mod chain;
 mod cli;
 mod cluster;

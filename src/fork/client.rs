@@ -30,6 +30,7 @@ use tokio::{
 };
 
 use super::ForkConfig;
+use crate::causes::with_causes;
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;
@@ -215,7 +216,7 @@ impl Requester {
         let failed = |error: reqwest::Error| {
             // Where no connection ever succeeded, the user has to know now rather than after many attempts.
             let stranger = error.is_connect() && !self.met.load(Ordering::Relaxed);
-            let told = silent(method, describe(&error.without_url()));
+            let told = silent(method, with_causes(&error.without_url()));
             if stranger { AttemptError::Lasting(told) } else { AttemptError::Passing(told) }
         };
         let mut request = self.http.post(url.clone()).header("content-type", "application/json").body(body);
@@ -285,10 +286,4 @@ fn read(method: &str, status: StatusCode, body: &[u8]) -> Result<Box<RawValue>, 
         }
         (None, None) => lasting("the answer has neither result nor error".to_owned()),
     }
-}
-
-/// An error with its causes: the first one alone seldom explains what happened.
-fn describe(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }

@@ -6,18 +6,18 @@ use reqwest::{Certificate, Client, redirect::Policy};
 use rustls::pki_types::CertificateDer;
 
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
-use crate::{exchange::feed::json_path::fill, exchange::quote::key, network::Token};
+use crate::{causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token};
 
 /// A client with timeouts that trusts these authorities in addition to the system's and follows no redirects.
 pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
     let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
-    let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| describe(&error))?;
+    let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| with_causes(&error))?;
     let mut builder = Client::builder().timeout(config.timeout).redirect(Policy::none()).user_agent(agent).no_proxy();
     if !authorities.is_empty() {
         builder = builder.tls_certs_merge(authorities);
     }
-    builder.build().map_err(|error| describe(&error))
+    builder.build().map_err(|error| with_causes(&error))
 }
 
 /// Requests the prices of all tokens, with immediate retries. Prices for some of the tokens count as success.
@@ -76,7 +76,7 @@ fn fill_all<'a>(url: &'a str, tokens: &[Token]) -> Cow<'a, str> {
 async fn fetch(client: &Client, url: &str) -> Result<String, String> {
     let request = client.get(url).header("accept", "application/json");
     // The URL may hold a key: the message does without it.
-    let failed = |error: reqwest::Error| describe(&error.without_url());
+    let failed = |error: reqwest::Error| with_causes(&error.without_url());
     let mut response = request.send().await.map_err(failed)?;
     if response.status().is_redirection() {
         return Err(format!("the answer is {}, and redirects are not followed", response.status()));
@@ -92,10 +92,4 @@ async fn fetch(client: &Client, url: &str) -> Result<String, String> {
         body.extend_from_slice(&chunk);
     }
     String::from_utf8(body).map_err(|_| "the answer is not UTF-8".to_owned())
-}
-
-/// An error with its causes, since the first alone is rarely specific.
-fn describe(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
