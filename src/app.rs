@@ -180,7 +180,7 @@ impl Node {
 
         let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
         let storage = directory.as_ref().map(DataDir::storage);
-        let joining = Joining::begin(&config, storage.as_ref()).await?;
+        let mut joining = Joining::begin(&config, storage.as_ref()).await?;
         let mut identity = Identity::load(&config)?;
         let stored = keystore::keys(&config)?;
         secrets::warn(&config);
@@ -193,7 +193,7 @@ impl Node {
         for file in &config.import {
             import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
-        if let (Some(joining), Some(directory)) = (&joining, &config.data_dir) {
+        if let (Some(joining), Some(directory)) = (&mut joining, &config.data_dir) {
             joining.publish(directory).await?;
         }
         let updater = identity.updater.address();

@@ -8,7 +8,7 @@ use tokio::{runtime::Handle, sync::Notify};
 use super::{SpawnError, identity};
 use crate::{
     chain::Chain,
-    cluster::{Cluster, ClusterError, JoinOptions, Membership},
+    cluster::{Cluster, ClusterError, Creation, JoinOptions, Membership},
     config::{Config, Profile},
     exchange::ShareHolds,
     log::{JetStreamLogs, LogStore, LogStream},
@@ -20,8 +20,8 @@ pub(super) struct Joining {
     membership: Membership,
     stream: LogStream,
     storage: Arc<dyn Storage>,
-    /// Whether this node creates the cluster's chain.
-    creates: bool,
+    /// The claim to create the cluster's chain, if this node does.
+    creation: Option<Creation>,
     /// Notified when entries of the log have arrived.
     arrivals: Arc<Notify>,
 }
@@ -33,14 +33,14 @@ impl Joining {
             return Ok(None);
         };
         let membership = Membership::begin(&config.cluster).await?;
-        let creates = membership.prepare(storage).await?;
-        if !creates && config.profile == Profile::Production {
+        let creation = membership.prepare(storage).await?;
+        if creation.is_none() && config.profile == Profile::Production {
             for (name, key) in membership.missing_keys(directory).await? {
                 identity::write_key(directory, &name, &key)?;
             }
         }
         let stream = membership.log().await?;
-        Ok(Some(Self { membership, stream, storage: storage.clone(), creates, arrivals: Arc::default() }))
+        Ok(Some(Self { membership, stream, storage: storage.clone(), creation, arrivals: Arc::default() }))
     }
 
     /// Returns the replicated log, with `copy` as this node's copy of it.
@@ -49,8 +49,8 @@ impl Joining {
     }
 
     /// Offers the chain to other nodes, if this node has just created it.
-    pub(super) async fn publish(&self, directory: &Path) -> Result<(), ClusterError> {
-        if self.creates {
+    pub(super) async fn publish(&mut self, directory: &Path) -> Result<(), ClusterError> {
+        if let Some(_creation) = self.creation.take() {
             self.membership.share_keys(directory).await?;
             self.membership.publish_chain(&*self.storage).await?;
         }

@@ -44,7 +44,7 @@ impl Chain {
         self.shared.conflicts.get()
     }
 
-    /// Tells the writer that entries of other nodes have arrived.
+    /// Notifies the writer of entries of other nodes.
     pub fn entries_arrived(&self) {
         // A leader learns of other entries when its own are refused.
         if !self.shared.leadership.borrow().leads && !self.shared.summoned.swap(true, Ordering::AcqRel) {
@@ -76,6 +76,11 @@ impl Chain {
 
     /// Makes a change on the leader, and waits until this node's head includes it.
     pub(super) async fn change_among(&self, peers: &dyn Peers, change: Change) -> Result<ChangeOutcome, ChangeError> {
+        if matches!(change, Change::Reset) {
+            // A reset clears the leader's pool. The other nodes have to forget its transactions as well.
+            let removed = self.remove(PoolSelection::All).await;
+            removed.map_err(|error| ChangeError::Unavailable(error.to_string()))?;
+        }
         let deadline = Instant::now() + PATIENCE;
         loop {
             let leads = self.shared.leadership.borrow().leads;

@@ -103,7 +103,7 @@ impl Chain {
             seal_lock: SealLock::default(),
             woken: AtomicBool::new(false),
             summoned: AtomicBool::new(false),
-            leadership: watch::Sender::new(Leadership { leads: config.leads, ..Leadership::default() }),
+            leadership: watch::Sender::new(Leadership { leads: config.leads, epoch: 0 }),
             height: watch::Sender::new(origin_height),
             peers: OnceLock::new(),
             ending: AtomicBool::new(false),

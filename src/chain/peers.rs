@@ -5,15 +5,13 @@ use futures_util::future::BoxFuture;
 
 use super::{Change, ChangeError, ChangeOutcome, Pooled, SubmitError};
 
-/// Who leads a cluster.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+/// The leadership of a cluster.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Leadership {
     /// Whether this node does.
     pub leads: bool,
     /// Number of the newest epoch in this node's log; 0 without a cluster.
     pub epoch: u64,
-    /// Name of the leader, if it is known.
-    pub leader: Option<String>,
 }
 
 /// An acknowledgement of a transaction.

@@ -44,7 +44,7 @@ pub(super) struct SharedChain {
     pub(super) woken: AtomicBool,
     /// Whether a request to the writer to follow the log is pending.
     pub(super) summoned: AtomicBool,
-    /// Who leads the cluster.
+    /// The leadership of the cluster.
     pub(super) leadership: watch::Sender<Leadership>,
     /// Height of the log that the published head includes, in a cluster.
     pub(super) height: watch::Sender<u64>,

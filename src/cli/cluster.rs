@@ -10,7 +10,7 @@ use crate::{
         ClusterError,
         commands::{self, NodeCommand, Status},
     },
-    config::{Config, ConfigError, ValueOrigin, Values, settings},
+    config::Config,
     log::{Durability, LocalLogs},
     store::{DataDir, DataDirError},
 };
@@ -23,9 +23,6 @@ pub(super) const COMMANDS: [(&str, &str); 5] = [
     ("leave", "Take the node with this --node-name out of service: it leads no more, and is not ready for clients"),
     ("compact", "Remove the entries of the log that no joining node needs"),
 ];
-
-/// Name of the setting for the data directory.
-const DATA_DIR: &str = "data-dir";
 
 /// The error of a command.
 #[derive(Debug, thiserror::Error)]
@@ -48,16 +45,6 @@ pub enum Error {
     /// A system call failed.
     #[error(transparent)]
     System(#[from] io::Error),
-}
-
-/// Completes the settings with a data directory, without which no node of a cluster runs, unless the command is about it.
-pub(super) fn complete(command: &str, values: &mut Values) -> Result<(), ConfigError> {
-    match settings().find(|setting| setting.name == DATA_DIR) {
-        Some(setting) if command != "init" && values.given(setting).is_none() => {
-            values.read(setting, ".", ValueOrigin::Flag(DATA_DIR.to_owned()))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// Runs a command and prints its result to `out`.

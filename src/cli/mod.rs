@@ -176,9 +176,7 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
         Some(("cluster", matches)) => {
             // The parser requires one.
             let Some((command, matches)) = matches.subcommand() else { return Ok(()) };
-            let mut values = settings::values(matches)?;
-            cluster::complete(command, &mut values)?;
-            Ok(cluster::run(command, &Config::from_values(&values)?, out)?)
+            Ok(cluster::run(command, &Config::of_command(&settings::values(matches)?)?, out)?)
         }
         Some(("completions", matches)) => {
             // The parser requires one.

@@ -13,14 +13,15 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::{
     io::AsyncReadExt,
+    task::JoinHandle,
     time::{MissedTickBehavior, interval, sleep},
 };
 use zeroize::Zeroizing;
 
 use super::{
     ClusterError, Membership,
-    connection::{Connection, describe, persist},
-    directory::Claim,
+    connection::{Connection, failed, persist},
+    directory::{Claim, Directory},
 };
 use crate::{
     chain::Chain,
@@ -31,8 +32,10 @@ use crate::{
 
 /// Interval at which a node looks whether another one has created the chain.
 const LOOK: Duration = Duration::from_millis(250);
-/// Time after which a node that creates the chain counts as dead.
+/// Time without a renewal of its claim after which a node that creates the chain counts as dead.
 const CREATION: Duration = Duration::from_secs(20);
+/// Interval between two renewals.
+const RENEWAL: Duration = Duration::from_secs(2);
 /// Interval at which the leader offers new checkpoints.
 const EVERY: Duration = Duration::from_secs(5);
 /// Number of newest checkpoints that are offered.
@@ -41,10 +44,6 @@ pub(super) const OFFERED: usize = 2;
 const MAX_CHECKPOINT: usize = 16 << 30;
 /// Most bytes of a key file.
 const MAX_KEY: usize = 256;
-
-fn failed(error: &dyn std::error::Error) -> ClusterError {
-    ClusterError::JetStream(describe(error))
-}
 
 /// Returns the name of a checkpoint among the objects.
 pub(super) fn object_name(height: u64) -> String {
@@ -63,54 +62,97 @@ pub(super) async fn offered(objects: &ObjectStore) -> Result<Vec<u64>, ClusterEr
     Ok(heights)
 }
 
+/// A claim to create the chain that another node holds, as it was first seen.
+pub(super) struct Rival {
+    revision: u64,
+    since: Instant,
+}
+
+/// A node's claim to create the chain, renewed until it is dropped.
+pub struct Creation(JoinHandle<()>);
+
+impl Creation {
+    fn hold(directory: Directory, claim: Claim, mut revision: u64) -> Self {
+        Self(tokio::spawn(async move {
+            loop {
+                sleep(RENEWAL).await;
+                match directory.claim_creation(Some(revision), &claim).await {
+                    Ok(Some(renewed)) => revision = renewed,
+                    Ok(None) => return tracing::error!("another node has taken over the creation of the chain"),
+                    Err(error) => tracing::debug!(%error, "failed to renew the claim to create the chain"),
+                }
+            }
+        }))
+    }
+}
+
+impl Drop for Creation {
+    fn drop(&mut self) {
+        self.0.abort();
+    }
+}
+
 impl Membership {
-    /// Prepares the data directory. Returns whether this node creates the cluster's chain; otherwise the directory has
-    /// the cluster's chain afterwards, from a checkpoint if it was empty.
-    pub async fn prepare(&self, storage: &Arc<dyn Storage>) -> Result<bool, ClusterError> {
-        let claim = Claim { node: self.node.clone(), instance: self.instance, epoch: 0 };
-        let mut waiting: Option<(u64, Instant)> = None;
+    /// Prepares the data directory. If it and the cluster have no chain, returns the claim of this node to create it, to be
+    /// held until the chain is published. Otherwise the directory has the cluster's chain afterwards, from a checkpoint if it
+    /// was empty.
+    pub async fn prepare(&self, storage: &Arc<dyn Storage>) -> Result<Option<Creation>, ClusterError> {
+        let mut rival = None;
         loop {
             let chain = persist(|| self.directory.chain()).await?.map(|found| found.chain);
-            let local = ChainFile::load(&**storage)?;
-            match (chain, local) {
+            match (chain, ChainFile::load(&**storage)?) {
                 (Some(chain), Some(local)) => {
                     self.expect_same(&chain, &local, &**storage)?;
-                    return Ok(false);
+                    return Ok(None);
                 }
                 (Some(chain), None) => {
                     self.fetch_checkpoint(&chain, &**storage).await?;
-                    return Ok(false);
+                    return Ok(None);
                 }
-                (None, local) => {
-                    let creator = persist(|| self.directory.creator()).await?;
-                    let revision = creator.as_ref().map(|creator| creator.revision);
-                    let own = creator.as_ref().and_then(|creator| creator.value.as_ref());
-                    let is_own = own.is_some_and(|own| own.node == self.node);
-                    if local.is_some() && !is_own {
-                        return Err(ClusterError::Refused(format!(
-                            "{}: the directory has a chain, but the cluster {} has none: make it the cluster's with \
-                             `tetrad cluster init`, or give the node an empty directory",
-                            storage.describe(""),
-                            self.config.name
-                        )));
-                    }
-                    let waited = waiting.filter(|(seen, _)| Some(*seen) == revision).map(|(_, since)| since.elapsed());
-                    let is_vacant = own.is_none() || is_own || waited.is_some_and(|waited| waited >= CREATION);
-                    if is_vacant {
-                        match self.directory.claim_creation(revision, &claim).await {
-                            Ok(Some(_)) => return Ok(true),
-                            // Without an answer the next look finds out.
-                            Ok(None) | Err(ClusterError::JetStream(_)) => {}
-                            Err(error) => return Err(error),
-                        }
-                    }
-                    if let (None, Some(revision)) = (waited, revision) {
-                        tracing::info!(cluster = self.config.name, "another node creates the chain");
-                        waiting = Some((revision, Instant::now()));
-                    }
-                    sleep(LOOK).await;
+                (None, Some(_)) if !self.is_creator().await? => {
+                    return Err(ClusterError::Refused(format!(
+                        "{}: the directory has a chain, but the cluster {} has none: make it the cluster's with \
+                         `tetrad cluster init`, or give the node an empty directory",
+                        storage.describe(""),
+                        self.config.name
+                    )));
                 }
+                (None, _) => match self.claim_creation(&mut rival).await? {
+                    Some(creation) => return Ok(Some(creation)),
+                    None => sleep(LOOK).await,
+                },
             }
+        }
+    }
+
+    /// Returns whether a node of this name began to create the chain.
+    async fn is_creator(&self) -> Result<bool, ClusterError> {
+        let creator = persist(|| self.directory.creator()).await?.and_then(|creator| creator.value);
+        Ok(creator.is_some_and(|creator| creator.node == self.node))
+    }
+
+    /// Claims to create the chain, unless another node does. `rival` is the claim of that node, as it was first seen.
+    pub(super) async fn claim_creation(&self, rival: &mut Option<Rival>) -> Result<Option<Creation>, ClusterError> {
+        let creator = persist(|| self.directory.creator()).await?;
+        let revision = creator.as_ref().map(|creator| creator.revision);
+        let holder = creator.and_then(|creator| creator.value);
+        if let (Some(holder), Some(revision)) = (holder.filter(|holder| holder.node != self.node), revision) {
+            let seen = rival.take().filter(|seen| seen.revision == revision).unwrap_or_else(|| {
+                tracing::info!(cluster = self.config.name, node = holder.node, "another node creates the chain");
+                Rival { revision, since: Instant::now() }
+            });
+            let is_dead = seen.since.elapsed() >= CREATION;
+            *rival = Some(seen);
+            if !is_dead {
+                return Ok(None);
+            }
+        }
+        let claim = Claim { node: self.node.clone(), instance: self.instance, epoch: 0 };
+        match self.directory.claim_creation(revision, &claim).await {
+            Ok(Some(revision)) => Ok(Some(Creation::hold(self.directory.clone(), claim, revision))),
+            // Without an answer the next look finds out.
+            Ok(None) | Err(ClusterError::JetStream(_)) => Ok(None),
+            Err(error) => Err(error),
         }
     }
 

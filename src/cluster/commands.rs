@@ -5,28 +5,30 @@ use std::{sync::Arc, time::Duration};
 use async_nats::{Request, RequestErrorKind};
 use bytes::Bytes;
 use futures_util::StreamExt;
-use serde::Serialize;
+use tokio::time::sleep;
 
 use super::{
     Cluster, ClusterConfig, ClusterError, Membership, NodeState,
     bootstrap::{OFFERED, object_name, offered},
-    connection::{Connection, describe},
+    connection::{Connection, failed},
     directory::Directory,
     state,
 };
 use crate::{
     chain::Chain,
-    log::{LogStore, StreamExtent},
+    log::{LogError, LogStore, StreamExtent},
     storage::Storage,
     store::ChainFile,
 };
 
 /// Time in which a node must carry a command out.
 const PATIENCE: Duration = Duration::from_secs(15);
+/// Interval at which a claim of another node is looked at.
+const LOOK: Duration = Duration::from_millis(250);
 /// The name under which the command line connects.
 const OPERATOR: &str = "operator";
 
-/// What a node is asked to do.
+/// A command to a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NodeCommand {
     /// Let another node lead.
@@ -45,8 +47,7 @@ impl NodeCommand {
 }
 
 /// The state of a cluster, as its servers and nodes report it.
-#[derive(Debug, Serialize)]
-#[serde(rename_all = "camelCase")]
+#[derive(Debug)]
 pub struct Status {
     /// Name of the cluster.
     pub cluster: String,
@@ -100,18 +101,26 @@ pub async fn init(
     let membership = Membership::begin(config).await?;
     let empty = || ClusterError::Refused(format!("{}: there is no chain", storage.describe("")));
     let file = ChainFile::load(&*storage)?.ok_or_else(empty)?;
-    if membership.directory.chain().await?.is_some() {
-        return Err(ClusterError::Refused(format!("the cluster {} has a chain already", config.name)));
-    }
-    let claim = super::directory::Claim { node: membership.node.clone(), instance: membership.instance, epoch: 0 };
-    let revision = membership.directory.creator().await?.map(|creator| creator.revision);
-    if membership.directory.claim_creation(revision, &claim).await?.is_none() {
-        return Err(ClusterError::Refused("another node creates the chain of the cluster at the moment".to_owned()));
-    }
+    let mut rival = None;
+    let _creation = loop {
+        if membership.directory.chain().await?.is_some() {
+            return Err(ClusterError::Refused(format!("the cluster {} has a chain already", config.name)));
+        }
+        match membership.claim_creation(&mut rival).await? {
+            Some(creation) => break creation,
+            None => sleep(LOOK).await,
+        }
+    };
     let stream = membership.log().await?;
     let reader = log.open(file.identity(), 0)?.reader();
+    let own = reader.heights();
     // An interrupted command continues where it ended.
-    let from = stream.heights().await?.map_or(reader.heights().start, |heights| heights.end);
+    let from = stream.heights().await?.map_or(own.start, |heights| heights.end);
+    if !(own.start..=own.end).contains(&from) {
+        let what =
+            format!("it has {from} entries, but the log in the data directory is from {} to {}", own.start, own.end);
+        return Err(LogError::Mismatch { place: format!("the stream {}", stream.name()), what }.into());
+    }
     let count = stream.append_all(reader.stream(from)?).await?;
     membership.share_keys(directory).await?;
     membership.publish_chain(&*storage).await?;
@@ -125,7 +134,7 @@ pub async fn ask(config: &ClusterConfig, node: &str, command: NodeCommand) -> Re
     let answer = connection.client.send_request(connection.names.commands(node), request).await;
     let answer = answer.map_err(|error| match error.kind() {
         RequestErrorKind::NoResponders => ClusterError::Refused(format!("there is no node {node} in the cluster")),
-        _ => ClusterError::JetStream(describe(&error)),
+        _ => failed(&error),
     })?;
     Ok(String::from_utf8_lossy(&answer.payload).into_owned())
 }
@@ -140,7 +149,7 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
     let stream = connection.log().await?;
     stream.purge_before(stream.sequence_of(kept).await?).await?;
     for height in checkpoints.into_iter().filter(|height| *height < kept) {
-        objects.delete(object_name(height)).await.map_err(|error| ClusterError::JetStream(describe(&error)))?;
+        objects.delete(object_name(height)).await.map_err(|error| failed(&error))?;
     }
     Ok(kept)
 }
@@ -148,8 +157,8 @@ pub async fn compact(config: &ClusterConfig) -> Result<u64, ClusterError> {
 /// Carries out the commands to this node.
 pub(super) async fn serve(cluster: Cluster, chain: Chain, node: &str) -> Result<(), ClusterError> {
     let connection = cluster.connection.clone();
-    let failed = |error: async_nats::SubscribeError| ClusterError::JetStream(error.to_string());
-    let mut commands = connection.client.subscribe(connection.names.commands(node)).await.map_err(failed)?;
+    let commands = connection.client.subscribe(connection.names.commands(node)).await;
+    let mut commands = commands.map_err(|error| failed(&error))?;
     tokio::spawn(async move {
         while let Some(message) = commands.next().await {
             let answer = match &message.payload[..] {

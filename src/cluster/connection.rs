@@ -1,6 +1,6 @@
 //! The connection to NATS, and the names of a cluster's streams, buckets and subjects.
 
-use std::{fmt::Write as _, time::Duration};
+use std::time::Duration;
 
 use async_nats::{
     Client, ConnectOptions, Event, Request,
@@ -16,7 +16,7 @@ use bytes::Bytes;
 use tokio::time::{Instant, sleep};
 
 use super::{ClusterConfig, ClusterError};
-use crate::{log::LogStream, redact};
+use crate::{causes::with_causes, log::LogStream, redact};
 
 /// Time in which NATS must be reachable when a node starts.
 const START: Duration = Duration::from_secs(30);
@@ -32,8 +32,8 @@ const BETWEEN_ATTEMPTS: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(100);
 /// Longest pause between two attempts to connect again.
 const PAUSE: Duration = Duration::from_secs(1);
-/// Messages of a subscription that are held in memory.
-const SUBSCRIPTION: usize = 8_192;
+/// Messages of a subscription that are held in memory: more than a request for entries of the log brings.
+const SUBSCRIPTION: usize = 1_024;
 
 /// The names of a cluster's streams, buckets and subjects.
 #[derive(Clone, Debug)]
@@ -97,18 +97,9 @@ pub struct Connection {
     replicas: Option<u8>,
 }
 
-/// Returns an error with its causes.
-pub(super) fn describe(error: &dyn std::error::Error) -> String {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            let _ = write!(text, ": {more}");
-        }
-        source = cause.source();
-    }
-    text
+/// Returns the error for a refusal of JetStream.
+pub(super) fn failed(error: &dyn std::error::Error) -> ClusterError {
+    ClusterError::JetStream(with_causes(error))
 }
 
 /// Makes attempts until one succeeds, or fails for another reason than that the servers do not answer, or the time in which
@@ -139,41 +130,29 @@ impl Connection {
             match options(config)?.name(format!("tetrad {node}")).connect(servers.clone()).await {
                 Ok(client) => break client,
                 Err(error) if Instant::now() >= deadline => {
-                    return Err(ClusterError::Connect(shown, describe(&error)));
+                    return Err(ClusterError::Connect(shown, with_causes(&error)));
                 }
-                Err(error) => tracing::warn!(servers = shown, error = describe(&error), "cannot connect to NATS yet"),
+                Err(error) => {
+                    tracing::warn!(servers = shown, error = with_causes(&error), "cannot connect to NATS yet")
+                }
             }
             sleep(BETWEEN_ATTEMPTS).await;
         };
         let jetstream = ContextBuilder::new().timeout(PATIENCE).ack_timeout(PATIENCE).build(client.clone());
         let own = Self { client, jetstream, names: Names::new(&config.name), replicas: config.replicas };
-        own.expect_jetstream(&shown).await?;
+        // A cluster of servers that starts needs some time for its first election.
+        persist(|| own.expect_jetstream()).await.map_err(|error| ClusterError::Connect(shown, error.to_string()))?;
         Ok(own)
     }
 
-    /// Waits until JetStream answers: a cluster of servers that starts needs some time for its first election.
-    async fn expect_jetstream(&self, servers: &str) -> Result<(), ClusterError> {
-        let deadline = Instant::now() + START;
-        loop {
-            let error = match self.account().await {
-                Ok(()) => return Ok(()),
-                Err(error) => error,
-            };
-            if Instant::now() >= deadline {
-                return Err(ClusterError::Connect(servers.to_owned(), format!("JetStream is not available: {error}")));
-            }
-            sleep(LOOK).await;
-        }
-    }
-
-    /// Asks for the account. Older servers answer with fewer members than the library's type has.
-    async fn account(&self) -> Result<(), String> {
+    /// Asks for the account. Servers before 2.10 answer with fewer members than the library's type has.
+    async fn expect_jetstream(&self) -> Result<(), ClusterError> {
         let request = Request::new().timeout(Some(PATIENCE));
-        let answer = self.client.send_request("$JS.API.INFO", request).await.map_err(|error| describe(&error))?;
-        let answer: serde_json::Value = serde_json::from_slice(&answer.payload).map_err(|error| describe(&error))?;
+        let answer = self.client.send_request("$JS.API.INFO", request).await.map_err(|error| failed(&error))?;
+        let answer: serde_json::Value = serde_json::from_slice(&answer.payload).map_err(|error| failed(&error))?;
         match answer["error"]["description"].as_str() {
             None => Ok(()),
-            Some(error) => Err(error.to_owned()),
+            Some(error) => Err(ClusterError::JetStream(error.to_owned())),
         }
     }
 
@@ -200,21 +179,14 @@ impl Connection {
         Ok(log)
     }
 
-    /// Waits until a stream that may just have been created takes messages.
+    /// Checks that a stream, which may just have been created, takes messages.
     async fn expect_leader(&self, stream: &str) -> Result<(), ClusterError> {
-        let deadline = Instant::now() + START;
-        loop {
-            let error = match self.jetstream.get_stream(stream).await {
-                Ok(found) => match &found.cached_info().cluster {
-                    Some(cluster) if cluster.leader.is_none() => "it has no leader".to_owned(),
-                    _ => return Ok(()),
-                },
-                Err(error) => describe(&error),
-            };
-            if Instant::now() >= deadline {
-                return Err(ClusterError::JetStream(format!("the stream {stream} is not available: {error}")));
+        let found = self.jetstream.get_stream(stream).await.map_err(|error| failed(&error))?;
+        match &found.cached_info().cluster {
+            Some(cluster) if cluster.leader.is_none() => {
+                Err(ClusterError::JetStream(format!("the stream {stream} has no leader")))
             }
-            sleep(LOOK).await;
+            _ => Ok(()),
         }
     }
 
@@ -238,7 +210,6 @@ impl Connection {
             num_replicas: self.replicas(),
             ..jetstream::stream::Config::default()
         };
-        let failed = |error: &dyn std::error::Error| ClusterError::JetStream(describe(error));
         self.jetstream.get_or_create_stream(config).await.map_err(|error| failed(&error))?;
         self.expect_leader(&self.names.pool()).await?;
         self.jetstream.get_stream_no_info(self.names.pool()).await.map_err(|error| failed(&error))
@@ -267,10 +238,10 @@ impl Connection {
             ..jetstream::stream::Config::default()
         };
         let created = self.jetstream.get_or_create_stream(config).await;
-        created.map_err(|error| ClusterError::JetStream(describe(&error)))?;
+        created.map_err(|error| failed(&error))?;
         self.expect_leader(&format!("KV_{name}")).await?;
         let opened = self.jetstream.get_key_value(name).await;
-        opened.map_err(|error| ClusterError::JetStream(describe(&error)))
+        opened.map_err(|error| failed(&error))
     }
 
     /// Opens the bucket of checkpoints, or creates it.
@@ -296,7 +267,7 @@ impl Connection {
             // Another node may have created it meanwhile.
             Err(error) => {
                 let opened = self.jetstream.get_object_store(&name).await;
-                opened.map_err(|_| ClusterError::JetStream(describe(&error)))
+                opened.map_err(|_| failed(&error))
             }
         }
     }

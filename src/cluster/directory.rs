@@ -5,11 +5,11 @@ use std::time::Duration;
 use async_nats::jetstream::kv::{CreateErrorKind, Operation, Store, UpdateErrorKind};
 use bytes::Bytes;
 use serde::{Deserialize, Serialize, de::DeserializeOwned};
-use tokio::time::{Instant, sleep, timeout};
+use tokio::time::timeout;
 
 use super::{
     ClusterError,
-    connection::{Connection, describe},
+    connection::{Connection, failed, persist},
 };
 use crate::store::ChainFile;
 
@@ -17,11 +17,6 @@ use crate::store::ChainFile;
 const FORMAT: u32 = 1;
 /// Time limit of an access to the bucket.
 const PATIENCE: Duration = Duration::from_secs(1);
-
-/// Time in which a new bucket must take values.
-const START: Duration = Duration::from_secs(15);
-/// Interval at which that is tried.
-const LOOK: Duration = Duration::from_millis(100);
 
 const CHAIN: &str = "chain";
 const CREATOR: &str = "creator";
@@ -60,10 +55,6 @@ pub(super) struct Versioned<T> {
 #[derive(Clone, Debug)]
 pub(super) struct Directory {
     bucket: Store,
-}
-
-fn failed(error: &dyn std::error::Error) -> ClusterError {
-    ClusterError::JetStream(describe(error))
 }
 
 fn json(value: &impl Serialize) -> Bytes {
@@ -163,17 +154,12 @@ impl Directory {
         self.replace(LEASE, Some(revision), json(&vacant)).await.map(drop)
     }
 
-    /// Returns the time of the servers, since the Unix epoch. Waits until the bucket, which another node may be creating,
-    /// takes values.
+    /// Returns the time of the servers, since the Unix epoch.
     pub(super) async fn server_time(&self, node: &str) -> Result<Duration, ClusterError> {
         let key = format!("clock.{node}");
-        let deadline = Instant::now() + START;
-        while let Err(error) = self.bucket.put(&key, Bytes::new()).await {
-            if Instant::now() >= deadline {
-                return Err(failed(&error));
-            }
-            sleep(LOOK).await;
-        }
+        // Another node may be creating the bucket, which then takes no values yet.
+        let put = || async { self.bucket.put(&key, Bytes::new()).await.map_err(|error| failed(&error)) };
+        persist(put).await?;
         let entry = self.bucket.entry(&key).await.map_err(|error| failed(&error))?;
         let none = || ClusterError::JetStream(format!("the key {key} is gone"));
         let nanos = entry.ok_or_else(none)?.created.unix_timestamp_nanos();

@@ -7,7 +7,7 @@ use bytes::Bytes;
 use futures_util::StreamExt;
 use tokio::time::{sleep, timeout};
 
-use super::{Cluster, ClusterError, connection::describe};
+use super::{Cluster, ClusterError, connection::failed};
 
 /// The beginning of the keys.
 const PREFIX: &str = "price.";
@@ -19,11 +19,13 @@ const RETRY: Duration = Duration::from_millis(500);
 impl Cluster {
     /// Has all nodes hold a token's price, or release it. Tokens are named by their position.
     pub async fn share_hold(&self, token: usize, price: Option<u64>) -> Result<(), ClusterError> {
-        let bucket = self.connection.bucket(&self.connection.names.log()).await?;
         let text = price.map(|price| price.to_string()).unwrap_or_default();
-        let stored = timeout(PATIENCE, bucket.put(format!("{PREFIX}{token}"), Bytes::from(text))).await;
-        let stored = stored.map_err(|_| ClusterError::JetStream("no answer".to_owned()))?;
-        stored.map(drop).map_err(|error| ClusterError::JetStream(describe(&error)))
+        let store = async {
+            let bucket = self.connection.bucket(&self.connection.names.log()).await?;
+            let stored = bucket.put(format!("{PREFIX}{token}"), Bytes::from(text)).await;
+            stored.map(drop).map_err(|error| failed(&error))
+        };
+        timeout(PATIENCE, store).await.unwrap_or_else(|_| Err(ClusterError::JetStream("no answer".to_owned())))
     }
 
     /// Calls `apply` with each price that a node holds or releases, and first with those that are held.

@@ -5,7 +5,7 @@
 //! write to the leader. A lease in a bucket says who should lead. It is a hint only: what protects the chain is the
 //! sequence that each message of the log expects.
 
-pub mod bootstrap;
+mod bootstrap;
 pub mod commands;
 pub mod config;
 mod connection;
@@ -27,12 +27,16 @@ use std::{
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
 pub use self::{
+    bootstrap::Creation,
     config::{ClusterConfig, ClusterRole},
-    connection::Connection,
     state::{ClusterState, NodeState, Role},
 };
 use self::{
-    connection::persist, directory::Directory, election::Election, peers::ClusterPeers, requests::Requests,
+    connection::{Connection, persist},
+    directory::Directory,
+    election::Election,
+    peers::ClusterPeers,
+    requests::Requests,
     state::StateBoard,
 };
 use crate::{
@@ -40,7 +44,7 @@ use crate::{
     log::{AppendError, LogError},
     metrics::Counter,
     storage::Storage,
-    store::{ArchiveError, ChainFileError, CheckpointError},
+    store::{ArchiveError, ChainFileError},
 };
 
 /// Longest time between two looks for entries of other nodes.
@@ -72,9 +76,6 @@ pub enum ClusterError {
     /// The chain's description cannot be used.
     #[error(transparent)]
     ChainFile(#[from] ChainFileError),
-    /// A checkpoint cannot be used.
-    #[error(transparent)]
-    Checkpoint(#[from] CheckpointError),
     /// A file operation failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
@@ -167,18 +168,20 @@ impl Membership {
     ) -> Result<Cluster, ClusterError> {
         let Self { connection, directory, config, node, instance } = self;
         let counts = Arc::new(ClusterCounts::default());
-        let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone()));
         let election = Arc::new(Election::new(node.clone(), instance, config.role));
+        let board = Arc::new(StateBoard::new(node.clone(), instance, options.url.clone(), election.leader()));
         let pool = connection.pool().await?;
         chain.join(Arc::new(ClusterPeers::new(connection.clone(), election.leader(), counts.clone())));
         let height = persist(|| async { Ok(chain.follow().await?) }).await?;
         tracing::info!(cluster = config.name, node, height, "joined the cluster");
         let chain = chain.clone();
         tokio::spawn(wake(chain.clone(), options.arrivals));
-        let requests = Requests { connection: connection.clone(), chain: chain.clone(), counts: counts.clone() };
-        requests.serve(node.clone(), options.allows_changes).await?;
+        let (allows_changes, counts_here) = (options.allows_changes, counts.clone());
+        let requests =
+            Requests { connection: connection.clone(), chain: chain.clone(), counts: counts_here, allows_changes };
+        requests.serve(&node).await?;
         pool::mirror(connection.clone(), pool, chain.clone());
-        state::announce(board.clone(), connection.clone(), chain.clone());
+        state::exchange(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
         election::run(election.clone(), directory, connection.clone(), chain.clone(), counts.clone());
         let cluster = Cluster { connection, board, election, counts };
@@ -200,7 +203,7 @@ pub struct JoinOptions {
 impl Cluster {
     /// Returns the state of the cluster, as this node knows it.
     pub fn state(&self, chain: &Chain) -> ClusterState {
-        self.board.state(&self.connection, chain, &self.election)
+        self.board.state(&self.connection, chain)
     }
 
     /// Returns the reason why writes cannot succeed at present, if there is one.

@@ -13,11 +13,12 @@ use tokio::sync::watch;
 
 use super::{
     ClusterCounts,
-    connection::{Connection, describe},
+    connection::Connection,
     message::{Outcome, Request, Response},
 };
 use crate::{
     block::Submission,
+    causes::with_causes,
     chain::{Change, ChangeError, ChangeOutcome, Peers, PoolSelection, Pooled, Settled, SubmitError},
 };
 
@@ -71,8 +72,8 @@ impl ClusterPeers {
         let message = answer.map_err(|error| match error.kind() {
             RequestErrorKind::NoResponders => SendError::Undelivered,
             RequestErrorKind::TimedOut => SendError::Unanswered(format!("{node} does not answer")),
-            RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(describe(&error)),
-            _ => SendError::Unanswered(describe(&error)),
+            RequestErrorKind::MaxPayloadExceeded => SendError::Impossible(with_causes(&error)),
+            _ => SendError::Unanswered(with_causes(&error)),
         })?;
         let response = Response::decode(&message.payload);
         response.map_err(|error| SendError::Impossible(format!("the answer of {node}: {error}")))
@@ -116,6 +117,16 @@ impl ClusterPeers {
         }
     }
 
+    /// Replaces the messages of transactions that were dropped by empty ones.
+    async fn forget(&self, hashes: &[B256]) {
+        for hash in hashes {
+            let subject = self.connection.names.pool_subject(&format!("{hash:x}"));
+            if let Err(error) = store(&self.connection.jetstream, subject, Bytes::new(), KEEP).await {
+                return tracing::warn!(error, "other nodes may keep transactions that were dropped");
+            }
+        }
+    }
+
     async fn keep(&self, pooled: &Pooled) -> Result<(), SubmitError> {
         let failed =
             |reason: String| SubmitError::Unavailable(format!("the transaction could not be stored: {reason}"));
@@ -126,7 +137,7 @@ impl ClusterPeers {
 }
 
 /// Publishes a message until JetStream has stored it, or the time is over.
-pub(super) async fn store(
+async fn store(
     jetstream: &jetstream::Context,
     subject: String,
     payload: Bytes,
@@ -140,24 +151,13 @@ pub(super) async fn store(
             };
             match acknowledged {
                 Ok(_) => return Ok(()),
-                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => return Err(describe(&error)),
-                Err(error) => tracing::debug!(error = describe(&error), "failed to store a message"),
+                Err(error) if error.kind() == PublishErrorKind::MaxPayloadExceeded => return Err(with_causes(&error)),
+                Err(error) => tracing::debug!(error = with_causes(&error), "failed to store a message"),
             }
             tokio::time::sleep(Duration::from_millis(100)).await;
         }
     };
     tokio::time::timeout(patience, attempts).await.unwrap_or_else(|_| Err("JetStream does not answer".to_owned()))
-}
-
-/// Replaces the messages of transactions that were dropped by empty ones, for the other nodes.
-pub(super) async fn forget(connection: &Connection, hashes: &[B256]) {
-    for hash in hashes {
-        let stored =
-            store(&connection.jetstream, connection.names.pool_subject(&format!("{hash:x}")), Bytes::new(), KEEP);
-        if let Err(error) = stored.await {
-            return tracing::warn!(error, "other nodes were not told of transactions that were dropped");
-        }
-    }
 }
 
 /// Returns a pooled transaction as it was submitted.
@@ -179,7 +179,7 @@ impl Peers for ClusterPeers {
     }
 
     fn forget<'a>(&'a self, hashes: &'a [B256]) -> BoxFuture<'a, ()> {
-        Box::pin(forget(&self.connection, hashes))
+        Box::pin(self.forget(hashes))
     }
 
     fn keep<'a>(&'a self, pooled: &'a Pooled) -> BoxFuture<'a, Result<(), SubmitError>> {

@@ -7,6 +7,7 @@ use std::{collections::HashMap, sync::Arc, time::Duration};
 
 use alloy_primitives::B256;
 use async_nats::jetstream::stream::Stream;
+use futures_util::{StreamExt, stream};
 use tokio::{
     sync::{Notify, mpsc},
     time::{MissedTickBehavior, interval},
@@ -21,8 +22,8 @@ use crate::{
 
 /// Interval at which the leader removes messages.
 const EVERY: Duration = Duration::from_secs(5);
-/// Most messages that are removed at once.
-const AT_ONCE: usize = 5_000;
+/// Number of messages that are removed at the same time.
+const AT_ONCE: usize = 32;
 /// Messages that are held.
 const HELD: usize = 64;
 
@@ -102,13 +103,21 @@ fn take(chain: &Chain, hash: B256, payload: &[u8]) {
 
 /// Removes the messages of transactions that do not wait any more.
 async fn tidy(connection: &Connection, stream: &Stream<()>, chain: &Chain, known: &mut HashMap<B256, u64>) {
-    let over = known.iter().filter(|(hash, _)| chain.pool().get(**hash).is_none());
-    for (hash, sequence) in over.take(AT_ONCE).map(|(hash, sequence)| (*hash, *sequence)).collect::<Vec<_>>() {
+    let over: Vec<_> = known
+        .iter()
+        .filter(|(hash, _)| chain.pool().get(**hash).is_none())
+        .map(|(hash, sequence)| (*hash, *sequence))
+        .collect();
+    let removals = over.into_iter().map(async |(hash, sequence)| {
         let subject = connection.names.pool_subject(&format!("{hash:x}"));
-        // A message that came since then is of the same transaction, which waits again.
-        match stream.purge().filter(subject).sequence(sequence + 1).await {
+        // A later message is of the same transaction, which waits again.
+        (hash, stream.purge().filter(subject).sequence(sequence + 1).await)
+    });
+    let mut removals = stream::iter(removals).buffer_unordered(AT_ONCE);
+    while let Some((hash, removed)) = removals.next().await {
+        match removed {
             Ok(_) => drop(known.remove(&hash)),
-            Err(error) => return tracing::debug!(%error, "failed to remove a transaction that waits no more"),
+            Err(error) => tracing::debug!(%error, "failed to remove a transaction that does not wait any more"),
         }
     }
 }

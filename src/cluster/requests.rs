@@ -8,17 +8,18 @@ use tokio::sync::Semaphore;
 
 use super::{
     ClusterCounts, ClusterError,
-    connection::Connection,
+    connection::{Connection, failed},
     message::{Outcome, Request, Response},
-    peers::forget,
 };
 use crate::{
     block::Submission,
-    chain::{Chain, ChangeError, PoolSelection, Settled, SubmitError},
+    chain::{Chain, ChangeError, Settled, SubmitError},
 };
 
-/// Most requests that are executed at the same time. Further ones wait in the subscription.
-const AT_ONCE: usize = 4_096;
+/// Bytes of requests that are executed at the same time. Further ones wait in the subscription.
+const ROOM: usize = 64 << 20;
+/// The least size at which a request counts: at most 4,096 of them are executed at the same time.
+const LEAST: usize = 16 << 10;
 
 /// The executor of requests.
 #[derive(Clone)]
@@ -26,32 +27,34 @@ pub(super) struct Requests {
     pub(super) connection: Connection,
     pub(super) chain: Chain,
     pub(super) counts: Arc<ClusterCounts>,
+    /// Whether changes of development methods are executed.
+    pub(super) allows_changes: bool,
 }
 
 impl Requests {
-    /// Serves requests to this node. Changes of development methods are refused unless `allows_changes`.
-    pub(super) async fn serve(self, node: String, allows_changes: bool) -> Result<(), ClusterError> {
-        let failed = |error: async_nats::SubscribeError| ClusterError::JetStream(error.to_string());
-        let subject = self.connection.names.requests(&node);
-        let mut requests = self.connection.client.subscribe(subject).await.map_err(failed)?;
+    /// Serves requests to this node.
+    pub(super) async fn serve(self, node: &str) -> Result<(), ClusterError> {
+        let subject = self.connection.names.requests(node);
+        let mut requests = self.connection.client.subscribe(subject).await.map_err(|error| failed(&error))?;
         tokio::spawn(async move {
-            let slots = Arc::new(Semaphore::new(AT_ONCE));
+            let room = Arc::new(Semaphore::new(ROOM));
             while let Some(message) = requests.next().await {
-                let Ok(slot) = slots.clone().acquire_owned().await else { return };
+                let size = message.payload.len().clamp(LEAST, ROOM) as u32;
+                let Ok(held) = room.clone().acquire_many_owned(size).await else { return };
                 let own = self.clone();
                 tokio::spawn(async move {
-                    own.answer(message, allows_changes).await;
-                    drop(slot);
+                    own.answer(message).await;
+                    drop(held);
                 });
             }
         });
         Ok(())
     }
 
-    async fn answer(&self, message: Message, allows_changes: bool) {
+    async fn answer(&self, message: Message) {
         let Some(reply) = message.reply else { return };
         let outcome = match Request::decode(&message.payload) {
-            Ok(request) => self.execute(request, allows_changes).await,
+            Ok(request) => self.execute(request).await,
             Err(error) => Outcome::Undecodable(error.to_string()),
         };
         if !outcome.is_not_leading() {
@@ -62,8 +65,9 @@ impl Requests {
         let _ = self.connection.client.publish(reply, response.into()).await;
     }
 
-    async fn execute(&self, request: Request, allows_changes: bool) -> Outcome {
+    async fn execute(&self, request: Request) -> Outcome {
         let leads = self.chain.leadership().borrow().leads;
+        let allows_changes = self.allows_changes;
         match request {
             Request::Submit { raw, again } => Outcome::Submitted(match leads {
                 true => match Submission::decode(&raw) {
@@ -85,7 +89,7 @@ impl Requests {
             Request::Drop(selection) => Outcome::Dropped(match (leads, allows_changes) {
                 (false, _) => Err(SubmitError::NotLeading),
                 (true, false) => Err(SubmitError::Unavailable("the leader has no development methods".to_owned())),
-                (true, true) => Ok(self.remove(selection).await),
+                (true, true) => self.chain.remove(selection).await,
             }),
         }
     }
@@ -102,11 +106,5 @@ impl Requests {
             Err(_) if again && self.chain.transaction(&self.chain.head(), hash).is_some() => Ok(Settled::Included),
             Err(error) => Err(error),
         }
-    }
-
-    async fn remove(&self, selection: PoolSelection) -> bool {
-        let removed = self.chain.remove_here(selection);
-        forget(&self.connection, &removed).await;
-        !removed.is_empty()
     }
 }

@@ -1,4 +1,4 @@
-//! What the nodes of a cluster know of each other: every node announces its state twice a second.
+//! The states of a cluster's nodes: every node announces its own twice a second, and listens to the others.
 
 use std::{
     collections::BTreeMap,
@@ -10,9 +10,16 @@ use futures_util::StreamExt;
 use parking_lot::Mutex;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use tokio::time::{MissedTickBehavior, interval, sleep, timeout};
+use tokio::{
+    sync::watch,
+    time::{MissedTickBehavior, interval, sleep, timeout},
+};
 
-use super::{ClusterError, connection::Connection, election::Election, now};
+use super::{
+    ClusterError,
+    connection::{Connection, failed},
+    now,
+};
 use crate::chain::Chain;
 
 /// Interval between two announcements.
@@ -86,24 +93,31 @@ pub struct ClusterState {
     pub nodes: Vec<NodeState>,
 }
 
-/// What a node knows of the others.
+/// The states of the other nodes, as they announced them.
 #[derive(Debug)]
 pub(super) struct StateBoard {
     node: String,
     instance: u64,
     url: String,
+    /// Name of the holder of the lease.
+    leader: watch::Receiver<Option<String>>,
     nodes: Mutex<BTreeMap<String, (Instant, NodeState)>>,
     /// The leader's height that this node has not reached, and since when.
     behind: Mutex<Option<(u64, Instant)>>,
 }
 
 impl StateBoard {
-    pub(super) fn new(node: String, instance: u64, url: String) -> Self {
-        Self { node, instance, url, nodes: Mutex::default(), behind: Mutex::default() }
+    pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<String>>) -> Self {
+        Self { node, instance, url, leader, nodes: Mutex::default(), behind: Mutex::default() }
+    }
+
+    /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
+    fn is_leader(&self, state: &NodeState) -> bool {
+        state.role == Role::Leader && self.leader.borrow().as_ref() == Some(&state.node)
     }
 
     fn own(&self, chain: &Chain) -> NodeState {
-        let leadership = chain.leadership().borrow().clone();
+        let leadership = *chain.leadership().borrow();
         NodeState {
             node: self.node.clone(),
             instance: format!("{:016x}", self.instance),
@@ -121,7 +135,7 @@ impl StateBoard {
         if state.node == self.node && state.instance != format!("{:016x}", self.instance) {
             tracing::error!(node = self.node, url = state.url, "another node of the cluster has this node's name");
         }
-        if state.role == Role::Leader {
+        if self.is_leader(&state) {
             let reached = chain.height();
             let mut behind = self.behind.lock();
             *behind = match *behind {
@@ -137,16 +151,16 @@ impl StateBoard {
         }
     }
 
-    pub(super) fn state(&self, connection: &Connection, chain: &Chain, election: &Election) -> ClusterState {
+    pub(super) fn state(&self, connection: &Connection, chain: &Chain) -> ClusterState {
         let own = self.own(chain);
         let leader = match own.role {
             Role::Leader => Some(self.node.clone()),
-            Role::Follower => election.leader().borrow().clone(),
+            Role::Follower => self.leader.borrow().clone(),
         };
         let heard: Vec<_> = self.nodes.lock().values().filter(|(seen, _)| seen.elapsed() < SILENCE).cloned().collect();
         let mut nodes: Vec<_> =
             heard.into_iter().map(|(_, state)| state).filter(|state| state.node != own.node).collect();
-        let ahead = nodes.iter().filter(|state| state.role == Role::Leader).map(|state| state.height).max();
+        let ahead = nodes.iter().filter(|state| self.is_leader(state)).map(|state| state.height).max();
         let lag = ahead.unwrap_or_default().saturating_sub(own.height);
         let behind = self.behind.lock().filter(|(height, _)| *height > own.height);
         let lag_seconds = behind.map_or(0.0, |(_, since)| since.elapsed().as_secs_f64());
@@ -173,44 +187,45 @@ fn read(payload: &[u8]) -> Option<NodeState> {
     serde_json::from_slice(payload).ok()
 }
 
-/// Announces this node's state, and listens to the others.
-pub(super) fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
-    let (sender, listener) = (board.clone(), board);
-    let (own, others) = (chain.clone(), chain);
-    let (out, inward) = (connection.clone(), connection);
-    tokio::spawn(async move {
-        let mut ticks = interval(EVERY);
-        ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-        let mut leadership = own.leadership();
-        loop {
-            // A change of the role is announced at once.
-            tokio::select! {
-                _ = ticks.tick() => {}
-                changed = leadership.changed() => if changed.is_err() { return },
-            }
-            if let Ok(payload) = serde_json::to_vec(&sender.own(&own)) {
-                out.announce(out.names.states(), payload.into()).await;
-            }
+/// Starts announcing this node's state, and listening to the others.
+pub(super) fn exchange(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
+    tokio::spawn(announce(board.clone(), connection.clone(), chain.clone()));
+    tokio::spawn(hear(board, connection, chain));
+}
+
+async fn announce(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
+    let mut ticks = interval(EVERY);
+    ticks.set_missed_tick_behavior(MissedTickBehavior::Delay);
+    let mut leadership = chain.leadership();
+    loop {
+        // A change of the role is announced at once.
+        tokio::select! {
+            _ = ticks.tick() => {}
+            changed = leadership.changed() => if changed.is_err() { return },
         }
-    });
-    tokio::spawn(async move {
-        loop {
-            if let Ok(mut states) = inward.client.subscribe(inward.names.states()).await {
-                while let Some(message) = states.next().await {
-                    if let Some(state) = read(&message.payload) {
-                        listener.note(state, &others);
-                    }
+        if let Ok(payload) = serde_json::to_vec(&board.own(&chain)) {
+            connection.announce(connection.names.states(), payload.into()).await;
+        }
+    }
+}
+
+async fn hear(board: Arc<StateBoard>, connection: Connection, chain: Chain) {
+    loop {
+        if let Ok(mut states) = connection.client.subscribe(connection.names.states()).await {
+            while let Some(message) = states.next().await {
+                if let Some(state) = read(&message.payload) {
+                    board.note(state, &chain);
                 }
             }
-            sleep(EVERY).await;
         }
-    });
+        sleep(EVERY).await;
+    }
 }
 
 /// Listens to the announcements of all nodes for a moment.
 pub(super) async fn listen(connection: &Connection) -> Result<Vec<NodeState>, ClusterError> {
-    let failed = |error: async_nats::SubscribeError| ClusterError::JetStream(error.to_string());
-    let mut states = connection.client.subscribe(connection.names.states()).await.map_err(failed)?;
+    let states = connection.client.subscribe(connection.names.states()).await;
+    let mut states = states.map_err(|error| failed(&error))?;
     let mut nodes = BTreeMap::new();
     let _ = timeout(LISTEN, async {
         while let Some(message) = states.next().await {

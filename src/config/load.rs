@@ -18,6 +18,13 @@ impl Config {
         let config = load(values, &mut problems);
         problems.into_iter().next().map_or(Ok(config), Err)
     }
+
+    /// Puts values over the defaults of the profile they name, for a command that starts no node: they need not make one.
+    pub fn of_command(values: &Values) -> Result<Self, ConfigError> {
+        let mut problems = Vec::new();
+        let config = read(values, &mut problems);
+        problems.into_iter().next().map_or(Ok(config), Err)
+    }
 }
 
 /// Returns everything that is wrong with a configuration file; nothing if it can be used. Keys come first, in the order
@@ -44,11 +51,17 @@ pub fn problems(path: &Path) -> Vec<ConfigError> {
 }
 
 /// Puts values over the defaults, as far as they can be used, and adds what is wrong with them to `problems`.
-fn load(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
+fn read(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
     let mut config = Config::default();
     for setting in settings() {
         problems.extend(setting.apply(&mut config, values.given(setting)).err());
     }
+    config
+}
+
+/// The same, and adds what contradicts itself.
+fn load(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
+    let config = read(values, problems);
     for setting in settings() {
         // A table with a bad value in it would seem to lack that value.
         let section = setting.section();

@@ -94,7 +94,7 @@ impl ChainWriter {
         let CaughtUp { replayed, blocks, has_reverts, has_edits, epoch } = caught_up;
         let Replayed { head, shift, snapshots, dropped } = replayed;
         if let Some((number, node)) = epoch {
-            self.depose(number, node);
+            self.depose(number, &node);
         }
         self.recorder.adopt(shift);
         self.shared.timing.lock().adopt(shift);
@@ -117,6 +117,16 @@ impl ChainWriter {
 
     /// Replays the next entries that the published head does not include. Returns `None` if there are none.
     fn catch_up(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
+        let published = self.published_height();
+        self.replay_unseen(all).inspect_err(|_| {
+            // The entries before an error are read again.
+            if let Some(journal) = &mut self.recorder.journal {
+                journal.set_published(published);
+            }
+        })
+    }
+
+    fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(None) };
         let mut entries = journal.unseen(all)?.take(PUBLISHED_AT_ONCE).peekable();
         if entries.peek().is_none() {

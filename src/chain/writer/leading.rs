@@ -23,7 +23,7 @@ impl ChainWriter {
                 Ok(()) => {
                     self.leads = true;
                     self.note_height();
-                    self.announce(number, node);
+                    self.shared.leadership.send_replace(Leadership { leads: true, epoch: number });
                     self.schedule();
                     self.seal_ready();
                     return Ok(());
@@ -39,21 +39,21 @@ impl ChainWriter {
     pub(super) fn resign(&mut self) {
         if self.leads {
             let epoch = self.shared.leadership.borrow().epoch;
-            self.cease(epoch, None);
+            self.cease(epoch);
             // Another node's entries are read from now on. An error is noted by the next attempt.
             let _ = self.follow(false);
         }
     }
 
     /// Ceases to lead, or notes the new leader, because another node has begun an epoch.
-    pub(super) fn depose(&mut self, epoch: u64, node: String) {
+    pub(super) fn depose(&mut self, epoch: u64, node: &str) {
         if self.leads {
             tracing::warn!(epoch, leader = node, "another node leads the cluster now");
         }
-        self.cease(epoch, Some(node));
+        self.cease(epoch);
     }
 
-    fn cease(&mut self, epoch: u64, leader: Option<String>) {
+    fn cease(&mut self, epoch: u64) {
         self.leads = false;
         self.schedule.due = None;
         self.recorder.forget_failure();
@@ -61,11 +61,7 @@ impl ChainWriter {
             let error = order.deposed();
             let _ = order.reply.send(Err(error));
         }
-        self.shared.leadership.send_replace(Leadership { leads: false, epoch, leader });
-    }
-
-    fn announce(&self, epoch: u64, node: String) {
-        self.shared.leadership.send_replace(Leadership { leads: true, epoch, leader: Some(node) });
+        self.shared.leadership.send_replace(Leadership { leads: false, epoch });
     }
 
     /// Returns the height of the log that the published head includes.
@@ -73,7 +69,7 @@ impl ChainWriter {
         self.recorder.journal.as_ref().map_or(0, Journal::published)
     }
 
-    /// Tells those who wait for a height which one the published head has.
+    /// Publishes the height of the log that the published head includes.
     pub(super) fn note_height(&self) {
         if self.shared.peers.get().is_some() {
             self.shared.height.send_replace(self.published_height());

@@ -77,6 +77,10 @@ impl ChainWriter {
             ChangeFailure::Append(_) => {
                 let probed = self.recorder.journal.as_mut().map_or(Ok(()), Journal::probe);
                 self.note_append(&probed);
+                if probed.is_ok() {
+                    // An entry without an answer may have been stored. An error shows at the next change.
+                    let _ = self.follow(true);
+                }
             }
             ChangeFailure::Block(_) => {
                 let head = self.head();
@@ -146,22 +150,27 @@ impl ChainWriter {
     }
 
     /// Records a revert to log height `to`, followed by new blocks. If only a part of these entries could be recorded,
-    /// the log leads to a head that was never published. Nothing more can be recorded then, unless another writer has
-    /// extended the log, which this writer then follows.
+    /// the log leads to a head that was never published. This writer follows it if the log can be read, and otherwise
+    /// records nothing more. The change must not be attempted again, as it was made in part.
     pub(super) fn record_replaced(&mut self, to: u64, blocks: &[Sealed]) -> Result<(), AppendError> {
         let shift =
             blocks.first().map_or_else(|| self.shared.timing.lock().shift(), |first| first.timing_before.shift());
         let published = self.recorder.journal.as_ref().map_or(0, Journal::height);
         self.record(|| LogEntry::Revert { to, shift, uses_up: None })?;
         for sealed in blocks {
-            let recorded = self.record(|| sealed.entry());
-            if let (Err(error), Some(journal)) = (&recorded, &mut self.recorder.journal) {
-                match error {
-                    AppendError::Conflict { .. } | AppendError::Unavailable(_) => journal.set_published(published),
-                    _ => journal.refuse_further(error.to_string()),
+            let Err(error) = self.record(|| sealed.entry()) else { continue };
+            let Some(journal) = &mut self.recorder.journal else { return Err(error) };
+            return Err(match error {
+                AppendError::Conflict { .. } | AppendError::Unavailable(_) => {
+                    journal.set_published(published);
+                    let _ = self.follow(true);
+                    AppendError::Unavailable(format!("blocks were removed, and not all replaced: {error}"))
                 }
-            }
-            recorded?;
+                error => {
+                    journal.refuse_further(error.to_string());
+                    error
+                }
+            });
         }
         Ok(())
     }

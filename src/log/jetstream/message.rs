@@ -3,6 +3,7 @@
 use std::{fmt, str::FromStr};
 
 use async_nats::HeaderMap;
+use bytes::Bytes;
 
 use crate::log::{LogError, StoredEntry};
 
@@ -10,7 +11,7 @@ use crate::log::{LogError, StoredEntry};
 const HEADER: &str = "Tetrad-Entry";
 /// The version of the header and of the entries' encoding.
 const VERSION: u32 = 1;
-/// Most parts of an entry: a gigabyte.
+/// Most parts of an entry. With the usual size these are two gigabytes.
 const MAX_PARTS: u32 = 4_096;
 
 /// The identity of an attempt to append an entry.
@@ -31,12 +32,26 @@ pub(super) struct PartHeader {
     pub(super) id: AttemptId,
 }
 
+/// Divides an entry into the messages that carry it, each with at most `size` bytes.
+pub(super) fn parts(
+    height: u64,
+    entry: &[u8],
+    id: AttemptId,
+    size: usize,
+) -> Option<impl Iterator<Item = (PartHeader, Bytes)>> {
+    let parts = entry.len().div_ceil(size).max(1);
+    let parts = u32::try_from(parts).ok().filter(|parts| *parts <= MAX_PARTS)?;
+    let header = move |part| PartHeader { height, part, parts, id };
+    let chunk = move |part: u32| entry.chunks(size).nth(part as usize).unwrap_or_default();
+    Some((0..parts).map(move |part| (header(part), Bytes::copy_from_slice(chunk(part)))))
+}
+
 /// A message of the stream.
 #[derive(Debug)]
 pub(super) struct Part {
     pub(super) sequence: u64,
     pub(super) header: PartHeader,
-    pub(super) payload: bytes::Bytes,
+    pub(super) payload: Bytes,
 }
 
 impl fmt::Display for PartHeader {
@@ -151,6 +166,22 @@ mod tests {
         // The rest of an entry whose beginning is not there is void as well.
         assert!(assembler.push(header(6, 1, 2, 3), b"ef").is_none());
         assert_eq!(assembler.push(header(6, 0, 1, 4), b"g").unwrap().bytes, b"g");
+    }
+
+    #[test]
+    fn the_parts_of_an_entry_are_put_together_again() {
+        let id = AttemptId { writer: 7, attempt: 1 };
+        for length in [0, 1, 4, 5, 12] {
+            let entry: Vec<u8> = (0..length).collect();
+            let mut assembler = Assembler::default();
+            let completed: Vec<_> = parts(3, &entry, id, 4)
+                .unwrap()
+                .filter_map(|(header, payload)| assembler.push(header, &payload))
+                .collect();
+            assert_eq!(completed.len(), 1, "{length}");
+            assert_eq!((completed[0].height, &completed[0].bytes), (3, &entry), "{length}");
+        }
+        assert!(parts(3, &[0; 5_000], id, 1).is_none(), "too many parts");
     }
 
     #[test]

@@ -10,8 +10,11 @@ use async_nats::jetstream::{
 use bytes::Bytes;
 use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 
-use super::message::{AttemptId, Part, PartHeader};
-use crate::log::{EntryStream, LogError, StoredEntry};
+use super::message::{AttemptId, Part, PartHeader, parts};
+use crate::{
+    causes::with_causes,
+    log::{EntryStream, LogError, StoredEntry},
+};
 
 /// Size of a part in bytes, if the server's limit allows it. NATS advises against larger messages.
 const PART_BYTES: usize = 512 << 10;
@@ -49,16 +52,7 @@ pub(super) enum Published {
 }
 
 fn unavailable(error: impl Error) -> LogError {
-    let mut text = error.to_string();
-    let mut source = error.source();
-    while let Some(cause) = source {
-        let more = cause.to_string();
-        if !text.contains(&more) {
-            text = format!("{text}: {more}");
-        }
-        source = cause.source();
-    }
-    LogError::Unavailable(text)
+    LogError::Unavailable(with_causes(&error))
 }
 
 impl LogStream {
@@ -178,9 +172,7 @@ impl LogStream {
             Err(error) => Err(unavailable(error)),
         }
     }
-}
 
-impl LogStream {
     /// Appends the entries of another log to the stream, which must be empty or end with the entries before them. Returns
     /// their number.
     pub async fn append_all(&self, entries: EntryStream) -> Result<u64, LogError> {
@@ -190,12 +182,10 @@ impl LogStream {
         let mut count = 0;
         for stored in entries {
             let StoredEntry { height, bytes } = stored?;
-            let parts = bytes.len().div_ceil(part_bytes).max(1) as u32;
             let id = AttemptId { writer, attempt: count };
-            let mut chunks = bytes.chunks(part_bytes);
-            for part in 0..parts {
-                let payload = Bytes::copy_from_slice(chunks.next().unwrap_or_default());
-                match self.publish(last, PartHeader { height, part, parts, id }, payload).await? {
+            let too_large = || LogError::Malformed { height, what: "it has too many parts".to_owned() };
+            for (header, payload) in parts(height, &bytes, id, part_bytes).ok_or_else(too_large)? {
+                match self.publish(last, header, payload).await? {
                     Published::Stored(sequence) => last = sequence,
                     Published::Conflict => {
                         let what = "another node writes to it at the same time".to_owned();

@@ -10,8 +10,8 @@ use k256::elliptic_curve::rand_core::{OsRng, RngCore};
 use tokio::{runtime::Handle, sync::Notify, time::timeout};
 
 use super::{
-    message::{Assembler, AttemptId, Part, PartHeader},
-    stream::{LogStream, Published},
+    message::{Assembler, AttemptId, Part, PartHeader, parts},
+    stream::{LogStream, Published, StreamExtent},
     tail::Tail,
 };
 use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
@@ -63,7 +63,12 @@ impl JetStreamLog {
         let (first, heights) = self.runtime.block_on(async {
             Ok::<_, LogError>((self.stream.sequence_of(end.saturating_sub(1)).await?, self.stream.heights().await?))
         })?;
-        let Some(heights) = heights else { return Ok(first - 1) };
+        let Some(heights) = heights else {
+            let own = self.copy.reader().heights();
+            let is_new = own.is_empty();
+            let lost = || self.mismatch(format!("it has no entries, but the log in the data directory {}", own.end));
+            return if is_new { Ok(first - 1) } else { Err(lost()) };
+        };
         if heights.start > end {
             return Err(self.mismatch(format!(
                 "it begins at entry {}, after the end of the log in the data directory at {end}: the node was away for too \
@@ -176,13 +181,8 @@ impl BlockLog for JetStreamLog {
         let until = Instant::now() + PATIENCE;
         let id = AttemptId { writer: self.writer, attempt: self.attempts };
         self.attempts += 1;
-        let part_bytes = self.stream.part_bytes();
-        let parts = entry.len().div_ceil(part_bytes).max(1);
-        let parts = u32::try_from(parts).map_err(|_| AppendError::TooLarge(entry.len()))?;
-        let mut chunks = entry.chunks(part_bytes);
-        for part in 0..parts {
-            let payload = Bytes::copy_from_slice(chunks.next().unwrap_or_default());
-            let header = PartHeader { height: expected, part, parts, id };
+        let parts = parts(expected, entry, id, self.stream.part_bytes());
+        for (header, payload) in parts.ok_or(AppendError::TooLarge(entry.len()))? {
             match self.publish(last, header, &payload, until).map_err(append_error)? {
                 Some(sequence) => last = sequence,
                 None => return Err(conflict),
@@ -217,7 +217,12 @@ impl BlockLog for JetStreamLog {
     fn catch_up(&mut self) -> Result<(), LogError> {
         let located = self.last.map_or_else(|| self.locate(), Ok)?;
         self.last = Some(located);
-        let end = self.runtime.block_on(self.stream.extent())?.last;
+        let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
+        if located > end || located + 1 < first {
+            return Err(self.mismatch(format!(
+                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or                  compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
+            )));
+        }
         let runtime = self.runtime.clone();
         while let Some(last) = self.last.filter(|last| *last < end) {
             let tail = self.tail(last);
