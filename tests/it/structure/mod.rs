@@ -13,26 +13,27 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 27] = [
+const IMPORTS: [(&str, &[&str]); 28] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
     ("decimal", &[]),
     ("metrics", &[]),
+    ("causes", &[]),
     ("redact", &[]),
     ("network", &["account"]),
     ("block", &["codec"]),
     ("state", &["block", "codec"]),
     ("storage", &["codec"]),
-    ("log", &["block", "codec", "state", "storage"]),
+    ("log", &["block", "causes", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "state"]),
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
-    ("cluster", &["block", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
+    ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("console", &["artifacts", "block", "chain", "evm", "network"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
-    ("fork", &["block", "chain", "evm", "state"]),
+    ("fork", &["block", "causes", "chain", "evm", "state"]),
     ("rpc", &["block", "chain", "evm", "fork", "metrics", "redact", "state", "store", "web"]),
     (
         "exchange",
@@ -40,6 +41,7 @@ const IMPORTS: [(&str, &[&str]); 27] = [
             "account",
             "artifacts",
             "block",
+            "causes",
             "chain",
             "codec",
             "contracts",
@@ -72,10 +74,11 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 19] = [
+const WITHOUT_WEB: [&str; 20] = [
     "account",
     "artifacts",
     "block",
+    "causes",
     "codec",
     "console",
     "contracts",
