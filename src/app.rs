@@ -188,7 +188,7 @@ impl Node {
         let forks = Arc::new(forks::forks(&config, &identity, &clock));
         let mut recovered = match config.fork.url {
             Some(_) => forks::begin(&forks, config.fork.block).await?,
-            None => open::chain(&config, &identity, directory, joining.as_ref(), &*clock)?,
+            None => open::chain(&config, &identity, directory, joining.as_ref(), &clock).await?,
         };
         for file in &config.import {
             import::import(&mut recovered, file, config.history, config.import_continue)?;

@@ -17,34 +17,43 @@ use crate::{
 
 /// Opens the chain in `directory`, or creates one. Without a directory the chain is in memory. In a cluster, its log is the
 /// cluster's.
-pub(super) fn chain(
+pub(super) async fn chain(
     config: &Config,
     identity: &Identity,
     directory: Option<DataDir>,
     joining: Option<&Joining>,
-    clock: &dyn Clock,
+    clock: &Arc<dyn Clock>,
 ) -> Result<Recovered, SpawnError> {
-    let (genesis, params) = first_block(config, &identity.funded_accounts(config), clock)?;
-    let params = Arc::new(params);
-    let Some(directory) = directory else { return Ok(Recovered::in_memory(genesis.build(params)?)) };
-    let storage = directory.storage();
-    let files = LocalLogs::new(storage.clone());
-    let log: Arc<dyn LogStore> = match joining {
-        // The stream is what a node of a cluster relies on; its files are a copy.
-        Some(joining) => joining.log(Arc::new(files.with_durability(Durability::Os))),
-        None => Arc::new(files.with_durability(config.durability)),
-    };
-    let opening = Opening {
-        kept: ChainStore { storage, log },
-        directory: Some(directory),
-        params: params.clone(),
-        settings: settings(config, identity),
-        limits: config.history,
-        checkpoint_bytes: config.checkpoint_bytes,
-        index_bytes: PART_BYTES,
-    };
-    // A genesis file gives the same block every time. The network's own first block has the time of its creation.
-    Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)
+    let log = directory.as_ref().map(|directory| {
+        let files = LocalLogs::new(directory.storage());
+        match joining {
+            // The stream is what a node of a cluster relies on; its files are a copy.
+            Some(joining) => joining.log(Arc::new(files.with_durability(Durability::Os))),
+            None => Arc::new(files.with_durability(config.durability)) as Arc<dyn LogStore>,
+        }
+    });
+    let (settings, funded) = (settings(config, identity), identity.funded_accounts(config));
+    let (config, clock) = (config.clone(), clock.clone());
+    // Blocks the thread, with a large chain for seconds.
+    let opened = tokio::task::spawn_blocking(move || {
+        let (genesis, params) = first_block(&config, &funded, &*clock)?;
+        let params = Arc::new(params);
+        let Some((directory, log)) = directory.zip(log) else {
+            return Ok(Recovered::in_memory(genesis.build(params)?));
+        };
+        let opening = Opening {
+            kept: ChainStore { storage: directory.storage(), log },
+            directory: Some(directory),
+            params: params.clone(),
+            settings,
+            limits: config.history,
+            checkpoint_bytes: config.checkpoint_bytes,
+            index_bytes: PART_BYTES,
+        };
+        // A genesis file gives the same block every time. The network's own first block has the time of its creation.
+        Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)
+    });
+    opened.await.map_err(std::io::Error::other)?
 }
 
 /// Returns the first block, from the genesis file or the network's own.

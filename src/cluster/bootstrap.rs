@@ -94,7 +94,7 @@ impl Drop for Creation {
 
 impl Membership {
     /// Prepares the data directory. If it and the cluster have no chain, returns the claim of this node to create it, to be
-    /// held until the chain is published. Otherwise the directory has the cluster's chain afterwards, from a checkpoint if it
+    /// held until the chain is published. Otherwise the directory has the cluster's chain afterwards, from checkpoints if it
     /// was empty.
     pub async fn prepare(&self, storage: &Arc<dyn Storage>) -> Result<Option<Creation>, ClusterError> {
         let mut rival = None;
@@ -106,7 +106,7 @@ impl Membership {
                     return Ok(None);
                 }
                 (Some(chain), None) => {
-                    self.fetch_checkpoint(&chain, &**storage).await?;
+                    self.fetch_checkpoints(&chain, &**storage).await?;
                     return Ok(None);
                 }
                 (None, Some(_)) if !self.is_creator().await? => {
@@ -174,21 +174,21 @@ impl Membership {
         )))
     }
 
-    /// Fills an empty directory with the newest checkpoint of the cluster.
-    async fn fetch_checkpoint(&self, chain: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
+    /// Fills an empty directory with the oldest and the newest checkpoint of the cluster: the log begins at the oldest, and
+    /// the state is that of the newest.
+    async fn fetch_checkpoints(&self, chain: &ChainFile, storage: &dyn Storage) -> Result<(), ClusterError> {
         let objects = self.connection.objects().await?;
+        let begins = self.connection.log().await?.heights().await?.map_or(0, |heights| heights.start);
+        let mut heights = persist(|| offered(&objects)).await?;
+        heights.retain(|height| *height >= begins);
         let none =
             || ClusterError::Refused(format!("the cluster {} has no checkpoint to begin with", self.config.name));
-        let height = persist(|| offered(&objects)).await?.last().copied().ok_or_else(none)?;
-        let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
-        if object.info().size > MAX_CHECKPOINT {
-            return Err(ClusterError::Refused(format!("the checkpoint at {height} has {} bytes", object.info().size)));
+        let (oldest, newest) = heights.first().zip(heights.last()).ok_or_else(none)?;
+        let mut fetched = Vec::new();
+        for height in BTreeSet::from([*oldest, *newest]) {
+            fetched.push((height, fetch(&objects, height).await?));
         }
-        let mut bytes = Vec::with_capacity(object.info().size);
-        let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
-        object.read_to_end(&mut bytes).await.map_err(io)?;
-        tracing::info!(height, bytes = bytes.len(), "fetched a checkpoint of the cluster");
-        Ok(store::begin_at(storage, chain, height, &bytes)?)
+        Ok(store::begin_with(storage, chain, &fetched)?)
     }
 
     /// Returns the log of the cluster.
@@ -246,6 +246,19 @@ impl Membership {
 
 /// The files of generated keys.
 const OWN_KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
+
+async fn fetch(objects: &ObjectStore, height: u64) -> Result<Vec<u8>, ClusterError> {
+    let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
+    let size = object.info().size;
+    if size > MAX_CHECKPOINT {
+        return Err(ClusterError::Refused(format!("the checkpoint at {height} has {size} bytes")));
+    }
+    let mut bytes = Vec::with_capacity(size);
+    let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
+    object.read_to_end(&mut bytes).await.map_err(io)?;
+    tracing::info!(height, bytes = bytes.len(), "fetched a checkpoint of the cluster");
+    Ok(bytes)
+}
 
 async fn upload(objects: &ObjectStore, storage: &dyn Storage, height: u64) -> Result<(), ClusterError> {
     let name = object_name(height);

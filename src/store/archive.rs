@@ -142,10 +142,13 @@ pub fn import(chain: &ChainStore, from: &mut dyn Read) -> Result<u64, ArchiveErr
     Ok(count)
 }
 
-/// Fills an empty directory with a chain that begins at a checkpoint, given as the content of its file. The log is empty.
-pub fn begin_at(storage: &dyn Storage, file: &ChainFile, height: u64, bytes: &[u8]) -> Result<(), ArchiveError> {
+/// Fills an empty directory with checkpoints of a chain, each given by its height and the content of its file. The log
+/// is empty.
+pub fn begin_with(storage: &dyn Storage, file: &ChainFile, checkpoints: &[(u64, Vec<u8>)]) -> Result<(), ArchiveError> {
     unfinished::begin(storage, unfinished::CopyCommand::Import)?;
-    replace_file(storage, &checkpoint::name(height), bytes)?;
+    for (height, bytes) in checkpoints {
+        replace_file(storage, &checkpoint::name(*height), bytes)?;
+    }
     // The chain file comes last: without it the copy is incomplete.
     file.save(storage)?;
     unfinished::finish(storage)?;

@@ -134,9 +134,13 @@ pub fn open(
         None => begin(&opening, &make()?)?,
     };
     let identity = file.identity();
-    let oldest = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
-    let begin_at = oldest.first().copied().unwrap_or(0);
-    let log = opening.kept.log.open(identity, begin_at)?;
+    let heights = checkpoints(storage).map_err(|error| OpenError::Io(storage.describe(""), error))?;
+    let begin_at = heights.first().copied().unwrap_or(0);
+    let mut log = opening.kept.log.open(identity, begin_at)?;
+    if heights.last().is_some_and(|newest| *newest > log.end()) {
+        // A node that joins a cluster has checkpoints first, and then the entries before them.
+        log.catch_up()?;
+    }
     let reader = log.reader();
     let history = History::open(opening.kept.storage.clone(), reader.clone(), identity, opening.index_bytes)?;
     let checkpoint = newest_checkpoint(storage, identity, &history, log.end())?;
