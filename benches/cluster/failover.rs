@@ -30,7 +30,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// Pause before a client repeats a transaction.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// What one client saw.
+/// The answers that one client received.
 #[derive(Default)]
 struct Seen {
     /// When its transactions were acknowledged.

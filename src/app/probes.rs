@@ -26,7 +26,7 @@ struct Alive {
     cluster: Option<ClusterState>,
 }
 
-/// What the probes look at.
+/// The parts of the node that the probes report on.
 #[derive(Clone)]
 struct Probed {
     chain: Chain,

@@ -135,7 +135,7 @@ impl Directory {
     /// Returns the lease.
     pub(super) async fn lease(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
         let found = self.get::<serde_json::Value>(LEASE).await?;
-        // A value that is no claim is nobody's.
+        // A value that cannot be read counts as no claim.
         Ok(found.map(|Versioned { revision, value }| Versioned {
             revision,
             value: value.and_then(|value| serde_json::from_value(value).ok()),
@@ -149,7 +149,7 @@ impl Directory {
 
     /// Gives the lease up.
     pub(super) async fn release_lease(&self, revision: u64, claim: &Claim) -> Result<(), ClusterError> {
-        // An empty name is nobody's, and keeps the number of the epoch.
+        // The empty name gives the lease up and keeps the number of the epoch.
         let vacant = Claim { node: String::new(), instance: 0, epoch: claim.epoch };
         self.replace(LEASE, Some(revision), json(&vacant)).await.map(drop)
     }

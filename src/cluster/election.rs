@@ -1,4 +1,4 @@
-//! Who leads: a lease in the cluster's bucket that the leader renews.
+//! The election of the leader: a lease in the cluster's bucket that the leader renews.
 //!
 //! A node that sees the same revision of the lease for [`LAPSE`], while the bucket answers, takes it, follows the log to
 //! its end and begins an epoch. The lease only avoids that two nodes try to lead at the same time: a leader that was

@@ -29,7 +29,9 @@ async fn ask(url: &str, method: &str, params: Value) -> Value {
 }
 
 async fn cluster(nats: &NatsServers, arguments: &[&str]) -> (Cluster, usize, usize) {
-    let arguments = arguments.iter().map(|argument| (*argument).to_owned()).collect();
+    // Without price transactions, a block is mined for a test's own changes only.
+    let arguments =
+        ["--exchange-price-tick", "0"].iter().chain(arguments).map(|argument| (*argument).to_owned()).collect();
     let cluster = Cluster::start(nats, 3, Options { arguments, ..Options::default() }).await;
     let leader = cluster.leader().await;
     let follower = (0..3).find(|index| *index != leader).unwrap();
@@ -100,6 +102,33 @@ async fn transactions_that_wait_survive_the_leader() {
             tokio::time::sleep(super::POLL).await;
         }
     }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_transaction_that_one_node_drops_is_forgotten_by_all() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (mut cluster, leader, follower) = cluster(&nats, &[]).await;
+    let hash = ask(cluster.rpc(follower), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await;
+    let until = async |url: &str, is_known: bool| {
+        let deadline = std::time::Instant::now() + super::PATIENCE;
+        while ask(url, "eth_getTransactionByHash", json!([hash])).await.is_null() == is_known {
+            assert!(std::time::Instant::now() < deadline, "at {url}");
+            tokio::time::sleep(super::POLL).await;
+        }
+    };
+    for index in 0..3 {
+        until(cluster.rpc(index), true).await;
+    }
+    let another = (0..3).find(|index| ![leader, follower].contains(index)).unwrap();
+    ask(cluster.rpc(another), "anvil_dropTransaction", json!([hash])).await;
+    for index in 0..3 {
+        until(cluster.rpc(index), false).await;
+    }
+    // The next leader does not know it either.
+    cluster.kill(leader);
+    let next = cluster.leader().await;
+    ask(cluster.rpc(next), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    assert!(ask(cluster.rpc(next), "eth_getTransactionByHash", json!([hash])).await.is_null());
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
@@ -216,4 +245,48 @@ async fn a_directory_becomes_that_of_a_cluster_which_commands_look_after() {
     let ready = reqwest::get(cluster.rest(next).to_owned() + "/ready").await.unwrap();
     assert_eq!(ready.status(), 503);
     assert!(ready.text().await.unwrap().contains("has left the cluster"));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_revert_to_them() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let chain = directory.path().join("chain");
+    let settings = ["--chain-id", "31337", "--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
+    let single = Running::start(&[&settings[..], &["--data-dir", &chain.display().to_string()]].concat()).await;
+    let url = single.ready["rpc"].as_str().unwrap();
+    ask(url, "anvil_mine", json!(["0x5"])).await;
+    let snapshot = ask(url, "evm_snapshot", json!([])).await;
+    let checkpoints =
+        || std::fs::read_dir(&chain).unwrap().filter(|file| is_checkpoint(file.as_ref().unwrap())).count();
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while checkpoints() < 3 {
+        assert!(std::time::Instant::now() < deadline, "{} checkpoints", checkpoints());
+        ask(url, "anvil_mine", json!(["0x20"])).await;
+    }
+    let block = ask(url, "eth_getBlockByNumber", json!(["0x3", false])).await;
+    assert!(single.end("-TERM").0);
+    let (servers, chain) = (nats.urls().join(","), chain.display().to_string());
+    let init = ["cluster", "init", "--cluster", &servers, "--cluster-name", "test", "--data-dir", &chain];
+    let (done, said, error) = output(&init);
+    assert!(done, "{said}{error}");
+
+    let arguments = settings.map(str::to_owned).to_vec();
+    let cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    for index in 0..2 {
+        assert_eq!(ask(cluster.rpc(index), "eth_getBlockByNumber", json!(["0x3", false])).await, block);
+    }
+    assert_eq!(ask(cluster.rpc(1 - leader), "evm_revert", json!([snapshot])).await, true);
+    for index in 0..2 {
+        let deadline = std::time::Instant::now() + super::PATIENCE;
+        while ask(cluster.rpc(index), "eth_blockNumber", json!([])).await != "0x5" {
+            assert!(std::time::Instant::now() < deadline, "node-{index}");
+            tokio::time::sleep(super::POLL).await;
+        }
+    }
+}
+
+fn is_checkpoint(file: &std::fs::DirEntry) -> bool {
+    file.file_name().to_string_lossy().starts_with("checkpoint-")
 }

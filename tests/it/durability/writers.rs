@@ -145,7 +145,7 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                 log.faults().lock().push_back(fault);
             }
             // The outcome of a change without an answer is unknown.
-            match random.below(5) {
+            match random.below(7) {
                 0..2 => {
                     let account = random.below(2) as usize;
                     let sent = send(chain, transfer(account, nonce(chain, account), TO)).await;
@@ -155,6 +155,15 @@ async fn an_entry_without_an_answer_is_followed_if_it_was_stored_and_made_again_
                 3 => {
                     let balance = Edit::Balance(Address::repeat_byte(5), U256::from(random.next()));
                     drop(chain.change(Change::Edit(vec![balance])).await);
+                }
+                // What was acknowledged may be in a block that they remove.
+                4 => {
+                    drop(chain.change(Change::Rollback { depth: 1 + random.below(2) }).await);
+                    acknowledged.clear();
+                }
+                5 => {
+                    drop(chain.change(Change::Reorg { blocks: vec![Vec::new(); 1 + random.below(2) as usize] }).await);
+                    acknowledged.clear();
                 }
                 _ => drop(chain.change(Change::IncreaseTime(random.below(100) as i64)).await),
             }
