@@ -220,7 +220,8 @@ impl BlockLog for JetStreamLog {
         let StreamExtent { first, last: end, .. } = self.runtime.block_on(self.stream.extent())?;
         if located > end || located + 1 < first {
             return Err(self.mismatch(format!(
-                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or                  compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
+                "it has messages {first} to {end}, and this node has read up to message {located}: the stream was replaced or \
+                 compacted while the node was away. Move the data directory away, and the node fetches a checkpoint"
             )));
         }
         let runtime = self.runtime.clone();
