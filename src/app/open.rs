@@ -7,7 +7,7 @@ use alloy_primitives::{keccak256, utils::format_ether};
 
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
-    chain::{Clock, Genesis, Opening, Recovered, open},
+    chain::{Clock, Genesis, OpenError, Opening, Recovered, open, repair},
     config::Config,
     evm::{ChainParams, Forks},
     genesis::{FundedAccounts, file, network_genesis},
@@ -32,6 +32,7 @@ pub(super) async fn chain(
             None => Arc::new(files.with_durability(config.durability)) as Arc<dyn LogStore>,
         }
     });
+    let is_copy = joining.is_some();
     let (settings, funded) = (settings(config, identity), identity.funded_accounts(config));
     let (config, clock) = (config.clone(), clock.clone());
     // Blocks the thread, with a large chain for seconds.
@@ -41,17 +42,28 @@ pub(super) async fn chain(
         let Some((directory, log)) = directory.zip(log) else {
             return Ok(Recovered::in_memory(genesis.build(params)?));
         };
-        let opening = Opening {
-            kept: ChainStore { storage: directory.storage(), log },
-            directory: Some(directory),
+        let kept = ChainStore { storage: directory.storage(), log };
+        let opening = |directory| Opening {
+            kept: kept.clone(),
+            directory,
             params: params.clone(),
-            settings,
+            settings: settings.clone(),
             limits: config.history,
             checkpoint_bytes: config.checkpoint_bytes,
             index_bytes: PART_BYTES,
         };
         // A genesis file gives the same block every time. The network's own first block has the time of its creation.
-        Ok(open(opening, config.genesis.is_some(), || genesis.build(params))?)
+        let expected = config.genesis.is_some();
+        match open(opening(Some(directory)), expected, || genesis.build(params.clone())) {
+            Err(OpenError::Entry { height, what }) if is_copy => {
+                // It may have been removed from the stream since.
+                tracing::warn!(height, what, "an entry of the cluster's log cannot be applied: reading it again");
+                repair(&kept).map_err(std::io::Error::other)?;
+                let directory = config.data_dir.as_deref().map(DataDir::open).transpose()?;
+                Ok(open(opening(directory), expected, || genesis.build(params.clone()))?)
+            }
+            opened => Ok(opened?),
+        }
     });
     opened.await.map_err(std::io::Error::other)?
 }

@@ -38,7 +38,7 @@ pub use history::{Found, History};
 pub use key::LogKey;
 pub use old_state::{OldState, OldStateError};
 pub use pool_file::{PendingTransaction, PoolFile};
-pub use repair::{Repaired, repair};
+pub use repair::{Repaired, repair, truncate};
 pub use snapshots::{SnapshotInfo, Snapshots};
 
 /// The file that names the chain of a directory.

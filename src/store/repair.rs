@@ -25,6 +25,15 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
     let heights = checkpoints(&**storage).map_err(failed)?;
     let place = || storage.describe("");
     let Some((end, what)) = first_fault(log.verify(identity)?, &heights, &place)? else { return Ok(None) };
+    Ok(Some(Repaired { end, what, aside: truncate(chain, identity, end)? }))
+}
+
+/// Puts the entries of the log from height `end` on aside, with the checkpoints that include them. Returns the paths of the
+/// files that were put aside. Can be repeated after an interruption.
+pub fn truncate(chain: &ChainStore, identity: ChainIdentity, end: u64) -> Result<Vec<String>, LogError> {
+    let ChainStore { storage, log } = chain;
+    let failed = |source: io::Error| LogError::Io { file: storage.describe(""), source };
+    let heights = checkpoints(&**storage).map_err(failed)?;
     let mut aside = Vec::new();
     // Newest first, and before the log is cut: at no time is there a checkpoint beyond the end of the log.
     for at in heights.iter().rev().filter(|at| **at > end) {
@@ -34,7 +43,7 @@ pub fn repair(chain: &ChainStore, identity: ChainIdentity) -> Result<Option<Repa
     }
     storage.sync_names().map_err(failed)?;
     aside.extend(log.cut(identity, end)?);
-    Ok(Some(Repaired { end, what, aside }))
+    Ok(aside)
 }
 
 /// Returns the height before which to truncate the log, and the reason, or `None` if the log is intact.

@@ -166,9 +166,27 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
     Ok(report)
 }
 
-/// Truncates the log before its first damaged entry. Returns `None` if no entry is damaged.
+/// Truncates the log before its first entry that is damaged, or that cannot be applied to the chain before it. Returns
+/// `None` if there is no such entry.
 pub fn repair(chain: &ChainStore) -> Result<Option<Repaired>, MaintainError> {
-    Ok(store::repair(chain, identity(chain)?)?)
+    let identity = identity(chain)?;
+    if let Some(repaired) = store::repair(chain, identity)? {
+        return Ok(Some(repaired));
+    }
+    match replayed(chain) {
+        Err(MaintainError::Open(OpenError::Entry { height, .. })) => {
+            let aside = store::truncate(chain, identity, height)?;
+            Ok(Some(Repaired { end: height, what: "it cannot be applied to the chain before it", aside }))
+        }
+        Err(error) => Err(error),
+        Ok(_) => Ok(None),
+    }
+}
+
+/// Returns the chain at the end of the log, as a start does.
+fn replayed(chain: &ChainStore) -> Result<Checkpoint, MaintainError> {
+    let Opened { identity, log, history } = opened(chain)?;
+    walk(&*log.reader(), &history, newest_checkpoint(&*chain.storage, identity, &history, log.end())?, log.end())
 }
 
 /// Removes all blocks except the newest `keep`, and none after `last`. Every remaining block keeps its state, because a
