@@ -20,6 +20,8 @@ use crate::{
 const PART_BYTES: usize = 512 << 10;
 /// Space for the headers of a message, in bytes.
 const HEADER_ROOM: usize = 4 << 10;
+/// Most messages in a row that an operator may have removed from a stream.
+pub(super) const MOST_REMOVED: usize = 64;
 /// Time limit of a request about the stream.
 const PATIENCE: Duration = Duration::from_secs(2);
 
@@ -128,16 +130,26 @@ impl LogStream {
         Ok(Some(Part { sequence, header, payload: message.payload }))
     }
 
+    /// Returns the first message of a range of sequences, of which an operator may have removed some.
+    async fn first_part(&self, range: Range<u64>) -> Result<Option<Part>, LogError> {
+        for sequence in range.take(MOST_REMOVED) {
+            if let Some(part) = self.part(sequence).await? {
+                return Ok(Some(part));
+            }
+        }
+        Ok(None)
+    }
+
     /// Returns the sequence of the first message at a height or above, or the next sequence if there is none.
     pub async fn sequence_of(&self, height: u64) -> Result<u64, LogError> {
         let StreamExtent { first, last, .. } = self.extent().await?;
         let Range { start: mut low, end: mut high } = first.max(1)..last + 1;
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.part(middle).await? {
+            match self.first_part(middle..high).await? {
                 Some(part) if part.header.height >= height => high = middle,
-                // A message that was purged meanwhile is before those that are searched.
-                Some(_) | None => low = middle + 1,
+                Some(part) => low = part.sequence + 1,
+                None => high = middle,
             }
         }
         Ok(low)
@@ -149,7 +161,15 @@ impl LogStream {
         if last < first.max(1) {
             return Ok(None);
         }
-        let (Some(oldest), Some(newest)) = (self.part(first).await?, self.part(last).await?) else { return Ok(None) };
+        let Some(oldest) = self.first_part(first..last + 1).await? else { return Ok(None) };
+        let mut newest = None;
+        for sequence in (oldest.sequence..=last).rev().take(MOST_REMOVED) {
+            newest = self.part(sequence).await?;
+            if newest.is_some() {
+                break;
+            }
+        }
+        let Some(newest) = newest else { return Ok(None) };
         let complete = newest.header.part + 1 == newest.header.parts;
         Ok(Some(oldest.header.height..newest.header.height + u64::from(complete)))
     }

@@ -11,7 +11,7 @@ use tokio::{runtime::Handle, sync::Notify, time::timeout};
 
 use super::{
     message::{Assembler, AttemptId, Part, PartHeader, parts},
-    stream::{LogStream, Published, StreamExtent},
+    stream::{LogStream, MOST_REMOVED, Published, StreamExtent},
     tail::Tail,
 };
 use crate::log::{AppendError, BlockLog, LogError, ReadLog, StoredEntry};
@@ -25,8 +25,6 @@ const RETRY: Duration = Duration::from_millis(50);
 const DELIVERY: Duration = Duration::from_secs(5);
 /// Bytes of entries that are received at once, so that heads are published in between.
 const RECEIVED_AT_ONCE: usize = 4 << 20;
-/// Most messages that an operator may have removed from the end of a stream.
-const MOST_REMOVED: usize = 64;
 /// Number of entries that are received at once.
 const MANY: usize = 512;
 
