@@ -69,15 +69,19 @@ impl Directory {
     }
 
     async fn get<T: DeserializeOwned>(&self, key: &str) -> Result<Option<Versioned<T>>, ClusterError> {
+        let Some(Versioned { revision, value }) = self.raw(key).await? else { return Ok(None) };
+        let foreign = |error| ClusterError::Refused(format!("the key {key} of the cluster's bucket: {error}"));
+        let value = value.map(|value| serde_json::from_slice(&value).map_err(foreign)).transpose()?;
+        Ok(Some(Versioned { revision, value }))
+    }
+
+    async fn raw(&self, key: &str) -> Result<Option<Versioned<Bytes>>, ClusterError> {
         let entry = timeout(PATIENCE, self.bucket.entry(key)).await;
         let entry =
             entry.map_err(|_| ClusterError::JetStream("no answer".to_owned()))?.map_err(|error| failed(&error))?;
         let Some(entry) = entry else { return Ok(None) };
         let value = match entry.operation {
-            Operation::Put => {
-                let foreign = |error| ClusterError::Refused(format!("the key {key} of the cluster's bucket: {error}"));
-                Some(serde_json::from_slice(&entry.value).map_err(foreign)?)
-            }
+            Operation::Put => Some(entry.value),
             Operation::Delete | Operation::Purge => None,
         };
         Ok(Some(Versioned { revision: entry.revision, value }))
@@ -134,11 +138,11 @@ impl Directory {
 
     /// Returns the lease.
     pub(super) async fn lease(&self) -> Result<Option<Versioned<Claim>>, ClusterError> {
-        let found = self.get::<serde_json::Value>(LEASE).await?;
+        let found = self.raw(LEASE).await?;
         // A value that cannot be read counts as no claim.
         Ok(found.map(|Versioned { revision, value }| Versioned {
             revision,
-            value: value.and_then(|value| serde_json::from_value(value).ok()),
+            value: value.and_then(|value| serde_json::from_slice(&value).ok()),
         }))
     }
 
