@@ -248,14 +248,14 @@ impl Membership {
 const OWN_KEYS: [&str; 3] = ["treasury.key", "updater.key", "borrower.key"];
 
 async fn fetch(objects: &ObjectStore, height: u64) -> Result<Vec<u8>, ClusterError> {
-    let mut object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
+    let object = objects.get(object_name(height)).await.map_err(|error| failed(&error))?;
     let size = object.info().size;
     if size > MAX_CHECKPOINT {
         return Err(ClusterError::Refused(format!("the checkpoint at {height} has {size} bytes")));
     }
-    let mut bytes = Vec::with_capacity(size);
+    let mut bytes = Vec::new();
     let io = |error| ClusterError::Io(format!("the checkpoint at {height}"), error);
-    object.read_to_end(&mut bytes).await.map_err(io)?;
+    object.take(size as u64).read_to_end(&mut bytes).await.map_err(io)?;
     tracing::info!(height, bytes = bytes.len(), "fetched a checkpoint of the cluster");
     Ok(bytes)
 }

@@ -173,7 +173,7 @@ pub(super) async fn serve(cluster: Cluster, chain: Chain, node: &str) -> Result<
                 _ => "unknown command",
             };
             if let Some(reply) = message.reply {
-                let _ = connection.client.publish(reply, Bytes::from_static(answer.as_bytes())).await;
+                connection.answer(reply, Bytes::from_static(answer.as_bytes())).await;
             }
         }
     });

@@ -1,9 +1,9 @@
 //! The connection to NATS, and the names of a cluster's streams, buckets and subjects.
 
-use std::time::Duration;
+use std::{error::Error, path::Path, time::Duration};
 
 use async_nats::{
-    Client, ConnectOptions, Event, Request,
+    Client, ConnectError, ConnectErrorKind, ConnectOptions, Event, Request, Subject,
     connection::State,
     jetstream::{
         self,
@@ -13,6 +13,9 @@ use async_nats::{
     },
 };
 use bytes::Bytes;
+use percent_encoding::percent_decode_str;
+use reqwest::Url;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, pem::PemObject};
 use tokio::time::{Instant, sleep};
 
 use super::{ClusterConfig, ClusterError};
@@ -34,6 +37,9 @@ const LOOK: Duration = Duration::from_millis(100);
 const PAUSE: Duration = Duration::from_secs(1);
 /// Messages of a subscription that are held in memory: more than a request for entries of the log brings.
 const SUBSCRIPTION: usize = 1_024;
+
+/// The beginning of the subjects on which clients of NATS receive answers.
+const INBOX: &str = "_INBOX.";
 
 /// The names of a cluster's streams, buckets and subjects.
 #[derive(Clone, Debug)]
@@ -124,12 +130,14 @@ impl Connection {
     pub async fn open(config: &ClusterConfig, node: &str) -> Result<Self, ClusterError> {
         let shown: Vec<_> = config.servers.iter().map(|server| redact::url(server.as_str())).collect();
         let shown = shown.join(",");
-        let servers: Vec<String> = config.servers.iter().map(ToString::to_string).collect();
+        let servers: Vec<String> = config.servers.iter().map(|server| without_user(server).to_string()).collect();
+        let options = || Ok::<_, ClusterError>(options(config)?.name(format!("tetrad {node}")));
+        options()?;
         let deadline = Instant::now() + START;
         let client = loop {
-            match options(config)?.name(format!("tetrad {node}")).connect(servers.clone()).await {
+            match options()?.connect(servers.clone()).await {
                 Ok(client) => break client,
-                Err(error) if Instant::now() >= deadline => {
+                Err(error) if is_final(&error) || Instant::now() >= deadline => {
                     return Err(ClusterError::Connect(shown, with_causes(&error)));
                 }
                 Err(error) => {
@@ -272,6 +280,14 @@ impl Connection {
         }
     }
 
+    /// Answers a request. Only to an inbox, or else whoever may send requests could have this node publish on any subject.
+    pub(super) async fn answer(&self, reply: Subject, payload: Bytes) {
+        if reply.starts_with(INBOX) {
+            // Without a connection, the other side learns from its own that this node is gone.
+            let _ = self.client.publish(reply, payload).await;
+        }
+    }
+
     /// Publishes a message without an acknowledgement. Nothing happens while no server is connected.
     pub(super) async fn announce(&self, subject: String, payload: Bytes) {
         if self.is_connected() {
@@ -280,8 +296,57 @@ impl Connection {
     }
 }
 
+/// Returns whether another attempt would fail likewise: the server refuses the node, or one of the two the other's
+/// certificate.
+fn is_final(error: &ConnectError) -> bool {
+    let mut cause: Option<&dyn std::error::Error> = error.source();
+    while let Some(own) = cause {
+        let inner = own.downcast_ref::<std::io::Error>().and_then(|error| error.get_ref());
+        if own.is::<rustls::Error>() || inner.is_some_and(|inner| inner.is::<rustls::Error>()) {
+            return true;
+        }
+        cause = own.source();
+    }
+    matches!(error.kind(), ConnectErrorKind::AuthorizationViolation | ConnectErrorKind::Authentication)
+}
+
+/// Returns the URL of a server without the user, whom the library does not take from there.
+fn without_user(server: &Url) -> Url {
+    let mut server = server.clone();
+    // Both fail only for URLs without a host.
+    let _ = server.set_username("");
+    let _ = server.set_password(None);
+    server
+}
+
+/// Adds the user that the URLs name: with a password, or else as a token.
+fn authenticated(options: ConnectOptions, config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
+    let mut users = config.servers.iter().map(|server| (server.username(), server.password()));
+    let Some((user, password)) = users.next() else { return Ok(options) };
+    if users.any(|other| other != (user, password)) {
+        let what = "--cluster: the URLs name different users, but a node has one user on all servers";
+        return Err(ClusterError::Refused(what.to_owned()));
+    }
+    let decoded = |text: &str| percent_decode_str(text).decode_utf8_lossy().into_owned();
+    Ok(match (user, password) {
+        ("", None) => options,
+        (token, None) => options.token(decoded(token)),
+        (user, Some(password)) => options.user_and_password(decoded(user), decoded(password)),
+    })
+}
+
+/// Checks that a file has sections of PEM of a kind.
+fn expect_pem<T: PemObject>(setting: &'static str, file: &Path) -> Result<(), ClusterError> {
+    let wrong = |error: String| ClusterError::TlsFile(setting, file.display().to_string(), error);
+    let found = T::pem_file_iter(file).and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    match found.map_err(|error| wrong(error.to_string()))?.is_empty() {
+        true => Err(wrong("it has no such PEM section".to_owned())),
+        false => Ok(()),
+    }
+}
+
 fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
-    let mut options = ConnectOptions::new()
+    let options = ConnectOptions::new()
         .connection_timeout(ATTEMPT)
         .ping_interval(PING)
         .subscription_capacity(SUBSCRIPTION)
@@ -290,17 +355,23 @@ fn options(config: &ClusterConfig) -> Result<ConnectOptions, ClusterError> {
             match event {
                 Event::Connected => tracing::info!("connected to NATS"),
                 Event::Disconnected => tracing::warn!("the connection to NATS was lost"),
+                // Such as a permission that is missing.
+                Event::ServerError(error) => tracing::warn!(%error, "NATS"),
                 event => tracing::debug!(%event, "NATS"),
             }
         });
+    let mut options = authenticated(options, config)?;
     if let Some(file) = &config.credentials_file {
         let failed = |error: std::io::Error| ClusterError::Credentials(file.display().to_string(), error);
         options = options.credentials(&std::fs::read_to_string(file).map_err(failed)?).map_err(failed)?;
     }
     if let Some(file) = &config.tls_ca_file {
+        expect_pem::<CertificateDer<'_>>("--cluster-tls-ca-file", file)?;
         options = options.add_root_certificates(file.clone());
     }
     if let (Some(certificate), Some(key)) = (&config.tls_cert_file, &config.tls_key_file) {
+        expect_pem::<CertificateDer<'_>>("--cluster-tls-cert-file", certificate)?;
+        expect_pem::<PrivateKeyDer<'_>>("--cluster-tls-key-file", key)?;
         options = options.add_client_certificate(certificate.clone(), key.clone());
     }
     if config.servers.iter().any(|server| server.scheme() == "tls") {

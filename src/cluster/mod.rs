@@ -61,6 +61,9 @@ pub enum ClusterError {
     /// The file of credentials cannot be used.
     #[error("--cluster-credentials-file: {0}: {1}")]
     Credentials(String, io::Error),
+    /// A file for TLS cannot be used: the setting, the file and the reason.
+    #[error("{0}: {1}: {2}")]
+    TlsFile(&'static str, String, String),
     /// JetStream refused a request.
     #[error("NATS JetStream: {0}")]
     JetStream(String),
@@ -180,7 +183,7 @@ impl Membership {
         let requests =
             Requests { connection: connection.clone(), chain: chain.clone(), counts: counts_here, allows_changes };
         requests.serve(&node).await?;
-        pool::mirror(connection.clone(), pool, chain.clone());
+        pool::mirror(connection.clone(), pool, chain.clone(), options.allows_changes);
         state::exchange(board.clone(), connection.clone(), chain.clone());
         bootstrap::offer_checkpoints(connection.clone(), chain.clone(), storage);
         election::run(election.clone(), directory, connection.clone(), chain.clone(), counts.clone());

@@ -27,8 +27,9 @@ const AT_ONCE: usize = 32;
 /// Messages that are held.
 const HELD: usize = 64;
 
-/// Keeps the pool in step with the stream.
-pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
+/// Keeps the pool in step with the stream. Without `allows_changes`, only signed transactions are accepted, and none is
+/// dropped.
+pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain, allows_changes: bool) {
     tokio::spawn(async move {
         let mut messages = read(&stream);
         let mut leadership = chain.leadership();
@@ -43,7 +44,7 @@ pub(super) fn mirror(connection: Connection, stream: Stream<()>, chain: Chain) {
                     let hash = message.subject.rsplit('.').next().and_then(|hash| hash.parse::<B256>().ok());
                     let Some(hash) = hash else { continue };
                     known.insert(hash, sequence);
-                    take(&chain, hash, &message.payload);
+                    take(&chain, hash, &message.payload, allows_changes);
                 }
                 changed = leadership.changed() => {
                     if changed.is_err() {
@@ -76,23 +77,26 @@ fn read(stream: &Stream<()>) -> mpsc::Receiver<Delivered> {
 }
 
 /// Adds a transaction of the stream to the pool, or removes one that was dropped.
-fn take(chain: &Chain, hash: B256, payload: &[u8]) {
+fn take(chain: &Chain, hash: B256, payload: &[u8], allows_changes: bool) {
     if payload.is_empty() {
+        if !allows_changes {
+            return;
+        }
         chain.pool().reject(hash, SubmitError::Dropped("transaction dropped".to_owned()));
         return;
     }
     let submission = match Request::decode(payload) {
         Ok(Request::Submit { raw, .. }) => Submission::decode(&raw).map_err(|error| error.to_string()),
-        Ok(Request::SubmitImpersonated { transaction, .. }) => {
+        Ok(Request::SubmitImpersonated { transaction, .. }) if allows_changes => {
             Ok(Submission { transaction: *transaction, sidecar: None })
         }
-        Ok(_) => Err("it is not a transaction".to_owned()),
+        Ok(_) => Err("it is not a signed transaction".to_owned()),
         Err(error) => Err(error.to_string()),
     };
     let submission = match submission {
         Ok(submission) if submission.transaction.hash() == hash => submission,
-        Ok(_) => return tracing::warn!(%hash, "a transaction that waits has another hash than its message"),
-        Err(error) => return tracing::warn!(%hash, error, "a message that is no transaction that waits"),
+        Ok(_) => return tracing::debug!(%hash, "a transaction that waits has another hash than its message"),
+        Err(error) => return tracing::debug!(%hash, error, "a message that is no transaction that waits"),
     };
     match chain.accept(submission) {
         Ok(_) => chain.wake(),

@@ -61,8 +61,7 @@ impl Requests {
             self.counts.executed.add(1);
         }
         let response = Response { height: self.chain.height(), outcome }.encode();
-        // Without a connection, the other node learns from its own that this one is gone.
-        let _ = self.connection.client.publish(reply, response.into()).await;
+        self.connection.answer(reply, response.into()).await;
     }
 
     async fn execute(&self, request: Request) -> Outcome {

@@ -24,6 +24,8 @@ use crate::chain::Chain;
 
 /// Interval between two announcements.
 const EVERY: Duration = Duration::from_millis(500);
+/// Time between two reports of another node with the same name.
+const BETWEEN_REPORTS: Duration = Duration::from_secs(10);
 /// Time after which a node that is silent counts as gone.
 const SILENCE: Duration = Duration::from_secs(3);
 /// Time for which a new node listens for another one of its name.
@@ -102,13 +104,16 @@ pub(super) struct StateBoard {
     /// Name of the holder of the lease.
     leader: watch::Receiver<Option<String>>,
     nodes: Mutex<BTreeMap<String, (Instant, NodeState)>>,
+    /// When another node with this one's name was last reported.
+    reported: Mutex<Option<Instant>>,
     /// The leader's height that this node has not reached, and since when.
     behind: Mutex<Option<(u64, Instant)>>,
 }
 
 impl StateBoard {
     pub(super) fn new(node: String, instance: u64, url: String, leader: watch::Receiver<Option<String>>) -> Self {
-        Self { node, instance, url, leader, nodes: Mutex::default(), behind: Mutex::default() }
+        let (nodes, reported, behind) = Default::default();
+        Self { node, instance, url, leader, nodes, reported, behind }
     }
 
     /// Returns whether a node may speak for the end of the log: one that says so without the lease may not.
@@ -133,7 +138,11 @@ impl StateBoard {
 
     fn note(&self, state: NodeState, chain: &Chain) {
         if state.node == self.node && state.instance != format!("{:016x}", self.instance) {
-            tracing::error!(node = self.node, url = state.url, "another node of the cluster has this node's name");
+            let mut reported = self.reported.lock();
+            if reported.is_none_or(|last| last.elapsed() >= BETWEEN_REPORTS) {
+                *reported = Some(Instant::now());
+                tracing::error!(node = self.node, url = state.url, "another node of the cluster has this node's name");
+            }
         }
         if self.is_leader(&state) {
             let reached = chain.height();
