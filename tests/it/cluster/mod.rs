@@ -6,6 +6,7 @@ mod harness;
 mod nats;
 mod nodes;
 mod proxy;
+mod security;
 mod serving;
 
 use std::time::Duration;

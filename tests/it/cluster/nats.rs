@@ -48,7 +48,11 @@ struct NatsServer {
     log: PathBuf,
     child: Child,
     state: State,
+    secured: bool,
 }
+
+/// The password of the user `node` on secured servers. In a URL it is percent-encoded.
+const PASSWORD: &str = "s3cret@1";
 
 /// NATS servers on loopback, named n0, n1 and so on. Killed when dropped; after a panic their logs are printed.
 pub struct NatsServers {
@@ -61,13 +65,22 @@ impl NatsServers {
     /// Starts one server or a cluster of three, and waits until JetStream stores messages. Returns none if nats-server is
     /// not installed.
     pub async fn start(count: usize) -> Option<Self> {
+        Self::begin(count, false).await
+    }
+
+    /// Starts a server with the users and permissions of the configuration that the program is shipped with.
+    pub async fn start_secured() -> Option<Self> {
+        Self::begin(1, true).await
+    }
+
+    async fn begin(count: usize, secured: bool) -> Option<Self> {
         assert!(count == 1 || count == 3, "{count} servers");
         let Some(program) = program() else {
             skip("nats-server is not installed");
             return None;
         };
         for _ in 0..ATTEMPTS {
-            let mut servers = Self::spawn(program.clone(), count);
+            let mut servers = Self::spawn(program.clone(), count, secured);
             match servers.become_ready().await {
                 Ok(()) => return Some(servers),
                 Err(error) if error.contains("address already in use") => drop(servers),
@@ -77,7 +90,7 @@ impl NatsServers {
         panic!("no free ports");
     }
 
-    fn spawn(program: PathBuf, count: usize) -> Self {
+    fn spawn(program: PathBuf, count: usize, secured: bool) -> Self {
         let directory = tempfile::tempdir().unwrap();
         let addresses: Vec<_> = (0..count).map(|_| free_address()).collect();
         let routes: Vec<_> = (0..count).map(|_| free_address()).collect();
@@ -102,11 +115,14 @@ impl NatsServers {
                     routes[index]
                 );
             }
+            if secured {
+                text += &shipped_accounts();
+            }
             let config = store.with_extension("conf");
             fs::write(&config, text).unwrap();
             let log = store.with_extension("log");
             let child = run(&program, &config, &log);
-            servers.push(NatsServer { name, address, config, log, child, state: State::Running });
+            servers.push(NatsServer { name, address, config, log, child, state: State::Running, secured });
         }
         Self { program, servers, _directory: directory }
     }
@@ -158,7 +174,8 @@ impl NatsServers {
 
     /// The URLs for clients.
     pub fn urls(&self) -> Vec<String> {
-        self.servers.iter().map(|server| format!("nats://{}", server.address)).collect()
+        let user = |server: &NatsServer| if server.secured { "node:s3cret%401@" } else { "" };
+        self.servers.iter().map(|server| format!("nats://{}{}", user(server), server.address)).collect()
     }
 
     /// The address at which a server accepts clients.
@@ -174,7 +191,7 @@ impl NatsServers {
     pub async fn client(&self) -> Client {
         let running = self.servers.iter().filter(|server| server.state == State::Running);
         let urls: Vec<_> = running.map(|server| format!("nats://{}", server.address)).collect();
-        ConnectOptions::new().connect(urls).await.unwrap()
+        self.servers[0].options().connect(urls).await.unwrap()
     }
 
     /// Ends a server with SIGKILL, stopped or not.
@@ -239,7 +256,14 @@ impl NatsServers {
 impl NatsServer {
     /// A client of this server alone.
     async fn client(&self) -> Result<Client, async_nats::ConnectError> {
-        ConnectOptions::new().connection_timeout(REQUEST).connect(format!("nats://{}", self.address)).await
+        self.options().connection_timeout(REQUEST).connect(format!("nats://{}", self.address)).await
+    }
+
+    fn options(&self) -> ConnectOptions {
+        match self.secured {
+            true => ConnectOptions::new().user_and_password("node".to_owned(), PASSWORD.to_owned()),
+            false => ConnectOptions::new(),
+        }
     }
 
     /// The response to a request of JetStream's API.
@@ -273,6 +297,15 @@ fn program() -> Option<PathBuf> {
     let mut directories: Vec<_> = std::env::split_paths(&path).collect();
     directories.push("/usr/sbin".into());
     directories.into_iter().map(|directory| directory.join("nats-server")).find(|program| program.is_file())
+}
+
+/// The accounts of config/cluster/nats.conf, for the cluster `test`.
+fn shipped_accounts() -> String {
+    let shipped = include_str!("../../../config/cluster/nats.conf");
+    let (_, accounts) = shipped.split_once("\naccounts {").unwrap();
+    let (accounts, _) = accounts.split_once("\n# TLS").unwrap();
+    let accounts = accounts.replace("staging", "test").replace("$NATS_PASSWORD", &format!("{PASSWORD:?}"));
+    format!("accounts {{{}\n", accounts.replace("$NATS_SYSTEM_PASSWORD", "system"))
 }
 
 fn run(program: &Path, config: &Path, log: &Path) -> Child {
