@@ -30,6 +30,8 @@ struct AssetParameters {
     uint16 liquidationBonusBps;
 }
 
+enum Clock { Stopped, Running, Doubted }
+
 struct Credit {
     uint40 checkpointAt;
     uint40 depositSeconds;
@@ -39,14 +41,19 @@ struct Credit {
     uint16 penalty;
     uint8 onTimePayments;
     uint8 band;
-    bool depositing;
-    bool healthy;
+    Clock depositClock;
+    Clock healthClock;
     bool late;
     uint40 lastBorrowAt;
     uint40 lastPaymentAt;
     uint40 lastLiquidationAt;
-    uint64 held;
+    uint64 borrowed;
+    uint64 collateral;
+    uint64 refused;
+    uint40 paidUntil;
 }
+
+enum Halt { None, Behind, Owner }
 
 struct Holding {
     address asset;
@@ -54,11 +61,20 @@ struct Holding {
     uint256 unit;
     uint256 price;
     bool fresh;
+    bool halted;
+    bool collateral;
     bool changed;
     uint256 scaledSupply;
     uint256 scaledDebt;
     AssetParameters parameters;
     ReserveState state;
+}
+
+struct LimitsView {
+    uint256 supplyCapTokens;
+    uint256 borrowCapTokens;
+    uint256 leastLoanUsd;
+    bool priceHalted;
 }
 
 enum LiquidationSide { None, Below, Above }
@@ -119,8 +135,8 @@ struct ReserveView {
     address pToken;
     uint8 decimals;
     bool paused;
-    uint256 supplyCap;
-    uint256 borrowCap;
+    uint256 supplyCapTokens;
+    uint256 borrowCapTokens;
     AssetParameters parameters;
     ReserveState state;
 }
@@ -146,11 +162,13 @@ struct ScoreView {
     uint256 lastPaymentAt;
 }
 
-enum SwapStatus { Ok, Paused, SameToken, UnsupportedToken, ZeroAmount, AmountTooLarge, StalePrice, ZeroOutput, InsufficientOutputAmount, InsufficientLiquidity, PriceImpactTooHigh, ImpactWindowExceeded }
+enum SwapStatus { Ok, Paused, SameToken, UnsupportedToken, ZeroAmount, AmountTooLarge, StalePrice, ZeroOutput, InsufficientOutputAmount, InsufficientLiquidity, PriceImpactTooHigh, ImpactWindowExceeded, Halted }
 
 interface LendingLens {
     constructor(address pool_);
     function getAccount(address user) external view returns (AccountView result);
+    function getCollateral(address user) external view returns (address[] assets);
+    function getLimits(address asset) external view returns (LimitsView result);
     function getLiquidationPrice(address user, address asset) external view returns (uint256 price, LiquidationSide side);
     function getPool(address asset) external view returns (PoolView result);
     function getPools() external view returns (PoolView[] views);
@@ -168,7 +186,9 @@ interface LendingPoolErrors {
     error ERC20InsufficientBalance(address sender, uint256 balance, uint256 needed);
     error InsufficientLiquidity(uint256 needed, uint256 available);
     error InvalidParameters();
+    error LoanTooSmall(uint256 debtUsd, uint256 leastLoanUsd);
     error NotAContract(address account);
+    error NotCollateral(address asset, address user);
     error NotLiquidatable(uint256 healthFactorBps);
     error NotPToken(address caller);
     error NothingOwed(address asset, address user);
@@ -180,6 +200,7 @@ interface LendingPoolErrors {
     error SafeERC20FailedOperation(address token);
     error StalePrice(address asset);
     error SupplyCapExceeded(uint256 supplied, uint256 cap);
+    error TokenHalted(address asset);
     error TooManyAssets();
     error TransferMismatch(uint256 expected, uint256 received);
     error UnsupportedAsset(address asset);
@@ -192,10 +213,12 @@ interface LendingPool {
     constructor(address owner_, address oracle_);
     event AssetAdded(address indexed asset, address indexed pToken, uint256 id, uint256 decimals);
     event Borrow(address indexed asset, address indexed user, uint256 amount);
-    event CapsChanged(address indexed asset, uint256 supplyCap, uint256 borrowCap);
+    event CapsChanged(address indexed asset, uint256 supplyCapTokens, uint256 borrowCapTokens);
+    event CollateralSet(address indexed asset, address indexed user, bool enabled);
     event CreditUpdated(address indexed user, uint256 score, Credit credit);
     event DebtWrittenOff(address indexed asset, address indexed user, uint256 amount, uint256 fromTreasury);
     event Deposit(address indexed asset, address indexed user, uint256 amount);
+    event LeastLoanChanged(uint256 previousUsd, uint256 newUsd);
     event Liquidation(address indexed borrower, address indexed debtAsset, address indexed collateralAsset, address liquidator, uint256 repaid, uint256 seized, uint256 fee, bool inKind);
     event OracleChanged(address indexed previousOracle, address indexed newOracle);
     event OwnershipTransferStarted(address indexed previousOwner, address indexed newOwner);
@@ -209,13 +232,14 @@ interface LendingPool {
     event TreasuryCollected(address indexed asset, address indexed receiver, uint256 amount);
     event Withdraw(address indexed asset, address indexed user, uint256 amount);
     function acceptOwnership() external;
-    function addAsset(address asset, address pToken, AssetParameters parameters, uint128 supplyCap, uint128 borrowCap) external;
+    function addAsset(address asset, address pToken, AssetParameters parameters, uint128 supplyCapTokens, uint128 borrowCapTokens) external;
     function borrow(address asset, uint256 amount) external;
     function collectTreasury(address asset, uint256 amount, address to) external;
     function deposit(address asset, uint256 amount) external;
     function getAccount(address user) external view returns (Account account, uint256 score);
     function getAssets() external view returns (address[]);
     function getReserve(address asset) external view returns (ReserveView);
+    function leastLoanUsd() external view returns (uint256);
     function liquidate(address borrower, address debtAsset, address collateralAsset, uint256 amount, bool inKind) external;
     function oracle() external view returns (address);
     function owner() external view returns (address);
@@ -223,7 +247,9 @@ interface LendingPool {
     function refresh(address user) external;
     function renounceOwnership() external;
     function repay(address asset, uint256 amount) external;
-    function setCaps(address asset, uint128 supplyCap, uint128 borrowCap) external;
+    function setCaps(address asset, uint128 supplyCapTokens, uint128 borrowCapTokens) external;
+    function setCollateral(address asset, bool enabled) external;
+    function setLeastLoan(uint256 usd) external;
     function setOracle(address newOracle) external;
     function setParameters(address asset, AssetParameters parameters) external;
     function setPaused(address asset, bool paused) external;
@@ -325,6 +351,7 @@ interface PriceOracleErrors {
     error InvalidMaxMove();
     error InvalidPrice(uint256 price);
     error LengthMismatch(uint256 tokens, uint256 prices);
+    error NotHalted(address token);
     error NotUpdater(address caller);
     error OwnableInvalidOwner(address owner);
     error OwnableUnauthorizedAccount(address account);
@@ -338,24 +365,31 @@ interface PriceOracle {
     event OwnershipTransferred(address indexed previousOwner, address indexed newOwner);
     event PriceRejected(address indexed token, uint256 current, uint256 proposed);
     event PriceUpdated(address indexed token, uint256 price, uint256 timestamp);
+    event TokenHalted(address indexed token, uint256 price, uint256 target);
+    event TokenResumed(address indexed token, uint256 price);
     event UpdaterChanged(address indexed previousUpdater, address indexed newUpdater);
     function PRICE_LIMIT() external view returns (uint256);
     function acceptOwnership() external;
+    function getHalts(address[] tokens) external view returns (Halt[] halts, uint256[] targets);
     function getPrice(address token) external view returns (uint256 price, uint256 updatedAt);
     function getPrices(address[] tokens) external view returns (uint256[] prices, uint256[] updatedAts);
     function getTokens() external view returns (address[]);
+    function halt(address token, uint256 target) external;
+    function halted(address token) external view returns (bool);
     function maxAge() external view returns (uint40);
     function maxMoveBps() external view returns (uint16);
     function owner() external view returns (address);
     function pendingOwner() external view returns (address);
-    function readPrice(address token) external view returns (uint256 price, bool fresh);
+    function readPrice(address token) external view returns (uint256 price, bool fresh, bool isHalted);
     function renounceOwnership() external;
+    function resume(address token) external;
     function setMaxAge(uint40 newSeconds) external;
     function setMaxMoveBps(uint16 newBps) external;
     function setPrice(address token, uint256 price) external;
     function setUpdater(address newUpdater) external;
     function transferOwnership(address newOwner) external;
     function updatePrices(address[] tokens, uint256[] prices) external;
+    function updatePricesToward(address[] tokens, uint256[] prices, uint256[] targets) external;
     function updater() external view returns (address);
 }
 
@@ -424,6 +458,7 @@ interface VaultErrors {
     error SafeERC20FailedOperation(address token);
     error SameToken();
     error StalePrice();
+    error TokenHalted(address token);
     error TransferMismatch(uint256 expected, uint256 received);
     error UnsupportedDecimals(uint8 decimals);
     error UnsupportedToken();

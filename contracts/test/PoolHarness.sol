@@ -21,7 +21,8 @@ contract PoolHarness is LendingPool {
     function forcePosition(address user, address asset, uint128 supplied, uint128 owed) external {
         Reserve storage reserve = _reserves[asset];
         _positions[user][reserve.id] = Position(supplied, owed);
-        _credits[user].held |= uint64(1 << reserve.id);
+        if (supplied != 0) _credits[user].collateral |= uint64(1 << reserve.id);
+        if (owed != 0) _credits[user].borrowed |= uint64(1 << reserve.id);
         reserve.scaledSupply += supplied;
         reserve.cash += supplied;
         reserve.bands[_credits[user].band].scaledDebt += owed;

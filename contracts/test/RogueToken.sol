@@ -24,9 +24,23 @@ contract RogueToken is ERC20 {
         CallsBack
     }
 
+    enum Symbols {
+        Good,
+        Reverts,
+        // Uses up all gas.
+        Loops,
+        // Returns a word instead of a string, like some early tokens.
+        IsWord,
+        // Returns a string of a hundred thousand bytes.
+        IsLong,
+        // Returns less than the length of the string says.
+        IsCut
+    }
+
     error Refused();
 
     Manners public manners;
+    Symbols public symbols;
     address public target;
     bytes public data;
     bool public callSucceeded;
@@ -45,6 +59,10 @@ contract RogueToken is ERC20 {
         manners = manners_;
     }
 
+    function mark(Symbols symbols_) external {
+        symbols = symbols_;
+    }
+
     function callBack(address target_, bytes calldata data_) external {
         (manners, target, data) = (Manners.CallsBack, target_, data_);
     }
@@ -58,7 +76,24 @@ contract RogueToken is ERC20 {
         return _obey(from, to, amount);
     }
 
+    function symbol() public view override returns (string memory) {
+        if (symbols == Symbols.Reverts) revert Refused();
+        while (symbols == Symbols.Loops) {}
+        if (symbols == Symbols.IsLong) return string(new bytes(100_000));
+        if (symbols != Symbols.Good) {
+            uint256 size = symbols == Symbols.IsWord ? 32 : 68;
+            assembly {
+                mstore(0, 32)
+                mstore(32, 8)
+                mstore(64, 0)
+                return(0, size)
+            }
+        }
+        return super.symbol();
+    }
+
     function decimals() public view override returns (uint8) {
+        if (symbols != Symbols.Good) revert Refused();
         return _decimals;
     }
 

@@ -3,7 +3,7 @@
 use alloy_primitives::{Address, Bloom, U256};
 use alloy_sol_types::SolEvent;
 
-use super::oracle::{Feed, is_rejection, price_update};
+use super::oracle::{TokenEvent, is_rejection};
 use crate::{
     block::Block,
     contracts::{
@@ -13,11 +13,11 @@ use crate::{
     network::Network,
 };
 
-/// Price updates and trades of one block, by the tokens' positions in the network's list.
+/// Events of the oracle, and trades, of one block, by the tokens' positions in the network's list.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ExchangeEvents {
-    /// Price updates in order. A token may occur more than once.
-    pub prices: Vec<(usize, Feed)>,
+    /// Prices, and halts, in order. A token may occur more than once.
+    pub tokens: Vec<(usize, TokenEvent)>,
     /// Both sides of each swap, in US dollars × 10^8 at the price of the swap.
     pub trades: Vec<(usize, u128)>,
     /// Updates that the oracle refused to follow.
@@ -62,8 +62,8 @@ impl EventReader {
         }
         let mut swap: Option<Swap> = None;
         for at in block.logs() {
-            if let Some((token, feed)) = price_update(at.log, self.oracle) {
-                events.prices.extend(self.position(token).map(|position| (position, feed)));
+            if let Some((token, event)) = TokenEvent::of(at.log, self.oracle) {
+                events.tokens.extend(self.position(token).map(|position| (position, event)));
             } else if is_rejection(at.log, self.oracle) {
                 events.rejections += 1;
             } else if at.log.address == self.vault {

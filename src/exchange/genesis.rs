@@ -1,6 +1,6 @@
 //! Set-up of the exchange in the genesis block: tokens, oracle, vault and the treasury's liquidity.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, U256, Uint};
 
 use crate::{
     artifacts,
@@ -24,8 +24,8 @@ pub struct ExchangeRoles {
     pub updater: Address,
 }
 
-/// Deployments and set-up calls, in order.
-pub fn steps(network: &Network, roles: ExchangeRoles) -> Vec<Step> {
+/// Deployments and set-up calls, in order. Frozen prices never age.
+pub fn steps(network: &Network, roles: ExchangeRoles, frozen_prices: bool) -> Vec<Step> {
     let ExchangeRoles { treasury, updater } = roles;
     let contracts = &network.contracts;
     let mut steps = Vec::new();
@@ -45,6 +45,10 @@ pub fn steps(network: &Network, roles: ExchangeRoles) -> Vec<Step> {
         prices: network.tokens.iter().map(|token| U256::from(token.reference_price)).collect(),
     };
     steps.push(call("first prices", updater, contracts.oracle, prices));
+    if frozen_prices {
+        let forever = PriceOracle::setMaxAgeCall { newSeconds: Uint::MAX };
+        steps.push(call("frozen prices", treasury, contracts.oracle, forever));
+    }
     let constructor = Vault::constructorCall { owner_: treasury, oracle_: contracts.oracle };
     steps.push(deploy("vault", contracts.vault, treasury, artifacts::VAULT, constructor));
     for token in &network.tokens {

@@ -79,6 +79,12 @@ impl History {
         }
     }
 
+    /// Returns the number of prices by the minute that are held, of each token.
+    pub(super) fn prices_held(&self) -> u64 {
+        let held = self.minutes.held();
+        held.end() - held.start() + 1
+    }
+
     /// Rewinds to before `time`. Returns the instant after which blocks have to be applied again; none if too much of the
     /// past is gone and the history has to be rebuilt.
     pub(super) fn rewind(&mut self, time: u64) -> Option<u64> {

@@ -9,9 +9,7 @@ use tokio::sync::Mutex;
 
 use super::feed::{Condition, SourceSet};
 use crate::{
-    account::SecretKey,
-    block::{GasPrice, Submission, TransactionFields},
-    chain::{Chain, SubmitError, UnsignedTransaction, sign_transaction},
+    chain::{OutgoingCall, SendError, Sender},
     contracts::bindings::PriceOracle,
     network::Network,
 };
@@ -27,15 +25,14 @@ pub trait ShareHolds: Send + Sync {
 
 /// Sets prices and holds them until they are released.
 pub struct ManualPrices {
-    chain: Chain,
     network: Arc<Network>,
     sources: Arc<SourceSet>,
-    /// The key of the oracle's owner, who may move a price any distance; none if prices cannot be set on this node.
-    owner: Option<SecretKey>,
+    /// The oracle's owner, who may move a price any distance; none if prices cannot be set on this node.
+    owner: Option<Arc<Sender>>,
     /// The other nodes of the cluster, if there is one.
     others: Option<Arc<dyn ShareHolds>>,
-    /// Held from the choice of a nonce until the transaction is in the pool.
-    turn: Mutex<()>,
+    /// Held while a price is set or released, so that the price that is held is the one that is put on the chain last.
+    changing: Mutex<()>,
 }
 
 /// The reason why a price could not be set.
@@ -47,27 +44,23 @@ pub enum ManualPriceError {
     /// The node does not hold the key.
     #[error("prices cannot be set on this node")]
     NoKey,
-    /// Signing failed.
-    #[error("signing with the owner's key failed: {0}")]
-    Sign(String),
     /// The other nodes of the cluster could not be told.
     #[error("the cluster cannot be reached: {0}")]
     Unshared(String),
-    /// The chain refused the transaction.
+    /// The owner's transaction was not sent.
     #[error("the chain refused the price: {0}")]
-    Refused(#[from] SubmitError),
+    Refused(#[from] SendError),
 }
 
 impl ManualPrices {
-    /// Manual prices, signed with the owner's key if there is one.
+    /// Manual prices, which the oracle's owner signs, if the node has the key.
     pub fn new(
-        chain: Chain,
         network: Arc<Network>,
         sources: Arc<SourceSet>,
-        owner: Option<SecretKey>,
+        owner: Option<Arc<Sender>>,
         others: Option<Arc<dyn ShareHolds>>,
     ) -> Self {
-        Self { chain, network, sources, owner, others, turn: Mutex::default() }
+        Self { network, sources, owner, others, changing: Mutex::default() }
     }
 
     /// Holds a token's price, or releases it.
@@ -100,22 +93,19 @@ impl ManualPrices {
     /// # Errors
     /// See [`ManualPriceError`].
     pub async fn set(&self, token: usize, price: u64) -> Result<B256, ManualPriceError> {
-        let key = self.owner.as_ref().ok_or(ManualPriceError::NoKey)?;
+        let owner = self.owner.as_ref().ok_or(ManualPriceError::NoKey)?;
         let address = self.network.tokens.get(token).ok_or(ManualPriceError::NoToken)?.address;
         let call = PriceOracle::setPriceCall { token: address, price: U256::from(price) };
-        let accepted = {
-            let _turn = self.turn.lock().await;
-            let transaction = sign_transaction(key, self.transaction(key, call.abi_encode())?);
-            let transaction = transaction.map_err(|error| ManualPriceError::Sign(error.to_string()))?;
-            // Held first, so that no update in between moves the price away again.
-            self.hold(token, Some(price)).await?;
-            self.chain.accept(Submission { transaction, sidecar: None })
+        let call = OutgoingCall {
+            to: self.network.contracts.oracle,
+            value: U256::ZERO,
+            input: call.abi_encode().into(),
+            gas_limit: GAS,
         };
-        let settled = match accepted {
-            Ok(accepted) => self.chain.settled(accepted).await,
-            Err(error) => Err(error),
-        };
-        match settled {
+        let _changing = self.changing.lock().await;
+        // Held first, so that no update in between moves the price away again.
+        self.hold(token, Some(price)).await?;
+        match owner.send(&call).await {
             Ok(hash) => Ok(hash),
             Err(error) => {
                 self.hold(token, None).await?;
@@ -129,27 +119,9 @@ impl ManualPrices {
     /// # Errors
     /// [`ManualPriceError::Unshared`].
     pub async fn release(&self, token: usize) -> Result<bool, ManualPriceError> {
+        let _changing = self.changing.lock().await;
         let held = self.sources.manual().held(token).is_some();
         self.hold(token, None).await?;
         Ok(held)
-    }
-
-    fn transaction(&self, key: &SecretKey, input: Vec<u8>) -> Result<UnsignedTransaction, SubmitError> {
-        let (chain_id, from) = (self.chain.params().chain_id, key.address());
-        // The pool is read before the head: a transaction that leaves the pool in between is in the head.
-        let nonce = match self.chain.pool().pending_nonce(from) {
-            Some(nonce) => nonce,
-            None => self.chain.head().state.nonce(from)?,
-        };
-        let gas_price = match self.chain.next_base_fee(&self.chain.head()) {
-            Some(base_fee) => GasPrice::Dynamic {
-                // Twice the base fee, as wallets set it: the transaction may have to wait for a block.
-                max_fee: 2 * u128::from(base_fee) + self.chain.min_tip(),
-                max_tip: self.chain.min_tip(),
-            },
-            None => GasPrice::Fixed(self.chain.min_tip()),
-        };
-        let oracle = self.network.contracts.oracle;
-        Ok(TransactionFields::call(chain_id, nonce, GAS, gas_price, oracle, input.into()).into())
     }
 }

@@ -17,6 +17,7 @@ mod manual_prices;
 mod market;
 mod minutes;
 mod oracle;
+mod plan;
 mod query;
 mod quote;
 mod rest;
@@ -38,7 +39,9 @@ pub use config::ExchangeConfig;
 pub use manual_prices::{ManualPrices, ShareHolds};
 pub use market::{Market, MarketError};
 #[cfg(feature = "internals")]
-pub use oracle::Feed;
+pub use oracle::{Feed, OracleState, TokenHalt};
+#[cfg(feature = "internals")]
+pub use plan::{PlannedPrice, UpdatePlan};
 #[cfg(feature = "internals")]
 pub use snapshot::Snapshot;
 pub use updater::{UpdatePace, Updater};

@@ -1,11 +1,15 @@
 //! The oracle's state, and its events.
 
-use alloy_primitives::{Address, Log};
+use alloy_primitives::{Address, Log, U256};
 use alloy_sol_types::SolEvent;
 
 use crate::{
     chain::View,
-    contracts::{ReadContractError, bindings::PriceOracle, read},
+    contracts::{
+        ReadContractError,
+        bindings::{Halt, PriceOracle},
+        read,
+    },
     network::Network,
 };
 
@@ -16,6 +20,19 @@ pub struct Feed {
     pub price: u64,
     /// When it was set, in seconds since the Unix epoch.
     pub updated_at: u64,
+    /// Whether the token is halted.
+    pub halted: bool,
+}
+
+/// The reason for which a token is halted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TokenHalt {
+    /// It is not halted.
+    None,
+    /// Its price is behind its source, which had this price.
+    Behind(u64),
+    /// The oracle's owner halted it.
+    Owner,
 }
 
 /// The oracle at one block.
@@ -23,6 +40,8 @@ pub struct Feed {
 pub struct OracleState {
     /// A feed for each of the network's tokens, in their order.
     pub feeds: Vec<Feed>,
+    /// The halt of each of the tokens; none if the oracle was deployed before tokens could be halted.
+    pub halts: Option<Vec<TokenHalt>>,
     /// Seconds for which a price is valid.
     pub max_age: u64,
     /// How far one update may move a price, in basis points.
@@ -36,22 +55,26 @@ impl OracleState {
     /// Those of [`read`].
     pub fn read(view: &View, network: &Network) -> Result<Self, ReadContractError> {
         let oracle = network.contracts.oracle;
-        let tokens = network.tokens.iter().map(|token| token.address).collect();
-        let prices = read(view, oracle, &PriceOracle::getPricesCall { tokens })?;
+        let tokens: Vec<_> = network.tokens.iter().map(|token| token.address).collect();
+        let prices = read(view, oracle, &PriceOracle::getPricesCall { tokens: tokens.clone() })?;
+        let halts = read_halts(view, oracle, tokens)?;
         let max_age = read(view, oracle, &PriceOracle::maxAgeCall {})?;
         let max_move_bps = read(view, oracle, &PriceOracle::maxMoveBpsCall {})?;
-        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAts.len()));
+        let halted = halts.as_ref().map_or(network.tokens.len(), Vec::len);
+        let (requested, got) = (network.tokens.len(), prices.prices.len().min(prices.updatedAts.len()).min(halted));
         if requested != got {
             let reason = format!("{got} prices for {requested} tokens");
             return Err(ReadContractError::Failed { contract: oracle, reason });
         }
         // The contract keeps both in 64 bits or less.
-        let feed = |(price, updated_at): (&alloy_primitives::U256, &alloy_primitives::U256)| Feed {
+        let feed = |(token, (price, updated_at)): (usize, (&U256, &U256))| Feed {
             price: price.saturating_to(),
             updated_at: updated_at.saturating_to(),
+            halted: halts.as_ref().is_some_and(|halts| halts[token] != TokenHalt::None),
         };
         Ok(Self {
-            feeds: prices.prices.iter().zip(&prices.updatedAts).map(feed).collect(),
+            feeds: prices.prices.iter().zip(&prices.updatedAts).enumerate().map(feed).collect(),
+            halts,
             max_age: max_age.to(),
             max_move_bps: max_move_bps.into(),
         })
@@ -78,17 +101,48 @@ impl OracleState {
     }
 }
 
+/// Reads the tokens' halts; none from an oracle without them, which refuses the call.
+fn read_halts(view: &View, oracle: Address, tokens: Vec<Address>) -> Result<Option<Vec<TokenHalt>>, ReadContractError> {
+    let halts = match read(view, oracle, &PriceOracle::getHaltsCall { tokens }) {
+        Ok(halts) => halts,
+        Err(ReadContractError::Failed { .. }) => return Ok(None),
+        Err(error) => return Err(error),
+    };
+    let halt = |(reason, target): (&Halt, &U256)| match reason {
+        Halt::None => TokenHalt::None,
+        Halt::Behind => TokenHalt::Behind(target.saturating_to()),
+        Halt::Owner | Halt::__Invalid => TokenHalt::Owner,
+    };
+    Ok(Some(halts.halts.iter().zip(&halts.targets).map(halt).collect()))
+}
+
 /// Whether `log` is the oracle's rejection of an update.
 pub(super) fn is_rejection(log: &Log, oracle: Address) -> bool {
     log.address == oracle && log.data.topics().first() == Some(&PriceOracle::PriceRejected::SIGNATURE_HASH)
 }
 
-/// The token and its new price, if `log` is a price update of the oracle.
-pub fn price_update(log: &Log, oracle: Address) -> Option<(Address, Feed)> {
-    if log.address != oracle {
-        return None;
+/// An event of one token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum TokenEvent {
+    /// A new price, and when it was set.
+    Priced(u64, u64),
+    /// The token was halted, or resumed.
+    Halted(bool),
+}
+
+impl TokenEvent {
+    /// The token and the event, if `log` is one of the oracle.
+    pub(super) fn of(log: &Log, oracle: Address) -> Option<(Address, Self)> {
+        if log.address != oracle {
+            return None;
+        }
+        if let Ok(event) = PriceOracle::PriceUpdated::decode_log_data(&log.data) {
+            return Some((event.token, Self::Priced(event.price.saturating_to(), event.timestamp.saturating_to())));
+        }
+        if let Ok(event) = PriceOracle::TokenHalted::decode_log_data(&log.data) {
+            return Some((event.token, Self::Halted(true)));
+        }
+        let event = PriceOracle::TokenResumed::decode_log_data(&log.data).ok()?;
+        Some((event.token, Self::Halted(false)))
     }
-    let event = PriceOracle::PriceUpdated::decode_log_data(&log.data).ok()?;
-    let feed = Feed { price: event.price.saturating_to(), updated_at: event.timestamp.saturating_to() };
-    Some((event.token, feed))
 }

@@ -1,11 +1,11 @@
 //! Tokens as clients name them in paths and messages.
 
 use alloy_primitives::Address;
-use schemars::{Schema, json_schema};
+use schemars::Schema;
 
 use crate::{
     network::Network,
-    web::parameters::{Param, ParamError, parameters},
+    web::parameters::{NamedToken, Param, ParamError, parameters},
 };
 
 /// Reads a token's address in any case. A wrong checksum is accepted, as clients also write addresses in lower case.
@@ -14,7 +14,12 @@ pub(super) fn address(text: &str) -> Option<Address> {
     digits.filter(|digits| digits.len() == 40).and_then(|digits| digits.parse().ok())
 }
 
-/// A token of the network by its address: the position in the network's list.
+/// Whether a text has the form of a symbol.
+fn is_symbol(text: &str) -> bool {
+    (2..=12).contains(&text.len()) && text.bytes().all(|letter| letter.is_ascii_alphabetic())
+}
+
+/// A token of the network by its address or symbol: the position in the network's list.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct ListedToken(pub(super) usize);
 
@@ -22,20 +27,24 @@ impl Param for ListedToken {
     const MAY_BE_UNKNOWN: bool = true;
 
     fn schema() -> Schema {
-        json_schema!({ "type": "string", "pattern": "^0[xX][0-9a-fA-F]{40}$" })
+        NamedToken::schema()
     }
 
     fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
-        let wanted = address(text).ok_or_else(|| ParamError::malformed("expected 0x with 40 hex digits"))?;
-        let found = network.tokens.iter().position(|token| token.address == wanted);
-        found.map(Self).ok_or_else(|| ParamError::Unknown(format!("no token {wanted}")))
+        let found = network.token(text);
+        let found = found.and_then(|token| network.tokens.iter().position(|listed| listed.address == token.address));
+        found.map(Self).ok_or_else(|| match address(text) {
+            Some(wanted) => ParamError::Unknown(format!("no token {wanted}")),
+            None if is_symbol(text) => ParamError::unknown("token", text),
+            None => ParamError::malformed("expected 0x with 40 hex digits, or a symbol"),
+        })
     }
 }
 
 parameters! {
     /// The path of a route about one token.
     pub(super) struct TokenPath {
-        /// The token's address in any case.
+        /// The token's address in any case, or its symbol.
         #[param("address", example = "0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7")]
         pub(super) token: ListedToken,
     }

@@ -7,6 +7,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer, ser::Error};
 use serde_json::value::RawValue;
 
+use super::tick::Move;
 use crate::{
     decimal::{hundredths, shortest},
     network::Token,
@@ -22,6 +23,8 @@ pub struct Quote {
     pub price: u64,
     /// When the price was set, in seconds since the Unix epoch.
     pub updated_at: u64,
+    /// Whether the token is halted.
+    pub halted: bool,
     /// The price's change within a day, in hundredths of a per cent.
     pub change_24h: i128,
     /// Volume of its swaps within a day, in US dollars × 10^8.
@@ -43,6 +46,11 @@ impl Number {
 
     pub(super) fn price(price: u64) -> Self {
         Self::usd(U256::from(price))
+    }
+
+    /// A price × 10^12, which is a whole number.
+    pub(super) fn adjusted_price(price: u64) -> Self {
+        Self((u128::from(price) * 10_000).to_string())
     }
 
     pub(super) fn percent(change: i128) -> Self {
@@ -76,6 +84,12 @@ pub(super) fn key(address: Address) -> String {
     hex::encode_prefixed(address)
 }
 
+/// Whether a flag is left out of the JSON: clients take a missing one for false.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde's signature")]
+pub(super) fn is_false(flag: &bool) -> bool {
+    !flag
+}
+
 /// An entry of a price message (see the book, "Exchange").
 #[derive(Serialize)]
 pub(super) struct Update<'a> {
@@ -85,16 +99,19 @@ pub(super) struct Update<'a> {
     change24h: Number,
     /// Milliseconds since the Unix epoch.
     timestamp: u64,
+    #[serde(skip_serializing_if = "is_false")]
+    halted: bool,
 }
 
 impl<'a> Update<'a> {
-    pub(super) fn new(token: &'a Token, price: u64, change: i128, updated_at: u64) -> Self {
+    pub(super) fn new(token: &'a Token, item: &Move) -> Self {
         Self {
             address: key(token.address).into(),
             symbol: &token.symbol,
-            price: Number::price(price),
-            change24h: Number::percent(change),
-            timestamp: updated_at.saturating_mul(1_000),
+            price: Number::price(item.price),
+            change24h: Number::percent(item.change_24h),
+            timestamp: item.updated_at.saturating_mul(1_000),
+            halted: item.halted,
         }
     }
 }

@@ -76,6 +76,7 @@ impl Snapshot {
                 price: quote.price,
                 change_24h: quote.change_24h,
                 updated_at: quote.updated_at,
+                halted: quote.halted,
             };
             let moves = self.quotes.iter().enumerate().map(item);
             Tick::new(self.sequence, self.time, &self.network.tokens, moves)

@@ -24,7 +24,9 @@ use tokio::sync::broadcast::{Receiver, error::RecvError};
 use super::{Exchange, market::Market, quote::key, snapshot::Snapshot, socket_request::SocketRequest, tick::Tick};
 use crate::{
     chain::Clock,
-    web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+    web::{
+        ClientAddresses, FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets,
+    },
 };
 
 /// Bytes that a client's message may have, and of a connection's buffers. Nearly all clients only listen, and there may be
@@ -43,7 +45,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
         per_client: Some(per_client),
         write_timeout: WRITE_TIMEOUT,
     };
-    WebSockets::new("price", limits, addresses, shutdown)
+    WebSockets::new("price", Some(FaultScope::Prices), limits, addresses, shutdown)
 }
 
 /// `/ws` beside the other interfaces.

@@ -26,6 +26,7 @@ pub(super) struct Move {
     pub(super) change_24h: i128,
     /// Seconds since the Unix epoch.
     pub(super) updated_at: u64,
+    pub(super) halted: bool,
 }
 
 impl Tick {
@@ -33,7 +34,7 @@ impl Tick {
     pub(super) fn new(sequence: u64, time: u64, tokens: &[Token], moves: impl IntoIterator<Item = Move>) -> Self {
         let entry = |item: Move| {
             let token = &tokens[item.token];
-            let update = Update::new(token, item.price, item.change_24h, item.updated_at);
+            let update = Update::new(token, &item);
             // Nothing in it can fail to become JSON.
             let json = serde_json::to_string(&update).unwrap_or_default();
             (item.token, format!("\"{}\":{json}", key(token.address)))
@@ -77,12 +78,15 @@ mod tests {
     #[test]
     fn a_message_is_narrowed_to_what_is_wanted() {
         let tokens = Network::default().tokens;
-        let item = |token, price| Move { token, price, change_24h: -5, updated_at: 7 };
+        let item = |token, price| Move { token, price, change_24h: -5, updated_at: 7, halted: token == 9 };
         let tick = Tick::new(1, 9, &tokens, [item(2, 351_235_000_000), item(9, 100_000_000)]);
         let weth = r#""0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7":{"address":"0xd0c1a714c46c364dbdd4e0f7b0b6ba5354460da7","symbol":"WETH","price":3512.35,"change24h":-0.05,"timestamp":7000}"#;
         let only = tick.message(Some(&[2])).expect("a message");
         assert_eq!(only.as_str(), format!(r#"{{"type":"price_update","data":{{{weth}}},"timestamp":9000}}"#));
-        assert!(tick.message(None).expect("a message").as_str().contains("USDT"));
+        let all = tick.message(None).expect("a message");
+        assert!(
+            all.as_str().contains(r#""symbol":"USDT","price":1,"change24h":-0.05,"timestamp":7000,"halted":true}"#)
+        );
         assert_eq!(tick.message(Some(&[9, 2])), tick.message(None));
         assert_eq!(tick.message(Some(&[0])), None);
     }

@@ -9,6 +9,7 @@ use parking_lot::Mutex;
 use super::{
     feed::{Moment, Source},
     oracle::OracleState,
+    plan::{PlannedPrice, UpdatePlan},
 };
 use crate::{
     account::SecretKey,
@@ -19,9 +20,6 @@ use crate::{
     network::Network,
 };
 
-/// The most that one update moves a price, in basis points. The oracle rejects moves of more than 25 %; larger ones take
-/// several updates.
-const MAX_MOVE_BPS: u64 = 2_000;
 /// Gas for an update, and for each of its tokens.
 const BASE_GAS: u64 = 100_000;
 const TOKEN_GAS: u64 = 40_000;
@@ -30,14 +28,21 @@ const TOKEN_GAS: u64 = 40_000;
 pub struct UpdatePace {
     /// The source.
     pub source: Arc<dyn Source>,
-    /// The least time between two moves, rounded up to the seconds that block times count in.
+    /// The time between two moves, rounded up to the seconds that block times count in. A price that somebody could exploit
+    /// moves in the next block.
     pub tick: Duration,
 }
 
 /// Pushes prices to the oracle: those that changed, and those that would otherwise become stale.
 ///
-/// Without an [`UpdatePace`] prices do not move and are only refreshed. The updater keeps no state of its own: the time of the
-/// last move, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
+/// A price that is far from its source's is updated in the next block, and halted as long as it is on its way there: the update
+/// precedes all other transactions of its block, so no swap uses a price that the source is known to have left.
+///
+/// Without an [`UpdatePace`] prices do not move and are only refreshed, which a chain that began without one never needs: there
+/// prices do not age. The updater keeps no state of its own: the time of the
+/// last block, the number of updates (the account's nonce), and whether the last one was attempted are read from the chain.
+/// Ticks are counted from the first block, whatever was updated since, so that a price that moves in every block does not
+/// defer the others.
 pub struct Updater {
     network: Arc<Network>,
     key: SecretKey,
@@ -53,8 +58,8 @@ pub struct Updater {
 struct Known {
     block: B256,
     oracle: OracleState,
-    /// The time from which on an update is due.
-    due_at: u64,
+    /// The time from which on the oldest price must be refreshed.
+    refresh_at: u64,
 }
 
 impl Updater {
@@ -78,49 +83,43 @@ impl Updater {
             return Ok(known.clone());
         }
         let oracle = OracleState::read(&View::newest(head.clone()), &self.network)?;
-        let refresh = oracle.oldest().saturating_add(oracle.max_age / 2);
-        let due_at = self.next_move(&oracle).map_or(refresh, |next| next.min(refresh));
-        Ok(known.insert(Arc::new(Known { block: block.hash, oracle, due_at })).clone())
-    }
-
-    /// The time of the next move.
-    fn next_move(&self, oracle: &OracleState) -> Option<u64> {
-        self.tick().map(|tick| oracle.newest().saturating_add(tick))
+        let refresh_at = oracle.oldest().saturating_add(oracle.max_age / 2);
+        Ok(known.insert(Arc::new(Known { block: block.hash, oracle, refresh_at })).clone())
     }
 
     fn tick(&self) -> Option<u64> {
         self.pace.as_ref().map(|pace| pace.tick.as_secs() + u64::from(pace.tick.subsec_nanos() > 0))
     }
 
-    /// The updates for a block of this time: prices that moved, and those that would otherwise become stale. A price that
-    /// no source confirms any more is left to become stale.
-    fn updates(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<(Address, u64)> {
-        let since = time.saturating_sub(oracle.newest());
-        let moves = self.tick().is_some_and(|tick| since >= tick);
-        let opinions = self.opinions(head, oracle, time, since);
-        let most = oracle.max_move_bps.min(MAX_MOVE_BPS);
-        let feeds = oracle.feeds.iter().zip(opinions).zip(&self.network.tokens);
-        let updates = feeds.filter_map(|((feed, opinion), token)| {
-            // A token without a price gets its reference price.
-            let now = if feed.price == 0 { token.reference_price } else { feed.price };
-            let price = opinion.filter(|_| moves).map_or(now, |opinion| limited(now, opinion, most));
-            let grows_old = time.saturating_sub(feed.updated_at) >= oracle.max_age / 2;
-            let vouched = self.pace.is_none() || opinion.is_some();
-            (price != feed.price || (grows_old && vouched)).then_some((token.address, price))
-        });
-        updates.collect()
+    /// The prices for a block of this time.
+    fn prices(&self, head: &Head, oracle: &OracleState, time: u64) -> Vec<PlannedPrice> {
+        let elapsed = self.elapsed(head, time);
+        let opinions = self.opinions(head, oracle, time, elapsed);
+        let (tokens, opinions) = (&self.network.tokens, opinions.as_deref());
+        UpdatePlan { tokens, oracle, opinions, moves: elapsed > 0, time }.prices()
     }
 
-    /// The price of each token by the source.
-    fn opinions(&self, head: &Head, oracle: &OracleState, time: u64, since: u64) -> Vec<Option<u64>> {
-        let (Some(pace), Some(tick)) = (&self.pace, self.tick()) else { return vec![None; oracle.feeds.len()] };
-        pace.source.prices(&Moment {
+    /// The seconds over which prices move in a block of this time; 0 unless a tick ends between the last block and it.
+    fn elapsed(&self, head: &Head, time: u64) -> u64 {
+        let Some(tick) = self.tick() else { return 0 };
+        let (first, last) = (head.genesis.header.timestamp, head.block.header.timestamp);
+        let ticks = |time: u64| time.saturating_sub(first).checked_div(tick).unwrap_or_default();
+        match time.saturating_sub(last) {
+            _ if ticks(time) <= ticks(last) => 0,
+            since if since < tick.saturating_mul(2) => tick,
+            since => since,
+        }
+    }
+
+    /// The price of each token by the source; none without a source.
+    fn opinions(&self, head: &Head, oracle: &OracleState, time: u64, elapsed: u64) -> Option<Vec<Option<u64>>> {
+        Some(self.pace.as_ref()?.source.prices(&Moment {
             current: &oracle.feeds,
             time,
             genesis: head.genesis.header.timestamp,
-            elapsed: if since < tick.saturating_mul(2) { tick } else { since },
+            elapsed,
             update: self.nonce(head),
-        })
+        }))
     }
 
     fn nonce(&self, head: &Head) -> u64 {
@@ -128,32 +127,47 @@ impl Updater {
         head.state.nonce(self.account).unwrap_or_default()
     }
 
-    /// The transaction that pushes `updates`. It pays the base fee and no tip, since it does not compete for its place.
-    fn transaction(&self, head: &Head, environment: &Environment, updates: &[(Address, u64)]) -> UnsignedTransaction {
-        let call = PriceOracle::updatePricesCall {
-            tokens: updates.iter().map(|(token, _)| *token).collect(),
-            prices: updates.iter().map(|(_, price)| U256::from(*price)).collect(),
-        };
-        let gas_limit = BASE_GAS + TOKEN_GAS * updates.len() as u64;
+    /// The transaction that pushes `prices`. It pays the base fee and no tip, since it does not compete for its place.
+    fn transaction(&self, head: &Head, environment: &Environment, call: Vec<u8>, tokens: usize) -> UnsignedTransaction {
+        let gas_limit = BASE_GAS + TOKEN_GAS * tokens as u64;
         let gas_price = match environment.base_fee {
             Some(base_fee) => GasPrice::Dynamic { max_fee: base_fee.into(), max_tip: 0 },
             None => GasPrice::Fixed(0),
         };
-        let (oracle, input) = (self.network.contracts.oracle, call.abi_encode().into());
-        let nonce = self.nonce(head);
-        TransactionFields::call(head.params.chain_id, nonce, gas_limit, gas_price, oracle, input).into()
+        let (oracle, nonce) = (self.network.contracts.oracle, self.nonce(head));
+        TransactionFields::call(head.params.chain_id, nonce, gas_limit, gas_price, oracle, call.into()).into()
+    }
+
+    /// The call that pushes `prices`: with their targets, if the oracle knows any.
+    fn call(&self, oracle: &OracleState, prices: &[PlannedPrice]) -> Vec<u8> {
+        let address = |planned: &PlannedPrice| self.network.tokens.get(planned.token).map(|token| token.address);
+        let tokens = prices.iter().filter_map(address).collect();
+        let targets = prices.iter().map(|planned| U256::from(planned.target)).collect();
+        let prices = prices.iter().map(|planned| U256::from(planned.price)).collect();
+        match oracle.halts {
+            Some(_) => PriceOracle::updatePricesTowardCall { tokens, prices, targets }.abi_encode(),
+            None => PriceOracle::updatePricesCall { tokens, prices }.abi_encode(),
+        }
     }
 }
 
 impl Preamble for Updater {
     fn is_due(&self, head: &Arc<Head>, environment: &Environment) -> bool {
         let time = environment.timestamp;
+        let block = &head.block;
         // An update that failed, because the oracle has another updater now, is not retried in every block.
-        let tried = head.block.transactions.first().is_some_and(|first| first.sender == self.account)
-            && time < head.block.header.timestamp.saturating_add(self.tick().unwrap_or(1));
+        let failed = block.transactions.first().is_some_and(|first| first.sender == self.account)
+            && block.receipts.first().is_some_and(|receipt| !receipt.succeeded());
+        if failed && time < block.header.timestamp.saturating_add(self.tick().unwrap_or(1)) {
+            return false;
+        }
         // A source without prices causes no blocks.
-        let has_any = |known: &Known| time >= known.due_at && !self.updates(head, &known.oracle, time).is_empty();
-        !tried && self.known(head).is_ok_and(|known| has_any(&known))
+        let is_due = |known: &Known| {
+            let follows = self.pace.is_some() && known.oracle.halts.is_some();
+            let may_be = follows || time >= known.refresh_at || self.elapsed(head, time) > 0;
+            may_be && !self.prices(head, &known.oracle, time).is_empty()
+        };
+        self.known(head).is_ok_and(|known| is_due(&known))
     }
 
     fn alone_every(&self) -> Option<Duration> {
@@ -162,11 +176,12 @@ impl Preamble for Updater {
 
     fn transactions(&self, head: &Arc<Head>, environment: &Environment) -> Vec<Transaction> {
         let Ok(known) = self.known(head) else { return Vec::new() };
-        let updates = self.updates(head, &known.oracle, environment.timestamp);
-        if updates.is_empty() {
+        let prices = self.prices(head, &known.oracle, environment.timestamp);
+        if prices.is_empty() {
             return Vec::new();
         }
-        match sign_transaction(&self.key, self.transaction(head, environment, &updates)) {
+        let call = self.call(&known.oracle, &prices);
+        match sign_transaction(&self.key, self.transaction(head, environment, call, prices.len())) {
             Ok(transaction) => vec![transaction],
             Err(error) => {
                 tracing::warn!(%error, "could not sign the price update");
@@ -176,28 +191,8 @@ impl Preamble for Updater {
     }
 }
 
-/// `proposal`, limited to the distance from `now` that the oracle accepts.
-fn limited(now: u64, proposal: u64, most_bps: u64) -> u64 {
-    let most = (u128::from(now) * u128::from(most_bps) / 10_000) as u64;
-    proposal.clamp(now.saturating_sub(most).max(1), now.saturating_add(most).min(i64::MAX as u64))
-}
-
 impl std::fmt::Debug for Updater {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Updater").field("account", &self.account).finish_non_exhaustive()
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_move_stays_within_what_the_oracle_accepts() {
-        assert_eq!(limited(1_000, 1_100, 2_000), 1_100);
-        assert_eq!(limited(1_000, 2_000, 2_000), 1_200);
-        assert_eq!(limited(1_000, 1, 2_000), 800);
-        assert_eq!(limited(1, 0, 2_000), 1);
-        assert_eq!(limited(i64::MAX as u64, u64::MAX, 2_000), i64::MAX as u64);
     }
 }

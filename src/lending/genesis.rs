@@ -1,20 +1,24 @@
 //! Set-up of lending in the genesis block: pool, receipt tokens, and some loans, without which deposits would earn no
 //! interest.
 
-use alloy_primitives::Address;
+use alloy_primitives::{Address, U256};
 
 use crate::{
     artifacts,
     chain::Step,
     contracts::{
         bindings::{AssetParameters, LendingLens, LendingPool, PToken, Token},
-        call, deploy, worth,
+        call, deploy, unit, worth,
     },
     network::{self, LendingClass, Network},
 };
 
 /// Dollars' worth of each asset that the treasury lends.
 const SUPPLY_USD: u64 = 1_000_000;
+/// The caps of each asset's supply and debt, as a multiple of what the treasury lends.
+const CAP_MULTIPLE: u64 = 10;
+/// The least loan in US dollars.
+const LEAST_LOAN_USD: u64 = 10;
 /// Dollars' worth of each dollar token that the borrower deposits as collateral.
 const COLLATERAL_USD: u64 = 2_500_000;
 
@@ -27,8 +31,9 @@ pub struct LendingRoles {
     pub borrower: Address,
 }
 
-/// Deployments and set-up calls, in order. Tokens and oracle exist already.
-pub fn steps(network: &Network, roles: LendingRoles) -> Vec<Step> {
+/// Deployments and set-up calls, in order. Tokens and oracle exist already. With `limited`, assets have caps, and there is a
+/// least loan.
+pub fn steps(network: &Network, roles: LendingRoles, limited: bool) -> Vec<Step> {
     let LendingRoles { treasury, borrower } = roles;
     let contracts = &network.contracts;
     let pool = contracts.lending_pool;
@@ -42,15 +47,20 @@ pub fn steps(network: &Network, roles: LendingRoles) -> Vec<Step> {
         let constructor = PToken::constructorCall { pool_: pool, asset_: token.address };
         let name = format!("p{}", token.symbol);
         steps.push(deploy(&name, token.receipt, treasury, artifacts::RECEIPT_TOKEN, constructor));
+        let cap = if limited { cap(token) } else { 0 };
         let listing = LendingPool::addAssetCall {
             asset: token.address,
             pToken: token.receipt,
             parameters: parameters(token.lending),
-            supplyCap: 0,
-            borrowCap: 0,
+            supplyCapTokens: cap,
+            borrowCapTokens: cap,
         };
         steps.push(call(&format!("list {}", token.symbol), treasury, pool, listing));
         steps.extend(supply(token, SUPPLY_USD, treasury, treasury, pool));
+    }
+    if limited {
+        let least_loan = LendingPool::setLeastLoanCall { usd: U256::from(LEAST_LOAN_USD * 100_000_000) };
+        steps.push(call("set the least loan", treasury, pool, least_loan));
     }
     for token in network.tokens.iter().filter(|token| token.lending == LendingClass::Stable) {
         steps.extend(supply(token, COLLATERAL_USD, treasury, borrower, pool));
@@ -60,6 +70,11 @@ pub fn steps(network: &Network, roles: LendingRoles) -> Vec<Step> {
         steps.push(call(&format!("borrow {}", token.symbol), borrower, pool, loan));
     }
     steps
+}
+
+/// The cap of an asset's supply and debt in whole tokens.
+fn cap(token: &network::Token) -> u128 {
+    (worth(token, CAP_MULTIPLE * SUPPLY_USD) / unit(token)).saturating_to()
 }
 
 /// Mints a token for `lender`, who then deposits it.
@@ -112,8 +127,6 @@ fn parameters(class: LendingClass) -> AssetParameters {
 
 #[cfg(test)]
 mod tests {
-    use alloy_primitives::U256;
-
     use super::*;
 
     #[test]
@@ -124,5 +137,14 @@ mod tests {
         assert!(borrowed <= power, "{borrowed} of {power}");
         let amounts = network.tokens.iter().map(|token| worth(token, SUPPLY_USD));
         assert!(amounts.into_iter().all(|amount| amount < U256::from(u128::MAX)));
+    }
+
+    #[test]
+    fn caps_are_ten_times_the_first_supply_in_whole_tokens() {
+        let network = Network::default();
+        for token in &network.tokens {
+            let cap = U256::from(cap(token)) * unit(token);
+            assert!(cap <= worth(token, 10 * SUPPLY_USD) && cap > worth(token, 9 * SUPPLY_USD), "{}", token.symbol);
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 mod apy;
 mod bodies;
+mod deployed;
 pub mod genesis;
 mod history;
 mod reader;
@@ -9,4 +10,5 @@ mod rest;
 
 #[cfg(feature = "internals")]
 pub use apy::yearly_percent;
+pub use deployed::deployed_pool;
 pub use rest::Lending;

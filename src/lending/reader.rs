@@ -12,6 +12,7 @@ use super::{
     history::{Samples, Span},
 };
 use crate::{
+    account::address_from_hex,
     chain::{Chain, Clock, Head, View},
     contracts::{ReadContractError, bindings::LendingLens, read},
     network::Network,
@@ -50,12 +51,30 @@ impl BodiesByTopic {
     }
 }
 
+/// All pools at one head.
+pub(super) struct Pools {
+    /// `GET /api/pools`.
+    pub(super) body: Rendered,
+    /// The address and the symbol of each asset.
+    assets: Vec<(Address, String)>,
+}
+
+impl Pools {
+    /// Returns the asset with an address or a symbol, in any case.
+    pub(super) fn find(&self, name: &str) -> Option<Address> {
+        let wanted = address_from_hex(&name.to_ascii_lowercase()).ok();
+        let is_meant =
+            |(address, symbol): &&(Address, String)| wanted == Some(*address) || symbol.eq_ignore_ascii_case(name);
+        self.assets.iter().find(is_meant).map(|(address, _)| *address)
+    }
+}
+
 /// The reader of the lens.
 pub(super) struct LensReader {
     chain: Chain,
     lens: Address,
     clock: Arc<dyn Clock>,
-    pools: PerHead<Rendered>,
+    pools: PerHead<Pools>,
     bodies: PerHead<BodiesByTopic>,
     samples: Arc<Samples>,
     executions: Arc<Semaphore>,
@@ -74,11 +93,17 @@ impl LensReader {
         }
     }
 
-    /// `GET /api/pools`.
-    pub(super) async fn pools(&self) -> Result<Arc<Rendered>, RestError> {
-        let make = |head| self.ask(head, LendingLens::getPoolsCall {}, |views, _| bodies::pools(&views));
-        let (_, body) = self.pools.get(&self.chain, make).await?;
-        Ok(body)
+    /// Returns all pools.
+    pub(super) async fn pools(&self) -> Result<Arc<Pools>, RestError> {
+        let make = |head| async {
+            let lens = self.lens;
+            let ask = move || read(&View::newest(head), lens, &LendingLens::getPoolsCall {});
+            let views = self.run(ask).await?;
+            let assets = views.iter().map(|pool| (pool.asset, pool.symbol.clone())).collect();
+            Ok::<_, RestError>(Pools { body: Rendered::new(bodies::pools(&views), self.clock.now_ms()), assets })
+        };
+        let (_, pools) = self.pools.get(&self.chain, make).await?;
+        Ok(pools)
     }
 
     /// Passes the body about one user or pool to `answer`.
@@ -86,25 +111,31 @@ impl LensReader {
         let empty = |_| async { Ok::<_, RestError>(BodiesByTopic::default()) };
         let (head, held) = self.bodies.get(&self.chain, empty).await?;
         let shared = held.get(topic);
-        let body = shared.get_or_try_init(|| async {
-            match topic {
-                Topic::Pool(asset) => {
-                    self.ask(head, LendingLens::getPoolCall { asset }, |pool, view| bodies::pool(&pool, &view.block))
-                        .await
-                }
-                Topic::User(user) => {
-                    self.ask(head, LendingLens::getAccountCall { user }, move |view, _| bodies::user(user, &view)).await
-                }
-                Topic::Positions(user) => {
-                    let call = LendingLens::getAccountCall { user };
-                    self.ask(head, call, move |view, _| bodies::positions(user, &view)).await
-                }
-                Topic::Score(user) => {
-                    self.ask(head, LendingLens::getScoreCall { user }, move |view, _| bodies::score(user, &view)).await
-                }
-            }
-        });
+        let body = shared.get_or_try_init(|| self.render(head, topic));
         Ok(answer(body.await?))
+    }
+
+    /// Renders the body about one user or pool at `head`.
+    async fn render(&self, head: Arc<Head>, topic: Topic) -> Result<Rendered, RestError> {
+        let lens = self.lens;
+        let body = self.run(move || {
+            let view = View::newest(head);
+            Ok(match topic {
+                Topic::Pool(asset) => {
+                    let pool = read(&view, lens, &LendingLens::getPoolCall { asset })?;
+                    let limits = read_newer(&view, lens, &LendingLens::getLimitsCall { asset })?;
+                    bodies::pool(&pool, limits.as_ref(), &view.block)
+                }
+                Topic::User(user) => bodies::user(user, &read(&view, lens, &LendingLens::getAccountCall { user })?),
+                Topic::Positions(user) => {
+                    let account = read(&view, lens, &LendingLens::getAccountCall { user })?;
+                    let collateral = read_newer(&view, lens, &LendingLens::getCollateralCall { user })?;
+                    bodies::positions(user, &account, collateral.as_deref())
+                }
+                Topic::Score(user) => bodies::score(user, &read(&view, lens, &LendingLens::getScoreCall { user })?),
+            })
+        });
+        Ok(Rendered::new(body.await?, self.clock.now_ms()))
     }
 
     /// `GET /api/pools/<asset>/history`.
@@ -115,45 +146,34 @@ impl LensReader {
         count: u64,
     ) -> Result<Rendered, RestError> {
         let (chain, lens, samples) = (self.chain.clone(), self.lens, self.samples.clone());
-        self.run(move || {
+        let body = self.run(move || {
             let head = chain.head();
             let view = read(&View::newest(head.clone()), lens, &LendingLens::getPoolCall { asset })?;
             let samples = samples.take(&chain, &head, lens, asset, Span { seconds: timeframe.seconds, count })?;
             Ok(bodies::history(&view, timeframe.name, samples))
-        })
-        .await
-    }
-
-    /// Calls the lens at `head` and renders the result.
-    async fn ask<C>(
-        &self,
-        head: Arc<Head>,
-        call: C,
-        render: impl FnOnce(C::Return, &View) -> String + Send + 'static,
-    ) -> Result<Rendered, RestError>
-    where
-        C: SolCall + Send + 'static,
-    {
-        let lens = self.lens;
-        self.run(move || {
-            let view = View::newest(head);
-            read(&view, lens, &call).map(|answer| render(answer, &view))
-        })
-        .await
+        });
+        Ok(Rendered::new(body.await?, self.clock.now_ms()))
     }
 
     /// Runs a view call on a blocking thread, when fewer than the limit are running.
-    async fn run(
+    async fn run<T: Send + 'static>(
         &self,
-        work: impl FnOnce() -> Result<String, ReadContractError> + Send + 'static,
-    ) -> Result<Rendered, RestError> {
+        work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
+    ) -> Result<T, RestError> {
         let permit = self.executions.clone().acquire_owned().await;
         let run = move || {
             let _permit = permit;
             work()
         };
-        let body = tokio::task::spawn_blocking(run).await?;
-        let body = body.map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}")))?;
-        Ok(Rendered::new(body, self.clock.now_ms()))
+        let answer = tokio::task::spawn_blocking(run).await?;
+        answer.map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}")))
+    }
+}
+
+/// Reads a function that the lens of a chain of an earlier version lacks; none there.
+fn read_newer<C: SolCall>(view: &View, lens: Address, call: &C) -> Result<Option<C::Return>, ReadContractError> {
+    match read(view, lens, call) {
+        Err(ReadContractError::Failed { .. }) => Ok(None),
+        answer => answer.map(Some),
     }
 }

@@ -15,7 +15,9 @@ use crate::{
     network::Network,
     web::{
         Api, CachePolicy, Cached, Interface, Operation, Path, Query, Rendered, RestError, method_not_allowed,
-        parameters::{Limit, NamedToken, Param, ParamError, Timeframe, UserAddress, parameters},
+        parameters::{
+            Limit, NamedToken, Param, ParamError, ParameterError, ParameterPlace, Timeframe, UserAddress, parameters,
+        },
     },
 };
 
@@ -30,7 +32,12 @@ struct Shared {
 }
 
 /// The asset of a pool, by its address or symbol.
-struct PoolAsset(Address);
+enum PoolAsset {
+    /// A token of the network.
+    Token(Address),
+    /// Another asset, which the pool may have been given later.
+    Named(String),
+}
 
 impl Param for PoolAsset {
     const MAY_BE_UNKNOWN: bool = true;
@@ -40,8 +47,10 @@ impl Param for PoolAsset {
     }
 
     fn parse(text: &str, network: &Network) -> Result<Self, ParamError> {
-        let token = network.token(text).ok_or_else(|| ParamError::unknown("pool of asset", text))?;
-        Ok(Self(token.address))
+        Ok(match network.token(text) {
+            Some(token) => Self::Token(token.address),
+            None => Self::Named(text.to_owned()),
+        })
     }
 }
 
@@ -108,6 +117,22 @@ impl Lending {
         Cached::new(body, request, CachePolicy::Revalidate, self.0.clock.now_ms())
     }
 
+    /// Returns the address of an asset, which a pool exists for.
+    async fn asset(&self, asset: PoolAsset) -> Result<Address, RestError> {
+        match asset {
+            PoolAsset::Token(address) => Ok(address),
+            PoolAsset::Named(name) => match self.0.reader.pools().await?.find(&name) {
+                Some(address) => Ok(address),
+                None => Err(ParameterError {
+                    name: "asset",
+                    place: ParameterPlace::Path,
+                    error: ParamError::unknown("pool of asset", &name),
+                }
+                .into()),
+            },
+        }
+    }
+
     async fn single<T>(&self, topic: Topic, request: &HeaderMap) -> Body<T> {
         self.0.reader.single(topic, |body| self.respond(request, body)).await
     }
@@ -117,12 +142,12 @@ impl Lending {
 type Body<T> = Result<Cached<T>, RestError>;
 
 async fn pools(State(lending): State<Lending>, headers: HeaderMap) -> Body<Vec<PoolBody>> {
-    let body = lending.0.reader.pools().await?;
-    Ok(lending.respond(&headers, &body))
+    let pools = lending.0.reader.pools().await?;
+    Ok(lending.respond(&headers, &pools.body))
 }
 
 async fn one_pool(State(lending): State<Lending>, Path(path): Path<PoolPath>, headers: HeaderMap) -> Body<PoolDetails> {
-    lending.single(Topic::Pool(path.asset.0), &headers).await
+    lending.single(Topic::Pool(lending.asset(path.asset).await?), &headers).await
 }
 
 async fn history(
@@ -131,7 +156,8 @@ async fn history(
     Query(query): Query<HistoryQuery>,
     headers: HeaderMap,
 ) -> Body<PoolHistory> {
-    let body = lending.0.reader.history(path.asset.0, query.timeframe, query.limit.0).await?;
+    let asset = lending.asset(path.asset).await?;
+    let body = lending.0.reader.history(asset, query.timeframe, query.limit.0).await?;
     Ok(lending.respond(&headers, &body))
 }
 

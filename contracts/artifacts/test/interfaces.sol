@@ -12,6 +12,8 @@ struct AssetParameters {
     uint16 liquidationBonusBps;
 }
 
+enum Clock { Stopped, Running, Doubted }
+
 struct Credit {
     uint40 checkpointAt;
     uint40 depositSeconds;
@@ -21,13 +23,16 @@ struct Credit {
     uint16 penalty;
     uint8 onTimePayments;
     uint8 band;
-    bool depositing;
-    bool healthy;
+    Clock depositClock;
+    Clock healthClock;
     bool late;
     uint40 lastBorrowAt;
     uint40 lastPaymentAt;
     uint40 lastLiquidationAt;
-    uint64 held;
+    uint64 borrowed;
+    uint64 collateral;
+    uint64 refused;
+    uint40 paidUntil;
 }
 
 struct ScoreParts {
@@ -60,6 +65,7 @@ interface RogueTokenErrors {
 
 interface RogueToken {
     enum Manners { Good, TakesFee, ReturnsNothing, Lies, ReturnsFalse, Reverts, Overpays, CallsBack }
+    enum Symbols { Good, Reverts, Loops, IsWord, IsLong, IsCut }
     constructor(uint8 decimals_);
     function behave(Manners manners_) external;
     function callBack(address target_, bytes data_) external;
@@ -67,6 +73,8 @@ interface RogueToken {
     function callSucceeded() external view returns (bool);
     function data() external view returns (bytes);
     function manners() external view returns (Manners);
+    function mark(Symbols symbols_) external;
+    function symbols() external view returns (Symbols);
     function target() external view returns (address);
     function transfer(address to, uint256 amount) external returns (bool);
     function transferFrom(address from, address to, uint256 amount) external returns (bool);

@@ -143,10 +143,15 @@ contract Vault is VaultAdmin {
         } else {
             bool freshIn;
             bool freshOut;
-            (quote.priceIn, freshIn) = oracle.readPrice(tokenIn);
-            (quote.priceOut, freshOut) = oracle.readPrice(tokenOut);
+            bool haltedIn;
+            bool haltedOut;
+            (quote.priceIn, freshIn, haltedIn) = oracle.readPrice(tokenIn);
+            (quote.priceOut, freshOut, haltedOut) = oracle.readPrice(tokenOut);
             if (!freshIn || !freshOut) {
                 quote.status = SwapStatus.StalePrice;
+            } else if (haltedIn || haltedOut) {
+                quote.status = SwapStatus.Halted;
+                quote.halted = haltedIn ? tokenIn : tokenOut;
             } else {
                 (quote.grossOut, quote.fee) = SwapMath.price(
                     amountIn, quote.priceIn, stateIn.decimals, quote.priceOut, stateOut.decimals
@@ -164,6 +169,7 @@ contract Vault is VaultAdmin {
         if (status == SwapStatus.ZeroAmount) revert VaultErrors.ZeroAmount();
         if (status == SwapStatus.AmountTooLarge) revert VaultErrors.AmountTooLarge();
         if (status == SwapStatus.StalePrice) revert VaultErrors.StalePrice();
+        if (status == SwapStatus.Halted) revert VaultErrors.TokenHalted(quote.halted);
         if (status == SwapStatus.ZeroOutput) revert VaultErrors.ZeroOutput();
         if (status == SwapStatus.InsufficientOutputAmount) {
             revert VaultErrors.InsufficientOutputAmount(quote.amountOut, minAmountOut);

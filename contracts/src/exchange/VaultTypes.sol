@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
-/// @notice The outcome of a swap's checks, in their order: the first failing check is reported.
-/// @dev A quote has no minimum output, so it never reports `InsufficientOutputAmount`.
+/// @notice The outcome of a swap's checks, in their order: the first failing check is reported. `Halted` is checked right
+/// after `StalePrice`.
+/// @dev `Halted` is the last one so that the others keep the numbers that they have in vaults deployed before it. A quote
+/// has no minimum output, so it never reports `InsufficientOutputAmount`.
 enum SwapStatus {
     Ok,
     Paused,
@@ -15,12 +17,14 @@ enum SwapStatus {
     InsufficientOutputAmount,
     InsufficientLiquidity,
     PriceImpactTooHigh,
-    ImpactWindowExceeded
+    ImpactWindowExceeded,
+    Halted
 }
 
 /// @notice The computed terms of a swap before it is executed.
 struct SwapQuote {
     SwapStatus status;
+    address halted;
     uint256 priceIn;
     uint256 priceOut;
     uint256 grossOut;
@@ -59,6 +63,8 @@ library VaultErrors {
     error AmountTooLarge();
     /// @notice A price is missing or stale.
     error StalePrice();
+    /// @notice The token's price is behind its source, or the oracle's owner halted it.
+    error TokenHalted(address token);
     /// @notice The output after the fee would be zero.
     error ZeroOutput();
     /// @notice The output would be below the caller's minimum.

@@ -40,10 +40,12 @@ library Ledger {
     }
 
     /// @notice Debits `amount`, at most the supply, from the user's claim but not from the total: it goes to another user.
+    /// The consent to use a supply as collateral ends with the supply, so that what a stranger sends later is not collateral.
     /// @return scaled The other user's credit, in index units.
     function takeSupply(Holding memory holding, uint256 amount) internal pure returns (uint256 scaled) {
         scaled = Ray.divUp(amount, holding.state.liquidityIndex);
         holding.scaledSupply -= scaled;
+        if (holding.scaledSupply == 0) holding.collateral = false;
         holding.changed = true;
     }
 

@@ -12,7 +12,7 @@ import {IPToken} from "./IPToken.sol";
 import {Ledger} from "./Ledger.sol";
 import {PoolAdmin} from "./PoolAdmin.sol";
 import {PoolLiquidation} from "./PoolLiquidation.sol";
-import {Account, Holding, Reserve, ReserveState} from "./PoolTypes.sol";
+import {Account, Holding, Position, Reserve, ReserveState} from "./PoolTypes.sol";
 import {Portfolio} from "./Portfolio.sol";
 import {Ray} from "./Ray.sol";
 
@@ -41,8 +41,9 @@ contract LendingPool is PoolLiquidation {
         Holding memory holding = account.find(asset);
         uint256 lost = holding.mintSupply(amount);
         if (lost == amount || (lost > MAX_LOSS && lost > amount / MAX_LOSS_SHARE)) revert AmountTooSmall();
+        if (account.credit.refused & _bit(asset) == 0) holding.collateral = true;
         uint256 supplied = holding.state.totalSupplied();
-        uint256 cap = reserve.supplyCap;
+        uint256 cap = reserve.supplyCapTokens * holding.unit;
         if (cap != 0 && supplied > cap) revert SupplyCapExceeded(supplied, cap);
 
         emit Deposit(asset, msg.sender, amount);
@@ -60,7 +61,7 @@ contract LendingPool is PoolLiquidation {
         if (paid == 0) revert NothingSupplied(asset, msg.sender);
         if (paid > holding.state.cash) revert InsufficientLiquidity(paid, holding.state.cash);
         holding.burnSupply(paid);
-        if (account.owes()) _requireCovered(account, score);
+        if (account.owes()) _requireCovered(account, score, asset);
 
         emit Withdraw(asset, msg.sender, paid);
         _close(account);
@@ -76,9 +77,11 @@ contract LendingPool is PoolLiquidation {
         if (amount > holding.state.cash) revert InsufficientLiquidity(amount, holding.state.cash);
         holding.mintDebt(account.credit.band, amount);
         uint256 borrowed = holding.state.totalDebt();
-        uint256 cap = reserve.borrowCap;
+        uint256 cap = reserve.borrowCapTokens * holding.unit;
         if (cap != 0 && borrowed > cap) revert BorrowCapExceeded(borrowed, cap);
-        _requireCovered(account, score);
+        _requireCovered(account, score, asset);
+        uint256 debtUsd = holding.debtUsd(account.credit.band);
+        if (debtUsd < leastLoanUsd) revert LoanTooSmall(debtUsd, leastLoanUsd);
         CreditHistory.recordLoan(account.credit, block.timestamp);
 
         emit Borrow(asset, msg.sender, amount);
@@ -105,9 +108,22 @@ contract LendingPool is PoolLiquidation {
     }
 
     /// @inheritdoc ILendingPool
-    function refresh(address user) external nonReentrant {
-        (Account memory account,) = _open(user);
+    function setCollateral(address asset, bool enabled) external nonReentrant {
+        _listed(asset);
+        (Account memory account, uint256 score) = _openFor(msg.sender, asset);
+        Holding memory holding = account.find(asset);
+        (holding.collateral, holding.changed) = (enabled, true);
+        uint256 refused = account.credit.refused;
+        account.credit.refused = uint64(enabled ? refused & ~_bit(asset) : refused | _bit(asset));
+        if (!enabled && account.owes()) _requireCovered(account, score, asset);
+
+        emit CollateralSet(asset, msg.sender, enabled);
         _close(account);
+    }
+
+    /// @inheritdoc ILendingPool
+    function refresh(address user) external nonReentrant {
+        _update(user, address(0), 0);
     }
 
     /// @inheritdoc ILendingPool
@@ -122,8 +138,9 @@ contract LendingPool is PoolLiquidation {
         Holding memory holding = account.find(asset);
         uint256 supplied = holding.supplied();
         if (amount > supplied) revert IERC20Errors.ERC20InsufficientBalance(from, supplied, amount);
+        if (from == to) return;
         uint256 scaled = holding.takeSupply(amount);
-        if (account.owes()) _requireCovered(account, score);
+        if (account.owes()) _requireCovered(account, score, asset);
 
         emit SupplyTransferred(asset, from, to, amount, scaled);
         _close(account);
@@ -148,8 +165,8 @@ contract LendingPool is PoolLiquidation {
             pToken: reserve.pToken,
             decimals: reserve.decimals,
             paused: reserve.paused,
-            supplyCap: reserve.supplyCap,
-            borrowCap: reserve.borrowCap,
+            supplyCapTokens: reserve.supplyCapTokens,
+            borrowCapTokens: reserve.borrowCapTokens,
             parameters: reserve.parameters,
             state: _load(reserve)
         });
@@ -157,7 +174,12 @@ contract LendingPool is PoolLiquidation {
 
     /// @inheritdoc ILendingPool
     function getAccount(address user) external view returns (Account memory account, uint256 score) {
-        return _open(user);
+        uint256 held = 0;
+        for (uint256 id = 0; id < _assets.length; ++id) {
+            Position memory position = _positions[user][id];
+            if (position.scaledSupply != 0 || position.scaledDebt != 0) held |= 1 << id;
+        }
+        return _openWith(user, held);
     }
 
     /// @inheritdoc ILendingPool

@@ -3,8 +3,8 @@ pragma solidity 0.8.37;
 
 import {AssetParameters, BANDS} from "./PoolTypes.sol";
 
-/// @notice An asset, for display. Rates are rays; `borrowRates` and `supplyRate` are per second, the former
-/// by credit band; `price` is in US dollars times 10^8.
+/// @notice An asset, for display. A symbol that cannot be read, or of more than 64 bytes, is empty. Rates are rays; `borrowRates` and `supplyRate` are per second, the former
+/// by credit band; `price` is in US dollars times 10^8; the caps are in units of the asset, 0 for none.
 struct PoolView {
     address asset;
     address pToken;
@@ -26,6 +26,15 @@ struct PoolView {
     uint256 price;
     bool priceFresh;
     AssetParameters parameters;
+}
+
+/// @notice The limits of an asset: the caps in whole tokens, the least value of a debt after borrowing in US dollars times
+/// 10^8, each 0 for no limit, and whether the price is halted, which prevents loans.
+struct LimitsView {
+    uint256 supplyCapTokens;
+    uint256 borrowCapTokens;
+    uint256 leastLoanUsd;
+    bool priceHalted;
 }
 
 /// @notice Where an asset's price would have to go for the account to be liquidated, all other prices as they are.

@@ -7,6 +7,7 @@ import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {ReentrancyGuardTransient} from "@openzeppelin/contracts/utils/ReentrancyGuardTransient.sol";
 import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
 import {ExactTransfer} from "../token/ExactTransfer.sol";
+import {ILendingPool} from "./ILendingPool.sol";
 import {IPToken} from "./IPToken.sol";
 import {PoolStorage} from "./PoolStorage.sol";
 import {AssetParameters, BANDS, Reserve, ReserveState} from "./PoolTypes.sol";
@@ -19,6 +20,9 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
     uint256 private constant MAX_ASSETS = 64;
     uint256 private constant BPS = 10_000;
 
+    /// @inheritdoc ILendingPool
+    uint256 public leastLoanUsd;
+
     constructor(address owner_, IPriceOracle oracle_) Ownable(owner_) {
         _oracle = oracle_;
         emit OracleChanged(address(0), address(oracle_));
@@ -28,14 +32,14 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
     /// @param asset The asset, with at most 18 decimals.
     /// @param pToken Its receipt token, which names this pool and the asset.
     /// @param parameters Its rates and ratios.
-    /// @param supplyCap The maximum supply; 0 for no limit.
-    /// @param borrowCap The maximum debt; 0 for no limit.
+    /// @param supplyCapTokens The maximum supply in whole tokens; 0 for no limit.
+    /// @param borrowCapTokens The maximum debt in whole tokens; 0 for no limit.
     function addAsset(
         address asset,
         address pToken,
         AssetParameters calldata parameters,
-        uint128 supplyCap,
-        uint128 borrowCap
+        uint128 supplyCapTokens,
+        uint128 borrowCapTokens
     ) external onlyOwner {
         if (asset.code.length == 0) revert NotAContract(asset);
         if (pToken.code.length == 0) revert NotAContract(pToken);
@@ -51,7 +55,7 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
         (reserve.pToken, reserve.id, reserve.decimals) = (pToken, uint8(id), decimals);
         emit AssetAdded(asset, pToken, id, decimals);
         _setParameters(asset, reserve, parameters);
-        _setCaps(asset, reserve, supplyCap, borrowCap);
+        _setCaps(asset, reserve, supplyCapTokens, borrowCapTokens);
         ReserveState memory state;
         state.liquidityIndex = Ray.ONE;
         for (uint256 band = 0; band < BANDS; ++band) {
@@ -71,10 +75,17 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
 
     /// @notice Changes an asset's caps.
     /// @param asset The asset.
-    /// @param supplyCap The maximum supply; 0 for no limit.
-    /// @param borrowCap The maximum debt; 0 for no limit.
-    function setCaps(address asset, uint128 supplyCap, uint128 borrowCap) external onlyOwner {
-        _setCaps(asset, _listed(asset), supplyCap, borrowCap);
+    /// @param supplyCapTokens The maximum supply in whole tokens; 0 for no limit.
+    /// @param borrowCapTokens The maximum debt in whole tokens; 0 for no limit.
+    function setCaps(address asset, uint128 supplyCapTokens, uint128 borrowCapTokens) external onlyOwner {
+        _setCaps(asset, _listed(asset), supplyCapTokens, borrowCapTokens);
+    }
+
+    /// @notice Changes the least loan. It concerns new loans only.
+    /// @param usd The least value of a debt in US dollars times 10^8; 0 for no limit.
+    function setLeastLoan(uint256 usd) external onlyOwner {
+        emit LeastLoanChanged(leastLoanUsd, usd);
+        leastLoanUsd = usd;
     }
 
     /// @notice Pauses or resumes operations on an asset. Repayment is always possible.
@@ -120,9 +131,9 @@ abstract contract PoolAdmin is PoolStorage, Ownable2Step, ReentrancyGuardTransie
         emit ParametersChanged(asset, parameters);
     }
 
-    function _setCaps(address asset, Reserve storage reserve, uint128 supplyCap, uint128 borrowCap) private {
-        (reserve.supplyCap, reserve.borrowCap) = (supplyCap, borrowCap);
-        emit CapsChanged(asset, supplyCap, borrowCap);
+    function _setCaps(address asset, Reserve storage reserve, uint128 supplyCapTokens, uint128 borrowCapTokens) private {
+        (reserve.supplyCapTokens, reserve.borrowCapTokens) = (supplyCapTokens, borrowCapTokens);
+        emit CapsChanged(asset, supplyCapTokens, borrowCapTokens);
     }
 
     /// @dev The threshold lies above the largest loan, so that nobody can be liquidated right after borrowing; and at the

@@ -12,8 +12,10 @@ interface PoolErrors {
     error UnsupportedAsset(address asset);
     /// @notice Operations on the asset are paused.
     error AssetPaused(address asset);
-    /// @notice The price of an asset in the account is missing or stale.
+    /// @notice The price of an asset that the operation depends on is missing or stale.
     error StalePrice(address asset);
+    /// @notice The price of an asset that the operation depends on is known to be behind its source.
+    error TokenHalted(address asset);
     /// @notice The pool's liquidity is below the required amount.
     error InsufficientLiquidity(uint256 needed, uint256 available);
     /// @notice The debt would exceed the account's borrowing power.
@@ -22,10 +24,14 @@ interface PoolErrors {
     error SupplyCapExceeded(uint256 supplied, uint256 cap);
     /// @notice The debt would exceed the asset's cap.
     error BorrowCapExceeded(uint256 borrowed, uint256 cap);
+    /// @notice The debt in the asset would be worth less than the least loan.
+    error LoanTooSmall(uint256 debtUsd, uint256 leastLoanUsd);
     /// @notice The user has no supply of the asset.
     error NothingSupplied(address asset, address user);
     /// @notice The user has no debt in the asset.
     error NothingOwed(address asset, address user);
+    /// @notice The user's supply of the asset is not collateral.
+    error NotCollateral(address asset, address user);
     /// @notice The collateral covers the debt.
     error NotLiquidatable(uint256 healthFactorBps);
     /// @notice Only the asset's receipt token may do this.

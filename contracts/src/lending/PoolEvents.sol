@@ -15,6 +15,8 @@ interface PoolEvents {
     event Borrow(address indexed asset, address indexed user, uint256 amount);
     /// @notice A user repaid debt.
     event Repay(address indexed asset, address indexed user, uint256 amount);
+    /// @notice A user decided whether the supply of an asset is collateral.
+    event CollateralSet(address indexed asset, address indexed user, bool enabled);
     /// @notice A claim was transferred; `scaledAmount` is the amount in index units.
     event SupplyTransferred(
         address indexed asset, address indexed from, address indexed to, uint256 amount, uint256 scaledAmount
@@ -47,8 +49,10 @@ interface PoolEvents {
     event AssetAdded(address indexed asset, address indexed pToken, uint256 id, uint256 decimals);
     /// @notice An asset's rates or ratios have changed.
     event ParametersChanged(address indexed asset, AssetParameters parameters);
-    /// @notice An asset's caps have changed; 0 means no limit.
-    event CapsChanged(address indexed asset, uint256 supplyCap, uint256 borrowCap);
+    /// @notice An asset's caps have changed, in whole tokens; 0 means no limit.
+    event CapsChanged(address indexed asset, uint256 supplyCapTokens, uint256 borrowCapTokens);
+    /// @notice The least loan has changed, in US dollars times 10^8; 0 means no limit.
+    event LeastLoanChanged(uint256 previousUsd, uint256 newUsd);
     /// @notice Operations on an asset other than repayment were paused or resumed.
     event PausedChanged(address indexed asset, bool paused);
     /// @notice The price oracle was replaced.

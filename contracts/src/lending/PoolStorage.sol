@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 pragma solidity 0.8.37;
 
+import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {SafeCast} from "@openzeppelin/contracts/utils/math/SafeCast.sol";
 import {IPriceOracle} from "../interfaces/IPriceOracle.sol";
 import {CreditHistory} from "./CreditHistory.sol";
 import {CreditScore} from "./CreditScore.sol";
 import {ILendingPool} from "./ILendingPool.sol";
 import {Interest} from "./Interest.sol";
+import {Ledger} from "./Ledger.sol";
 import {
     Account,
     BANDS,
@@ -27,6 +29,7 @@ abstract contract PoolStorage is ILendingPool {
     using SafeCast for uint256;
     using Portfolio for Account;
     using Portfolio for Valuation;
+    using Ledger for Holding;
 
     IPriceOracle internal _oracle;
     address[] internal _assets;
@@ -34,26 +37,53 @@ abstract contract PoolStorage is ILendingPool {
     mapping(address user => Credit) internal _credits;
     mapping(address user => mapping(uint256 assetId => Position)) internal _positions;
 
-    /// @dev Opens a user's account: interest and credit history up to now, and the band of the resulting score.
+    /// @dev Opens a user's account: interest and credit history up to now, and the band of the resulting score. Only assets
+    /// that are collateral or debt are read, so that claims from strangers make no operation dearer.
     function _open(address user) internal view returns (Account memory account, uint256 score) {
         return _openWith(user, 0);
     }
 
     /// @dev The same, with room for one more asset, in which the user may have no position yet.
     function _openFor(address user, address asset) internal view returns (Account memory account, uint256 score) {
-        return _openWith(user, 1 << _reserves[asset].id);
+        return _openWith(user, _bit(asset));
+    }
+
+    /// @dev The same, with the given assets in addition, as one bit per asset id.
+    function _openWith(address user, uint256 extra) internal view returns (Account memory account, uint256 score) {
+        Valuation memory valuation;
+        (account, valuation) = _loadAccount(user, extra);
+        score = _score(account, valuation);
+        account.moveBand(CreditScore.bandOf(score));
     }
 
     /// @dev Closes an account: records the state for the next checkpoint and the band of the new score, writes all changes to
     /// storage and emits their events.
     function _close(Account memory account) internal {
         Valuation memory valuation = account.value();
-        CreditHistory.settle(
-            account.credit, valuation.suppliedUsd, valuation.debtUsd, valuation.healthFactorBps(), account.owes()
-        );
+        CreditHistory.settle(account.credit, valuation, account.owes());
         uint256 score = _score(account, valuation);
         account.moveBand(CreditScore.bandOf(score));
+        _storeAccount(account, score);
+    }
 
+    /// @dev Brings a user's account up to date in somebody else's transaction, and credits a claim of `scaled` on `asset`. The
+    /// band falls only as far as the history demands: the points for present health depend on when the caller looks.
+    function _update(address user, address asset, uint256 scaled) internal {
+        (Account memory account, Valuation memory valuation) = _loadAccount(user, 0);
+        if (scaled != 0) {
+            account.find(asset).giveSupply(scaled);
+            valuation = account.value();
+        }
+        CreditHistory.observe(account.credit, valuation);
+        uint256 score = _score(account, valuation);
+        Valuation memory healthy = Valuation(CreditScore.MIN_COLLATERAL_USD, 0, 0);
+        uint256 highest = CreditScore.bandOf(_score(account, healthy));
+        uint256 kept = Math.min(account.credit.band, highest);
+        account.moveBand(uint8(Math.max(CreditScore.bandOf(score), kept)));
+        _storeAccount(account, score);
+    }
+
+    function _storeAccount(Account memory account, uint256 score) private {
         Credit memory credit = account.credit;
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             Holding memory holding = account.holdings[i];
@@ -96,22 +126,32 @@ abstract contract PoolStorage is ILendingPool {
         ).score;
     }
 
-    function _openWith(address user, uint256 extra) private view returns (Account memory account, uint256 score) {
-        account.user = user;
-        account.credit = _credits[user];
-        _loadHoldings(account, account.credit.held | extra);
-        CreditHistory.checkpoint(account.credit, block.timestamp);
-        score = _score(account, account.value());
-        account.moveBand(CreditScore.bandOf(score));
+    function _bit(address asset) internal view returns (uint256) {
+        return 1 << _reserves[asset].id;
     }
 
-    function _loadHoldings(Account memory account, uint256 held) private view {
+    function _loadAccount(address user, uint256 extra)
+        private
+        view
+        returns (Account memory account, Valuation memory valuation)
+    {
+        account.user = user;
+        account.credit = _credits[user];
+        _loadHoldings(account, account.credit.borrowed | account.credit.collateral | extra);
+        valuation = account.value();
+        CreditHistory.checkpoint(account.credit, valuation, block.timestamp);
+    }
+
+    function _loadHoldings(Account memory account, uint256 assets) private view {
         uint256 count = 0;
-        for (uint256 bits = held; bits != 0; bits &= bits - 1) ++count;
+        for (uint256 bits = assets; bits != 0; bits &= bits - 1) ++count;
         account.holdings = new Holding[](count);
         uint256 next = 0;
         for (uint256 id = 0; next < count; ++id) {
-            if (held & (1 << id) != 0) _loadHolding(account.holdings[next++], account.user, id);
+            if (assets & (1 << id) == 0) continue;
+            Holding memory holding = account.holdings[next++];
+            holding.collateral = account.credit.collateral & (1 << id) != 0;
+            _loadHolding(holding, account.user, id);
         }
     }
 
@@ -121,7 +161,7 @@ abstract contract PoolStorage is ILendingPool {
         Position memory position = _positions[user][id];
         (holding.asset, holding.id, holding.unit) = (asset, id, 10 ** reserve.decimals);
         (holding.scaledSupply, holding.scaledDebt) = (position.scaledSupply, position.scaledDebt);
-        (holding.price, holding.fresh) = _oracle.readPrice(asset);
+        (holding.price, holding.fresh, holding.halted) = _oracle.readPrice(asset);
         holding.parameters = reserve.parameters;
         holding.state = _load(reserve);
     }
@@ -130,7 +170,8 @@ abstract contract PoolStorage is ILendingPool {
         (uint256 supply, uint256 debt) = (holding.scaledSupply, holding.scaledDebt);
         _positions[user][holding.id] = Position(supply.toUint128(), debt.toUint128());
         uint256 bit = 1 << holding.id;
-        credit.held = uint64(supply == 0 && debt == 0 ? credit.held & ~bit : credit.held | bit);
+        credit.borrowed = uint64(debt == 0 ? credit.borrowed & ~bit : credit.borrowed | bit);
+        credit.collateral = uint64(holding.collateral ? credit.collateral | bit : credit.collateral & ~bit);
         emit PositionUpdated(user, holding.asset, supply, debt, credit.band);
     }
 }

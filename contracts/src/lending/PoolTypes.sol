@@ -35,8 +35,9 @@ struct Reserve {
     uint8 decimals;
     bool paused;
     AssetParameters parameters;
-    uint128 supplyCap;
-    uint128 borrowCap;
+    // In whole tokens; 0 for no limit.
+    uint128 supplyCapTokens;
+    uint128 borrowCapTokens;
     uint128 liquidityIndex;
     uint128 scaledSupply;
     uint128 cash;
@@ -62,6 +63,15 @@ struct Position {
     uint128 scaledDebt;
 }
 
+/// @notice Whether the seconds since a checkpoint count. They do if the state was sufficient at the checkpoint (`Running`),
+/// and not if the user left it insufficient (`Stopped`). If somebody else found it insufficient (`Doubted`), the next
+/// checkpoint decides.
+enum Clock {
+    Stopped,
+    Running,
+    Doubted
+}
+
 /// @notice A user's credit history. Times are Unix seconds, 0 where something never happened.
 struct Credit {
     uint40 checkpointAt;
@@ -75,15 +85,20 @@ struct Credit {
     uint16 penalty;
     uint8 onTimePayments;
     uint8 band;
-    // Which seconds count since the checkpoint, and whether the current term is already recorded as late.
-    bool depositing;
-    bool healthy;
+    // The clocks of the deposit's and of the debt's seconds, and whether the current term is already recorded as late.
+    Clock depositClock;
+    Clock healthClock;
     bool late;
     uint40 lastBorrowAt;
     uint40 lastPaymentAt;
     uint40 lastLiquidationAt;
-    // One bit per asset id in which the user has supply or debt.
-    uint64 held;
+    // One bit per asset id: in which the user has debt, whose supply is collateral, and whose supply the user keeps from
+    // becoming collateral.
+    uint64 borrowed;
+    uint64 collateral;
+    uint64 refused;
+    // The end of the last term in which a payment earned points. The next one can earn points after that.
+    uint40 paidUntil;
 }
 
 /// @notice One asset in a user's account: the asset's state, its price, and the user's position.
@@ -93,6 +108,8 @@ struct Holding {
     uint256 unit;
     uint256 price;
     bool fresh;
+    bool halted;
+    bool collateral;
     bool changed;
     uint256 scaledSupply;
     uint256 scaledDebt;
@@ -100,14 +117,16 @@ struct Holding {
     ReserveState state;
 }
 
-/// @notice A user's account, in memory, with the state that a transaction in this block starts from.
+/// @notice A user's account, in memory, with the state that a transaction in this block starts from: the assets that are
+/// collateral or debt, and those that the operation needs.
 struct Account {
     address user;
     Credit credit;
     Holding[] holdings;
 }
 
-/// @notice The value of an account, in US dollars times 10^8: assets rounded down, debts rounded up.
+/// @notice The value of an account, in US dollars times 10^8: collateral rounded down, debts rounded up. Supply that is not
+/// collateral counts for nothing.
 struct Valuation {
     uint256 suppliedUsd;
     uint256 debtUsd;

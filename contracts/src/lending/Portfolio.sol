@@ -4,7 +4,7 @@ pragma solidity 0.8.37;
 import {Math} from "@openzeppelin/contracts/utils/math/Math.sol";
 import {CreditScore} from "./CreditScore.sol";
 import {Ledger} from "./Ledger.sol";
-import {Account, AssetParameters, Holding, Valuation} from "./PoolTypes.sol";
+import {Account, Holding, Valuation} from "./PoolTypes.sol";
 
 /// @title Portfolio
 /// @notice The value and the borrowing power of an account. Dollars have 8 decimals; each asset is rounded down and each
@@ -18,18 +18,18 @@ library Portfolio {
     function value(Account memory account) internal pure returns (Valuation memory valuation) {
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             Holding memory holding = account.holdings[i];
-            uint256 usd = suppliedUsd(holding);
+            uint256 usd = holding.collateral ? suppliedUsd(holding) : 0;
             valuation.suppliedUsd += usd;
             valuation.debtUsd += debtUsd(holding, account.credit.band);
-            valuation.coverUsd += (usd * holding.parameters.liquidationThresholdBps) / BPS_DENOMINATOR;
+            valuation.coverUsd += (usd * liquidationThresholdBps(holding)) / BPS_DENOMINATOR;
         }
     }
 
-    /// @notice The borrowing power of an account at a given score.
+    /// @notice The borrowing power of an account at a given score. Collateral without a reliable price has none.
     function borrowingPower(Account memory account, uint256 score) internal pure returns (uint256 power) {
         for (uint256 i = 0; i < account.holdings.length; ++i) {
             Holding memory holding = account.holdings[i];
-            power += (suppliedUsd(holding) * loanToValueBps(holding.parameters, score)) / BPS_DENOMINATOR;
+            power += (suppliedUsd(holding) * loanToValueBps(holding, score)) / BPS_DENOMINATOR;
         }
     }
 
@@ -49,9 +49,30 @@ library Portfolio {
         return Math.ceilDiv(holding.debt(band) * holding.price, holding.unit);
     }
 
-    /// @notice The loan-to-value ratio of an asset at a given score.
-    function loanToValueBps(AssetParameters memory parameters, uint256 score) internal pure returns (uint256) {
-        return CreditScore.loanToValueBps(parameters.minLtvBps, parameters.maxLtvBps, score);
+    /// @notice The loan-to-value ratio of a user's supply at a given score; 0 if it is not collateral or has no reliable
+    /// price.
+    function loanToValueBps(Holding memory holding, uint256 score) internal pure returns (uint256) {
+        if (!holding.collateral || !isReliable(holding)) return 0;
+        return CreditScore.loanToValueBps(holding.parameters.minLtvBps, holding.parameters.maxLtvBps, score);
+    }
+
+    /// @notice The liquidation threshold of a user's supply; 0 if it is not collateral.
+    function liquidationThresholdBps(Holding memory holding) internal pure returns (uint256) {
+        return holding.collateral ? holding.parameters.liquidationThresholdBps : 0;
+    }
+
+    /// @notice Whether new debt may rest on the price: it is recent, and not known to be behind its source.
+    function isReliable(Holding memory holding) internal pure returns (bool) {
+        return holding.fresh && !holding.halted;
+    }
+
+    /// @notice The first collateral without a fresh price; the zero address if there is none.
+    function staleCollateral(Account memory account) internal pure returns (address) {
+        for (uint256 i = 0; i < account.holdings.length; ++i) {
+            Holding memory holding = account.holdings[i];
+            if (holding.collateral && holding.scaledSupply != 0 && !holding.fresh) return holding.asset;
+        }
+        return address(0);
     }
 
     /// @notice The account's position in an asset; an empty one if it has none.

@@ -1,21 +1,21 @@
 //! The JSON of the REST interface, in the shape that the live network's clients read.
 
+mod history;
+
 use std::{borrow::Cow, sync::OnceLock};
 
 use alloy_primitives::U256;
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
+pub(super) use self::history::{HistoryShape, PriceHistory};
 use super::{
     history::Bar,
-    quote::{Number, Quote, key},
+    quote::{Number, Quote, is_false, key},
     rest::CandleLength,
     snapshot::Snapshot,
 };
-use crate::{
-    network::Token,
-    web::{Rendered, parameters::Timeframe},
-};
+use crate::{network::Token, web::Rendered};
 
 /// Bodies that depend on the snapshot alone, each rendered by the first request for it.
 #[derive(Debug, Default)]
@@ -44,6 +44,15 @@ pub(super) struct PriceEntry<'a> {
     volume24h: Option<Number>,
     /// When the price was set, in milliseconds since the Unix epoch.
     timestamp: u64,
+    /// The price × 10^12, a whole number.
+    #[serde(rename = "adjustedPrice")]
+    adjusted_price: Number,
+    /// When the price was set, in seconds since the Unix epoch.
+    #[serde(rename = "lastUpdated")]
+    last_updated: u64,
+    /// Whether the token is halted: swaps of it revert until its price has caught up with its source. Left out if false.
+    #[serde(skip_serializing_if = "is_false")]
+    halted: bool,
 }
 
 /// A token.
@@ -72,20 +81,9 @@ pub(super) struct SwapTokenEntry<'a> {
     /// The vault's reserve of it, in US dollars.
     liquidity: Number,
     volume24h: Number,
-}
-
-/// A series of prices, oldest first.
-#[derive(Serialize, JsonSchema)]
-pub(super) struct Points {
-    prices: Vec<PointEntry>,
-}
-
-/// A price at one time.
-#[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Point")]
-struct PointEntry {
-    timestamp: u64,
-    price: Number,
+    /// Whether the token is halted. Left out if false.
+    #[serde(skip_serializing_if = "is_false")]
+    halted: bool,
 }
 
 /// Opening, highest, lowest and closing price of an interval.
@@ -100,6 +98,16 @@ pub(super) struct Candle {
     close: Number,
     /// Volume of the swaps of the token, in US dollars.
     volume: Number,
+}
+
+/// The token that an answer is about.
+#[derive(Serialize, JsonSchema)]
+#[serde(untagged)]
+pub(super) enum TokenReference {
+    /// Its address.
+    Address(String),
+    /// Its address and names.
+    Named { address: String, symbol: String, name: String },
 }
 
 /// The envelope of every response. Members that a route does not have are left out.
@@ -119,7 +127,7 @@ pub(super) struct Envelope<T> {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(super) interval: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub(super) token: Option<String>,
+    pub(super) token: Option<TokenReference>,
 }
 
 impl<T: Serialize> Envelope<T> {
@@ -208,20 +216,6 @@ impl Snapshot {
         })
     }
 
-    /// `GET /api/prices/<address>/history` of the token at this position: at most `count` prices of the timeframe.
-    pub(super) fn history_body(&self, token: usize, timeframe: Timeframe, count: u64, now_ms: u64) -> Option<Rendered> {
-        let (info, quote) = self.listed().nth(token)?;
-        let series = self.history.series(token, quote.price, self.time, timeframe.seconds, count);
-        let point = |(time, price): (u64, u64)| PointEntry {
-            timestamp: time.saturating_mul(1_000),
-            price: Number::price(price),
-        };
-        let data = Points { prices: series.into_iter().map(point).collect() };
-        let (count, token) = (Some(data.prices.len()), Some(key(info.address)));
-        let answer = Envelope { count, timeframe: Some(timeframe.name), token, ..Envelope::new(data) };
-        Some(Rendered::new(answer.json(), now_ms))
-    }
-
     /// `GET /api/prices/<address>/candles` of the token at this position: the newest `count` of this length.
     pub(super) fn candles_body(&self, token: usize, length: CandleLength, count: u64, now_ms: u64) -> Option<Rendered> {
         let (info, _) = self.listed().nth(token)?;
@@ -235,7 +229,7 @@ impl Snapshot {
         };
         let data = self.history.candles(token, self.time, length.seconds, count);
         let data: Vec<_> = data.into_iter().map(candle).collect();
-        let (count, token) = (Some(data.len()), Some(key(info.address)));
+        let (count, token) = (Some(data.len()), Some(TokenReference::Address(key(info.address))));
         let answer = Envelope { count, interval: Some(length.name), token, ..Envelope::new(data) };
         Some(Rendered::new(answer.json(), now_ms))
     }
@@ -259,6 +253,9 @@ fn price_entry<'a>(token: &'a Token, quote: &Quote, with_volume: bool) -> PriceE
         change24h: Number::percent(quote.change_24h),
         volume24h: with_volume.then(|| Number::usd(U256::from(quote.volume_24h))),
         timestamp: quote.updated_at.saturating_mul(1_000),
+        adjusted_price: Number::adjusted_price(quote.price),
+        last_updated: quote.updated_at,
+        halted: quote.halted,
     }
 }
 
@@ -282,5 +279,6 @@ fn swap_token_entry<'a>((token, quote): (&'a Token, &'a Quote)) -> SwapTokenEntr
         change: Number::percent(quote.change_24h),
         liquidity: Number::usd(quote.liquidity),
         volume24h: Number::usd(U256::from(quote.volume_24h)),
+        halted: quote.halted,
     }
 }

@@ -9,6 +9,7 @@ mod json_path;
 mod manual;
 mod noise;
 mod replay;
+mod scripted;
 mod simulation;
 mod source_set;
 mod spec;
@@ -20,6 +21,7 @@ pub use manual::Manual;
 #[cfg(feature = "internals")]
 pub use replay::Recording;
 pub use replay::{Replay, ReplayError};
+pub use scripted::{PricePath, PriceScript, ScriptedPrices};
 pub use simulation::Simulation;
 pub use source_set::{FeedError, Policy, SourceSet, SourceSetConfig};
 pub use spec::SourceSpec;
@@ -30,14 +32,15 @@ use super::oracle::Feed;
 /// The context of a price update, for sources.
 #[derive(Clone, Copy, Debug)]
 pub struct Moment<'a> {
-    /// The oracle's prices, in the order of the network's tokens.
+    /// The prices that the source continues from, in the order of the network's tokens: those of sources that take
+    /// precedence over it, and the oracle's.
     pub current: &'a [Feed],
     /// Time of the block, in seconds since the Unix epoch.
     pub time: u64,
     /// Time of the first block.
     pub genesis: u64,
     /// Seconds over which prices move. While updates come on time this is the tick, so that the n-th update is the same in
-    /// every run.
+    /// every run. Zero between ticks.
     pub elapsed: u64,
     /// Number of updates before this one.
     pub update: u64,
@@ -54,7 +57,7 @@ pub trait Source: Send + Sync {
 
 /// Parses a decimal number such as `3512.35` or `1.7e-1` as US dollars × 10^8, truncated; none if the oracle cannot hold
 /// it.
-pub(super) fn usd_e8(text: &str) -> Option<u64> {
+pub fn usd_e8(text: &str) -> Option<u64> {
     let scaled = crate::decimal::parse(text, super::quote::USD_DECIMALS)?;
     u64::try_from(scaled).ok().filter(|price| (1..=i64::MAX as u64).contains(price))
 }

@@ -188,7 +188,7 @@ mod tests {
     fn run(seed: u64, updates: u64, elapsed: u64) -> Vec<u64> {
         let network = Network::default();
         let simulation = Simulation::new(seed, &network);
-        let reference = |token: &crate::network::Token| Feed { price: token.reference_price, updated_at: 0 };
+        let reference = |token: &crate::network::Token| Feed { price: token.reference_price, ..Feed::default() };
         let mut current: Vec<_> = network.tokens.iter().map(reference).collect();
         for update in 0..updates {
             let time = 1_000_000 + elapsed * (update + 1);

@@ -6,10 +6,10 @@ use parking_lot::Mutex;
 use tokio::task::JoinSet;
 
 use super::{
-    Condition, Manual, Moment, Replay, ReplayError, Simulation, Source, SourceHealth, SourceSpec, Upstream,
-    UpstreamConfig,
+    Condition, Manual, Moment, Replay, ReplayError, ScriptedPrices, Simulation, Source, SourceHealth, SourceSpec,
+    Upstream, UpstreamConfig,
 };
-use crate::{chain::Clock, network::Network, web::Shutdown};
+use crate::{chain::Clock, exchange::oracle::Feed, network::Network, web::Shutdown};
 
 /// The policy that combines the prices of several sources.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +44,10 @@ pub enum FeedError {
     },
 }
 
-/// Several sources in order. Prices set by hand take precedence over all of them.
+/// Several sources in order. Prices set by hand take precedence over all of them, and then those of scenarios.
 pub struct SourceSet {
     manual: Manual,
+    scripted: ScriptedPrices,
     sources: Vec<Box<dyn Source>>,
     upstreams: Vec<Upstream>,
     policy: Policy,
@@ -87,7 +88,8 @@ impl SourceSet {
             }
         }
         let manual = Manual::new(network.tokens.len());
-        Ok(Self { manual, sources, upstreams, policy: config.policy, last: Mutex::default() })
+        let scripted = ScriptedPrices::new(network.tokens.len());
+        Ok(Self { manual, scripted, sources, upstreams, policy: config.policy, last: Mutex::default() })
     }
 
     /// Starts to contact upstreams, until shutdown or until the returned tasks are dropped.
@@ -98,6 +100,11 @@ impl SourceSet {
     /// The prices set by hand.
     pub fn manual(&self) -> &Manual {
         &self.manual
+    }
+
+    /// The prices that scenarios drive.
+    pub fn scripted(&self) -> &ScriptedPrices {
+        &self.scripted
     }
 
     /// The condition of every source, in order.
@@ -121,13 +128,39 @@ impl SourceSet {
     }
 }
 
+/// The prices that sources further down the list see: those on the chain, replaced by the decisions of the sources above.
+struct Precedence {
+    current: Vec<Feed>,
+    decided: Vec<Option<u64>>,
+}
+
+impl Precedence {
+    /// Adds the prices of the next source, which decides where none before it has.
+    fn add(&mut self, prices: &[Option<u64>]) {
+        for ((feed, decided), price) in self.current.iter_mut().zip(&mut self.decided).zip(prices) {
+            *decided = decided.or(*price);
+            feed.price = decided.unwrap_or(feed.price);
+        }
+    }
+}
+
 impl Source for SourceSet {
     fn prices(&self, moment: &Moment<'_>) -> Vec<Option<u64>> {
-        let held = self.manual.prices(moment);
-        let all: Vec<_> = self.sources.iter().map(|source| source.prices(moment)).collect();
+        let (held, scripted) = (self.manual.prices(moment), self.scripted.opinions(moment));
+        let mut precedence = Precedence { current: moment.current.to_vec(), decided: vec![None; moment.current.len()] };
+        precedence.add(&held);
+        precedence.add(&scripted.iter().map(|opinion| opinion.flatten()).collect::<Vec<_>>());
+        let mut all = Vec::with_capacity(self.sources.len());
+        for source in &self.sources {
+            let prices = source.prices(&Moment { current: &precedence.current, ..*moment });
+            if self.policy == Policy::Fallback {
+                precedence.add(&prices);
+            }
+            all.push(prices);
+        }
         let decide = |token: usize| {
-            let by_hand = held.get(token).copied().flatten();
-            by_hand.or_else(|| {
+            let by_hand = held.get(token).copied().flatten().map(Some);
+            by_hand.or_else(|| scripted.get(token).copied().flatten()).unwrap_or_else(|| {
                 let opinion = |prices: &Vec<Option<u64>>| prices.get(token).copied().flatten();
                 self.agreed(&mut all.iter().filter_map(opinion).collect::<Vec<_>>())
             })
@@ -156,7 +189,7 @@ impl std::fmt::Debug for SourceSet {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::exchange::oracle::Feed;
+    use crate::exchange::feed::{PricePath, PriceScript};
 
     struct Fixed(Vec<Option<u64>>);
 
@@ -175,6 +208,7 @@ mod tests {
         let sources = columns.map(|row| Box::new(Fixed(opinions(row))) as Box<dyn Source>);
         SourceSet {
             manual: Manual::new(4),
+            scripted: ScriptedPrices::new(4),
             sources: sources.into(),
             upstreams: Vec::new(),
             policy,
@@ -206,5 +240,16 @@ mod tests {
         assert_eq!(sources.last()[2], Some(100));
         sources.manual().hold(2, None);
         assert_eq!(ask(&sources), [Some(2); 4]);
+    }
+
+    #[test]
+    fn a_scenario_comes_before_the_sources_and_after_a_price_by_hand() {
+        let sources = source_set(Policy::Fallback, [[1; 4], [2; 4], [3; 4]]);
+        sources.scripted().set(0, PriceScript::Silence);
+        let path = PricePath { from: 5, to: 9, begins: 0, seconds: 0 };
+        sources.scripted().set(1, PriceScript::Path(path));
+        sources.scripted().set(2, PriceScript::Silence);
+        sources.manual().hold(2, Some(100));
+        assert_eq!(ask(&sources), [None, Some(9), Some(100), Some(1)]);
     }
 }

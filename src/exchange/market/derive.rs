@@ -12,7 +12,7 @@ use crate::{
     exchange::{
         events::ExchangeEvents,
         history::{BlockPrices, History},
-        oracle::{Feed, OracleState},
+        oracle::{Feed, OracleState, TokenEvent},
         quote::Quote,
         snapshot::Snapshot,
         tick::{Move, Tick},
@@ -80,7 +80,8 @@ impl Shared {
                 let events = self.reader.read(block);
                 apply(Arc::make_mut(&mut progress.history), block, &events);
                 if announce {
-                    self.announce(progress, block.header.timestamp, last_of_each(&events.prices));
+                    let feeds = changed_feeds(&progress.announced, &events.tokens);
+                    self.announce(progress, block.header.timestamp, feeds);
                 }
             }
             return true;
@@ -145,7 +146,7 @@ impl Shared {
         Ok(History::starting(time, &prices))
     }
 
-    /// Sends listeners the prices that changed without a block: after a revert, or because a development method wrote to
+    /// Sends listeners the feeds that changed without a block: after a revert, or because a development method wrote to
     /// the state.
     fn announce_differences(&self, progress: &mut DerivationProgress, oracle: &OracleState, time: u64) {
         let feeds = oracle.feeds.iter().copied().enumerate();
@@ -168,6 +169,7 @@ impl Shared {
                 price: feed.price,
                 change_24h: progress.history.change_24h(token, feed.price, time),
                 updated_at: feed.updated_at,
+                halted: feed.halted,
             });
             let tick = Tick::new(progress.sequence, time, &self.network.tokens, moves);
             // The last listener may have left in the meantime.
@@ -184,6 +186,7 @@ impl Shared {
             Ok(Quote {
                 price: feed.price,
                 updated_at: feed.updated_at,
+                halted: feed.halted,
                 change_24h: history.change_24h(token, feed.price, now),
                 volume_24h: volumes.get(token).copied().unwrap_or_default(),
                 reserve,
@@ -195,12 +198,24 @@ impl Shared {
 }
 
 fn apply(history: &mut History, block: &Block, events: &ExchangeEvents) {
-    let prices: Vec<_> = events.prices.iter().map(|(token, feed)| (*token, feed.price)).collect();
+    let price = |(token, event): &(usize, TokenEvent)| match event {
+        TokenEvent::Priced(price, _) => Some((*token, *price)),
+        TokenEvent::Halted(_) => None,
+    };
+    let prices: Vec<_> = events.tokens.iter().filter_map(price).collect();
     let (trades, rejections) = (&events.trades, events.rejections);
     history.apply(BlockPrices { time: block.header.timestamp, prices: &prices, trades, rejections });
 }
 
-/// Each token's last feed of a block, in the order of the tokens.
-fn last_of_each(prices: &[(usize, Feed)]) -> Vec<(usize, Feed)> {
-    prices.iter().copied().collect::<BTreeMap<_, _>>().into_iter().collect()
+/// The feeds after a block's events of the tokens that have any, in the order of the tokens.
+fn changed_feeds(before: &[Feed], events: &[(usize, TokenEvent)]) -> Vec<(usize, Feed)> {
+    let mut changed = BTreeMap::new();
+    for (token, event) in events {
+        let feed: &mut Feed = changed.entry(*token).or_insert_with(|| before.get(*token).copied().unwrap_or_default());
+        match *event {
+            TokenEvent::Priced(price, updated_at) => (feed.price, feed.updated_at) = (price, updated_at),
+            TokenEvent::Halted(halted) => feed.halted = halted,
+        }
+    }
+    changed.into_iter().collect()
 }

@@ -9,6 +9,7 @@ use serde_json::value::RawValue;
 
 use super::Exchange;
 use crate::{
+    chain::SendError,
     exchange::{
         bodies::Envelope,
         feed::usd_e8,
@@ -65,10 +66,10 @@ impl From<ManualPriceError> for RestError {
     fn from(error: ManualPriceError) -> Self {
         match error {
             ManualPriceError::NoToken => Self::NotFound(error.to_string()),
+            ManualPriceError::Refused(SendError::Sign(_)) => Self::Internal(error.to_string()),
             ManualPriceError::NoKey | ManualPriceError::Refused(_) | ManualPriceError::Unshared(_) => {
                 Self::Unavailable(error.to_string())
             }
-            ManualPriceError::Sign(_) => Self::Internal(error.to_string()),
         }
     }
 }

@@ -14,7 +14,7 @@ use crate::{
     web::{Api, CachePolicy, Cached, Interface, Operation, Rendered, RestError, method_not_allowed, not_found},
 };
 
-/// The routes under `/api` with their description, and 404 for every other path there.
+/// The routes under `/api` with their description, and 404 for every other path below it.
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
     let api = Api::new("Exchange")
         .get("/api/health", health::health, "Health of the exchange: 503 if prices are stale.")
@@ -30,7 +30,6 @@ pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
     api.and(|router| {
         router
             .method_not_allowed_fallback(method_not_allowed)
-            .route("/api", any(not_found))
             .route("/api/", any(not_found))
             .route("/api/{*rest}", any(not_found))
     })

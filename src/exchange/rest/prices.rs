@@ -5,7 +5,7 @@ use axum::{extract::State, http::HeaderMap};
 use super::Exchange;
 use crate::{
     exchange::{
-        bodies::{ByAddress, Candle, Envelope, Points, PriceEntry, SwapTokenEntry, TokenEntry},
+        bodies::{ByAddress, Candle, Envelope, HistoryShape, PriceEntry, PriceHistory, SwapTokenEntry, TokenEntry},
         query::TokenPath,
     },
     web::{
@@ -20,9 +20,12 @@ type Count = Limit<1_440, 100>;
 parameters! {
     /// The query of a price's history.
     pub(super) struct HistoryQuery {
-        /// How far back.
-        #[param("period" | "timeframe")]
-        timeframe: Timeframe,
+        /// How far back; 24h by default.
+        #[param("period", example = "24h")]
+        period: Option<Timeframe>,
+        /// The same, for an answer whose `data` is the list itself.
+        #[param("timeframe", example = "24h")]
+        timeframe: Option<Timeframe>,
         /// Prices at most.
         #[param("limit")]
         limit: Count,
@@ -38,6 +41,20 @@ parameters! {
         /// Candles at most, the newest.
         #[param("limit")]
         limit: Count,
+    }
+}
+
+impl HistoryQuery {
+    /// The timeframe, and the shape that the client expects.
+    fn range(&self) -> Result<(Timeframe, HistoryShape), RestError> {
+        match (self.period, self.timeframe) {
+            (Some(period), Some(timeframe)) if period != timeframe => {
+                Err(RestError::parameter("timeframe", "differs from period, which means the same"))
+            }
+            (None, Some(timeframe)) => Ok((timeframe, HistoryShape::List)),
+            (Some(period), _) => Ok((period, HistoryShape::Object)),
+            (None, None) => Ok((Timeframe::DAY, HistoryShape::Object)),
+        }
     }
 }
 
@@ -98,9 +115,10 @@ pub(super) async fn history(
     Path(path): Path<TokenPath>,
     Query(query): Query<HistoryQuery>,
     headers: HeaderMap,
-) -> Body<Points> {
+) -> Body<PriceHistory> {
+    let range = query.range()?;
     let snapshot = exchange.market.current().await?;
-    let body = snapshot.history_body(path.token.0, query.timeframe, query.limit.0, exchange.clock.now_ms());
+    let body = snapshot.history_body(path.token.0, range, query.limit.0, exchange.clock.now_ms());
     body.map(|body| exchange.respond(&headers, &body)).ok_or_else(no_quote)
 }
 

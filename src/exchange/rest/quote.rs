@@ -96,6 +96,7 @@ enum SwapStatus {
     InsufficientLiquidity,
     PriceImpactTooHigh,
     ImpactWindowExceeded,
+    Halted,
 }
 
 impl SwapStatus {
@@ -114,6 +115,7 @@ impl SwapStatus {
             Vault::InsufficientLiquidity => Self::InsufficientLiquidity,
             Vault::PriceImpactTooHigh => Self::PriceImpactTooHigh,
             Vault::ImpactWindowExceeded => Self::ImpactWindowExceeded,
+            Vault::Halted => Self::Halted,
             Vault::__Invalid => return None,
         })
     }

@@ -7,7 +7,7 @@ use serde::Serialize;
 use super::{json, percent, usd};
 use crate::{
     block::Block,
-    contracts::bindings::PoolView,
+    contracts::bindings::{LimitsView, PoolView},
     decimal::{hundredths, with_point},
     lending::apy::{RAY, yearly_percent},
 };
@@ -56,10 +56,14 @@ pub struct PoolDetails {
     supply_cap: Option<String>,
     /// None if there is no limit.
     borrow_cap: Option<String>,
+    /// The least value of a debt after borrowing, in US dollars. None if there is no limit.
+    least_loan: Option<String>,
     /// US dollars.
     price: String,
     /// Whether the price is recent enough to be valid.
     price_fresh: bool,
+    /// Whether the price is known to be behind its source. No loan rests on such a price.
+    price_halted: bool,
     parameters: PoolParameters,
 }
 
@@ -110,8 +114,8 @@ pub fn pools(views: &[PoolView]) -> String {
     json(&views.iter().map(PoolBody::from).collect::<Vec<_>>())
 }
 
-/// `GET /api/pools/<asset>`.
-pub fn pool(view: &PoolView, block: &Block) -> String {
+/// `GET /api/pools/<asset>`. A lens without limits belongs to a pool without a least loan and an oracle without halts.
+pub fn pool(view: &PoolView, limits: Option<&LimitsView>, block: &Block) -> String {
     let whole = |amount| with_point(amount, view.decimals);
     let cap = |cap: U256| (!cap.is_zero()).then(|| whole(cap));
     json(&PoolDetails {
@@ -128,8 +132,10 @@ pub fn pool(view: &PoolView, block: &Block) -> String {
         liquidity_index: with_point(view.liquidityIndex, RAY_DECIMALS),
         supply_cap: cap(view.supplyCap),
         borrow_cap: cap(view.borrowCap),
+        least_loan: limits.map(|limits| limits.leastLoanUsd).filter(|least| !least.is_zero()).map(usd),
         price: usd(view.price),
         price_fresh: view.priceFresh,
+        price_halted: limits.is_some_and(|limits| limits.priceHalted),
         parameters: PoolParameters {
             base_rate: percent(view.parameters.baseRateBps),
             slope1: percent(view.parameters.slope1Bps),

@@ -63,11 +63,13 @@ struct Position {
     price: String,
     /// Whether the price is recent enough to be valid.
     price_fresh: bool,
+    /// Whether the user's supply is collateral. What others send is not, until the user enables it.
+    collateral: bool,
     /// Per cent.
     supply_apy: String,
     /// At the user's credit band, in per cent.
     borrow_apy: String,
-    /// At the user's score, in per cent.
+    /// At the user's score, in per cent; 0 if the supply is not collateral, or its price is stale or halted.
     loan_to_value: String,
     liquidation_threshold: String,
     /// The price at which the user can be liquidated, all other prices being equal; none if there is no such price.
@@ -160,20 +162,21 @@ fn body(address: Address, view: &AccountView) -> UserBody {
     }
 }
 
-/// `GET /api/user/<address>/positions`.
-pub fn positions(address: Address, view: &AccountView) -> String {
+/// `GET /api/user/<address>/positions`. Without a list of `collateral`, the pool takes every supply as such.
+pub fn positions(address: Address, view: &AccountView, collateral: Option<&[Address]>) -> String {
+    let is_collateral = |asset: &Address| collateral.is_none_or(|assets| assets.contains(asset));
     json(&PositionsBody {
         user: body(address, view),
         band: view.band.saturating_to(),
         amount_supplied: usd(view.suppliedUsd),
         health_factor: health_factor(view.healthFactorBps),
         next_due_date: time_ms(view.dueAt),
-        positions: view.positions.iter().map(Position::from).collect(),
+        positions: view.positions.iter().map(|view| Position::new(view, is_collateral(&view.asset))).collect(),
     })
 }
 
-impl From<&PositionView> for Position {
-    fn from(view: &PositionView) -> Self {
+impl Position {
+    fn new(view: &PositionView, collateral: bool) -> Self {
         // The contract keeps these values far below anything that could overflow here.
         let bps = |value: U256| percent(value.saturating_to::<u64>());
         let side = match view.liquidationSide {
@@ -191,6 +194,7 @@ impl From<&PositionView> for Position {
             borrowed_usd: usd(view.debtUsd),
             price: usd(view.price),
             price_fresh: view.priceFresh,
+            collateral,
             supply_apy: yearly_percent(view.supplyRate),
             borrow_apy: yearly_percent(view.borrowRate),
             loan_to_value: bps(view.loanToValueBps),

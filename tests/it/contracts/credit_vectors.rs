@@ -6,7 +6,7 @@ use tetrad::internals::contracts::bindings::{LendingLens, LendingPool};
 
 use super::{
     bench::Bench,
-    harnesses::{Credit, MathHarness, PoolHarness},
+    harnesses::{Clock, Credit, MathHarness, PoolHarness},
     network::{ALICE, LENS, Network, OWNER, POOL},
     render::decimal,
     tokens::{TokenInfo, class_parameters},
@@ -149,12 +149,15 @@ fn credit_of(input: &Value) -> Credit {
         penalty: number(&input["penalty"]).to(),
         onTimePayments: number(&input["onTime"]).saturating_to(),
         band: 0,
-        depositing: false,
-        healthy: false,
+        depositClock: Clock::Stopped,
+        healthClock: Clock::Stopped,
         late: false,
         lastBorrowAt: Default::default(),
         lastPaymentAt: Default::default(),
         lastLiquidationAt: Default::default(),
-        held: 0,
+        borrowed: 0,
+        collateral: 0,
+        refused: 0,
+        paidUntil: Default::default(),
     }
 }

@@ -11,7 +11,7 @@ use tetrad::internals::contracts::bindings::{LendingPool, Multicall3, PriceOracl
 use super::{
     artifacts::runtime_code,
     bench::Receipt,
-    network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, UPDATER, VAULT},
+    network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, POOL, UPDATER, VAULT, WHALE},
     tokens::{TOKENS, TokenInfo},
 };
 use crate::support::golden::assert_golden;
@@ -73,7 +73,7 @@ fn exchange() -> Network {
     network
 }
 
-const EXCHANGE: [Operation; 15] = [
+const EXCHANGE: [Operation; 18] = [
     ("Multicall3.aggregate3 of two views", |network| {
         let target = Address::repeat_byte(0xca);
         network.deploy(target, OWNER, "Multicall3", &[]);
@@ -83,6 +83,15 @@ const EXCHANGE: [Operation; 15] = [
             callData: Token::decimalsCall {}.abi_encode().into(),
         };
         network.send(ALICE, target, Multicall3::aggregate3Call { calls: vec![call.clone(), call] })
+    }),
+    ("PriceOracle.halt", |network| {
+        let call = PriceOracle::haltCall { token: TokenInfo::of("USDC").address, target: U256::from(90_000_000) };
+        network.send(OWNER, ORACLE, call)
+    }),
+    ("PriceOracle.resume", |network| {
+        let token = TokenInfo::of("USDC").address;
+        network.send(OWNER, ORACLE, PriceOracle::haltCall { token, target: U256::from(90_000_000) })?;
+        network.send(OWNER, ORACLE, PriceOracle::resumeCall { token })
     }),
     ("PriceOracle.setMaxAge", |network| {
         network.send(OWNER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds: "60".parse().unwrap() })
@@ -101,6 +110,12 @@ const EXCHANGE: [Operation; 15] = [
         let tokens = TOKENS.map(|token| token.address).to_vec();
         let prices = TOKENS.map(|token| U256::from(token.price_usd_e8 + 1)).to_vec();
         network.send(UPDATER, ORACLE, PriceOracle::updatePricesCall { tokens, prices })
+    }),
+    ("PriceOracle.updatePricesToward of twelve", |network| {
+        let tokens = TOKENS.map(|token| token.address).to_vec();
+        let prices = TOKENS.map(|token| U256::from(token.price_usd_e8 + 1)).to_vec();
+        let call = PriceOracle::updatePricesTowardCall { tokens, targets: prices.clone(), prices };
+        network.send(UPDATER, ORACLE, call)
     }),
     ("Token.approve", |network| {
         let call = Token::approveCall { spender: BOB, value: U256::MAX };
@@ -158,14 +173,15 @@ fn liquidate(network: &mut Network, in_kind: bool) -> Result<Receipt, Bytes> {
     network.send(BOB, POOL, call)
 }
 
-const LENDING: [Operation; 18] = [
+const LENDING: [Operation; 21] = [
     ("LendingPool.addAsset", |network| {
         let (asset, p_token) = (Address::repeat_byte(0x71), Address::repeat_byte(0x72));
         let arguments = ("New".to_owned(), "NEW".to_owned(), U256::from(18), OWNER).abi_encode_params();
         network.deploy(asset, OWNER, "Token", &arguments);
         network.deploy(p_token, OWNER, "PToken", &(POOL, asset).abi_encode_params());
         let parameters = TokenInfo::of("UNI").parameters();
-        let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 0, borrowCap: 0 };
+        let call =
+            LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
         network.send(OWNER, POOL, call)
     }),
     ("LendingPool.borrow again", |network| {
@@ -198,7 +214,11 @@ const LENDING: [Operation; 18] = [
     ("LendingPool.repay everything", |network| network.repay(ALICE, TokenInfo::of("USDC"), U256::MAX)),
     ("LendingPool.setCaps", |network| {
         let asset = TokenInfo::of("USDC").address;
-        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCap: 1, borrowCap: 1 })
+        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 })
+    }),
+    ("LendingPool.setCollateral", |network| network.set_collateral(BOB, TokenInfo::of("USDC"), false)),
+    ("LendingPool.setLeastLoan", |network| {
+        network.send(OWNER, POOL, LendingPool::setLeastLoanCall { usd: U256::from(1_000_000_000) })
     }),
     ("LendingPool.setParameters", |network| {
         let (asset, parameters) = (TokenInfo::of("USDC").address, TokenInfo::of("UNI").parameters());
@@ -224,5 +244,9 @@ const LENDING: [Operation; 18] = [
         let usdc = TokenInfo::of("USDC");
         let call = Token::transferCall { to: ALICE, value: usdc.worth(100) };
         network.send(BOB, usdc.p_token(), call)
+    }),
+    ("PToken.transfer to collateral", |network| {
+        let weth = TokenInfo::of("WETH");
+        network.give(WHALE, ALICE, weth, weth.worth(100))
     }),
 ];

@@ -1,11 +1,13 @@
 //! The views a user interface and the REST server read.
 
 use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolValue;
 use tetrad::internals::contracts::bindings::{
-    AccountView, LendingLens, LendingPool, LiquidationSide, PoolView, PositionView,
+    AccountView, LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PositionView, Token,
 };
 
 use super::{
+    harnesses::RogueToken::{self, Symbols},
     network::{ALICE, BOB, LENS, Network, OWNER, POOL, STRANGER},
     tokens::{TOKENS, TokenInfo},
 };
@@ -51,9 +53,22 @@ fn every_pool_is_described() {
     let asset = TOKENS[0].address;
     let call = LendingPool::setPausedCall { asset, paused: true };
     network.send(OWNER, POOL, call).unwrap();
-    network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCap: 7, borrowCap: 8 }).unwrap();
+    network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 7, borrowCapTokens: 8 }).unwrap();
     let view = pool(&mut network, TOKENS[0]);
-    assert_eq!((view.paused, view.supplyCap, view.borrowCap), (true, U256::from(7), U256::from(8)));
+    let units = |tokens: u64| U256::from(tokens) * TOKENS[0].unit();
+    assert_eq!((view.paused, view.supplyCap, view.borrowCap), (true, units(7), units(8)));
+
+    network.send(OWNER, POOL, LendingPool::setLeastLoanCall { usd: U256::from(9) }).unwrap();
+    let limits = |network: &mut Network| network.look(LENS, LendingLens::getLimitsCall { asset });
+    let expected = LimitsView {
+        supplyCapTokens: U256::from(7),
+        borrowCapTokens: U256::from(8),
+        leastLoanUsd: U256::from(9),
+        priceHalted: false,
+    };
+    assert_eq!(limits(&mut network), expected);
+    network.halt(TOKENS[0]);
+    assert!(limits(&mut network).priceHalted);
 }
 
 #[test]
@@ -196,4 +211,37 @@ fn a_score_is_the_sum_of_its_parts() {
     assert_eq!(view.dueAt, account(&mut network, ALICE).dueAt);
     assert_eq!(view.lastPaymentAt + U256::from(32 * DAY), U256::from(network.now()));
     assert_eq!(view.lastBorrowAt + U256::from(42 * DAY), U256::from(network.now()));
+}
+
+#[test]
+fn an_asset_without_a_readable_symbol_hides_no_other() {
+    const ROGUE: Address = Address::repeat_byte(0x71);
+    const P_ROGUE: Address = Address::repeat_byte(0x72);
+    let mut network = with_loans();
+    network.deploy(ROGUE, OWNER, "test/RogueToken", &U256::from(6).abi_encode());
+    network.deploy(P_ROGUE, OWNER, "PToken", &(POOL, ROGUE).abi_encode_params());
+    let parameters = TOKENS[0].parameters();
+    let add =
+        LendingPool::addAssetCall { asset: ROGUE, pToken: P_ROGUE, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
+    network.send(OWNER, POOL, add).unwrap();
+    let amount = U256::from(1_000_000);
+    network.send(OWNER, ROGUE, Token::mintCall { to: ALICE, amount }).unwrap();
+    network.send(ALICE, ROGUE, Token::approveCall { spender: POOL, value: amount }).unwrap();
+    network.send(ALICE, POOL, LendingPool::depositCall { asset: ROGUE, amount }).unwrap();
+    for (symbols_, symbol) in [
+        (Symbols::Good, "RGE"),
+        (Symbols::Reverts, ""),
+        (Symbols::Loops, ""),
+        (Symbols::IsWord, ""),
+        (Symbols::IsLong, ""),
+        (Symbols::IsCut, ""),
+    ] {
+        network.send(OWNER, ROGUE, RogueToken::markCall { symbols_ }).unwrap();
+        let pools = network.look(LENS, LendingLens::getPoolsCall {});
+        assert_eq!((pools.len(), pools[12].symbol.as_str(), pools[12].decimals), (13, symbol, 6));
+        assert_eq!(pools[0].symbol, TOKENS[0].symbol);
+        let view = account(&mut network, ALICE);
+        let position = view.positions.iter().find(|position| position.asset == ROGUE).unwrap();
+        assert_eq!((position.symbol.as_str(), position.decimals, position.supplied), (symbol, 6, amount));
+    }
 }

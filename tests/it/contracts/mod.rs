@@ -6,7 +6,7 @@
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on says so best by panicking where it stands")]
 #![allow(non_snake_case, reason = "bindings keep Solidity's names, and so do the values that go into them")]
 
-mod artifacts;
+pub(crate) mod artifacts;
 mod bench;
 mod harnesses;
 mod model;
@@ -16,6 +16,7 @@ mod render;
 mod tokens;
 mod vectors;
 
+mod arbitrage;
 mod credit_vectors;
 mod gas;
 mod interest_vectors;
@@ -23,14 +24,17 @@ mod interfaces;
 mod lens;
 mod multicall;
 mod oracle;
+mod oracle_halts;
 mod p_token;
 mod pool_adversaries;
 mod pool_bad_debt;
 mod pool_borrow;
+mod pool_collateral;
 mod pool_credit;
 mod pool_limits;
 mod pool_liquidation;
 mod pool_owner;
+mod pool_prices;
 mod pool_supply;
 mod swap_vectors;
 mod token;

@@ -86,9 +86,29 @@ impl Network {
 
     /// Lets every price be acted on again after time has passed.
     pub(crate) fn renew_prices(&mut self) {
-        let tokens = TOKENS.map(|token| token.address).to_vec();
+        self.renew(&TOKENS);
+    }
+
+    /// The same for some of the prices.
+    pub(crate) fn renew(&mut self, tokens: &[TokenInfo]) {
+        let tokens: Vec<Address> = tokens.iter().map(|token| token.address).collect();
         let prices = self.look(ORACLE, PriceOracle::getPricesCall { tokens: tokens.clone() }).prices;
         self.send(UPDATER, ORACLE, PriceOracle::updatePricesCall { tokens, prices }).unwrap();
+    }
+
+    /// Lets time pass until every price is stale but those of `tokens`.
+    pub(crate) fn keep_fresh(&mut self, tokens: &[TokenInfo]) {
+        self.warp(601);
+        self.renew(tokens);
+    }
+
+    pub(crate) fn halt(&mut self, token: TokenInfo) {
+        let call = PriceOracle::haltCall { token: token.address, target: U256::ZERO };
+        self.send(OWNER, ORACLE, call).unwrap();
+    }
+
+    pub(crate) fn resume_trading(&mut self, token: TokenInfo) {
+        self.send(OWNER, ORACLE, PriceOracle::resumeCall { token: token.address }).unwrap();
     }
 
     /// Lets time pass with the prices as they are.
@@ -127,6 +147,15 @@ impl Network {
 
     pub(crate) fn borrow(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
         self.send(user, POOL, LendingPool::borrowCall { asset: token.address, amount })
+    }
+
+    pub(crate) fn set_collateral(&mut self, user: Address, token: TokenInfo, enabled: bool) -> Result<Receipt, Bytes> {
+        self.send(user, POOL, LendingPool::setCollateralCall { asset: token.address, enabled })
+    }
+
+    /// Sends a claim on a token that is in the pool.
+    pub(crate) fn give(&mut self, from: Address, to: Address, token: TokenInfo, value: U256) -> Result<Receipt, Bytes> {
+        self.send(from, token.p_token(), Token::transferCall { to, value })
     }
 
     pub(crate) fn repay(&mut self, user: Address, token: TokenInfo, amount: U256) -> Result<Receipt, Bytes> {
@@ -170,8 +199,8 @@ fn list(bench: &mut Bench, token: TokenInfo) {
         asset,
         pToken: token.p_token(),
         parameters: token.parameters(),
-        supplyCap: 0,
-        borrowCap: 0,
+        supplyCapTokens: 0,
+        borrowCapTokens: 0,
     };
     bench.send(OWNER, POOL, call).unwrap();
 }

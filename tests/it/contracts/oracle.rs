@@ -33,7 +33,7 @@ fn an_update_is_recorded_and_reported() {
     assert_eq!(receipt.event::<PriceOracle::PriceUpdated>(), event);
     assert_eq!(price(&mut network, token), (price_usd_e8, now));
     let read = network.look(ORACLE, PriceOracle::readPriceCall { token });
-    assert_eq!((read.price, read.fresh), (price_usd_e8, true));
+    assert_eq!((read.price, read.fresh, read.isHalted), (price_usd_e8, true, false));
 }
 
 #[test]
@@ -41,7 +41,7 @@ fn a_first_price_is_taken_and_its_token_listed_once() {
     let mut network = Network::new();
     assert_eq!(price(&mut network, NEW_TOKEN), (U256::ZERO, 0));
     let read = network.look(ORACLE, PriceOracle::readPriceCall { token: NEW_TOKEN });
-    assert_eq!((read.price, read.fresh), (U256::ZERO, false));
+    assert_eq!((read.price, read.fresh, read.isHalted), (U256::ZERO, false, false));
 
     update(&mut network, NEW_TOKEN, 1).unwrap();
     update(&mut network, NEW_TOKEN, 1).unwrap();
@@ -108,6 +108,9 @@ fn only_the_updater_updates() {
         let call = PriceOracle::updatePricesCall { tokens: vec![], prices: vec![] };
         let refused = network.send(caller, ORACLE, call).unwrap_err();
         assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller }));
+        let call = PriceOracle::updatePricesTowardCall { tokens: vec![], prices: vec![], targets: vec![] };
+        let refused = network.send(caller, ORACLE, call).unwrap_err();
+        assert_eq!(refused, refusal(PriceOracleErrors::NotUpdater { caller }));
     }
     let receipt = network.send(OWNER, ORACLE, PriceOracle::setUpdaterCall { newUpdater: ALICE }).unwrap();
     let event = PriceOracle::UpdaterChanged { previousUpdater: UPDATER, newUpdater: ALICE };
@@ -122,8 +125,13 @@ fn a_batch_needs_a_price_for_every_token() {
     let mut network = Network::new();
     let call = PriceOracle::updatePricesCall { tokens: vec![NEW_TOKEN, STRANGER], prices: vec![U256::from(1)] };
     let refused = network.send(UPDATER, ORACLE, call).unwrap_err();
-    let expected = PriceOracleErrors::LengthMismatch { tokens: U256::from(2), prices: U256::from(1) };
-    assert_eq!(refused, refusal(expected));
+    let expected = refusal(PriceOracleErrors::LengthMismatch { tokens: U256::from(2), prices: U256::from(1) });
+    assert_eq!(refused, expected);
+    let two = vec![U256::from(1); 2];
+    for (prices, targets) in [(two.clone(), vec![two[0]]), (vec![two[0]], two)] {
+        let call = PriceOracle::updatePricesTowardCall { tokens: vec![NEW_TOKEN, STRANGER], prices, targets };
+        assert_eq!(network.send(UPDATER, ORACLE, call).unwrap_err(), expected);
+    }
 }
 
 #[test]
@@ -194,6 +202,8 @@ fn the_rules_are_the_owners() {
     let refused = [
         network.send(UPDATER, ORACLE, PriceOracle::setPriceCall { token, price: U256::from(1) }),
         network.send(UPDATER, ORACLE, PriceOracle::setUpdaterCall { newUpdater: ALICE }),
+        network.send(UPDATER, ORACLE, PriceOracle::haltCall { token, target: U256::ZERO }),
+        network.send(UPDATER, ORACLE, PriceOracle::resumeCall { token }),
         network.send(UPDATER, ORACLE, PriceOracle::setMaxMoveBpsCall { newBps: 1 }),
         network.send(UPDATER, ORACLE, PriceOracle::setMaxAgeCall { newSeconds: "1".parse().unwrap() }),
         network.send(UPDATER, ORACLE, PriceOracle::transferOwnershipCall { newOwner: ALICE }),

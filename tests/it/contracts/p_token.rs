@@ -2,12 +2,12 @@
 
 use alloy_primitives::{Address, U256};
 use tetrad::internals::contracts::bindings::{
-    LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors,
+    LendingLens, LendingPool, LendingPoolErrors, PToken, PTokenErrors, Token, TokenErrors,
 };
 
 use super::{
     bench::refusal,
-    network::{ALICE, BOB, CAROL, Network, OWNER, POOL, WHALE},
+    network::{ALICE, BOB, CAROL, LENS, Network, OWNER, POOL, WHALE},
     tokens::{TOKENS, TokenInfo},
 };
 
@@ -116,6 +116,24 @@ fn sending_nothing_or_to_oneself_changes_nothing() {
     network.send(ALICE, usdc.p_token(), call).unwrap();
     assert_eq!(network.balance_of(usdc.p_token(), ALICE), U256::from(1_000));
     assert_eq!(network.look(usdc.p_token(), Token::totalSupplyCall {}), U256::from(1_000));
+}
+
+#[test]
+fn a_borrower_who_sends_everything_to_themselves_keeps_the_collateral() {
+    let mut network = Network::funded();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+    let look = |network: &mut Network| network.look(LENS, LendingLens::getAccountCall { user: ALICE });
+    let before = look(&mut network);
+    let balance = network.balance_of(usdc.p_token(), ALICE);
+    let receipt = network.give(ALICE, ALICE, usdc, balance).unwrap();
+    assert_eq!(receipt.event::<Token::Transfer>(), Token::Transfer { from: ALICE, to: ALICE, value: balance });
+    assert!(receipt.logs.iter().all(|log| log.address != POOL));
+    assert_eq!(look(&mut network), before);
+    let needed = balance + U256::from(1);
+    let refused = network.give(ALICE, ALICE, usdc, needed).unwrap_err();
+    assert_eq!(refused, refusal(TokenErrors::ERC20InsufficientBalance { sender: ALICE, balance, needed }));
 }
 
 #[test]

@@ -27,7 +27,8 @@ fn with_rogue() -> Network {
     let price = U256::from(DOLLAR);
     network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: ROGUE, price }).unwrap();
     let parameters = TokenInfo::of("USDC").parameters();
-    let call = LendingPool::addAssetCall { asset: ROGUE, pToken: P_ROGUE, parameters, supplyCap: 0, borrowCap: 0 };
+    let call =
+        LendingPool::addAssetCall { asset: ROGUE, pToken: P_ROGUE, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
     network.send(OWNER, POOL, call).unwrap();
     for (holder, dollars) in [(WHALE, 1_000_000_u64), (ALICE, 10_000), (BOB, 0)] {
         let amount = U256::from(dollars * 1_000_000);
@@ -108,13 +109,14 @@ fn nobody_gets_in_through_a_callback() {
     let (asset, amount) = (ROGUE, U256::from(1_000));
     let (from, to, user) = (WHALE, ALICE, WHALE);
     let (borrower, debtAsset, collateralAsset, inKind) = (ALICE, ROGUE, ROGUE, false);
-    let entrances: [Vec<u8>; 9] = [
+    let entrances: [Vec<u8>; 10] = [
         LendingPool::depositCall { asset, amount }.abi_encode(),
         LendingPool::withdrawCall { asset, amount }.abi_encode(),
         LendingPool::borrowCall { asset, amount }.abi_encode(),
         LendingPool::repayCall { asset, amount }.abi_encode(),
         LendingPool::liquidateCall { borrower, debtAsset, collateralAsset, amount, inKind }.abi_encode(),
         LendingPool::refreshCall { user }.abi_encode(),
+        LendingPool::setCollateralCall { asset, enabled: true }.abi_encode(),
         LendingPool::writeOffCall { user }.abi_encode(),
         LendingPool::transferSupplyCall { asset, from, to, amount }.abi_encode(),
         LendingPool::collectTreasuryCall { asset, amount, to }.abi_encode(),

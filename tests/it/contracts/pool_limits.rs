@@ -208,7 +208,7 @@ fn list(network: &mut Network, index: u8) -> (Address, Address) {
     let price = U256::from(100_000_000);
     network.send(OWNER, ORACLE, PriceOracle::setPriceCall { token: asset, price }).unwrap();
     let parameters = TokenInfo::of("UNI").parameters();
-    let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 0, borrowCap: 0 };
+    let call = LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 0, borrowCapTokens: 0 };
     network.send(OWNER, POOL, call).unwrap();
     for user in [WHALE, ALICE, BOB] {
         let amount = U256::from(1_000_000_000_000_u64);

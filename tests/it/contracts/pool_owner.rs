@@ -20,7 +20,7 @@ fn deploy(network: &mut Network, asset: Address, p_token: Address, decimals: u8)
 }
 
 fn add(asset: Address, p_token: Address, parameters: AssetParameters) -> LendingPool::addAssetCall {
-    LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCap: 5, borrowCap: 4 }
+    LendingPool::addAssetCall { asset, pToken: p_token, parameters, supplyCapTokens: 5, borrowCapTokens: 4 }
 }
 
 fn ray() -> U256 {
@@ -40,7 +40,8 @@ fn an_asset_is_added_once_and_listed() {
     assert_eq!(receipt.event::<LendingPool::AssetAdded>(), event);
     let event = LendingPool::ParametersChanged { asset: ASSET, parameters: sound() };
     assert_eq!(receipt.event::<LendingPool::ParametersChanged>(), event);
-    let event = LendingPool::CapsChanged { asset: ASSET, supplyCap: U256::from(5), borrowCap: U256::from(4) };
+    let event =
+        LendingPool::CapsChanged { asset: ASSET, supplyCapTokens: U256::from(5), borrowCapTokens: U256::from(4) };
     assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     let state = receipt.event::<LendingPool::ReserveUpdated>().state;
@@ -52,7 +53,7 @@ fn an_asset_is_added_once_and_listed() {
     assert_eq!(network.look(POOL, LendingPool::getAssetsCall {}), expected);
     let view = network.look(POOL, LendingPool::getReserveCall { asset: ASSET });
     assert_eq!((view.asset, view.pToken, view.decimals, view.paused), (ASSET, P_TOKEN, 18, false));
-    assert_eq!((view.supplyCap, view.borrowCap, view.parameters), (U256::from(5), U256::from(4), sound()));
+    assert_eq!((view.supplyCapTokens, view.borrowCapTokens, view.parameters), (U256::from(5), U256::from(4), sound()));
 
     let refused = network.send(OWNER, POOL, add(ASSET, P_TOKEN, sound())).unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::AlreadyAdded { asset: ASSET }));
@@ -219,8 +220,9 @@ fn everything_here_is_the_owners() {
     let refused = [
         network.send(BOB, POOL, add(ASSET, P_TOKEN, sound())),
         network.send(BOB, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
-        network.send(BOB, POOL, LendingPool::setCapsCall { asset, supplyCap: 1, borrowCap: 1 }),
+        network.send(BOB, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 }),
         network.send(BOB, POOL, LendingPool::setPausedCall { asset, paused: true }),
+        network.send(BOB, POOL, LendingPool::setLeastLoanCall { usd: amount }),
         network.send(BOB, POOL, LendingPool::setOracleCall { newOracle: ORACLE }),
         network.send(BOB, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
         network.send(BOB, POOL, LendingPool::transferOwnershipCall { newOwner: BOB }),
@@ -231,7 +233,7 @@ fn everything_here_is_the_owners() {
     let asset = STRANGER;
     let unknown = [
         network.send(OWNER, POOL, LendingPool::setParametersCall { asset, parameters: sound() }),
-        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCap: 1, borrowCap: 1 }),
+        network.send(OWNER, POOL, LendingPool::setCapsCall { asset, supplyCapTokens: 1, borrowCapTokens: 1 }),
         network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused: true }),
         network.send(OWNER, POOL, LendingPool::collectTreasuryCall { asset, amount, to }),
     ];

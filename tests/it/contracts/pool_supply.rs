@@ -47,7 +47,7 @@ fn a_withdrawal_pays_at_most_what_is_there() {
     assert_eq!(network.balance_of(usdc.address, ALICE), before);
     let (account, _) = account(&mut network, ALICE);
     assert!(account.holdings.is_empty(), "an emptied position is forgotten");
-    assert_eq!(account.credit.held, 0);
+    assert_eq!((account.credit.borrowed, account.credit.collateral), (0, 0));
 }
 
 fn account(network: &mut Network, user: Address) -> (Account, U256) {
@@ -112,21 +112,23 @@ fn a_withdrawal_is_whole_or_not_at_all() {
 fn a_cap_limits_supply_and_lending() {
     let mut network = Network::new();
     let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
-    let (supply_cap, borrow_cap) = (1_000_000, 1_000);
-    let call = LendingPool::setCapsCall { asset: usdc.address, supplyCap: supply_cap, borrowCap: borrow_cap };
+    // In whole tokens, which have a million units.
+    let (supply_cap, borrow_cap) = (1_000, 1);
+    let call =
+        LendingPool::setCapsCall { asset: usdc.address, supplyCapTokens: supply_cap, borrowCapTokens: borrow_cap };
     let receipt = network.send(OWNER, POOL, call).unwrap();
-    let (supplyCap, borrowCap) = (U256::from(supply_cap), U256::from(borrow_cap));
-    let event = LendingPool::CapsChanged { asset: usdc.address, supplyCap, borrowCap };
+    let (supplyCapTokens, borrowCapTokens) = (U256::from(supply_cap), U256::from(borrow_cap));
+    let event = LendingPool::CapsChanged { asset: usdc.address, supplyCapTokens, borrowCapTokens };
     assert_eq!(receipt.event::<LendingPool::CapsChanged>(), event);
 
     network.deposit(ALICE, weth, weth.worth(10_000)).unwrap();
-    network.deposit(WHALE, usdc, U256::from(999_999)).unwrap();
-    let (supplied, cap) = (U256::from(1_000_001), supplyCap);
+    network.deposit(WHALE, usdc, U256::from(999_999_999)).unwrap();
+    let (supplied, cap) = (U256::from(1_000_000_001), U256::from(1_000_000_000));
     let refused = network.deposit(WHALE, usdc, U256::from(2)).unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::SupplyCapExceeded { supplied, cap }));
     network.deposit(WHALE, usdc, U256::from(1)).unwrap();
 
-    let (borrowed, cap) = (U256::from(1_001), borrowCap);
+    let (borrowed, cap) = (U256::from(1_000_001), U256::from(1_000_000));
     let refused = network.borrow(ALICE, usdc, borrowed).unwrap_err();
     assert_eq!(refused, refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
     network.borrow(ALICE, usdc, cap).unwrap();

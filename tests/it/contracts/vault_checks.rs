@@ -1,12 +1,12 @@
 //! What a swap is refused for, in which order, and what a refusal leaves behind: nothing.
 
 use alloy_primitives::{Address, Bytes, U256};
-use tetrad::internals::contracts::bindings::{SwapStatus, Token, TokenErrors, Vault, VaultErrors};
+use tetrad::internals::contracts::bindings::{PriceOracle, SwapStatus, Token, TokenErrors, Vault, VaultErrors};
 
 use super::{
     bench::refusal,
     harnesses::MathHarness,
-    network::{ALICE, Network, OWNER, STRANGER, VAULT},
+    network::{ALICE, Network, ORACLE, OWNER, STRANGER, VAULT},
     tokens::TokenInfo,
 };
 
@@ -67,7 +67,18 @@ fn the_first_failed_check_is_the_one_shown() {
     network.warp(601);
     network.set_price(usdc, usdc.price_usd_e8);
     expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
+    network.send(OWNER, ORACLE, PriceOracle::haltCall { token: usdc.address, target: U256::ZERO }).unwrap();
+    expect(&mut network, &attempt, refusal(VaultErrors::StalePrice {}), SwapStatus::StalePrice);
     network.renew_prices();
+    let halted = |token: TokenInfo| refusal(VaultErrors::TokenHalted { token: token.address });
+    expect(&mut network, &attempt, halted(usdc), SwapStatus::Halted);
+    network.send(OWNER, ORACLE, PriceOracle::haltCall { token: weth.address, target: U256::ZERO }).unwrap();
+    expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
+    network.send(OWNER, ORACLE, PriceOracle::resumeCall { token: usdc.address }).unwrap();
+    expect(&mut network, &attempt, halted(weth), SwapStatus::Halted);
+    let amountOut = Vault::getAmountOutCall { tokenIn: weth.address, tokenOut: usdc.address, amountIn: U256::from(1) };
+    assert_eq!(network.try_look(ALICE, VAULT, amountOut).unwrap_err(), halted(weth));
+    network.send(OWNER, ORACLE, PriceOracle::resumeCall { token: weth.address }).unwrap();
     expect(&mut network, &attempt, refusal(VaultErrors::ZeroOutput {}), SwapStatus::ZeroOutput);
 
     attempt.amount_in = weth.worth(20_000_000);

@@ -1,24 +1,29 @@
 //! Random swaps at random prices. What the rules promise about the vault must hold after every one.
 
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{SwapStatus, Vault};
+use tetrad::internals::contracts::bindings::{PriceOracle, SwapStatus, Vault};
 
 use super::{
-    network::{ALICE, BOB, CAROL, Network, OWNER, VAULT},
+    network::{ALICE, BOB, CAROL, Network, ORACLE, OWNER, UPDATER, VAULT},
     random::{Random, steps},
     tokens::{TOKENS, TokenInfo},
 };
 
 const USERS: [Address; 3] = [ALICE, BOB, CAROL];
 
+/// Most steps with the same users: in longer walks they would run out of tokens.
+const WALK: u64 = 1_000;
+
 #[test]
 fn random_swaps_keep_every_promise() {
-    let mut walk = Walk::new(7);
-    for _ in 0..steps(25) {
-        walk.step();
+    let steps = steps(25);
+    let (mut swapped, mut refused) = (0, 0);
+    for walk in 0..steps.div_ceil(WALK) {
+        let end = Walk::new(7 + 1_000 * walk).go(WALK.min(steps - walk * WALK));
+        (swapped, refused) = (swapped + end.swapped, refused + end.refused);
     }
-    assert!(walk.swapped > steps(25) / 4, "hardly anything was swapped: {}", walk.swapped);
-    assert!(walk.refused > steps(25) / 20, "hardly anything was refused: {}", walk.refused);
+    assert!(swapped > steps / 4, "hardly anything was swapped: {swapped}");
+    assert!(refused > steps / 20, "hardly anything was refused: {refused}");
 }
 
 #[test]
@@ -56,6 +61,9 @@ struct Walk {
     random: Random,
     /// Reserve, fees and price by token.
     books: Vec<(U256, U256, u64)>,
+    /// The tokens whose price is stale, and those that are halted.
+    stale: [bool; 12],
+    halted: [bool; 12],
     swapped: u64,
     refused: u64,
 }
@@ -63,7 +71,20 @@ struct Walk {
 impl Walk {
     fn new(seed: u64) -> Self {
         let books = TOKENS.iter().map(|token| (token.worth(10_000_000), U256::ZERO, token.price_usd_e8)).collect();
-        Self { network: Network::new(), random: Random::new(seed), books, swapped: 0, refused: 0 }
+        Self {
+            network: Network::new(),
+            random: Random::new(seed),
+            books,
+            stale: [false; 12],
+            halted: [false; 12],
+            swapped: 0,
+            refused: 0,
+        }
+    }
+
+    fn go(mut self, steps: u64) -> Self {
+        (0..steps).for_each(|_| self.step());
+        self
     }
 
     fn step(&mut self) {
@@ -84,9 +105,51 @@ impl Walk {
     fn move_price(&mut self) {
         let index = self.random.below(TOKENS.len() as u64) as usize;
         let reference = TOKENS[index].price_usd_e8;
-        let price = (reference / 100 * (50 + self.random.below(150))).max(1);
+        match self.random.below(20) {
+            // An update that is rejected.
+            0 => self.reject(index, self.books[index].2 / 2),
+            1 => self.reject(index, 0),
+            // The updater stops, for longer than prices are good for.
+            2 => {
+                self.network.warp(601);
+                self.stale = [true; 12];
+            }
+            // It pushes the prices as they are, which are its source's then.
+            3..6 => {
+                self.network.renew_prices();
+                (self.stale, self.halted) = ([false; 12], [false; 12]);
+            }
+            6 => self.set_price(index, 1),
+            7 => self.set_price(index, (1 << 63) - 1),
+            _ => {
+                let price = (reference / 100 * (50 + self.random.below(150))).max(1);
+                self.set_price(index, price);
+            }
+        }
+    }
+
+    fn reject(&mut self, index: usize, price: u64) {
+        let (tokens, prices) = (vec![TOKENS[index].address], vec![U256::from(price)]);
+        let call = PriceOracle::updatePricesCall { tokens, prices };
+        self.network.send(UPDATER, ORACLE, call).unwrap().event::<PriceOracle::PriceRejected>();
+        self.halted[index] = true;
+    }
+
+    fn set_price(&mut self, index: usize, price: u64) {
         self.books[index].2 = price;
         self.network.set_price(TOKENS[index], price);
+        (self.stale[index], self.halted[index]) = (false, false);
+    }
+
+    /// What the oracle's state lets a swap of these tokens be refused for.
+    fn expected_refusal(&self, tokens: [usize; 2]) -> Option<SwapStatus> {
+        if tokens.iter().any(|token| self.stale[*token]) {
+            Some(SwapStatus::StalePrice)
+        } else if tokens.iter().any(|token| self.halted[*token]) {
+            Some(SwapStatus::Halted)
+        } else {
+            None
+        }
     }
 
     /// From dust to more than the vault has.
@@ -108,6 +171,12 @@ impl Walk {
         let balances = [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
         let result = self.network.swap(user, (token_in, token_out), amount, U256::ZERO);
         let after = [token_in, token_out].map(|token| self.network.balance_of(token.address, user));
+        let by_oracle = self.expected_refusal([index(token_in), index(token_out)]);
+        // Only the amount is checked before the prices.
+        if amount > U256::ZERO {
+            let refused = [SwapStatus::StalePrice, SwapStatus::Halted].contains(&quote.status).then_some(quote.status);
+            assert_eq!(refused, by_oracle);
+        }
         let Ok(receipt) = result else {
             assert_ne!(quote.status, SwapStatus::Ok);
             assert_eq!(balances, after);

@@ -27,6 +27,7 @@ async fn a_new_node_is_well() {
 #[tokio::test]
 async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
     let node = node_at(manual_clock(), |_| {}).await;
+    node.let_prices_age().await;
     node.increase_time(600).await;
     assert_eq!(health(&node).await.0, 200);
     node.increase_time(1_000).await;
@@ -44,6 +45,10 @@ async fn a_jump_in_time_makes_prices_stale_until_the_next_block() {
 async fn a_chain_on_which_nothing_happens_is_not_broken() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
+    node.increase_time(86_400).await;
+    assert_eq!(health(&node).await.0, 200, "frozen prices do not age");
+    node.let_prices_age().await;
+    node.mine().await;
     clock.advance(86_400_000);
     assert_eq!(health(&node).await.0, 200);
     node.increase_time(601).await;

@@ -30,7 +30,7 @@ async fn a_new_chain_has_a_past() {
     for (query, timeframe, span, count) in [
         ("", "24h", 86_400_000, 100),
         ("?period=1h", "1h", 3_600_000, 60),
-        ("?timeframe=24h&limit=1440", "24h", 86_400_000, 1_440),
+        ("?period=24h&limit=1440", "24h", 86_400_000, 1_440),
         ("?period=7d", "7d", 604_800_000, 100),
         ("?period=30d&timeframe=30d&limit=720", "30d", 2_592_000_000, 700),
         ("?limit=1", "24h", 0, 1),

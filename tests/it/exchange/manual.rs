@@ -25,6 +25,27 @@ async fn a_body_that_is_too_long_is_refused() {
     assert_eq!((status, &body["error"]), (413, &json!("invalid_body")), "{body}");
 }
 
+/// If the price that is held were another one, the next update would move to it.
+#[tokio::test]
+async fn of_two_prices_that_are_set_at_once_the_one_on_the_chain_is_held() {
+    let clock = manual_clock();
+    let node = node_at(clock.clone(), |config| {
+        config.exchange.price_tick = Some(Duration::from_secs(2));
+        config.exchange.rate_limit = 0;
+    });
+    let node = node.await;
+    for price in (3_000..3_010).step_by(2) {
+        let set = |price: u64| ask(&node, reqwest::Method::POST, "WETH", json!({ "price": price }));
+        let ((one, _), (other, _)) = tokio::join!(set(price), set(price + 1));
+        assert_eq!((one, other), (200, 200));
+        let last = node.oracle_price(&token("WETH")).await.0;
+        clock.advance(2_000);
+        node.wake().await;
+        assert_eq!(node.oracle_price(&token("WETH")).await.0, last);
+    }
+    node.end().await;
+}
+
 #[tokio::test]
 async fn a_price_goes_where_it_is_put_and_stays() {
     let clock = manual_clock();

@@ -1,9 +1,11 @@
 //! The exchange over real sockets: swaps, REST, the price WebSocket, and prices on the chain.
 
 mod candles;
+mod halts;
 mod health;
 mod history;
 mod manual;
+mod old_contracts;
 mod quote;
 mod replay;
 mod rest;

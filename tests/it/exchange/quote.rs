@@ -69,7 +69,7 @@ async fn a_swap_that_would_be_refused_is_quoted_with_the_reason() {
     node.increase_time(700).await;
     let nothing = Token::approveCall { spender: VAULT, value: U256::ZERO };
     assert!(node.send(&node.signer(0), weth.address, nothing).await.status());
-    assert_eq!(quote(&node, "WETH", "USDC", units(&weth, 1)).await["status"], "ok", "the block refreshed prices");
+    assert_eq!(quote(&node, "WETH", "USDC", units(&weth, 1)).await["status"], "ok", "frozen prices do not age");
     node.end().await;
 }
 

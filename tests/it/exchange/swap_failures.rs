@@ -123,6 +123,7 @@ async fn prices_that_grew_old_are_refused() {
     // Somebody who is not there shall update prices from now on.
     let call_updater = PriceOracle::setUpdaterCall { newUpdater: alloy::primitives::Address::ZERO };
     assert!(node.send(&node.treasury(), ORACLE, call_updater).await.status());
+    node.let_prices_age().await;
     node.increase_time(601).await;
     node.mine().await;
     let data = refused(&node, call("WETH", "USDC", units(&token("WETH"), 1), U256::ZERO)).await;

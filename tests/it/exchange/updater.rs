@@ -96,9 +96,34 @@ async fn a_seed_is_a_market() {
 }
 
 #[tokio::test]
-async fn frozen_prices_are_refreshed_with_the_block_that_needs_it() {
+async fn frozen_prices_do_not_age() {
     let clock = manual_clock();
     let node = node_at(clock.clone(), |_| {}).await;
+    let before = node.oracle_price(&token("WETH")).await;
+    for seconds in [300, 601, 315_360_000] {
+        clock.advance(1_000 * seconds);
+        node.increase_time(seconds).await;
+        let (from, to) = (node.account(0), node.account(1));
+        node.rpc("eth_sendTransaction", json!([{ "from": from, "to": to, "value": "0x1" }])).await;
+        assert_eq!(newest(&node).transactions.len(), 1, "only the user's");
+        assert!(all_fresh(&node).await, "after {seconds} s");
+    }
+    assert_eq!(node.oracle_price(&token("WETH")).await, before);
+    node.end().await;
+}
+
+#[tokio::test]
+async fn prices_that_were_frozen_later_are_refreshed_with_the_block_that_needs_it() {
+    let (clock, directory) = (manual_clock(), tempfile::tempdir().unwrap());
+    let start = |tick: Option<Duration>| {
+        let path = directory.path().to_owned();
+        node_at(clock.clone(), move |config| {
+            config.data_dir = Some(path);
+            config.exchange.price_tick = tick;
+        })
+    };
+    start(Some(Duration::from_secs(3_600))).await.end().await;
+    let node = start(None).await;
     let before = node.oracle_price(&token("WETH")).await.0;
     clock.advance(299_000);
     node.mine().await;

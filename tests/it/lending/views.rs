@@ -6,7 +6,7 @@ use alloy::{
 };
 use serde_json::{Value, json};
 use tetrad::internals::{
-    contracts::bindings::{LendingLens, LendingPool, LiquidationSide, PoolView, PriceOracle},
+    contracts::bindings::{LendingLens, LendingPool, LimitsView, LiquidationSide, PoolView, PriceOracle, Token},
     decimal::{hundredths, with_point},
     lending::yearly_percent,
 };
@@ -49,7 +49,7 @@ fn share(ray: U256) -> Value {
 }
 
 /// `/api/pools/<asset>` as it follows from the view.
-fn details(view: &PoolView, number: u64, time: u64) -> Value {
+fn details(view: &PoolView, limits: &LimitsView, number: u64, time: u64) -> Value {
     let whole = |amount| Value::from(with_point(amount, view.decimals));
     let cap = |cap: U256| if cap.is_zero() { Value::Null } else { whole(cap) };
     let bps = |bps: u16| percent(U256::from(bps));
@@ -74,8 +74,10 @@ fn details(view: &PoolView, number: u64, time: u64) -> Value {
         "liquidityIndex": with_point(view.liquidityIndex, 27),
         "supplyCap": cap(view.supplyCap),
         "borrowCap": cap(view.borrowCap),
+        "leastLoan": if limits.leastLoanUsd.is_zero() { Value::Null } else { usd(limits.leastLoanUsd) },
         "price": usd(view.price),
         "priceFresh": view.priceFresh,
+        "priceHalted": limits.priceHalted,
         "parameters": {
             "baseRate": bps(parameters.baseRateBps),
             "slope1": bps(parameters.slope1Bps),
@@ -99,7 +101,8 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     let pools = node.view_at(lens, LendingLens::getPoolsCall {}, height).await;
     let listed = node.get_json("/api/pools").await;
     for (position, view) in pools.iter().enumerate() {
-        let expected = details(view, height, block.header.timestamp);
+        let limits = node.view_at(lens, LendingLens::getLimitsCall { asset: view.asset }, height).await;
+        let expected = details(view, &limits, height, block.header.timestamp);
         let path =
             format!("/api/pools/{}", if position % 2 == 0 { view.symbol.clone() } else { view.asset.to_string() });
         assert_eq!(node.get_json(&path).await, expected, "{path}");
@@ -109,6 +112,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
     }
 
     let account = node.view_at(lens, LendingLens::getAccountCall { user }, height).await;
+    let collateral = node.view_at(lens, LendingLens::getCollateralCall { user }, height).await;
     let mut expected = json!({
         "address": user.to_checksum(None),
         "creditScore": number(account.score),
@@ -133,6 +137,7 @@ pub(crate) async fn assert_rest_is_the_views(node: &TestNode, user: Address) {
             "borrowedUsd": usd(view.debtUsd),
             "price": usd(view.price),
             "priceFresh": view.priceFresh,
+            "collateral": collateral.contains(&view.asset),
             "supplyApy": yearly_percent(view.supplyRate),
             "borrowApy": yearly_percent(view.borrowRate),
             "loanToValue": percent(view.loanToValueBps),
@@ -184,11 +189,20 @@ async fn act(node: &TestNode, user: &PrivateKeySigner, random: &mut Random) {
     let pool = node.config().network.contracts.lending_pool;
     let amount = units(token, token.development_balance) / U256::from(2 + random.below(50));
     let asset = token.address;
-    match random.below(8) {
+    match random.below(10) {
         0 | 1 => drop(node.send_anyway(user, pool, LendingPool::depositCall { asset, amount }).await),
         2 | 3 => drop(node.send_anyway(user, pool, LendingPool::borrowCall { asset, amount }).await),
         4 => drop(node.send_anyway(user, pool, LendingPool::repayCall { asset, amount }).await),
         5 => drop(node.send_anyway(user, pool, LendingPool::withdrawCall { asset, amount }).await),
+        8 => {
+            let enabled = random.below(2) == 0;
+            drop(node.send_anyway(user, pool, LendingPool::setCollateralCall { asset, enabled }).await);
+        }
+        9 => {
+            // A claim from somebody else, which is not collateral.
+            let claim = Token::transferCall { to: user.address(), value: U256::from(1 + random.below(1_000_000)) };
+            drop(node.send_anyway(&node.treasury(), token.receipt, claim).await);
+        }
         6 => {
             let (price, _) = node.oracle_price(token).await;
             let price = U256::from(price * (70 + random.below(60)) / 100);

@@ -43,8 +43,18 @@ impl Pool {
     pub(crate) fn set_caps(&mut self, index: usize, supply_cap: u128, borrow_cap: u128) -> Outcome {
         let asset = &mut self.assets[index];
         (asset.supply_cap, asset.borrow_cap) = (n(supply_cap), n(borrow_cap));
-        let (supplyCap, borrowCap) = (asset.supply_cap, asset.borrow_cap);
-        Ok(vec![LendingPool::CapsChanged { asset: asset.address, supplyCap, borrowCap }.encode_log_data()])
+        let event = LendingPool::CapsChanged {
+            asset: asset.address,
+            supplyCapTokens: asset.supply_cap,
+            borrowCapTokens: asset.borrow_cap,
+        };
+        Ok(vec![event.encode_log_data()])
+    }
+
+    pub(crate) fn set_least_loan(&mut self, usd: u64) -> Outcome {
+        let (previousUsd, newUsd) = (self.least_loan, U256::from(usd));
+        self.least_loan = newUsd;
+        Ok(vec![LendingPool::LeastLoanChanged { previousUsd, newUsd }.encode_log_data()])
     }
 
     pub(crate) fn set_paused(&mut self, index: usize, paused: bool) -> Outcome {

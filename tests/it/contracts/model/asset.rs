@@ -14,9 +14,11 @@ pub(crate) struct Asset {
     pub(crate) address: Address,
     pub(crate) unit: U256,
     pub(crate) parameters: AssetParameters,
+    /// Whole tokens; 0 for none.
     pub(crate) supply_cap: U256,
     pub(crate) borrow_cap: U256,
     pub(crate) paused: bool,
+    pub(crate) halted: bool,
     pub(crate) price: U256,
     pub(crate) priced_at: u64,
     pub(crate) updated_at: u64,
@@ -71,6 +73,16 @@ impl Asset {
 
     pub(crate) fn usd_up(&self, amount: U256) -> U256 {
         ceil(amount, self.price, self.unit)
+    }
+
+    /// Whether its price is recent enough.
+    pub(crate) fn fresh(&self, now: u64) -> bool {
+        now <= self.priced_at + 600
+    }
+
+    /// Whether new debt may rest on its price.
+    pub(crate) fn reliable(&self, now: u64) -> bool {
+        self.fresh(now) && !self.halted
     }
 
     fn annual_rate(&self) -> U256 {

@@ -1,30 +1,80 @@
 //! A user's credit history and what it is worth.
 
 use alloy_primitives::Uint;
-use tetrad::internals::contracts::bindings::Credit;
+use tetrad::internals::contracts::bindings::{Clock, Credit};
 
 const DAY: u64 = 86_400;
+
+/// What the last look at an account found. Whoever looks on the user's behalf is believed; of others, two must agree.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Found {
+    #[default]
+    Nothing,
+    Enough,
+    TooLittle,
+}
+
+/// Seconds of one kind, and what the last look found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Seconds {
+    pub(crate) total: u64,
+    found: Found,
+}
+
+impl Seconds {
+    fn advance(&mut self, elapsed: u64, enough: bool) {
+        let lost = match self.found {
+            Found::Nothing => true,
+            Found::Enough => false,
+            Found::TooLittle => !enough && elapsed <= 2 * DAY,
+        };
+        self.total += if lost { 0 } else { elapsed };
+    }
+
+    fn settle(&mut self, enough: bool) {
+        self.found = if enough { Found::Enough } else { Found::Nothing };
+    }
+
+    fn observe(&mut self, enough: bool) {
+        self.found = match self.found {
+            _ if enough => Found::Enough,
+            Found::Nothing => Found::Nothing,
+            _ => Found::TooLittle,
+        };
+    }
+
+    fn clock(&self) -> Clock {
+        match self.found {
+            Found::Nothing => Clock::Stopped,
+            Found::Enough => Clock::Running,
+            Found::TooLittle => Clock::Doubted,
+        }
+    }
+}
 
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct History {
     pub(crate) at: u64,
-    pub(crate) deposit_seconds: u64,
-    pub(crate) healthy_seconds: u64,
+    pub(crate) deposit: Seconds,
+    pub(crate) healthy: Seconds,
     pub(crate) on_time: u64,
     pub(crate) penalty: u64,
     pub(crate) penalty_at: u64,
     pub(crate) due_at: u64,
     pub(crate) late: bool,
     pub(crate) band: usize,
-    pub(crate) held: u64,
-    depositing: bool,
-    healthy: bool,
+    /// A bit per asset: what is owed, what is collateral, what its owner keeps from becoming collateral.
+    pub(crate) borrowed: u64,
+    pub(crate) collateral: u64,
+    pub(crate) refused: u64,
+    /// The next payment that earns points comes later than that.
+    pub(crate) paid_until: u64,
     borrowed_at: Option<u64>,
     paid_at: Option<u64>,
     liquidated_at: Option<u64>,
 }
 
-/// What an account is worth, in dollars times 10^8, and its health in basis points.
+/// What an account is worth, in dollars times 10^8, and its health in basis points. Only collateral counts as supplied.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Worth {
     pub(crate) supplied: u128,
@@ -36,6 +86,12 @@ impl Worth {
     pub(crate) fn health(&self) -> Option<u128> {
         (self.debt > 0).then(|| self.cover * 10_000 / self.debt)
     }
+
+    /// Whether seconds count as those of a depositor, and as those of a healthy debt.
+    pub(crate) fn counts(&self) -> (bool, bool) {
+        let healthy = self.debt >= 50 * 100_000_000 && self.health().is_some_and(|health| health >= 15_000);
+        (self.supplied >= 100 * 100_000_000, healthy)
+    }
 }
 
 pub(crate) fn band_of(score: u64) -> usize {
@@ -43,11 +99,12 @@ pub(crate) fn band_of(score: u64) -> usize {
 }
 
 impl History {
-    pub(crate) fn advance(&mut self, now: u64) {
+    pub(crate) fn advance(&mut self, worth: Worth, now: u64) {
         let elapsed = now - self.at;
         self.at = now;
-        self.deposit_seconds += if self.depositing { elapsed } else { 0 };
-        self.healthy_seconds += if self.healthy { elapsed } else { 0 };
+        let (depositing, healthy) = worth.counts();
+        self.deposit.advance(elapsed, depositing);
+        self.healthy.advance(elapsed, healthy);
         if self.due_at != 0 && now > self.due_at && !self.late {
             self.late = true;
             self.penalise(40, self.due_at);
@@ -62,10 +119,10 @@ impl History {
             Some(health) => (health.clamp(10_000, 20_000) - 10_000) as u64 * 50 / 10_000,
         };
         let gained = 300
-            + 150 * self.deposit_seconds.min(180 * DAY) / (180 * DAY)
+            + 150 * self.deposit.total.min(180 * DAY) / (180 * DAY)
             + 25 * self.on_time.min(10)
             + live
-            + 100 * self.healthy_seconds.min(90 * DAY) / (90 * DAY);
+            + 100 * self.healthy.total.min(90 * DAY) / (90 * DAY);
         let overdue = if self.due_at != 0 && now > self.due_at { (now - self.due_at) / DAY } else { 0 };
         gained.saturating_sub(self.penalty_left(now) + overdue.min(100)).clamp(300, 850)
     }
@@ -78,10 +135,12 @@ impl History {
     }
 
     pub(crate) fn pay(&mut self, paid: u128, debt: u128, now: u64) {
-        let a_day_ago = |time: Option<u64>| time.is_none_or(|time| now >= time + DAY);
-        let enough = paid >= 50 * 100_000_000 && paid * 10 >= debt;
-        if enough && a_day_ago(self.borrowed_at) && a_day_ago(self.paid_at) {
-            self.on_time += u64::from(!self.late);
+        let held = self.borrowed_at.is_none_or(|time| now >= time + DAY);
+        if held && paid >= 50 * 100_000_000 && paid * 10 >= debt {
+            if !self.late && now > self.paid_until {
+                self.on_time += 1;
+                self.paid_until = (self.paid_until + 30 * DAY).max(self.due_at);
+            }
             self.paid_at = Some(now);
             self.due_at = now + 30 * DAY;
             self.late = false;
@@ -96,11 +155,19 @@ impl History {
     }
 
     pub(crate) fn settle(&mut self, worth: Worth, owes: bool) {
-        self.depositing = worth.supplied >= 100 * 100_000_000;
-        self.healthy = worth.debt >= 50 * 100_000_000 && worth.health().is_some_and(|health| health >= 15_000);
+        let (depositing, healthy) = worth.counts();
+        self.deposit.settle(depositing);
+        self.healthy.settle(healthy);
         if !owes {
             (self.due_at, self.late) = (0, false);
         }
+    }
+
+    /// What somebody else finds.
+    pub(crate) fn observe(&mut self, worth: Worth) {
+        let (depositing, healthy) = worth.counts();
+        self.deposit.observe(depositing);
+        self.healthy.observe(healthy);
     }
 
     /// The same as the contract keeps it, where "never" is 0.
@@ -109,20 +176,23 @@ impl History {
         let maybe = |seconds: Option<u64>| Uint::from(seconds.unwrap_or_default());
         Credit {
             checkpointAt: time(self.at),
-            depositSeconds: time(self.deposit_seconds),
-            healthySeconds: time(self.healthy_seconds),
+            depositSeconds: time(self.deposit.total),
+            healthySeconds: time(self.healthy.total),
             penaltyAt: time(self.penalty_at),
             dueAt: time(self.due_at),
             penalty: self.penalty as u16,
             onTimePayments: self.on_time as u8,
             band: self.band as u8,
-            depositing: self.depositing,
-            healthy: self.healthy,
+            depositClock: self.deposit.clock(),
+            healthClock: self.healthy.clock(),
             late: self.late,
             lastBorrowAt: maybe(self.borrowed_at),
             lastPaymentAt: maybe(self.paid_at),
             lastLiquidationAt: maybe(self.liquidated_at),
-            held: self.held,
+            borrowed: self.borrowed,
+            collateral: self.collateral,
+            refused: self.refused,
+            paidUntil: time(self.paid_until),
         }
     }
 

@@ -26,8 +26,14 @@ impl Pool {
     pub(crate) fn liquidate(&mut self, terms: Liquidation) -> Outcome {
         self.check_usable(terms.debt, terms.amount)?;
         self.check_usable(terms.collateral, terms.amount)?;
-        let mut session = self.open(terms.borrower, None);
-        session.check_fresh(self.now)?;
+        let mut session = self.load(terms.borrower, &[terms.debt, terms.collateral]);
+        session.open();
+        for index in [terms.debt, terms.collateral] {
+            let asset = &self.assets[index];
+            if !asset.fresh(self.now) {
+                return Err(refusal(LendingPoolErrors::StalePrice { asset: asset.address }));
+            }
+        }
         let health = session.worth().health();
         if health.is_none_or(|health| health >= 10_000) {
             let healthFactorBps = health.map_or(U256::MAX, U256::from);
@@ -58,7 +64,7 @@ impl Pool {
             fee,
             inKind: terms.in_kind,
         });
-        if session.worth().supplied == 0 {
+        if session.worth().supplied == 0 && session.stale_collateral().is_none() {
             session.write_off();
         }
         session.history.liquidate(self.now);
@@ -79,6 +85,9 @@ impl Pool {
         let collateral = session.part(terms.collateral).filter(|part| !part.supply.is_zero()).cloned();
         let asset = self.assets[terms.collateral].address;
         let collateral = collateral.ok_or_else(|| refusal(LendingPoolErrors::NothingSupplied { asset, user }))?;
+        if !collateral.collateral {
+            return Err(refusal(LendingPoolErrors::NotCollateral { asset, user }));
+        }
 
         let small = n(2_000 * 100_000_000);
         let (debt, supplied) = (owed.owed(band), collateral.supplied());

@@ -1,8 +1,9 @@
 //! The pool's operations.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use alloy_primitives::{Address, Bytes, LogData, U256};
+use alloy_sol_types::SolEvent;
 use tetrad::internals::contracts::bindings::{LendingPool, LendingPoolErrors, TokenErrors};
 
 use super::{
@@ -20,12 +21,15 @@ pub(crate) struct User {
     pub(crate) history: History,
     /// Scaled supply and scaled debt by asset.
     pub(crate) positions: BTreeMap<usize, (U256, U256)>,
+    pub(crate) collateral: BTreeSet<usize>,
+    pub(crate) refused: BTreeSet<usize>,
 }
 
 #[derive(Clone)]
 pub(crate) struct Pool {
     pub(crate) now: u64,
     pub(crate) assets: Vec<Asset>,
+    pub(crate) least_loan: U256,
     pub(crate) users: BTreeMap<Address, User>,
 }
 
@@ -33,7 +37,8 @@ impl Pool {
     pub(crate) fn deposit(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
         self.check_usable(index, amount)?;
         let mut session = self.open(user, Some(index));
-        let cap = self.assets[index].supply_cap;
+        let cap = self.assets[index].supply_cap * self.assets[index].unit;
+        let refused = self.users.get(&user).is_some_and(|user| user.refused.contains(&index));
         let part = session.part(index).unwrap();
         let scaled = floor(amount, ray(), part.asset.state.liquidityIndex);
         let lost = amount - floor(scaled, part.asset.state.liquidityIndex, ray());
@@ -43,6 +48,7 @@ impl Pool {
         part.supply += scaled;
         part.asset.state.scaledSupply += scaled;
         part.asset.state.cash += amount;
+        part.collateral |= !refused;
         part.changed = true;
         let supplied = part.asset.supplied();
         if !cap.is_zero() && supplied > cap {
@@ -66,7 +72,7 @@ impl Pool {
         part.asset.state.scaledSupply -= scaled;
         part.asset.state.cash -= amount;
         if session.owes() {
-            session.check_covered(self.now)?;
+            session.check_covered(index)?;
         }
         session.emit(&LendingPool::Withdraw { asset, user, amount });
         Ok(self.close(session))
@@ -75,7 +81,7 @@ impl Pool {
     pub(crate) fn borrow(&mut self, user: Address, index: usize, amount: U256) -> Outcome {
         self.check_usable(index, amount)?;
         let mut session = self.open(user, Some(index));
-        let (band, cap) = (session.history.band, self.assets[index].borrow_cap);
+        let (band, cap) = (session.history.band, self.assets[index].borrow_cap * self.assets[index].unit);
         let part = session.part(index).unwrap();
         check_cash(amount, part.asset.state.cash)?;
         part.lend(band, amount);
@@ -83,7 +89,12 @@ impl Pool {
         if !cap.is_zero() && borrowed > cap {
             return Err(refusal(LendingPoolErrors::BorrowCapExceeded { borrowed, cap }));
         }
-        session.check_covered(self.now)?;
+        session.check_covered(index)?;
+        let part = session.part(index).unwrap();
+        let (debtUsd, leastLoanUsd) = (part.asset.usd_up(part.owed(band)), self.least_loan);
+        if debtUsd < leastLoanUsd {
+            return Err(refusal(LendingPoolErrors::LoanTooSmall { debtUsd, leastLoanUsd }));
+        }
         session.history.lend(self.now);
         session.emit(&LendingPool::Borrow { asset: self.assets[index].address, user, amount });
         Ok(self.close(session))
@@ -108,7 +119,25 @@ impl Pool {
     }
 
     pub(crate) fn refresh(&mut self, user: Address) -> Outcome {
-        let session = self.open(user, None);
+        let mut session = self.load(user, &[]);
+        let score = session.observe();
+        Ok(self.store(session, score))
+    }
+
+    pub(crate) fn set_collateral(&mut self, user: Address, index: usize, enabled: bool) -> Outcome {
+        let mut session = self.open(user, Some(index));
+        let part = session.part(index).unwrap();
+        (part.collateral, part.changed) = (enabled, true);
+        if !enabled && session.owes() {
+            session.check_covered(index)?;
+        }
+        let refused = &mut self.users.entry(user).or_default().refused;
+        if enabled {
+            refused.remove(&index);
+        } else {
+            refused.insert(index);
+        }
+        session.emit(&LendingPool::CollateralSet { asset: self.assets[index].address, user, enabled });
         Ok(self.close(session))
     }
 
@@ -123,9 +152,12 @@ impl Pool {
         if amount > balance {
             return Err(refusal(TokenErrors::ERC20InsufficientBalance { sender: from, balance, needed: amount }));
         }
+        if from == to {
+            return Ok(vec![]);
+        }
         let scaledAmount = part.take_supply(amount);
         if session.owes() {
-            session.check_covered(self.now)?;
+            session.check_covered(index)?;
         }
         let asset = self.assets[index].address;
         session.emit(&LendingPool::SupplyTransferred { asset, from, to, amount, scaledAmount });
@@ -136,7 +168,9 @@ impl Pool {
 
     pub(crate) fn write_off(&mut self, user: Address) -> Outcome {
         let mut session = self.open(user, None);
-        session.check_fresh(self.now)?;
+        if let Some(asset) = session.stale_collateral() {
+            return Err(refusal(LendingPoolErrors::StalePrice { asset }));
+        }
         let worth = session.worth();
         if worth.supplied != 0 || !session.owes() {
             let healthFactorBps = worth.health().map_or(U256::MAX, U256::from);
@@ -148,24 +182,43 @@ impl Pool {
 
     /// The account as an operation of this moment would start with it.
     pub(crate) fn open(&self, user: Address, extra: Option<usize>) -> Session {
+        let mut session = self.load(user, extra.as_slice());
+        session.open();
+        session
+    }
+
+    /// The same with everything that the user has, as the views show it.
+    pub(crate) fn view(&self, user: Address) -> Session {
+        let held: Vec<usize> = self.users.get(&user).map_or(vec![], |user| user.positions.keys().copied().collect());
+        let mut session = self.load(user, &held);
+        session.open();
+        session
+    }
+
+    /// The account with its history up to now: debts, collateral, and what is asked for in addition.
+    pub(super) fn load(&self, user: Address, extra: &[usize]) -> Session {
         let stored = self.users.get(&user).cloned().unwrap_or_default();
-        let mut positions = stored.positions.clone();
-        if let Some(index) = extra {
-            positions.entry(index).or_default();
-        }
-        let part = |(index, (supply, debt)): (usize, (U256, U256))| {
+        let owed = stored.positions.iter().filter(|(_, (_, debt))| !debt.is_zero()).map(|(index, _)| *index);
+        let assets: BTreeSet<usize> =
+            owed.chain(stored.collateral.iter().copied()).chain(extra.iter().copied()).collect();
+        let part = |index: usize| {
             let mut asset = self.assets[index].clone();
             asset.accrue(self.now);
-            Part { index, asset, supply, debt, changed: false }
+            let (supply, debt) = stored.positions.get(&index).copied().unwrap_or_default();
+            Part { index, asset, supply, debt, collateral: stored.collateral.contains(&index), changed: false }
         };
-        let parts = positions.into_iter().map(part).collect();
-        let mut session = Session { user, history: stored.history, parts, score: 0, events: vec![] };
-        session.open(self.now);
+        let parts = assets.into_iter().map(part).collect();
+        let mut session = Session { user, now: self.now, history: stored.history, parts, score: 0, events: vec![] };
+        session.history.advance(session.worth(), self.now);
         session
     }
 
     pub(super) fn close(&mut self, mut session: Session) -> Vec<LogData> {
         let score = session.close();
+        self.store(session, score)
+    }
+
+    fn store(&mut self, mut session: Session, score: u64) -> Vec<LogData> {
         let (user, band) = (session.user, session.history.band);
         let stored = self.users.entry(user).or_default();
         for part in session.parts.clone().into_iter().filter(|part| part.changed) {
@@ -181,8 +234,17 @@ impl Pool {
             } else {
                 stored.positions.insert(part.index, (scaledSupply, scaledDebt));
             }
+            if part.collateral {
+                stored.collateral.insert(part.index);
+            } else {
+                stored.collateral.remove(&part.index);
+            }
         }
-        session.history.held = stored.positions.keys().map(|&index| 1 << self.assets[index].id).sum();
+        let bit = |index: &usize| 1_u64 << self.assets[*index].id;
+        let owed = stored.positions.iter().filter(|(_, (_, debt))| !debt.is_zero());
+        session.history.borrowed = owed.map(|(index, _)| bit(index)).sum();
+        session.history.collateral = stored.collateral.iter().map(bit).sum();
+        session.history.refused = stored.refused.iter().map(bit).sum();
         stored.history = session.history.clone();
         let (score, credit) = (U256::from(score), session.history.stored());
         session.emit(&LendingPool::CreditUpdated { user, score, credit });
@@ -190,11 +252,22 @@ impl Pool {
     }
 
     pub(super) fn receive(&mut self, user: Address, index: usize, scaled: U256) -> Vec<LogData> {
-        let mut session = self.open(user, Some(index));
+        let stored = self.users.entry(user).or_default();
+        if !stored.collateral.contains(&index) {
+            let (supply, debt) = stored.positions.entry(index).or_default();
+            *supply += scaled;
+            let (asset, scaledSupply, scaledDebt) = (self.assets[index].address, *supply, *debt);
+            let band = U256::from(stored.history.band);
+            return vec![
+                LendingPool::PositionUpdated { user, asset, scaledSupply, scaledDebt, band }.encode_log_data(),
+            ];
+        }
+        let mut session = self.load(user, &[]);
         let part = session.part(index).unwrap();
         part.supply += scaled;
         part.changed = true;
-        self.close(session)
+        let score = session.observe();
+        self.store(session, score)
     }
 
     pub(super) fn check_usable(&self, index: usize, amount: U256) -> Result<(), Bytes> {

@@ -19,11 +19,13 @@ pub(crate) struct Part {
     pub(crate) asset: Asset,
     pub(crate) supply: U256,
     pub(crate) debt: U256,
+    pub(crate) collateral: bool,
     pub(crate) changed: bool,
 }
 
 pub(crate) struct Session {
     pub(crate) user: Address,
+    pub(crate) now: u64,
     pub(crate) history: History,
     pub(crate) parts: Vec<Part>,
     pub(crate) score: u64,
@@ -43,6 +45,7 @@ impl Part {
         let all = amount == self.supplied();
         let scaled = if all { self.supply } else { ceil(amount, ray(), self.asset.state.liquidityIndex) };
         self.supply -= scaled;
+        self.collateral &= !self.supply.is_zero();
         self.changed = true;
         scaled
     }
@@ -77,7 +80,7 @@ impl Session {
     pub(crate) fn worth(&self) -> Worth {
         let mut worth = Worth { supplied: 0, debt: 0, cover: 0 };
         for part in &self.parts {
-            let supplied: u128 = part.asset.usd_down(part.supplied()).to();
+            let supplied: u128 = if part.collateral { part.asset.usd_down(part.supplied()).to() } else { 0 };
             worth.supplied += supplied;
             worth.debt += part.asset.usd_up(part.owed(self.history.band)).to::<u128>();
             worth.cover += supplied * u128::from(part.asset.parameters.liquidationThresholdBps) / 10_000;
@@ -90,8 +93,8 @@ impl Session {
             let (min, max) = (part.asset.parameters.minLtvBps, part.asset.parameters.maxLtvBps);
             u64::from(min) + u64::from(max - min) * (self.score - 300) / 550
         };
-        let powers =
-            self.parts.iter().map(|part| floor(part.asset.usd_down(part.supplied()), U256::from(ltv(part)), n(10_000)));
+        let counted = self.parts.iter().filter(|part| part.collateral && part.asset.reliable(self.now));
+        let powers = counted.map(|part| floor(part.asset.usd_down(part.supplied()), U256::from(ltv(part)), n(10_000)));
         powers.fold(U256::ZERO, |sum, power| sum + power)
     }
 
@@ -99,8 +102,7 @@ impl Session {
         self.parts.iter().any(|part| !part.debt.is_zero())
     }
 
-    pub(crate) fn open(&mut self, now: u64) {
-        self.history.advance(now);
+    pub(crate) fn open(&mut self) {
         self.score = self.history.score(self.worth());
         self.move_to(band_of(self.score));
     }
@@ -114,15 +116,33 @@ impl Session {
         score
     }
 
-    pub(crate) fn check_fresh(&self, now: u64) -> Result<(), Bytes> {
-        match self.parts.iter().find(|part| now > part.asset.priced_at + 600) {
-            Some(part) => Err(refusal(LendingPoolErrors::StalePrice { asset: part.asset.address })),
-            None => Ok(()),
-        }
+    /// The same when somebody else's transaction ends: the band falls only as far as the history demands.
+    pub(crate) fn observe(&mut self) -> u64 {
+        let worth = self.worth();
+        self.history.observe(worth);
+        let score = self.history.score(worth);
+        let in_full_health = self.history.score(Worth { supplied: 100 * 100_000_000, debt: 0, cover: 0 });
+        self.move_to(band_of(score).max(self.history.band.min(band_of(in_full_health))));
+        score
     }
 
-    pub(crate) fn check_covered(&self, now: u64) -> Result<(), Bytes> {
-        self.check_fresh(now)?;
+    /// The first collateral without a fresh price.
+    pub(crate) fn stale_collateral(&self) -> Option<Address> {
+        let mut held = self.parts.iter().filter(|part| part.collateral && !part.supply.is_zero());
+        held.find(|part| !part.asset.fresh(self.now)).map(|part| part.asset.address)
+    }
+
+    /// Whether the debts may stand with less collateral or more debt in an asset.
+    pub(crate) fn check_covered(&self, index: usize) -> Result<(), Bytes> {
+        for part in self.parts.iter().filter(|part| !part.debt.is_zero() || part.index == index) {
+            let asset = part.asset.address;
+            if !part.asset.fresh(self.now) {
+                return Err(refusal(LendingPoolErrors::StalePrice { asset }));
+            }
+            if part.asset.halted {
+                return Err(refusal(LendingPoolErrors::TokenHalted { asset }));
+            }
+        }
         let (debtUsd, borrowingPowerUsd) = (U256::from(self.worth().debt), self.power());
         if debtUsd > borrowingPowerUsd {
             return Err(refusal(LendingPoolErrors::BorrowingPowerExceeded { debtUsd, borrowingPowerUsd }));

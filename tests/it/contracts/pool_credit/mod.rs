@@ -1,5 +1,6 @@
 //! How time and behaviour become a credit score.
 
+mod clocks;
 mod terms;
 
 use alloy_primitives::{Address, U256};
@@ -119,6 +120,7 @@ fn a_refresh_brings_about_what_the_view_said_and_a_second_one_nothing() {
 fn a_transfer_is_a_checkpoint_for_both() {
     let mut network = Network::funded();
     let usdc = TokenInfo::of("USDC");
+    network.set_collateral(BOB, usdc, true).unwrap();
     network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
     network.wait(10 * DAY);
     let call = Token::transferCall { to: BOB, value: usdc.worth(1_000) };
@@ -129,20 +131,28 @@ fn a_transfer_is_a_checkpoint_for_both() {
 }
 
 #[test]
-fn a_falling_price_costs_points_only_while_somebody_notices() {
-    // Seconds count by what held at the last checkpoint, so that nobody can wipe out months with a well-timed refresh.
-    let mut network = Network::funded();
-    let cro = TokenInfo::of("CRO");
-    network.deposit(ALICE, cro, cro.worth(150)).unwrap();
-    network.wait(10 * DAY);
-    network.set_price(cro, cro.price_usd_e8 / 2);
-    refresh(&mut network, ALICE);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(10 * DAY));
-    network.wait(10 * DAY);
-    network.set_price(cro, cro.price_usd_e8);
-    refresh(&mut network, ALICE);
-    network.wait(DAY);
-    assert_eq!(score(&mut network, ALICE).depositSeconds, U256::from(11 * DAY));
+fn a_refresh_in_a_dip_leaves_the_rate_band_but_one_after_missed_terms_does_not() {
+    let mut network = in_debt();
+    let usdt = TokenInfo::of("USDT");
+    // 180 days of deposits and 90 of health, and six payments: 750 points with full health, of which a dip takes 50.
+    for _ in 0..6 {
+        network.wait(30 * DAY);
+        repay(&mut network, 300);
+        network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
+    }
+    let band = |network: &mut Network| score(network, ALICE).band;
+    assert_eq!((score(&mut network, ALICE).score, band(&mut network)), (U256::from(750), U256::from(3)));
+    let stored = |network: &mut Network| {
+        let receipt = network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+        let event = receipt.event::<LendingPool::CreditUpdated>();
+        (event.score, event.credit.band)
+    };
+    network.set_price(TokenInfo::of("USDC"), 12_000_000);
+    assert_eq!(stored(&mut network), (U256::from(703), 3));
+    network.set_price(TokenInfo::of("USDC"), 100_000_000);
+    assert_eq!(stored(&mut network), (U256::from(750), 3));
+    network.wait(31 * DAY);
+    assert_eq!(stored(&mut network), (U256::from(710), 2));
 }
 
 #[test]
@@ -151,7 +161,7 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     let usdt = TokenInfo::of("USDT");
     let before = network.look(LENS, LendingLens::getAccountCall { user: ALICE });
     for _ in 0..10 {
-        network.wait(18 * DAY);
+        network.wait(30 * DAY);
         repay(&mut network, 300);
         network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
     }
@@ -164,8 +174,8 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
     assert_eq!(rate(&after), pool.borrowRates[4]);
     assert!(after.borrowingPowerUsd > before.borrowingPowerUsd);
 
-    // And a fall from grace rewrites the debt, in the pool's favour.
-    network.wait(31 * DAY);
+    // And a fall from grace rewrites the debt, in the pool's favour: 40 days overdue take 71 points with the penalty.
+    network.wait(70 * DAY);
     let owed = |network: &mut Network| {
         let account = network.look(POOL, LendingPool::getAccountCall { user: ALICE }).account;
         let holding = account.holdings.into_iter().find(|holding| holding.asset == usdt.address).unwrap();
@@ -173,7 +183,6 @@ fn good_behaviour_lowers_the_rate_and_raises_the_limit() {
         (holding.scaledDebt * index).div_ceil(U256::from(10).pow(U256::from(27)))
     };
     let debt = owed(&mut network);
-    network.set_price(TokenInfo::of("USDC"), 15_000_000);
     let receipt = network.send(OWNER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
     let position = receipt.event::<LendingPool::PositionUpdated>();
     assert_eq!((position.asset, position.band), (usdt.address, U256::from(3)));

@@ -79,17 +79,65 @@ fn borrowing_more_restarts_the_day_a_debt_must_be_held() {
 }
 
 #[test]
-fn one_payment_a_day_counts() {
+fn one_payment_a_term_earns_points() {
     let mut network = in_debt();
     network.wait(2 * DAY);
     repay(&mut network, 200);
     repay(&mut network, 200);
-    network.wait(DAY - 1);
+    network.wait(28 * DAY);
     repay(&mut network, 100);
-    assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(1));
+    let view = score(&mut network, ALICE);
+    assert_eq!(view.onTimePayments, U256::from(1));
+    assert_eq!(view.dueAt, U256::from(network.now() + 30 * DAY), "every payment that is large enough renews the term");
     network.wait(1);
     repay(&mut network, 100);
     assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(2));
+}
+
+#[test]
+fn paying_a_day_early_every_term_earns_almost_every_point() {
+    let mut network = in_debt();
+    let usdt = TokenInfo::of("USDT");
+    for _ in 0..10 {
+        network.wait(29 * DAY);
+        repay(&mut network, 300);
+        network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
+    }
+    assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(10));
+}
+
+#[test]
+fn a_recycled_loan_earns_one_payment_a_term() {
+    // Repaying and borrowing the same five hundred dollars every day clears the term each time.
+    let mut network = Network::funded();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.deposit(ALICE, usdc, usdc.worth(1_000)).unwrap();
+    for day in 0..90 {
+        network.borrow(ALICE, usdt, usdt.worth(500)).unwrap();
+        network.wait(DAY);
+        network.repay(ALICE, usdt, U256::MAX).unwrap();
+        assert_eq!(score(&mut network, ALICE).onTimePayments, U256::from(1 + day / 30), "day {day}");
+    }
+}
+
+#[test]
+fn paying_at_the_end_of_a_term_and_again_in_the_next_is_no_way_to_earn_twice() {
+    let mut network = in_debt();
+    let usdt = TokenInfo::of("USDT");
+    let mut earned = Vec::new();
+    for day in 1..=300 {
+        network.wait(DAY);
+        // The last payment that is on time, and the first in the next term.
+        if score(&mut network, ALICE).dueAt <= U256::from(network.now()) || earned.last() == Some(&(day - 1)) {
+            let before = score(&mut network, ALICE).onTimePayments;
+            repay(&mut network, 300);
+            if score(&mut network, ALICE).onTimePayments > before {
+                earned.push(day);
+            }
+            network.borrow(ALICE, usdt, usdt.worth(300)).unwrap();
+        }
+    }
+    assert!(earned.len() <= 11, "{earned:?}");
 }
 
 #[test]
@@ -98,9 +146,9 @@ fn ten_payments_are_all_that_counts() {
     let usdt = TokenInfo::of("USDT");
     network.borrow(ALICE, usdt, usdt.worth(4_000)).unwrap();
     for _ in 0..12 {
-        network.wait(DAY);
-        repay(&mut network, 505);
-        network.borrow(ALICE, usdt, usdt.worth(505)).unwrap();
+        network.wait(30 * DAY);
+        repay(&mut network, 600);
+        network.borrow(ALICE, usdt, usdt.worth(600)).unwrap();
     }
     let view = score(&mut network, ALICE);
     assert_eq!((view.onTimePayments, view.paymentPoints), (U256::from(12), U256::from(250)));

@@ -3,15 +3,15 @@
 use alloy_primitives::{Address, Bytes, LogData, U256};
 use tetrad::internals::contracts::bindings::{LendingPool, Token};
 
-use super::{USERS, Walk};
+use super::{DAY, USERS, Walk};
 use crate::contracts::{
     bench::Receipt,
-    model::{liquidation::Liquidation, pool::Outcome},
+    model::{liquidation::Liquidation, pool::Outcome, session::Part},
     network::{OWNER, POOL},
 };
 
 #[derive(Clone, Copy, Debug)]
-enum Action {
+pub(super) enum Action {
     Deposit,
     Withdraw,
     Borrow,
@@ -20,11 +20,16 @@ enum Action {
     Liquidate,
     WriteOff,
     Refresh,
+    SetCollateral,
+    Dust,
+    Dip,
+    Farm,
+    Spike,
     Collect,
     Govern,
 }
 
-const ACTIONS: [(Action, u64); 10] = [
+const ACTIONS: [(Action, u64); 15] = [
     (Action::Deposit, 18),
     (Action::Withdraw, 12),
     (Action::Borrow, 24),
@@ -33,6 +38,11 @@ const ACTIONS: [(Action, u64); 10] = [
     (Action::Liquidate, 14),
     (Action::WriteOff, 2),
     (Action::Refresh, 5),
+    (Action::SetCollateral, 4),
+    (Action::Dust, 1),
+    (Action::Dip, 1),
+    (Action::Farm, 1),
+    (Action::Spike, 1),
     (Action::Collect, 2),
     (Action::Govern, 2),
 ];
@@ -80,10 +90,17 @@ impl Walk {
             }
             Action::Transfer => {
                 let (value, to) = (self.amount_of_supply(user, index), self.random.pick(&USERS));
-                let real = self.network.send(user, token.p_token(), Token::transferCall { to, value });
-                (real, self.model.transfer(user, to, index, value))
+                (self.network.give(user, to, token, value), self.model.transfer(user, to, index, value))
             }
             Action::Liquidate => return self.liquidate(user),
+            Action::Dust => return self.send_dust(user),
+            Action::Dip => return self.attack_in_a_dip(user),
+            Action::Farm => return self.farm(user, index),
+            Action::Spike => return self.farm_in_a_spike(user, index),
+            Action::SetCollateral => {
+                let enabled = self.random.chance(70);
+                (self.network.set_collateral(user, token, enabled), self.model.set_collateral(user, index, enabled))
+            }
             Action::Govern => self.govern(index),
             Action::WriteOff => {
                 (self.network.send(OWNER, POOL, LendingPool::writeOffCall { user }), self.model.write_off(user))
@@ -100,19 +117,39 @@ impl Walk {
         self.compare(action, real, expected);
     }
 
+    /// Repays half of each user's largest debt when the term is about to end.
+    pub(super) fn pay_what_is_due(&mut self) {
+        for user in USERS {
+            let session = self.model.open(user, None);
+            let (due, now, band) = (session.history.due_at, self.model.now, session.history.band);
+            let owed = session.parts.iter().filter(|part| !part.debt.is_zero());
+            let largest = owed.max_by_key(|part| part.asset.usd_up(part.owed(band)));
+            let Some(part) = largest.filter(|_| now <= due && due < now + 10 * DAY) else { continue };
+            let (index, amount) = (part.index, part.owed(band).div_ceil(U256::from(2)));
+            let real = self.network.repay(user, self.tokens[index], amount);
+            let expected = self.model.repay(user, index, amount);
+            self.compare(Action::Repay, real, expected);
+        }
+    }
+
     /// Changes what the owner may change, mostly back to what it was.
     fn govern(&mut self, index: usize) -> (Result<Receipt, Bytes>, Outcome) {
         let (token, asset) = (self.tokens[index], self.tokens[index].address);
-        match self.random.below(3) {
+        match self.random.below(4) {
             0 => {
                 let paused = self.random.chance(20);
                 let real = self.network.send(OWNER, POOL, LendingPool::setPausedCall { asset, paused });
                 (real, self.model.set_paused(index, paused))
             }
             1 => {
-                let cap = if self.random.chance(40) { token.worth(150_000).to() } else { 0 };
-                let call = LendingPool::setCapsCall { asset, supplyCap: cap, borrowCap: cap / 2 };
+                let cap = if self.random.chance(40) { (token.worth(150_000) / token.unit()).to() } else { 0 };
+                let call = LendingPool::setCapsCall { asset, supplyCapTokens: cap, borrowCapTokens: cap / 2 };
                 (self.network.send(OWNER, POOL, call), self.model.set_caps(index, cap, cap / 2))
+            }
+            2 => {
+                let usd = if self.random.chance(50) { 1_000_000_000 } else { 0 };
+                let call = LendingPool::setLeastLoanCall { usd: U256::from(usd) };
+                (self.network.send(OWNER, POOL, call), self.model.set_least_loan(usd))
             }
             _ => {
                 let mut parameters = token.parameters();
@@ -127,7 +164,7 @@ impl Walk {
         let sick = |user: &Address| self.model.open(*user, None).worth().health().is_some_and(|health| health < 10_000);
         let victims: Vec<Address> = USERS.into_iter().filter(sick).collect();
         let borrower = if victims.is_empty() { self.random.pick(&USERS) } else { self.random.pick(&victims) };
-        let session = self.model.open(borrower, None);
+        let session = self.model.view(borrower);
         let owed: Vec<usize> =
             session.parts.iter().filter(|part| !part.debt.is_zero()).map(|part| part.index).collect();
         let held: Vec<usize> =
@@ -151,7 +188,45 @@ impl Walk {
         self.compare(Action::Liquidate, real, expected);
     }
 
-    fn compare(&mut self, action: Action, real: Result<Receipt, Bytes>, expected: Outcome) {
+    /// Every account below health 1 can be liquidated if the debt and the collateral have fresh prices, whatever the others
+    /// are, and unless one of the two is paused or worth less than a unit of the other.
+    pub(super) fn check_liquidations(&self) {
+        for borrower in USERS {
+            let session = self.model.view(borrower);
+            if session.worth().health().is_none_or(|health| health >= 10_000) {
+                continue;
+            }
+            let usable = |part: &&Part| part.asset.fresh(self.model.now) && !part.asset.paused;
+            let owed = session.parts.iter().filter(usable).filter(|part| !part.debt.is_zero());
+            for (debt, collateral) in owed.flat_map(|owed| session.parts.iter().map(move |part| (owed, part))) {
+                let dollars = collateral.asset.usd_down(collateral.supplied());
+                if !collateral.collateral || !usable(&collateral) || dollars < U256::from(100_000_000) {
+                    continue;
+                }
+                let least = collateral.asset.usd_up(U256::from(1)).max(U256::from(100_000_000));
+                if debt.asset.usd_up(debt.owed(session.history.band)) < least {
+                    continue;
+                }
+                let call = LendingPool::liquidateCall {
+                    borrower,
+                    debtAsset: debt.asset.address,
+                    collateralAsset: collateral.asset.address,
+                    amount: U256::MAX,
+                    inKind: true,
+                };
+                let mut twin = self.network.twin();
+                // Whoever liquidates has the means.
+                let mint = Token::mintCall { to: OWNER, amount: debt.owed(session.history.band) };
+                twin.send(OWNER, debt.asset.address, mint).unwrap();
+                let approve = Token::approveCall { spender: POOL, value: U256::MAX };
+                twin.send(OWNER, debt.asset.address, approve).unwrap();
+                let result = twin.send(OWNER, POOL, call);
+                assert!(result.is_ok(), "{borrower} cannot be liquidated: {result:?}");
+            }
+        }
+    }
+
+    pub(super) fn compare(&mut self, action: Action, real: Result<Receipt, Bytes>, expected: Outcome) {
         match (real, expected) {
             (Ok(receipt), Ok(expected)) => {
                 let ours = receipt.logs.into_iter().filter(|log| log.address == POOL);

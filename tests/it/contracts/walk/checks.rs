@@ -1,11 +1,11 @@
 //! What must hold after every step, and that the views say what the model says.
 
-use alloy_primitives::U256;
+use alloy_primitives::{Address, U256};
 use tetrad::internals::contracts::bindings::{LendingLens, Token};
 
 use super::{USERS, Walk};
 use crate::contracts::{
-    model::{pool::Pool, ray},
+    model::{pool::Pool, ray, session::Part},
     network::{LENS, POOL},
 };
 
@@ -38,17 +38,26 @@ impl Walk {
 
     pub(super) fn check_views(&mut self) {
         let user = self.random.pick(&USERS);
-        let session = self.model.open(user, None);
+        let session = self.model.view(user);
         let view = self.network.look(LENS, LendingLens::getAccountCall { user });
         let worth = session.worth();
         assert_eq!(view.score, U256::from(session.score));
         assert_eq!(view.band, U256::from(session.history.band));
-        assert_eq!(view.suppliedUsd, U256::from(worth.supplied));
+        let all = session.parts.iter().map(|part| part.asset.usd_down(part.supplied()));
+        assert_eq!(view.suppliedUsd, all.fold(U256::ZERO, |sum, value| sum + value));
         assert_eq!(view.debtUsd, U256::from(worth.debt));
         assert_eq!(view.borrowingPowerUsd, session.power());
+        let unreliable = |part: &Part| !part.debt.is_zero() && !part.asset.reliable(self.model.now);
+        let available = session.power().saturating_sub(U256::from(worth.debt));
+        assert_eq!(view.availableUsd, if session.parts.iter().any(unreliable) { U256::ZERO } else { available });
+        let collateral: Vec<Address> =
+            session.parts.iter().filter(|part| part.collateral).map(|part| part.asset.address).collect();
+        assert_eq!(self.network.look(LENS, LendingLens::getCollateralCall { user }), collateral);
         assert_eq!(view.healthFactorBps, worth.health().map_or(U256::MAX, U256::from));
         assert_eq!(view.dueAt, U256::from(session.history.due_at));
-        for (position, part) in view.positions.iter().zip(&session.parts) {
+        let held = session.parts.iter().filter(|part| !part.supply.is_zero() || !part.debt.is_zero());
+        assert_eq!(view.positions.len(), held.clone().count());
+        for (position, part) in view.positions.iter().zip(held) {
             assert_eq!((position.asset, position.supplied), (part.asset.address, part.supplied()));
             assert_eq!(position.debt, part.owed(session.history.band));
             let claim = self.network.balance_of(self.tokens[part.index].p_token(), user);

@@ -3,11 +3,16 @@
 
 mod actions;
 mod amounts;
+mod attacks;
 mod checks;
+mod market;
 mod seen;
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use alloy_primitives::{Address, U256};
-use tetrad::internals::contracts::bindings::{PriceOracle, ReserveState};
+use alloy_sol_types::SolEvent;
+use tetrad::internals::contracts::bindings::{LendingPool, ReserveState};
 
 use self::seen::Seen;
 use super::{
@@ -17,7 +22,7 @@ use super::{
         pool::{Pool, User},
         ray,
     },
-    network::{ALICE, BOB, CAROL, DAVE, Network, ORACLE, OWNER, WHALE},
+    network::{ALICE, BOB, CAROL, DAVE, Network, WHALE},
     random::{Random, steps},
     tokens::{TOKENS, TokenInfo},
 };
@@ -46,6 +51,9 @@ fn the_pool_is_its_model_in_rough_markets() {
 fn the_pool_is_its_model_when_everything_crashes() {
     let seen = explore(3, Weather { crash: 25, spread: 600, prudent: false }, steps(15));
     seen.check_expected(steps(15));
+    if steps(15) >= WALK {
+        assert!(seen.has(LendingPool::DebtWrittenOff::SIGNATURE), "no debt was written off");
+    }
 }
 
 /// Walks of a few years each: in longer ones the debts of the first would dwarf everything.
@@ -75,6 +83,10 @@ struct Walk {
     random: Random,
     weather: Weather,
     seen: Seen,
+    /// The feeds that have stopped.
+    stopped: BTreeSet<usize>,
+    /// When payments earned points.
+    earned: BTreeMap<Address, Vec<u64>>,
 }
 
 impl Walk {
@@ -82,55 +94,37 @@ impl Walk {
         let network = Network::new();
         let tokens: Vec<TokenInfo> = SYMBOLS.iter().map(|symbol| TokenInfo::of(symbol)).collect();
         let assets = tokens.iter().map(|token| new_asset(token, network.now())).collect();
-        let model = Pool { now: network.now(), assets, users: Default::default() };
-        Self { network, model, tokens, random: Random::new(seed), weather, seen: Seen::default() }
+        let model = Pool { now: network.now(), assets, least_loan: U256::ZERO, users: BTreeMap::new() };
+        Self {
+            network,
+            model,
+            tokens,
+            random: Random::new(seed),
+            weather,
+            seen: Seen::default(),
+            stopped: BTreeSet::new(),
+            earned: BTreeMap::new(),
+        }
     }
 
     fn go(mut self, steps: u64) -> Seen {
         for step in 0..steps {
             self.let_time_and_prices_move();
             let before = self.model.clone();
+            if self.weather.prudent {
+                self.pay_what_is_due();
+            }
             self.act();
             self.check_invariants(&before);
+            self.check_payments();
             let in_debt = |user: &&User| user.positions.values().any(|(_, debt)| !debt.is_zero());
             self.seen.bands.extend(self.model.users.values().filter(in_debt).map(|user| user.history.band));
             if step % 16 == 0 {
                 self.check_views();
+                self.check_liquidations();
             }
         }
         self.seen
-    }
-
-    fn let_time_and_prices_move(&mut self) {
-        if self.random.chance(40) {
-            let longest = self.random.pick(&[10, 60, 600, 3_600, 3_600, DAY, DAY, 5 * DAY, 30 * DAY]);
-            let longest = if self.weather.prudent { longest.clamp(DAY, 9 * DAY) } else { longest };
-            let seconds = self.random.below(longest) + 1;
-            self.network.warp(seconds);
-            self.model.now = self.network.now();
-            // Once in a while prices are left to go stale.
-            if self.random.chance(90) {
-                (0..self.tokens.len()).for_each(|index| self.set_price(index, 0));
-            }
-        }
-        if self.random.chance(20) {
-            let index = self.random.below(self.tokens.len() as u64) as usize;
-            let spread = self.weather.spread;
-            let crash = self.random.chance(self.weather.crash);
-            let thousandths = if crash { -900 } else { self.random.below(2 * spread) as i64 - spread as i64 };
-            self.set_price(index, thousandths);
-        }
-    }
-
-    /// Moves a price, but never so far from the reference that amounts lose their meaning.
-    fn set_price(&mut self, index: usize, thousandths: i64) {
-        let reference = self.tokens[index].price_usd_e8;
-        let current: u64 = self.model.assets[index].price.to();
-        let moved = (current as i64 + current as i64 / 1_000 * thousandths) as u64;
-        let price = U256::from(moved.clamp(reference / 20, reference * 5));
-        let call = PriceOracle::setPriceCall { token: self.tokens[index].address, price };
-        self.network.send(OWNER, ORACLE, call).unwrap();
-        (self.model.assets[index].price, self.model.assets[index].priced_at) = (price, self.network.now());
     }
 }
 
@@ -152,6 +146,7 @@ fn new_asset(token: &TokenInfo, now: u64) -> Asset {
         supply_cap: U256::ZERO,
         borrow_cap: U256::ZERO,
         paused: false,
+        halted: false,
         price: n(token.price_usd_e8.into()),
         priced_at: now,
         updated_at: now,

@@ -1,0 +1,243 @@
+//! What is collateral: what users deposit themselves or accept, and nothing that others send.
+
+use alloy_primitives::{Address, U256};
+use alloy_sol_types::SolError;
+use tetrad::internals::contracts::bindings::{AccountView, LendingLens, LendingPool, LendingPoolErrors};
+
+use super::{
+    bench::{Receipt, refusal},
+    network::{ALICE, BOB, CAROL, LENS, Network, POOL, STRANGER, WHALE},
+    random::Random,
+    tokens::{TOKENS, TokenInfo},
+};
+
+fn account(network: &mut Network, user: Address) -> AccountView {
+    network.look(LENS, LendingLens::getAccountCall { user })
+}
+
+fn collateral(network: &mut Network, user: Address) -> Vec<Address> {
+    network.look(LENS, LendingLens::getCollateralCall { user })
+}
+
+/// Alice with ten thousand dollars of USDC in the pool and a debt of a thousand in USDT.
+fn in_debt() -> Network {
+    let mut network = Network::funded();
+    let (usdc, usdt) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"));
+    network.deposit(ALICE, usdc, usdc.worth(10_000)).unwrap();
+    network.borrow(ALICE, usdt, usdt.worth(1_000)).unwrap();
+    network
+}
+
+#[test]
+fn what_others_send_is_collateral_once_the_receiver_says_so() {
+    let mut network = Network::funded();
+    let weth = TokenInfo::of("WETH");
+    network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
+    let view = account(&mut network, BOB);
+    assert_eq!((view.borrowingPowerUsd, view.positions.len()), (U256::ZERO, 1));
+    assert_eq!(view.suppliedUsd, view.positions[0].suppliedUsd);
+    assert_eq!(view.positions[0].loanToValueBps, U256::ZERO);
+    assert_eq!(view.positions[0].liquidationThresholdBps, U256::ZERO);
+    assert_eq!((view.score, collateral(&mut network, BOB)), (U256::from(300), vec![]));
+    let refused = network.borrow(BOB, weth, U256::from(1_000_000_000)).unwrap_err();
+    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+
+    let receipt = network.set_collateral(BOB, weth, true).unwrap();
+    let event = LendingPool::CollateralSet { asset: weth.address, user: BOB, enabled: true };
+    assert_eq!(receipt.event::<LendingPool::CollateralSet>(), event);
+    assert_eq!(collateral(&mut network, BOB), [weth.address]);
+    let view = account(&mut network, BOB);
+    assert!(view.borrowingPowerUsd > U256::ZERO && view.score == U256::from(350));
+    network.borrow(BOB, weth, U256::from(1_000_000_000)).unwrap();
+}
+
+#[test]
+fn it_can_be_accepted_before_it_arrives() {
+    let mut network = Network::funded();
+    let weth = TokenInfo::of("WETH");
+    network.set_collateral(BOB, weth, true).unwrap();
+    assert!(account(&mut network, BOB).positions.is_empty());
+    network.give(WHALE, BOB, weth, weth.worth(1_000)).unwrap();
+    assert!(account(&mut network, BOB).borrowingPowerUsd > U256::ZERO);
+}
+
+#[test]
+fn a_deposit_is_collateral_unless_its_owner_disabled_it() {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    assert_eq!(collateral(&mut network, BOB), [usdc.address]);
+    network.set_collateral(BOB, usdc, false).unwrap();
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    assert!(collateral(&mut network, BOB).is_empty());
+    assert_eq!(account(&mut network, BOB).borrowingPowerUsd, U256::ZERO);
+    network.withdraw(BOB, usdc, U256::MAX).unwrap();
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    assert!(collateral(&mut network, BOB).is_empty(), "the decision lasts");
+    network.set_collateral(BOB, usdc, true).unwrap();
+    assert_eq!(collateral(&mut network, BOB), [usdc.address]);
+}
+
+#[test]
+fn what_is_sent_after_everything_was_withdrawn_is_not_collateral() {
+    let mut network = Network::funded();
+    let usdc = TokenInfo::of("USDC");
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    network.withdraw(BOB, usdc, U256::MAX).unwrap();
+    network.give(WHALE, BOB, usdc, U256::from(1)).unwrap();
+    assert!(collateral(&mut network, BOB).is_empty());
+    network.deposit(BOB, usdc, usdc.worth(100)).unwrap();
+    assert_eq!(collateral(&mut network, BOB), [usdc.address]);
+}
+
+#[test]
+fn collateral_in_use_cannot_be_disabled() {
+    let mut network = in_debt();
+    let (usdc, weth) = (TokenInfo::of("USDC"), TokenInfo::of("WETH"));
+    let refused = network.set_collateral(ALICE, usdc, false).unwrap_err();
+    assert_eq!(refused[..4], LendingPoolErrors::BorrowingPowerExceeded::SELECTOR);
+    network.deposit(ALICE, weth, weth.worth(5_000)).unwrap();
+    network.set_collateral(ALICE, usdc, false).unwrap();
+    network.withdraw(ALICE, usdc, U256::MAX).unwrap();
+    let call = LendingPool::setCollateralCall { asset: STRANGER, enabled: true };
+    let refused = network.send(ALICE, POOL, call).unwrap_err();
+    assert_eq!(refused, refusal(LendingPoolErrors::UnsupportedAsset { asset: STRANGER }));
+}
+
+#[test]
+fn only_collateral_is_seized() {
+    let mut network = in_debt();
+    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    network.give(WHALE, ALICE, weth, weth.worth(5_000)).unwrap();
+    network.set_price(usdc, 10_000_000);
+    let liquidate = |collateral: TokenInfo| LendingPool::liquidateCall {
+        borrower: ALICE,
+        debtAsset: usdt.address,
+        collateralAsset: collateral.address,
+        amount: usdt.worth(100),
+        inKind: true,
+    };
+    let refused = network.send(BOB, POOL, liquidate(weth)).unwrap_err();
+    assert_eq!(refused, refusal(LendingPoolErrors::NotCollateral { asset: weth.address, user: ALICE }));
+    let quote = LendingLens::quoteLiquidationCall {
+        borrower: ALICE,
+        debtAsset: usdt.address,
+        collateralAsset: weth.address,
+        amount: usdt.worth(100),
+    };
+    assert_eq!(network.look(LENS, quote).repaid, U256::ZERO);
+    network.send(BOB, POOL, liquidate(usdc)).unwrap();
+    // What a liquidator takes in kind is like any other claim from somebody else.
+    assert!(collateral(&mut network, BOB).is_empty());
+    assert!(network.balance_of(usdc.p_token(), BOB) > U256::ZERO);
+}
+
+#[test]
+fn dust_makes_no_operation_noticeably_dearer() {
+    let mut clean = in_debt();
+    let mut dusty = clean.twin();
+    for token in TOKENS {
+        dusty.give(WHALE, ALICE, token, U256::from(1)).unwrap();
+    }
+    let (usdc, usdt, weth) = (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("WETH"));
+    type Step = fn(&mut Network, [TokenInfo; 3]) -> Receipt;
+    let steps: [Step; 6] = [
+        |network, [usdc, ..]| network.deposit(ALICE, usdc, usdc.worth(100)).unwrap(),
+        |network, [_, usdt, _]| network.borrow(ALICE, usdt, usdt.worth(100)).unwrap(),
+        |network, [_, _, weth]| network.borrow(ALICE, weth, weth.worth(100)).unwrap(),
+        |network, [usdc, ..]| network.withdraw(ALICE, usdc, usdc.worth(100)).unwrap(),
+        |network, [usdc, ..]| network.give(ALICE, CAROL, usdc, usdc.worth(100)).unwrap(),
+        |network, [_, usdt, _]| network.repay(ALICE, usdt, U256::MAX).unwrap(),
+    ];
+    for (number, step) in steps.into_iter().enumerate() {
+        let gas = [&mut clean, &mut dusty].map(|network| step(network, [usdc, usdt, weth]).gas);
+        // Repaying everything gives back a slot only where no claim remains in it.
+        assert!(gas[1] <= gas[0] + 5_000, "step {number}: {gas:?}");
+    }
+}
+
+#[test]
+fn a_stale_or_halted_token_that_a_stranger_sends_freezes_nothing() {
+    let mut network = in_debt();
+    let (usdc, usdt, cro, uni) =
+        (TokenInfo::of("USDC"), TokenInfo::of("USDT"), TokenInfo::of("CRO"), TokenInfo::of("UNI"));
+    for token in [cro, uni] {
+        network.give(WHALE, ALICE, token, U256::from(1)).unwrap();
+    }
+    network.halt(uni);
+    network.keep_fresh(&[usdc, usdt, uni]);
+    network.borrow(ALICE, usdt, usdt.worth(10)).unwrap();
+    network.withdraw(ALICE, usdc, usdc.worth(10)).unwrap();
+    network.repay(ALICE, usdt, usdt.worth(10)).unwrap();
+}
+
+/// What a stranger can do to an account.
+fn interfere(network: &mut Network, random: &mut Random, tokens: &[TokenInfo]) {
+    for _ in 0..1 + random.below(6) {
+        let token = random.pick(tokens);
+        match random.below(4) {
+            0 => drop(network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap()),
+            1 => {
+                // A dip of a block.
+                network.set_price(token, token.price_usd_e8 / 30);
+                network.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+                network.set_price(token, token.price_usd_e8);
+            }
+            2 => {
+                network.give(WHALE, ALICE, token, U256::from(1 + random.below(1_000))).unwrap();
+            }
+            _ => drop(network.send(BOB, POOL, LendingPool::writeOffCall { user: ALICE })),
+        }
+    }
+}
+
+#[test]
+fn no_stranger_changes_what_an_account_may_do() {
+    let mut random = Random::new(41);
+    for round in 0..60 {
+        let mut alone = Network::funded();
+        let collateral = random.pick(&TOKENS);
+        let debt = random.pick(&TOKENS);
+        alone.deposit(ALICE, collateral, collateral.worth(1_000 + random.below(9_000))).unwrap();
+        alone.borrow(ALICE, debt, debt.worth(100 + random.below(300))).unwrap();
+        alone.wait(random.below(20 * 86_400));
+        let mut watched = alone.twin();
+        // Dust of what is collateral already belongs to Alice, and a debt that is cheaper for a block does her good.
+        let other = |token: &TokenInfo| ![collateral.symbol, debt.symbol].contains(&token.symbol);
+        let others: Vec<TokenInfo> = TOKENS.into_iter().filter(other).collect();
+        interfere(&mut watched, &mut random, &others);
+        if collateral.symbol != debt.symbol {
+            let price = collateral.price_usd_e8;
+            watched.set_price(collateral, price / 30);
+            watched.send(STRANGER, POOL, LendingPool::refreshCall { user: ALICE }).unwrap();
+            watched.set_price(collateral, price);
+        }
+        for seconds in [0, random.below(30 * 86_400)] {
+            alone.wait(seconds);
+            watched.wait(seconds);
+            let [one, two] = [&mut alone, &mut watched].map(|network| account(network, ALICE));
+            assert_eq!((one.score, one.band, one.dueAt), (two.score, two.band, two.dueAt), "round {round}");
+            assert!(two.availableUsd + U256::from(1_000_000) >= one.availableUsd, "round {round}");
+            let borrow = random.pick(&TOKENS);
+            let amounts = [
+                borrow.worth(1 + random.below(200)),
+                collateral.worth(1 + random.below(3_000)),
+                debt.worth(1 + random.below(400)),
+            ];
+            let outcomes = [&mut alone, &mut watched].map(|network| {
+                [
+                    network.borrow(ALICE, borrow, amounts[0]),
+                    network.withdraw(ALICE, collateral, amounts[1]),
+                    network.repay(ALICE, debt, amounts[2]),
+                ]
+            });
+            for (one, two) in outcomes[0].iter().zip(&outcomes[1]) {
+                match (one, two) {
+                    (Ok(one), Ok(two)) => assert!(two.gas <= one.gas + 30_000, "{} and {}", one.gas, two.gas),
+                    (Err(one), Err(two)) => assert_eq!(one[..4], two[..4]),
+                    (one, two) => panic!("round {round}: {one:?}, but with strangers {two:?}"),
+                }
+            }
+        }
+    }
+}
