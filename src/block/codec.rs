@@ -4,14 +4,11 @@
 use std::sync::Arc;
 
 use alloy_consensus::Header;
-use alloy_eips::{
-    eip2718::{Decodable2718, Encodable2718},
-    eip4895::Withdrawal,
-};
+use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{Address, B256, Bytes, Log};
 use alloy_rlp::{Decodable, Encodable};
 
-use super::{Block, CompressedKey, Envelope, Receipt, Status, Transaction, bloom};
+use super::{Block, CompressedKey, Receipt, Status, Transaction, bloom, decode_envelope, encoding};
 use crate::codec::{Malformed, Reader, Writer};
 
 impl Block {
@@ -54,14 +51,14 @@ impl Block {
 impl Transaction {
     /// Encodes the transaction with its sender.
     pub fn write(&self, out: &mut Writer) {
-        out.string_with(self.envelope.encode_2718_len(), |bytes| self.envelope.encode_2718(bytes));
+        out.string_with(self.envelope.encode_2718_len(), |bytes| encoding::encode(&self.envelope, bytes));
         out.raw(self.sender.as_slice());
         out.option(self.public_key, |out, key| out.raw(key.as_slice()));
     }
 
     /// Decodes a transaction. The signature is not checked again.
     pub fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
-        let envelope = Envelope::decode_2718_exact(from.string()?).map_err(|_| Malformed("transaction"))?;
+        let envelope = decode_envelope(from.string()?).map_err(|_| Malformed("transaction"))?;
         let sender = Address::from(from.array()?);
         let public_key = from.option(|from| from.array().map(CompressedKey::from))?;
         Ok(Self { envelope, sender, public_key })

@@ -1,8 +1,11 @@
 //! Blocks, transactions and receipts: their content, encodings and hashes. Knows nothing of state or execution.
 
 mod codec;
+pub mod cosmos;
+mod encoding;
 mod fields;
 mod receipt;
+mod recovery;
 mod transaction;
 
 use std::sync::Arc;
@@ -12,11 +15,11 @@ use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
 use alloy_primitives::{B256, Bloom, Bytes, Log};
 use alloy_rlp::Encodable;
 
+pub use encoding::{Envelope, ListedEnvelope, UnsignedTransaction, decode_envelope, without_signature};
 pub use fields::{GasPrice, TransactionFields};
 pub use receipt::{Receipt, Status, bloom};
-pub use transaction::{
-    CompressedKey, DecodeError, Envelope, Submission, Transaction, UnsignedTransaction, recover, recover_authority,
-};
+pub use recovery::{CompressedKey, recover, recover_authority};
+pub use transaction::{DecodeError, Submission, Transaction};
 
 /// The largest RLP encoding of a block, in bytes (EIP-7934, since Osaka).
 pub const MAX_BLOCK_SIZE: usize = 8 << 20;
@@ -104,7 +107,7 @@ impl Block {
         header.encode(&mut out);
         self.header.encode(&mut out);
         transactions.encode(&mut out);
-        self.transactions.iter().for_each(|tx| tx.envelope.network_encode(&mut out));
+        self.transactions.iter().for_each(|tx| encoding::encode_listed(&tx.envelope, &mut out));
         alloy_rlp::encode_list(&self.ommers, &mut out);
         if let Some(withdrawals) = &self.withdrawals {
             withdrawals.encode(&mut out);
@@ -143,7 +146,7 @@ impl ListHeader {
 
 /// Returns the root of the trie of a block's transactions.
 pub fn transactions_root(transactions: &[Arc<Transaction>]) -> B256 {
-    proofs::ordered_trie_root_with_encoder(transactions, |tx, out| tx.envelope.encode_2718(out))
+    proofs::ordered_trie_root_with_encoder(transactions, |tx, out| encoding::encode(&tx.envelope, out))
 }
 
 /// Returns the root of the trie of a block's receipts.

@@ -1,28 +1,23 @@
 //! Transactions with their senders.
 
 use alloy_consensus::{
-    EthereumTxEnvelope, EthereumTypedTransaction, SignableTransaction, Signed, Transaction as _, TxEip4844,
-    TxEip4844WithSidecar, TxLegacy, crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
+    EthereumTxEnvelope, SignableTransaction, Signed, Transaction as _, TxEip4844WithSidecar, TxLegacy,
+    crypto::SECP256K1N_HALF, transaction::RlpEcdsaDecodableTx,
 };
 use alloy_eips::{
     eip2718::{Decodable2718, Eip2718Error, Encodable2718},
     eip7594::BlobTransactionSidecarVariant,
-    eip7702::{RecoveredAuthority, RecoveredAuthorization, SignedAuthorization},
 };
-use alloy_primitives::{Address, B256, FixedBytes, Signature, U256, keccak256};
-use secp256k1::{Message, SECP256K1, ecdsa};
+use alloy_primitives::{Address, B256, Signature, U256};
 
-/// A signed transaction of any type that a block can contain: legacy, EIP-2930, 1559, 4844 (without sidecar), 7702.
-pub type Envelope = EthereumTxEnvelope<TxEip4844>;
-
-/// A transaction of any type without its signature.
-pub type UnsignedTransaction = EthereumTypedTransaction<TxEip4844>;
+use super::{
+    cosmos::{CosmosError, CosmosTransaction, DecodedTx, cosmos_hash},
+    encoding::{self, Envelope, UnsignedTransaction, decode_unsigned, is_unsigned_legacy, without_signature},
+    recovery::{CompressedKey, recover},
+};
 
 /// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or EIP-7594 cell proofs.
 type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
-
-/// A compressed secp256k1 public key.
-pub type CompressedKey = FixedBytes<33>;
 
 /// A transaction and its sender.
 #[derive(Clone, Debug)]
@@ -79,12 +74,66 @@ fn malformed(raw: &[u8], error: &Eip2718Error) -> DecodeError {
 impl Transaction {
     /// Recovers the sender. `strict` rejects signatures with a high `s` value (EIP-2), as all rules since Homestead do.
     pub fn recover(envelope: Envelope, strict: bool) -> Result<Self, DecodeError> {
+        if is_unsigned_legacy(&envelope) {
+            return Self::recover_cosmos(&envelope);
+        }
         let signature = envelope.signature();
         if strict && signature.s() > SECP256K1N_HALF {
             return Err(DecodeError::Signature);
         }
         let (sender, key) = recover(signature, envelope.signature_hash()).ok_or(DecodeError::Signature)?;
         Ok(Self { envelope, sender, public_key: Some(key) })
+    }
+
+    /// Recovers the Cosmos transaction in the input of `envelope`, whose other fields must be those that follow from it.
+    /// The signature is verified when the transaction is executed, as it depends on the state.
+    fn recover_cosmos(envelope: &Envelope) -> Result<Self, DecodeError> {
+        let decoded = match DecodedTx::decode(envelope.input()) {
+            Ok(DecodedTx::Bank(tx)) => Self::from_cosmos(&tx).map_err(|_| DecodeError::Signature)?,
+            _ => return Err(DecodeError::Signature),
+        };
+        let is_same = decoded.envelope.as_legacy().map(Signed::tx) == envelope.as_legacy().map(Signed::tx);
+        if is_same { Ok(decoded) } else { Err(DecodeError::Signature) }
+    }
+
+    /// Returns a Cosmos transaction as it is in a block. Its signature is not verified.
+    pub fn from_cosmos(tx: &CosmosTransaction) -> Result<Self, CosmosError> {
+        let envelope = without_signature(tx.to_legacy()?.into());
+        Ok(Self { envelope, sender: tx.sender, public_key: Some(tx.public_key.clone()?) })
+    }
+
+    /// Returns whether this is a Cosmos transaction.
+    pub fn is_cosmos(&self) -> bool {
+        // A simulated transaction has neither a signature nor a key.
+        is_unsigned_legacy(&self.envelope) && self.public_key.is_some()
+    }
+
+    /// Returns the hash by which Cosmos clients know a Cosmos transaction.
+    pub fn cosmos_hash(&self) -> Option<B256> {
+        self.is_cosmos().then(|| cosmos_hash(self.envelope.input()))
+    }
+
+    /// Returns whether the transaction has this hash, in Ethereum or, if it is a Cosmos transaction, in Cosmos.
+    pub fn has_hash(&self, hash: B256) -> bool {
+        self.hash() == hash || self.cosmos_hash() == Some(hash)
+    }
+
+    /// Decodes the Cosmos transaction, if this is one.
+    pub fn cosmos(&self) -> Option<Box<CosmosTransaction>> {
+        if !self.is_cosmos() {
+            return None;
+        }
+        match DecodedTx::decode(self.envelope.input()) {
+            Ok(DecodedTx::Bank(tx)) => Some(tx),
+            _ => None,
+        }
+    }
+
+    /// Returns the encoding (EIP-2718), without the blobs.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut out = Vec::with_capacity(self.envelope.encode_2718_len());
+        encoding::encode(&self.envelope, &mut out);
+        out
     }
 
     /// Returns a transaction of an impersonated account. Its signature has `r = sender` and `s = 0`: no valid signature
@@ -120,10 +169,18 @@ impl Submission {
     /// recovers the sender and verifies blobs. This is the expensive part of accepting a transaction. It needs no state
     /// and belongs on the caller's thread.
     pub fn decode(raw: &[u8]) -> Result<Self, DecodeError> {
-        let pooled = NetworkEnvelope::decode_2718_exact(raw).map_err(|error| {
-            let bare_blob = raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok();
-            if bare_blob { DecodeError::MissingSidecar } else { malformed(raw, &error) }
-        })?;
+        let pooled = match NetworkEnvelope::decode_2718_exact(raw) {
+            Ok(pooled) => pooled,
+            Err(error) => match decode_unsigned(raw) {
+                Some(envelope) => {
+                    return Ok(Self { transaction: Transaction::recover(envelope, true)?, sidecar: None });
+                }
+                None if raw.first() == Some(&3) && Envelope::decode_2718_exact(raw).is_ok() => {
+                    return Err(DecodeError::MissingSidecar);
+                }
+                None => return Err(malformed(raw, &error)),
+            },
+        };
         let mut sidecar = None;
         let envelope = match pooled {
             NetworkEnvelope::Legacy(tx) => Envelope::Legacy(tx),
@@ -148,32 +205,7 @@ impl Submission {
                 let tx = TxEip4844WithSidecar::from_tx_and_sidecar(signed.tx().clone(), (**sidecar).clone());
                 NetworkEnvelope::Eip4844(Signed::new_unchecked(tx, *signed.signature(), *signed.hash())).encoded_2718()
             }
-            (envelope, _) => envelope.encoded_2718(),
+            _ => self.transaction.encode(),
         }
     }
-}
-
-/// Recovers the address and the compressed public key of a signature over `hash`. Uses libsecp256k1, which takes a
-/// sixth of the time of a portable implementation, as recovery is most of the cost of accepting a transaction.
-pub fn recover(signature: &Signature, hash: B256) -> Option<(Address, CompressedKey)> {
-    let mut compact = [0u8; 64];
-    compact[..32].copy_from_slice(&signature.r().to_be_bytes::<32>());
-    compact[32..].copy_from_slice(&signature.s().to_be_bytes::<32>());
-    let id = ecdsa::RecoveryId::from_u8_masked(u8::from(signature.v()));
-    let signature = ecdsa::RecoverableSignature::from_compact(&compact, id).ok()?;
-    let key = SECP256K1.recover_ecdsa(Message::from_digest(hash.0), &signature).ok()?;
-    let address = Address::from_slice(&keccak256(&key.serialize_uncompressed()[1..])[12..]);
-    Some((address, CompressedKey::new(key.serialize())))
-}
-
-/// Recovers the authority of an EIP-7702 authorization, or marks it invalid.
-pub fn recover_authority(authorization: &SignedAuthorization) -> RecoveredAuthorization {
-    let authority = match authorization.signature() {
-        Ok(signature) if signature.s() <= SECP256K1N_HALF => {
-            recover(&signature, authorization.signature_hash()).map(|(address, _)| address)
-        }
-        _ => None,
-    };
-    let authority = authority.map_or(RecoveredAuthority::Invalid, RecoveredAuthority::Valid);
-    RecoveredAuthorization::new_unchecked(authorization.inner().clone(), authority)
 }

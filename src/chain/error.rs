@@ -4,7 +4,12 @@ use alloy_primitives::{Address, B256, U256};
 use serde::{Deserialize, Serialize};
 
 use super::{DumpError, Pruned};
-use crate::{block::DecodeError, evm::BlockError, log::AppendError, state::ReadError};
+use crate::{
+    block::{DecodeError, cosmos::CosmosError},
+    evm::BlockError,
+    log::AppendError,
+    state::ReadError,
+};
 
 /// The reason why the pool or the writer rejected a transaction.
 #[derive(Clone, Debug, Serialize, Deserialize, thiserror::Error)]
@@ -12,6 +17,9 @@ pub enum SubmitError {
     /// The bytes are not a valid transaction.
     #[error(transparent)]
     Decode(#[from] DecodeError),
+    /// A Cosmos transaction breaks a rule of the SDK.
+    #[error(transparent)]
+    Cosmos(#[from] CosmosError),
     /// The transaction is already in the pool.
     #[error("already known")]
     AlreadyKnown,
@@ -160,6 +168,17 @@ pub enum SubmitError {
     /// The node is shutting down.
     #[error("the node is shutting down")]
     Stopped,
+    /// The maximum fee is below the base fee of the next block, on a chain whose base fee falls only with further
+    /// transactions.
+    #[error("max fee per gas less than block base fee: address {sender}, maxFeePerGas: {max}, baseFee: {base_fee}")]
+    FeeCapTooLow {
+        /// The sender.
+        sender: Address,
+        /// The maximum in wei per gas.
+        max: u128,
+        /// The base fee in wei per gas.
+        base_fee: u64,
+    },
 }
 
 /// The reason why a change was not made. The chain is unchanged.

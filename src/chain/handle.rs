@@ -27,6 +27,7 @@ use super::{
 use crate::{
     block::Block,
     evm::{ChainParams, Environment},
+    log::LogError,
     metrics::{Counter, Distribution},
     store::{Found, SnapshotInfo},
 };
@@ -158,13 +159,32 @@ impl Chain {
         &self.shared.blobs
     }
 
-    /// Returns the block of the transaction with this hash, and its position there.
+    /// Returns the block of the transaction with this Ethereum hash, and its position there.
     pub fn transaction(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
+        let found = self.transaction_by_any_hash(head, hash);
+        found.filter(|(block, index)| block.transactions.get(*index).is_some_and(|found| found.hash() == hash))
+    }
+
+    /// Returns the block of the transaction with this hash, which is its Ethereum hash or the Cosmos hash of a Cosmos
+    /// transaction, and its position there.
+    pub fn transaction_by_any_hash(&self, head: &Head, hash: B256) -> Option<(Arc<Block>, usize)> {
         let recent = self.shared.index.transaction(head, hash).map(|(block, index)| (block.clone(), index));
         recent.or_else(|| match self.shared.history.as_ref()?.find(hash)? {
             Found::Transaction(block, index) if block.number() < head.oldest() => Some((block, index)),
             _ => None,
         })
+    }
+
+    /// Iterates over the blocks before those in memory that changed an account, newest first. There are none without a
+    /// data directory.
+    pub fn older_blocks_changing<'a>(
+        &'a self,
+        head: &Head,
+        address: Address,
+    ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + 'a {
+        let oldest = head.oldest();
+        let history = self.shared.history.as_ref();
+        history.into_iter().flat_map(move |history| history.blocks_changing(address, oldest))
     }
 
     /// Subscribes to events. A subscriber that falls behind learns how many events it missed.

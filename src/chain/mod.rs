@@ -7,6 +7,7 @@
 mod block;
 mod clock;
 mod clustered;
+mod cosmos;
 mod disk;
 mod error;
 mod event;
@@ -16,6 +17,7 @@ mod keyring;
 mod manual_clock;
 mod peers;
 mod pool;
+mod sender;
 mod shared;
 mod submit;
 mod view;
@@ -29,15 +31,12 @@ pub use block::{
     foreign::ForeignBlock,
     genesis::{Genesis, GenesisAccount, GenesisError, Step},
     header::{MAX_GAS_LIMIT, MIN_GAS_LIMIT},
-    simulate::{
-        BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate,
-        without_signature,
-    },
+    simulate::{BlockPlan, MAX_SIMULATED_BLOCKS, PlannedCall, Simulated, SimulationError, SimulationOptions, simulate},
 };
 pub use clock::{Clock, SystemClock};
 pub use disk::{
     dump::{Dump, DumpError, PreparedDump},
-    maintain::{MaintainError, compact, export_blocks, repair, verify},
+    maintain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify},
     recover::{OpenError, Opening, Recovered, open},
 };
 pub use error::{ChangeError, Stopped, SubmitError};
@@ -48,12 +47,14 @@ pub use keyring::{Keyring, UnsignedTransaction, sign_transaction};
 pub use manual_clock::ManualClock;
 pub use peers::{Leadership, Peers, PoolSelection, Settled};
 pub use pool::{Accepted, Admission, Pool, PoolLimits, Pooled};
+pub use sender::{OutgoingCall, SendError, Sender};
 pub use shared::Preamble;
 pub use view::{
     blobs::Blobs,
     block_view::{BlockId, View, ViewError},
     head::{Head, HistoryLimits, Pruned},
     held_blocks::HeldBlocks,
+    lookup::block_in_place,
     updates::{ChainPosition, ChainUpdate, PositionExpired},
 };
 pub use writer::{

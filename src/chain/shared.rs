@@ -115,7 +115,7 @@ impl SharedChain {
     /// Returns the environment of the block after `head`, at least `at_least` seconds later.
     pub(super) fn next_environment(&self, head: &Head, at_least: u64) -> Environment {
         let standard = head.params.standard;
-        let at_least = if standard { at_least.max(1) } else { at_least };
+        let at_least = at_least.max(head.params.increasing_timestamps.into());
         let timestamp = self.timing.lock().of_next_block(head.block.header.timestamp, at_least);
         let sealing = *self.sealing.lock();
         let mut environment = head.next_environment(timestamp);

@@ -1,5 +1,6 @@
 //! Submission of transactions: adds them to the pool and returns the outcome to the submitter.
 
+use alloy_consensus::Transaction as _;
 use alloy_primitives::B256;
 use tokio::sync::oneshot;
 
@@ -25,12 +26,26 @@ impl Chain {
         let head = self.head();
         let next = self.shared.next_environment(&head, 0);
         let min_tip = self.shared.sealing.lock().min_tip;
-        Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip }.check(&submission)?;
+        let base_fee = next.base_fee.unwrap_or(0);
+        match submission.transaction.cosmos() {
+            None => {
+                let admission =
+                    Admission { params: &head.params, rules: next.rules, gas_limit: next.gas_limit, min_tip };
+                admission.check(&submission)?;
+                let transaction = &submission.transaction;
+                let max = transaction.envelope.max_fee_per_gas();
+                // Sealing at once, the chain would wait for a lower base fee for ever: it falls only with further blocks.
+                if max < u128::from(base_fee) && self.mining() == Mining::Instant {
+                    return Err(SubmitError::FeeCapTooLow { sender: transaction.sender, max, base_fee });
+                }
+            }
+            Some(cosmos) => self.admit_cosmos(&cosmos, &head, &next)?,
+        }
         if head.state.base().is_some() {
             // Fetches the account from the other node now, not under the pool's lock.
             head.state.get(submission.transaction.sender)?;
         }
-        let accepted = self.shared.pool.insert(submission, || self.head(), next.base_fee.unwrap_or(0))?;
+        let accepted = self.shared.pool.insert(submission, || self.head(), base_fee)?;
         self.shared.blobs.keep(&accepted.pooled);
         let _ = self.shared.events.send(Event::Pending(accepted.pooled.transaction.clone()));
         Ok(accepted)

@@ -18,19 +18,22 @@ use revm::{
         result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState},
     },
     handler::{EthFrame, Handler, MainnetHandler, SystemCallTx},
+    inspector::NoOpInspector,
     interpreter::interpreter::EthInterpreter,
     state::AccountInfo,
 };
 
 use super::{
     BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError,
-    PrecompileSet, dao,
+    PrecompileSet,
+    cosmos::run_cosmos,
+    dao,
     patience::STOPPED,
     requests::{MalformedDeposit, collect_deposits},
     transaction::tx_env,
 };
 use crate::{
-    block::{Receipt, Status, Transaction, bloom},
+    block::{Receipt, Status, Transaction, bloom, cosmos::CosmosError},
     state::{Changes, ReadError, ReadState},
 };
 
@@ -89,6 +92,9 @@ pub enum TransactionError {
     /// The state could not be read.
     #[error(transparent)]
     Read(#[from] ReadError),
+    /// A Cosmos transaction breaks a rule or does not fit the sender's account.
+    #[error(transparent)]
+    Cosmos(#[from] CosmosError),
     /// The execution took too long.
     #[error("execution aborted (timeout)")]
     Stopped,
@@ -150,6 +156,13 @@ impl<'a> BlockExecutor<'a> {
         Ok(executor)
     }
 
+    /// Lifts the limits of gas: a block that is executed again was sealed under the limits of its time.
+    pub fn again(mut self) -> Self {
+        let cfg = &mut self.evm.ctx.cfg;
+        (cfg.tx_gas_limit_cap, cfg.disable_block_gas_limit) = (Some(u64::MAX), true);
+        self
+    }
+
     /// The receipts so far.
     #[cfg(feature = "internals")]
     pub fn receipts(&self) -> &[Receipt] {
@@ -158,7 +171,10 @@ impl<'a> BlockExecutor<'a> {
 
     /// Gas that further transactions may use.
     pub fn gas_left(&self) -> u64 {
-        self.environment.gas_limit - self.gas_used
+        match self.evm.ctx.cfg.disable_block_gas_limit {
+            true => u64::MAX,
+            false => self.environment.gas_limit - self.gas_used,
+        }
     }
 
     /// Executes the next transaction. An error leaves the block unchanged, and it can continue with others.
@@ -176,7 +192,11 @@ impl<'a> BlockExecutor<'a> {
         // Impersonating a contract means sending from it, EIP-3607 notwithstanding.
         self.evm.ctx.cfg.disable_eip3607 = transaction.is_impersonated();
         let used = self.evm.ctx.db().used();
-        let executed = self.evm.transact(tx_env(transaction)).inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
+        let executed = match transaction.cosmos() {
+            None => self.evm.transact(tx_env(transaction)).map_err(TransactionError::from),
+            Some(cosmos) => run_cosmos(&mut self.evm.ctx, &mut NoOpInspector, self.chain, transaction, &cosmos),
+        };
+        let executed = executed.inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
     }
 
@@ -190,7 +210,7 @@ impl<'a> BlockExecutor<'a> {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        let mut cfg = self.environment.cfg_env(self.chain);
+        let mut cfg = self.evm.ctx.cfg.clone();
         cfg.disable_eip3607 = transaction.is_impersonated();
         let precompiles = self.environment.precompiles(self.chain);
         let (result, seen) = self.execute_with(transaction, tx_env(transaction), cfg, precompiles, inspector, look);
@@ -236,7 +256,10 @@ impl<'a> BlockExecutor<'a> {
         let used = overlay.used();
         let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
         evm.precompiles = precompiles;
-        let executed = evm.inspect_tx(tx.clone());
+        let executed = match transaction.cosmos() {
+            None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
+            Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, self.chain, transaction, &cosmos),
+        };
         let (block, before, inspector) = (evm.ctx.block, evm.ctx.journaled_state.database, evm.inspector);
         match executed {
             Ok(outcome) => {
@@ -248,7 +271,7 @@ impl<'a> BlockExecutor<'a> {
             Err(error) => {
                 *self.evm.ctx.db_mut() = before;
                 self.evm.ctx.db_mut().forget(used);
-                (Err(error.into()), None)
+                (Err(error), None)
             }
         }
     }

@@ -16,6 +16,7 @@ use super::{
     instructions::{adjust_prices, instructions},
     precompile::precompiles,
 };
+use crate::block::cosmos::CosmosNetwork;
 
 /// The context of an execution: block, transaction, limits, and an [`Overlay`] with its changes so far.
 pub type EvmContext<'a> = MainnetContext<Overlay<'a>>;
@@ -40,12 +41,35 @@ pub struct ChainParams {
     pub deposit_contract: Address,
     /// Whether the network's own precompiles exist in addition to Ethereum's.
     pub network_precompiles: bool,
-    /// Whether blocks built here follow every rule of Ethereum: each is later than its parent, the gas limit moves in small
-    /// steps, and since Prague the request contracts exist. The network's own chain and forks relax these rules.
+    /// Whether blocks built here follow every rule of Ethereum: the gas limit moves in small steps, and since Prague the
+    /// request contracts exist. The network's own chain and forks relax these rules.
     pub standard: bool,
+    /// Whether each block built here is later than its parent, as Ethereum demands, instead of at the same second or later.
+    pub increasing_timestamps: bool,
+    /// The limits of new transactions and their code.
+    pub limits: Limits,
     /// Accounts that `ecrecover` returns for signatures (`r`, `s`, `v`) that they did not make, as set by a development
     /// method.
     pub signers: Signers,
+    /// What Cosmos transactions name of the network.
+    pub cosmos: CosmosNetwork,
+}
+
+/// Ethereum's limits that settings lift.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// Whether the gas limit of a transaction is capped since Osaka (EIP-7825).
+    pub transaction_gas: bool,
+    /// Whether the gas limit of a block bounds its transactions.
+    pub block_gas: bool,
+    /// Whether the size of code is limited: a contract's (EIP-170) and that which creates it (EIP-3860).
+    pub code_size: bool,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { transaction_gas: true, block_gas: true, code_size: true }
+    }
 }
 
 /// The part of a block that its transactions can see, known before any of them runs.
@@ -129,6 +153,14 @@ impl Environment {
     pub fn cfg_env(&self, chain: &ChainParams) -> CfgEnv {
         let mut cfg = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).with_chain_id(chain.chain_id);
         cfg.tx_chain_id_check = true;
+        if !chain.limits.transaction_gas {
+            cfg.tx_gas_limit_cap = Some(u64::MAX);
+        }
+        if !chain.limits.code_size {
+            cfg.limit_contract_code_size = Some(usize::MAX);
+            cfg.limit_contract_initcode_size = Some(usize::MAX);
+        }
+        cfg.disable_block_gas_limit = !chain.limits.block_gas;
         adjust_prices(&mut cfg, self.rules);
         if let Some(blobs) = self.rules.blobs {
             cfg.set_max_blobs_per_tx(blobs.max_blobs_per_tx);

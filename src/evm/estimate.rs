@@ -87,7 +87,7 @@ impl CallContext<'_> {
     /// The upper bound of the search.
     fn highest(&self, call: &Call) -> Result<u64, EstimateError> {
         let mut high = call.gas.filter(|gas| *gas >= TRANSFER_GAS).unwrap_or(self.environment.gas_limit);
-        if self.environment.rules.has(Fork::Osaka) {
+        if self.environment.rules.has(Fork::Osaka) && self.chain.limits.transaction_gas {
             high = high.min(MAX_TRANSACTION_GAS);
         }
         if call.gas_price > 0 {

@@ -3,11 +3,13 @@
 
 mod block;
 mod call;
+mod cosmos;
 mod dao;
 mod environment;
 mod estimate;
 mod fork;
 mod instructions;
+mod internal_calls;
 mod overlay;
 mod overrides;
 mod patience;
@@ -25,9 +27,10 @@ pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, halt_
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected};
 pub use dao::DAO_EXTRA_DATA;
-pub use environment::{ChainParams, Environment, Evm, EvmContext};
+pub use environment::{ChainParams, Environment, Evm, EvmContext, Limits};
 pub use estimate::EstimateError;
 pub use fork::{Fork, Rules};
+pub use internal_calls::{InternalCall, InternalCallKind, InternalCalls};
 pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
 pub use patience::{IsOver, Patience};

@@ -100,6 +100,12 @@ impl<'a> Overlay<'a> {
         Ok(self.accounts[at].now.as_ref())
     }
 
+    /// The account's number before the block, as Cosmos signatures name it; none if there was no account.
+    pub fn account_number(&mut self, address: Address) -> Result<Option<u64>, ReadError> {
+        let at = self.load(address)?;
+        Ok(self.accounts[at].base.as_ref().map(Account::shown_number))
+    }
+
     /// Adds to a balance outside of any transaction: rewards and withdrawals. An amount of zero still touches the
     /// account, which deletes it if it is empty (EIP-161).
     pub fn credit(&mut self, address: Address, amount: U256, clear_empty: bool) -> Result<(), ReadError> {

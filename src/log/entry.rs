@@ -189,11 +189,6 @@ impl LogEntry {
         let from = &mut Reader::new(bytes);
         if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
     }
-
-    /// Returns whether an encoded entry takes or uses up snapshots. Even a reverted one has to be decoded then.
-    pub fn affects_snapshots(bytes: &[u8]) -> bool {
-        matches!(bytes.first(), Some(&(REVERT | SNAPSHOT)))
-    }
 }
 
 impl TimeShift {
@@ -251,7 +246,7 @@ mod tests {
         let revert = |uses_up| LogEntry::Revert { to: 300, shift, uses_up };
         for entry in [snapshot, revert(None), revert(Some(0)), revert(Some(u64::MAX))] {
             let encoded = bytes(&entry);
-            assert!(encoded.len() <= 100 && LogEntry::affects_snapshots(&encoded));
+            assert!(encoded.len() <= 100);
             let decoded = LogEntry::decode(&encoded).unwrap();
             assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
             let shortest = bytes(&revert(None)).len();

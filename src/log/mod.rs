@@ -4,6 +4,7 @@
 //! with a [`ReadLog`]. A [`LogStore`] opens a log, and maintains it while no node runs. [`LocalLogs`] keeps logs in
 //! files; `MemoryLog` keeps one in memory and fails on demand. Knows nothing of execution.
 
+mod ahead;
 mod entry;
 mod error;
 mod jetstream;
@@ -18,6 +19,7 @@ use alloy_primitives::B256;
 #[cfg(feature = "internals")]
 pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
+    ahead::{DecodedEntries, DecodedEntry, decode_ahead},
     entry::{EditableParams, LogEntry, TimeShift},
     error::{AppendError, LogError},
     jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, deliver},

@@ -63,6 +63,11 @@ impl Account {
         self.number == Self::UNNUMBERED
     }
 
+    /// Returns the number that clients see: an account that only the forked chain has loaded has none here.
+    pub fn shown_number(&self) -> u64 {
+        if self.is_beneath() { 0 } else { self.number.into() }
+    }
+
     /// Returns whether the account's storage is complete without the base of a fork.
     pub(super) fn owns_storage(&self) -> bool {
         self.contract.as_ref().is_some_and(|contract| contract.owns_storage)

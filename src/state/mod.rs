@@ -187,6 +187,11 @@ impl State {
         self.accounts.iter().map(|(_, account)| account)
     }
 
+    /// Iterates over the accounts that the state holds and their hashed addresses, in the order of these.
+    pub fn keyed_accounts(&self) -> impl Iterator<Item = (&B256, &Account)> {
+        self.accounts.iter()
+    }
+
     /// Returns the Merkle root as of the last [`apply`](Self::apply).
     pub fn root(&self) -> B256 {
         self.root.unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)

@@ -56,7 +56,9 @@ impl ActiveIndex {
                 self.blocks.entry(number).or_insert_with(|| Vec::with_capacity(1)).push(height);
                 self.place(&block.hash, BlockPlace { number, index: BLOCK });
                 for (index, transaction) in block.transactions.iter().enumerate() {
-                    self.place(&transaction.hash(), BlockPlace { number, index: index as u32 });
+                    for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
+                        self.place(&hash, BlockPlace { number, index: index as u32 });
+                    }
                 }
                 let logs = block.receipts.iter().flat_map(|receipt| &receipt.logs);
                 self.logs.insert(number, logs.flat_map(LogKey::all).collect());

@@ -143,11 +143,6 @@ impl Checkpoint {
         Ok(out.written)
     }
 
-    /// Returns whether the state is the one after the block, without later edits by development methods.
-    pub fn is_after_block(&self) -> bool {
-        self.state.root() == self.block.header.state_root
-    }
-
     /// Reads the checkpoint at this height and checks its state root.
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
         let name = name(height);

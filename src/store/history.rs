@@ -8,7 +8,7 @@ use std::{
     thread::{self, JoinHandle},
 };
 
-use alloy_primitives::B256;
+use alloy_primitives::{Address, B256};
 use parking_lot::{Mutex, RwLock};
 
 use super::{
@@ -22,7 +22,7 @@ use super::{
 };
 use crate::{
     block::Block,
-    log::{ChainIdentity, LogEntry, LogError, ReadLog},
+    log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
     storage::Storage,
 };
 
@@ -105,9 +105,10 @@ impl History {
             }
             let stop = unused.range(at + 1..).next().map_or(heights.end, |next| heights.end.min(*next));
             let mut part = ActiveIndex::starting_at(at);
-            for stored in log.stream(at)?.take((stop - at) as usize) {
-                let stored = stored?;
-                part.insert(&stored.entry()?, stored.bytes.len() as u64);
+            let entries = log.stream(at)?.take((stop - at) as usize);
+            for decoded in decode_ahead(Box::new(entries), stop - at)? {
+                let DecodedEntry { entry, size, .. } = decoded?;
+                part.insert(&entry, size);
                 if part.bytes >= part_bytes {
                     break;
                 }
@@ -249,7 +250,7 @@ impl History {
         self.height_below(number, u64::MAX)
     }
 
-    /// Returns the block or transaction with this hash. An unknown hash costs a search in every part of the index.
+    /// Returns the block or transaction with this hash; a Cosmos transaction has two. An unknown hash costs a search in every part of the index.
     pub fn find(&self, hash: B256) -> Option<Found> {
         let key = hash_key(&hash);
         let (active, sealed) = {
@@ -265,8 +266,8 @@ impl History {
             match place.index {
                 BLOCK => (block.hash == hash).then_some(Found::Block(block)),
                 index => {
-                    let own = block.transactions.get(index as usize)?.hash();
-                    (own == hash).then_some(Found::Transaction(block, index as usize))
+                    let is_wanted = block.transactions.get(index as usize)?.has_hash(hash);
+                    is_wanted.then_some(Found::Transaction(block, index as usize))
                 }
             }
         })
@@ -300,6 +301,27 @@ impl History {
             }
         }
         Ok(None)
+    }
+
+    /// Iterates over the canonical blocks before `before` that changed an account, newest first. The index is searched as
+    /// far as the iterator is read.
+    pub fn blocks_changing(
+        &self,
+        address: Address,
+        before: u64,
+    ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + '_ {
+        let key = StateKey::account(&address);
+        let mut below = u64::MAX;
+        let heights = std::iter::from_fn(move || {
+            let height = self.version(key, below, u64::MAX).transpose()?;
+            below = height.as_ref().copied().unwrap_or_default();
+            Some(height)
+        });
+        heights.filter_map(move |height| match height.and_then(|height| self.entry(height)) {
+            Ok(LogEntry::Block { block, .. }) => (block.number() < before).then_some(Ok(block)),
+            Ok(_) => None,
+            Err(error) => Some(Err(error)),
+        })
     }
 
     /// Returns the entry at a height.

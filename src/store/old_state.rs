@@ -48,17 +48,6 @@ impl OldState {
         Ok((beginning.height <= height).then_some(Self { history, below: height, beginning }))
     }
 
-    /// Returns the state after the block with this number, or `None` if it is older than the oldest checkpoint.
-    pub fn after(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
-        if let Some(height) = history.height_of(number) {
-            return Self::below(history, height + 1);
-        }
-        // The oldest checkpoint's own block is not in the log. Its state is usable unless it was edited afterwards.
-        let beginning = history.beginning()?;
-        let own = beginning.block.number() == number && beginning.is_after_block();
-        Ok(own.then(|| Self { below: beginning.height, history, beginning }))
-    }
-
     /// Returns the state on which the block with this number ran, or `None` if it is older than the oldest checkpoint.
     pub fn before(history: Arc<History>, number: u64) -> Result<Option<Self>, OldStateError> {
         history.height_of(number).map_or(Ok(None), |height| Self::below(history, height))

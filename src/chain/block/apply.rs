@@ -14,7 +14,7 @@ use super::{
     seal::{BlockContent, seal},
 };
 use crate::{
-    block::{Block, DecodeError, Envelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
+    block::{Block, DecodeError, Envelope, ListedEnvelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
     chain::Head,
     evm::{BlockExecutor, Environment, Fork, Rules},
     state::{Changes, State},
@@ -68,7 +68,7 @@ fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBl
     let rules = environment.rules;
     let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
     let mut transactions = Vec::with_capacity(foreign.body.transactions.len());
-    for (index, envelope) in foreign.body.transactions.into_iter().enumerate() {
+    for (index, ListedEnvelope(envelope)) in foreign.body.transactions.into_iter().enumerate() {
         let transaction = recover(envelope, rules).map_err(|error| InvalidBlock::Signature(index, error))?;
         executor.execute(&transaction).map_err(|error| InvalidBlock::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));

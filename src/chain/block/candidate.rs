@@ -99,6 +99,7 @@ fn rejection(error: TransactionError) -> Option<SubmitError> {
         TransactionError::Invalid(Invalid::LackOfFundForMaxFee { fee, balance }) => {
             Some(SubmitError::InsufficientFunds { balance: *balance, cost: *fee })
         }
+        TransactionError::Cosmos(error) => Some(error.into()),
         other => Some(SubmitError::Dropped(other.to_string())),
     }
 }

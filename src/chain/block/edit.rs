@@ -1,9 +1,8 @@
 //! Edits of the chain by development methods, outside any transaction.
 //!
-//! An edit takes place between two blocks and seals no block of its own: it is visible at `latest` at once, and the
-//! state root of the next block includes it. Until that block is sealed, the newest block's `stateRoot` is therefore
-//! not the root of the state at `latest`. Once it is no longer the newest, a block's own state is without the edits
-//! after it.
+//! An edit takes place between two blocks and seals no block of its own: it is visible at `latest` at once, and stays part
+//! of the state at that block once there are others. The state root of the next block includes it; the block's own
+//! `stateRoot` is not the root of the edited state.
 //!
 //! An [`Edit`] is a value and [`Head::edit`] a pure function of a head and an edit, so that replaying a log of blocks
 //! and edits leads to the same heads again.

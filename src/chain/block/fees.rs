@@ -9,7 +9,9 @@ use crate::evm::{Fork, Rules};
 pub fn next_base_fee(parent: &Header, rules: Rules) -> Option<u64> {
     rules.has(Fork::London).then(|| match parent.base_fee_per_gas {
         Some(base_fee) => {
-            BaseFeeParams::ethereum().next_block_base_fee(parent.gas_used, parent.gas_limit.max(2), base_fee)
+            // More than the limit is used only where it does not bound a block.
+            let used = parent.gas_used.min(parent.gas_limit);
+            BaseFeeParams::ethereum().next_block_base_fee(used, parent.gas_limit.max(2), base_fee)
         }
         None => INITIAL_BASE_FEE,
     })

@@ -3,12 +3,12 @@
 use std::fmt::{Debug, Display};
 
 use crate::{
-    block::{DecodeError, Envelope},
+    block::{DecodeError, ListedEnvelope},
     evm::{BlockError, TransactionError},
 };
 
 /// A block as peers exchange it.
-pub type ForeignBlock = alloy_consensus::Block<Envelope>;
+pub type ForeignBlock = alloy_consensus::Block<ListedEnvelope>;
 
 /// The reason why a foreign block is invalid.
 #[derive(Debug, thiserror::Error)]

@@ -2,13 +2,9 @@
 
 use std::{cmp::Ordering, sync::Arc};
 
-use alloy_consensus::{
-    EthereumTypedTransaction, Header, SignableTransaction, Signed, Transaction as _, TxLegacy,
-    proofs::ordered_trie_root_with_encoder,
-};
-use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
-use alloy_primitives::{Address, B256, Bytes, Log, Signature, U256, keccak256};
-use alloy_rlp::{BufMut, Encodable};
+use alloy_consensus::{Header, Transaction as _};
+use alloy_eips::eip4895::Withdrawal;
+use alloy_primitives::{Address, B256, Bytes, Log, U256};
 use revm::context_interface::result::{ExecutionResult, InvalidTransaction};
 
 use super::{
@@ -16,8 +12,8 @@ use super::{
     seal::{BlockContent, seal},
 };
 use crate::{
-    block::{Block, Envelope, GasPrice, Transaction, TransactionFields},
-    chain::{UnsignedTransaction, View},
+    block::{Block, GasPrice, Transaction, TransactionFields, without_signature},
+    chain::View,
     evm::{
         BlockError, BlockExecutor, BlockHashes, Call, Environment, Fork, IsOver, LogCollector, Overlay, OverrideError,
         StateOverrides, Stop, TransactionError, Watch, apply_overrides, lift_limits,
@@ -257,11 +253,7 @@ impl Simulation<'_> {
         let withdrawals = environment.rules.has(Fork::Shanghai).then_some(plan.withdrawals);
         let content = BlockContent { withdrawals, ..content };
         let root = self.state.apply(&changes);
-        let mut block = seal(&environment, content, root);
-        block.header.transactions_root = ordered_trie_root_with_encoder(&block.transactions, |transaction, out| {
-            out.put_slice(&encoding(transaction))
-        });
-        block.hash = block.header.hash_slow();
+        let block = seal(&environment, content, root);
         Ok(Simulated { block: Arc::new(block), calls })
     }
 
@@ -350,40 +342,4 @@ fn as_transaction(planned: PlannedCall, own_nonce: u64, gas_limit: u64, chain_id
         authorization_list: call.authorization_list,
     };
     Transaction { envelope: without_signature(fields.into()), sender: call.from, public_key: None }
-}
-
-/// Returns the transaction with an empty signature.
-pub fn without_signature(unsigned: UnsignedTransaction) -> Envelope {
-    let empty = Signature::new(U256::ZERO, U256::ZERO, false);
-    match unsigned {
-        EthereumTypedTransaction::Legacy(tx) => {
-            let hash = keccak256(legacy_encoding(&tx));
-            Envelope::Legacy(Signed::new_unchecked(tx, empty, hash))
-        }
-        typed => Envelope::from(typed.into_signed(empty)),
-    }
-}
-
-/// Returns the encoding from which hashes and roots are computed.
-fn encoding(transaction: &Transaction) -> Vec<u8> {
-    match &transaction.envelope {
-        Envelope::Legacy(signed) => legacy_encoding(signed.tx()),
-        envelope => envelope.encoded_2718(),
-    }
-}
-
-/// Encodes a legacy transaction with zeros for `v`, `r` and `s`. No real transaction has a `v` of zero.
-fn legacy_encoding(tx: &TxLegacy) -> Vec<u8> {
-    let mut payload = Vec::new();
-    tx.nonce.encode(&mut payload);
-    tx.gas_price.encode(&mut payload);
-    tx.gas_limit.encode(&mut payload);
-    tx.to.encode(&mut payload);
-    tx.value.encode(&mut payload);
-    tx.input.encode(&mut payload);
-    payload.extend_from_slice(&[alloy_rlp::EMPTY_STRING_CODE; 3]);
-    let mut out = Vec::with_capacity(payload.len() + 9);
-    alloy_rlp::Header { list: true, payload_length: payload.len() }.encode(&mut out);
-    out.extend_from_slice(&payload);
-    out
 }

@@ -10,7 +10,7 @@ use super::recover::{OpenError, newest_checkpoint};
 use crate::{
     block::Block,
     chain::block::recorded::advance,
-    log::{AppendError, BlockLog, ChainIdentity, LogEntry, LogError, ReadLog},
+    log::{AppendError, BlockLog, ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
     store::{self, ChainFile, ChainStore, Checkpoint, CheckpointError, History, PART_BYTES, Repaired, checkpoints},
 };
 
@@ -82,20 +82,21 @@ fn opened(chain: &ChainStore) -> Result<Opened, MaintainError> {
     Ok(Opened { identity, log, history })
 }
 
+/// Opens the blocks of a chain on which no node runs.
+pub fn canonical_blocks(chain: &ChainStore) -> Result<Arc<History>, MaintainError> {
+    Ok(opened(chain)?.history)
+}
+
 /// Replays the log from a checkpoint up to height `end`, and returns the checkpoint there.
 fn walk(log: &dyn ReadLog, history: &History, from: Checkpoint, end: u64) -> Result<Checkpoint, MaintainError> {
     let mut at = from;
-    for stored in log.stream(at.height)?.take(end.saturating_sub(at.height) as usize) {
-        let stored = stored?;
-        let height = stored.height;
+    let count = end.saturating_sub(at.height);
+    for decoded in decode_ahead(Box::new(log.stream(at.height)?.take(count as usize)), count)? {
+        let DecodedEntry { height, entry, .. } = decoded?;
         let failed = |what| OpenError::Entry { height, what };
-        let in_effect = !history.is_void(height);
-        if in_effect || LogEntry::affects_snapshots(&stored.bytes) {
-            let entry = stored.entry()?;
-            at.snapshots.follow(height, &entry).map_err(failed)?;
-            if in_effect {
-                advance(&mut at, entry).map_err(failed)?;
-            }
+        at.snapshots.follow(height, &entry).map_err(failed)?;
+        if !history.is_void(height) {
+            advance(&mut at, entry).map_err(failed)?;
         }
         at.height = height + 1;
     }
@@ -121,11 +122,9 @@ pub fn verify(store: &ChainStore) -> Result<Report, MaintainError> {
         Report { checkpoints: roots.len() as u64, first_state: at.block.number() + 1, ..Report::default() };
     let (start, beginning) = (chain.history.start(), at.height);
     let mut newest: Option<Arc<Block>> = None;
-    for stored in chain.log.reader().stream(start)? {
-        let stored = stored?;
-        let height = stored.height;
+    for decoded in decode_ahead(chain.log.reader().stream(start)?, chain.log.end() - start)? {
+        let DecodedEntry { height, entry, .. } = decoded?;
         let wrong = |what| OpenError::Entry { height, what };
-        let entry = stored.entry()?;
         let in_effect = !chain.history.is_void(height);
         if let LogEntry::Block { block, .. } = &entry {
             block

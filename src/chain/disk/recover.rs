@@ -6,7 +6,7 @@ use crate::{
     block::{Block, Submission},
     chain::{GenesisError, Head, HistoryLimits, Journal, block::recorded::Replayed, writer::journal::JournalParts},
     evm::ChainParams,
-    log::{ChainIdentity, EditableParams, LogEntry, LogError, ReadLog, TimeShift},
+    log::{ChainIdentity, DecodedEntry, EditableParams, LogEntry, LogError, ReadLog, TimeShift, decode_ahead},
     storage::Storage,
     store::{
         ChainFile, ChainFileError, ChainStore, Checkpoint, CheckpointError, CheckpointWriter, DataDir, History,
@@ -243,7 +243,6 @@ pub(in crate::chain) fn replay(
     history: &Arc<History>,
     end: u64,
 ) -> Result<(Replayed, u64), OpenError> {
-    let edited = !checkpoint.is_after_block();
     let Checkpoint { height, shift, genesis, block, state, parameters, snapshots } = checkpoint;
     let first = block.number().saturating_sub(RECENT_BLOCKS.min(limits.blocks)).max(genesis.number());
     let mut recent: Vec<Arc<Block>> = Vec::new();
@@ -257,24 +256,17 @@ pub(in crate::chain) fn replay(
     }
     recent.reverse();
     let mut head = Head::resumed(params, genesis, recent, block, state).with_archive(history.clone(), height);
-    if edited {
-        head = head.with_unknown_edits();
-    }
     parameters.restore(&mut head);
     let mut replayed = Replayed::from(head, shift, snapshots);
     let mut bytes = 0;
-    for stored in log.stream(height)?.take(end.saturating_sub(height) as usize) {
-        let stored = stored?;
-        bytes += stored.bytes.len() as u64;
-        let height = stored.height;
+    let count = end.saturating_sub(height);
+    for decoded in decode_ahead(Box::new(log.stream(height)?.take(count as usize)), count)? {
+        let DecodedEntry { height, size, entry } = decoded?;
+        bytes += size;
         let failed = |what| OpenError::Entry { height, what };
-        let in_effect = !history.is_void_below(height, end);
-        if in_effect || LogEntry::affects_snapshots(&stored.bytes) {
-            let entry = stored.entry()?;
-            replayed.snapshots.follow(height, &entry).map_err(failed)?;
-            if in_effect {
-                replayed.apply(entry, limits).map_err(failed)?;
-            }
+        replayed.snapshots.follow(height, &entry).map_err(failed)?;
+        if !history.is_void_below(height, end) {
+            replayed.apply(entry, limits).map_err(failed)?;
         }
     }
     Ok((replayed, bytes))

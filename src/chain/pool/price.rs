@@ -5,9 +5,14 @@ use alloy_primitives::U256;
 
 use crate::block::Transaction;
 
-/// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob fee cap, in wei.
+/// Returns the maximum cost of a transaction: value, gas at the fee cap and blob gas at the blob fee cap, in wei. That of a
+/// Cosmos transaction is its fee.
 pub(super) fn cost_of(transaction: &Transaction) -> U256 {
     let tx = &transaction.envelope;
+    if let Some(cosmos) = transaction.cosmos() {
+        // A transfer that the balance does not cover fails in its block.
+        return cosmos.fee;
+    }
     let gas = U256::from(tx.gas_limit()).saturating_mul(U256::from(tx.max_fee_per_gas()));
     let blob_price = U256::from(tx.max_fee_per_blob_gas().unwrap_or_default());
     let blobs = U256::from(tx.blob_gas_used().unwrap_or_default()).saturating_mul(blob_price);

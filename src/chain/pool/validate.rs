@@ -16,6 +16,8 @@ use crate::{
 
 /// Maximum size of an encoded transaction without its blobs, in bytes.
 const MAX_SIZE: usize = 128 * 1024;
+/// Maximum gas limit of a transaction that its block's does not bound: execution has to end.
+const MAX_GAS: u64 = 1_000_000_000_000;
 
 /// The parameters that transactions are validated against.
 #[derive(Clone, Copy, Debug)]
@@ -33,7 +35,7 @@ pub struct Admission<'a> {
 impl Admission<'_> {
     /// Checks everything that depends on the transaction alone.
     pub fn check(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let tx = &submission.transaction.envelope;
+        let (tx, limits) = (&submission.transaction.envelope, self.params.limits);
         let since = match tx.tx_type() {
             TxType::Legacy => Fork::Frontier,
             TxType::Eip2930 => Fork::Berlin,
@@ -48,14 +50,14 @@ impl Admission<'_> {
             return Err(DecodeError::Signature.into());
         }
         let size = tx.encode_2718_len();
-        if size > MAX_SIZE {
+        if size > MAX_SIZE && limits.code_size {
             return Err(SubmitError::Oversized { size, limit: MAX_SIZE });
         }
         if let Some(have) = tx.chain_id().filter(|id| *id != self.params.chain_id) {
             return Err(SubmitError::WrongChain { have, want: self.params.chain_id });
         }
         let (code, limit) = (tx.input().len(), eip3860::MAX_INITCODE_SIZE);
-        if self.rules.has(Fork::Shanghai) && tx.kind().is_create() && code > limit {
+        if self.rules.has(Fork::Shanghai) && tx.kind().is_create() && code > limit && limits.code_size {
             return Err(SubmitError::InitCodeSize { size: code, limit });
         }
         self.check_gas(submission)?;
@@ -71,13 +73,13 @@ impl Admission<'_> {
     }
 
     fn check_gas(&self, submission: &Submission) -> Result<(), SubmitError> {
-        let tx = &submission.transaction.envelope;
+        let (tx, limits) = (&submission.transaction.envelope, self.params.limits);
         let gas = tx.gas_limit();
         let cap = CfgEnv::new().with_spec_and_mainnet_gas_params(self.rules.spec()).tx_gas_limit_cap();
-        if gas > cap {
+        if gas > cap && limits.transaction_gas {
             return Err(SubmitError::TransactionGasCap { cap, gas });
         }
-        if gas > self.gas_limit {
+        if gas > if limits.block_gas { self.gas_limit } else { self.gas_limit.max(MAX_GAS) } {
             return Err(SubmitError::BlockGasLimit);
         }
         let slots = tx.access_list().map_or(0, |list| list.iter().map(|item| item.storage_keys.len()).sum());

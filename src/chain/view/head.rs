@@ -1,6 +1,6 @@
 //! The head that readers see: the newest block, the state after it, and recent history. Immutable.
 
-use std::sync::Arc;
+use std::{cmp::Ordering, sync::Arc};
 
 use alloy_consensus::Header;
 use alloy_primitives::{B256, U256, keccak256};
@@ -66,12 +66,12 @@ struct StateRecord {
     changes: Vec<Arc<Changes>>,
     /// The state after this block, if it is held.
     state: Option<State>,
+    /// The state on which the next block ran, if it is held and differs by edits of development methods.
+    edited: Option<State>,
     /// Number of accounts and slots that the block changed.
     changed: usize,
     /// Approximate size in memory of the block with its receipts and changes, in bytes.
     weight: usize,
-    /// Whether the recorded state includes later edits by development methods, so that it is not the block's own.
-    edited: bool,
     /// The chain's parameters at this block: development methods can change them.
     params: Arc<ChainParams>,
 }
@@ -106,9 +106,9 @@ impl Head {
         records.push(StateRecord {
             changes: Vec::new(),
             state: held,
+            edited: None,
             changed: 0,
             weight: 0,
-            edited: false,
             params: own,
         });
         let recent = RecentStates { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
@@ -145,16 +145,6 @@ impl Head {
         head
     }
 
-    /// Marks the state as edited since the newest block by changes that are not known, so that it is never taken for
-    /// the state after that block.
-    pub(in crate::chain) fn with_unknown_edits(mut self) -> Self {
-        let number = self.number();
-        if let Some(record) = self.records.get(number).cloned() {
-            self.records.replace(number, StateRecord { edited: true, ..record });
-        }
-        self
-    }
-
     /// Returns the approximate size of the blocks that are held, with their receipts and changes, in bytes.
     pub fn held_bytes(&self) -> usize {
         self.bytes
@@ -185,6 +175,15 @@ impl Head {
     /// Iterates over the changes of each block from `number` on: edits since the parent first, then the block's own.
     pub fn changes_from(&self, number: u64) -> impl Iterator<Item = &[Arc<Changes>]> {
         self.records.iter_from(number).map(|record| record.changes.as_slice())
+    }
+
+    /// Iterates over the changes of the blocks after `first` up to `last`. Returns `None` if memory does not hold all of
+    /// them.
+    pub fn changes_between(&self, first: u64, last: u64) -> Option<impl Iterator<Item = &Arc<Changes>>> {
+        // The oldest record may be that of a checkpoint, whose changes are not known.
+        self.records.get(first)?;
+        let count = usize::try_from(last.checked_sub(first)?).ok()?;
+        Some(self.records.iter_from(first.checked_add(1)?).take(count).flat_map(|record| &record.changes))
     }
 
     /// Returns the edits by development methods since the newest block.
@@ -230,12 +229,15 @@ impl Head {
         self.blocks.candidates(from, to, wanted)
     }
 
-    /// Returns the state after the block with this number. A state that is not held is rebuilt, at the cost of applying
-    /// a few thousand changes. A state older than the history in memory is read from disk on demand and has no roots.
+    /// Returns the state at the block with this number: the one after it, with the edits of development methods up to the
+    /// next block. A state that is not held is rebuilt, at the cost of applying a few thousand changes. A state older
+    /// than the history in memory is read from disk on demand and has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
-        let edited = number < self.number() && self.records.get(number).is_some_and(|record| record.edited);
-        let held = if edited { Err(Pruned(number)) } else { self.held_after(number) };
-        held.or_else(|pruned| self.archived(pruned, |archive| OldState::after(archive, number)))
+        match number.cmp(&self.number()) {
+            Ordering::Less => self.state_before(number + 1),
+            Ordering::Equal => Ok(self.state.clone()),
+            Ordering::Greater => Err(Pruned(number)),
+        }
     }
 
     /// Returns the state on which the block with this number ran: the one after its parent, with the edits of
@@ -249,11 +251,8 @@ impl Head {
         number == self.number() || self.records.get(number).is_some_and(|record| record.state.is_some())
     }
 
-    /// Returns the state after a block that is held in memory.
-    fn held_after(&self, number: u64) -> Result<State, Pruned> {
-        if number == self.number() {
-            return Ok(self.state.clone());
-        }
+    /// Returns the state after a block that is held in memory, without later edits by development methods.
+    pub(in crate::chain) fn held_after(&self, number: u64) -> Result<State, Pruned> {
         let mut at = number;
         let mut state = loop {
             let record = self.records.get(at).ok_or(Pruned(number))?;
@@ -282,6 +281,9 @@ impl Head {
     fn held_before(&self, number: u64) -> Result<State, Pruned> {
         let before = number.checked_sub(1).ok_or(Pruned(number))?;
         let record = self.records.get(number).ok_or(Pruned(before))?;
+        if let Some(edited) = self.records.get(before).and_then(|parent| parent.edited.as_ref()) {
+            return Ok(edited.clone());
+        }
         let mut state = self.held_after(before)?;
         if let Some((_, edits)) = record.changes.split_last() {
             edits.iter().for_each(|changes| {
@@ -362,13 +364,18 @@ impl Head {
         limits: HistoryLimits,
     ) -> (Self, Vec<Arc<Block>>) {
         let mut next = self.clone();
+        if !next.edits.is_empty()
+            && let Some(record) = next.records.get(self.number()).cloned()
+        {
+            next.records.replace(self.number(), StateRecord { edited: Some(self.state.clone()), ..record });
+        }
         let mut all = std::mem::take(&mut next.edits);
         all.push(changes.into());
         let changed = all.iter().flat_map(|changes| &changes.0).map(|change| 1 + change.storage.len()).sum();
         let weight = weight(&block, changed);
         next.bytes += weight;
         let (held, params) = (Some(state.clone()), self.params.clone());
-        next.records.push(StateRecord { changes: all, state: held, changed, weight, edited: false, params });
+        next.records.push(StateRecord { changes: all, state: held, edited: None, changed, weight, params });
         next.recent.changed += changed;
         next.blocks.push(block.clone());
         (next.block, next.state) = (block, state);
@@ -403,7 +410,7 @@ impl Head {
         next.bytes -= self.records.iter_from(number + 1).map(|record| record.weight).sum::<usize>();
         next.blocks.truncate(number + 1);
         next.records.truncate(number + 1);
-        next.records.replace(number, StateRecord { state: Some(state.clone()), ..record.clone() });
+        next.records.replace(number, StateRecord { state: Some(state.clone()), edited: None, ..record.clone() });
         next.recent = if number < self.recent.first {
             RecentStates { first: number, changed: record.changed, since_held: STATE_INTERVAL }
         } else {
@@ -429,7 +436,7 @@ impl Head {
             if self.recent.since_held >= STATE_INTERVAL {
                 self.recent.since_held = 0;
             } else {
-                self.records.replace(at, StateRecord { state: None, ..record.clone() });
+                self.records.replace(at, StateRecord { state: None, edited: None, ..record.clone() });
             }
         }
     }

@@ -1,4 +1,4 @@
-//! The index of blocks and transactions by hash.
+//! The index of blocks and transactions by hash. Cosmos transactions have two hashes.
 //!
 //! All heads share the maps, which may contain entries that a given head does not hold, or not yet, or no longer. A
 //! reader therefore checks each entry against its own head, so that lookups take no lock and see one consistent chain.
@@ -29,7 +29,9 @@ impl Index {
         self.blocks.pin().insert(block.hash, block.number());
         let transactions = self.transactions.pin();
         for (index, transaction) in block.transactions.iter().enumerate() {
-            transactions.insert(transaction.hash(), (block.number(), index as u32));
+            for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
+                transactions.insert(hash, (block.number(), index as u32));
+            }
         }
     }
 
@@ -38,7 +40,9 @@ impl Index {
         self.blocks.pin().remove(&block.hash);
         let transactions = self.transactions.pin();
         for (index, transaction) in block.transactions.iter().enumerate() {
-            let _ = transactions.remove_if(&transaction.hash(), |_, at| *at == (block.number(), index as u32));
+            for hash in [Some(transaction.hash()), transaction.cosmos_hash()].into_iter().flatten() {
+                let _ = transactions.remove_if(&hash, |_, at| *at == (block.number(), index as u32));
+            }
         }
     }
 
@@ -47,10 +51,11 @@ impl Index {
         head.block(number).filter(|block| block.hash == hash)
     }
 
+    /// Returns the block of the transaction that has this hash in Ethereum or Cosmos, and its position there.
     pub(in crate::chain) fn transaction<'a>(&self, head: &'a Head, hash: B256) -> Option<(&'a Arc<Block>, usize)> {
         let (number, index) = *self.transactions.pin().get(&hash)?;
         let block = head.block(number)?;
         let found = block.transactions.get(index as usize)?;
-        (found.hash() == hash).then_some((block, index as usize))
+        found.has_hash(hash).then_some((block, index as usize))
     }
 }

@@ -139,7 +139,7 @@ impl Chain {
 }
 
 /// Runs `work`, which may block. On a worker of the runtime, its other tasks move to another worker.
-fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
+pub fn block_in_place<R>(work: impl FnOnce() -> R) -> R {
     match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
         Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
         _ => work(),

@@ -7,7 +7,7 @@ pub(super) mod head;
 pub(super) mod held_blocks;
 pub(super) mod index;
 pub(super) mod log_windows;
-mod lookup;
+pub(super) mod lookup;
 mod old_blocks;
 pub(super) mod persistent_list;
 pub(super) mod updates;

@@ -9,7 +9,7 @@ use super::ChainWriter;
 use crate::{
     block::Block,
     chain::{ChangeError, Head, block::recorded::Replayed, disk::recover::replay},
-    log::{AppendError, LogEntry, LogError},
+    log::{AppendError, DecodedEntry, LogEntry, LogError},
     store::Checkpoint,
 };
 
@@ -17,7 +17,7 @@ use crate::{
 const ATTEMPTS: u32 = 64;
 
 /// Most entries that are replayed before the head is published.
-const PUBLISHED_AT_ONCE: usize = 1_024;
+const PUBLISHED_AT_ONCE: u64 = 1_024;
 
 /// The result of replaying the entries of other writers.
 struct CaughtUp {
@@ -128,15 +128,14 @@ impl ChainWriter {
 
     fn replay_unseen(&mut self, all: bool) -> Result<Option<CaughtUp>, FollowError> {
         let Some(journal) = &mut self.recorder.journal else { return Ok(None) };
-        let mut entries = journal.unseen(all)?.take(PUBLISHED_AT_ONCE).peekable();
+        let mut entries = journal.unseen(all, PUBLISHED_AT_ONCE)?.peekable();
         if entries.peek().is_none() {
             return Ok(None);
         }
         let (replayed, blocks) = (self.published(), Vec::new());
         let mut caught_up = CaughtUp { replayed, blocks, has_reverts: false, has_edits: false, epoch: None };
-        for stored in entries {
-            let stored = stored?;
-            let entry = stored.entry()?;
+        for decoded in entries {
+            let DecodedEntry { height, size, entry } = decoded?;
             match &entry {
                 LogEntry::Revert { to, .. } => {
                     caught_up.replayed = self.reverted(caught_up.replayed, *to)?;
@@ -148,12 +147,12 @@ impl ChainWriter {
                 LogEntry::Time(_) | LogEntry::Snapshot { .. } => {}
             }
             if let Some(journal) = &mut self.recorder.journal {
-                journal.include(stored.height, &entry, stored.bytes.len() as u64);
+                journal.include(height, &entry, size);
             }
-            let followed = caught_up.replayed.snapshots.follow(stored.height, &entry);
+            let followed = caught_up.replayed.snapshots.follow(height, &entry);
             followed
                 .and_then(|()| caught_up.replayed.apply(entry, self.shared.history_limits))
-                .map_err(|what| format!("entry {}: {what}", stored.height))?;
+                .map_err(|what| format!("entry {height}: {what}"))?;
         }
         Ok(Some(caught_up))
     }

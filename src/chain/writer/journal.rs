@@ -6,7 +6,10 @@ use crate::{
     block::Submission,
     chain::Head,
     codec::Writer,
-    log::{AppendError, BlockLog, ChainIdentity, EditableParams, EntryStream, LogEntry, LogError, ReadLog, TimeShift},
+    log::{
+        AppendError, BlockLog, ChainIdentity, DecodedEntries, EditableParams, EntryStream, LogEntry, LogError, ReadLog,
+        TimeShift, decode_ahead,
+    },
     storage::Storage,
     store::{Checkpoint, CheckpointWriter, DataDir, History, PendingTransaction, PoolFile, Snapshots},
 };
@@ -121,15 +124,16 @@ impl Journal {
         self.published = published;
     }
 
-    /// Streams the entries that the published head does not include: with `all`, those that other writers have appended
-    /// before this call, or else those that have arrived.
-    pub(super) fn unseen(&mut self, all: bool) -> Result<EntryStream, LogError> {
+    /// Streams the next entries that the published head does not include, at most `most`: with `all`, those that other
+    /// writers have appended before this call, or else those that have arrived.
+    pub(super) fn unseen(&mut self, all: bool, most: u64) -> Result<DecodedEntries, LogError> {
         if all {
             self.log.catch_up()?
         } else {
             self.log.receive()?
         }
-        self.reader.stream(self.published)
+        let count = self.log.end().saturating_sub(self.published).min(most);
+        decode_ahead(Box::new(self.reader.stream(self.published)?.take(count as usize)), count)
     }
 
     /// Returns the number of entries that the published head includes.

@@ -118,7 +118,7 @@ impl ChainWriter {
     fn promise(&mut self, timestamp: u64) -> Result<(), ChangeError> {
         let head = self.head();
         let parent = head.block.header.timestamp;
-        if timestamp < parent.saturating_add(head.params.standard.into()) {
+        if timestamp < parent.saturating_add(head.params.increasing_timestamps.into()) {
             return Err(ChangeError::Timestamp(parent));
         }
         self.shared.timing.lock().promise_next(timestamp);

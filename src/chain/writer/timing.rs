@@ -62,9 +62,9 @@ impl Timing {
         self.clock.now_ms() / 1000
     }
 
-    /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's. Blocks sealed for
-    /// transactions may share a second, as on the live network with its three blocks a second, so that a chain under
-    /// load stays in step with the clock.
+    /// Returns the timestamp of the next block, at least `at_least` seconds after its parent's. With 0
+    /// blocks may share a second, as on the live network with its three blocks a second, so that a chain under load stays
+    /// in step with the clock.
     pub(in crate::chain) fn of_next_block(&self, parent: u64, at_least: u64) -> u64 {
         let fixed = self.next.or_else(|| Some(parent.saturating_add(self.interval?)));
         fixed.unwrap_or_else(|| self.now()).max(parent.saturating_add(at_least))

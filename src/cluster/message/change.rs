@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use alloy_eips::eip2718::{Decodable2718, Encodable2718};
+use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, Bytes, U256};
 
 use crate::{
-    block::{Envelope, Transaction},
+    block::{Transaction, decode_envelope},
     chain::{
         Change, ChangeError, ChangeOutcome, DumpError, Edit, GenesisAccount, MAX_GAS_LIMIT, MAX_MINED_BLOCKS,
         MIN_GAS_LIMIT, Mining, Pace,
@@ -246,13 +246,13 @@ pub(super) fn write_transaction(transaction: &Transaction, out: &mut Writer) {
     let sender = transaction.is_impersonated().then_some(transaction.sender);
     out.option(sender, |out, sender| out.raw(sender.as_slice()));
     let envelope = &transaction.envelope;
-    out.string_with(envelope.encode_2718_len(), |bytes| envelope.encode_2718(bytes));
+    out.string_with(envelope.encode_2718_len(), |bytes| bytes.extend_from_slice(&transaction.encode()));
 }
 
 /// Decodes a transaction. The signature proves the sender, or is made that of an impersonated one.
 pub(super) fn read_transaction(from: &mut Reader<'_>) -> Result<Transaction, Malformed> {
     let impersonated = from.option(read_address)?;
-    let envelope = Envelope::decode_2718_exact(from.string()?).map_err(|_| Malformed("transaction"))?;
+    let envelope = decode_envelope(from.string()?).map_err(|_| Malformed("transaction"))?;
     match impersonated {
         Some(sender) => Ok(Transaction::impersonated(envelope.into_typed_transaction(), sender)),
         None => Transaction::recover(envelope, true).map_err(|_| Malformed("signature")),

@@ -416,7 +416,10 @@ fn changes_to_another_chain_have_the_error_of_a_chain_in_a_data_directory() {
         deposit_contract: Address::ZERO,
         network_precompiles: false,
         standard: false,
+        increasing_timestamps: false,
+        limits: Default::default(),
         signers: Arc::default(),
+        cosmos: Default::default(),
     });
     let dump: Dump = serde_json::from_str(r#"{"accounts": {}}"#).unwrap();
     let dump = dump.prepare(params.clone(), HistoryLimits::default()).unwrap();

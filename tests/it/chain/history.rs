@@ -21,7 +21,10 @@ fn genesis() -> Head {
         deposit_contract: Address::ZERO,
         network_precompiles: false,
         standard: false,
+        increasing_timestamps: false,
+        limits: Default::default(),
         signers: Default::default(),
+        cosmos: Default::default(),
     };
     Genesis::empty(0, 30_000_000).build(Arc::new(params)).unwrap()
 }

@@ -72,7 +72,10 @@ pub(super) fn chain_preceded(pool: PoolLimits, clock: Arc<ManualClock>, preamble
         deposit_contract: Address::ZERO,
         network_precompiles: true,
         standard: false,
+        increasing_timestamps: false,
+        limits: Default::default(),
         signers: Default::default(),
+        cosmos: Default::default(),
     };
     let account = |index| GenesisAccount { address: sender(index), balance: U256::MAX >> 8, ..Default::default() };
     let genesis = Genesis { accounts: (0..8).map(account).collect(), ..Genesis::empty(1_000, 30_000_000) };

@@ -45,6 +45,15 @@ async fn instant() -> Chain {
     chain
 }
 
+/// Adds what pays nothing to the pool of a chain that seals at once, while it seals on demand.
+async fn fill(chain: &Chain, count: u64, nonce: u64) {
+    chain.change(Change::SetMining(Mining::Manual)).await.unwrap();
+    for index in 0..count {
+        assert!(chain.accept(free(index, nonce)).unwrap().included.is_none());
+    }
+    chain.change(Change::SetMining(Mining::Instant)).await.unwrap();
+}
+
 /// The median time that a transaction takes from its arrival to its block.
 async fn time_to_seal(chain: &Chain) -> Duration {
     let mut next = chain.head().state.nonce(sender(0)).unwrap();
@@ -82,9 +91,7 @@ async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
     for nonce in [0, 5] {
         let chain = instant().await;
         let (seal, edit) = (time_to_seal(&chain).await, time_to_edit(&chain).await);
-        for index in 0..MANY {
-            assert!(chain.accept(free(index, nonce)).unwrap().included.is_none());
-        }
+        fill(&chain, MANY, nonce).await;
         let expected = if nonce == 0 { (MANY as usize, 0) } else { (0, MANY as usize) };
         assert_eq!(chain.pool().counts(), expected);
         assert_similar(time_to_seal(&chain).await, seal, "a block");
@@ -97,9 +104,7 @@ async fn blocks_and_edits_do_not_look_at_senders_that_pay_too_little() {
 #[tokio::test]
 async fn senders_wait_until_the_base_fee_falls_to_what_they_pay() {
     let chain = instant().await;
-    for index in 0..100 {
-        chain.accept(free(index, 0)).unwrap();
-    }
+    fill(&chain, 100, 0).await;
     seal(&chain, 0).await.unwrap();
     assert_eq!(chain.pool().counts(), (100, 0));
     chain.change(Change::SetNextBaseFee(0)).await.unwrap();

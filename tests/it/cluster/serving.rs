@@ -2,16 +2,21 @@
 
 use std::collections::BTreeSet;
 
+use alloy_primitives::Address;
+use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
 use super::{
     nats::NatsServers,
     nodes::{Cluster, Options},
 };
-use crate::support::{
-    number,
-    process::{Running, output},
-    sign::{raw, signer, transfer},
+use crate::{
+    cosmos::signing::{Mode, Unsigned, bech32, send},
+    support::{
+        number,
+        process::{Running, output},
+        sign::{raw, signer, transfer},
+    },
 };
 
 async fn call(url: &str, method: &str, params: Value) -> Result<Value, Value> {
@@ -48,6 +53,28 @@ async fn a_follower_takes_transactions_and_shows_them_at_once() {
         assert_eq!(ask(url, "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
         let count = ask(url, "eth_getTransactionCount", json!([signer(0).address(), "latest"])).await;
         assert_eq!(count, format!("{:#x}", nonce + 1));
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_follower_takes_cosmos_transactions_and_shows_them_at_once() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let (cluster, _, follower) = cluster(&nats, &[]).await;
+    let (rest, http) = (cluster.rest(follower).to_owned(), reqwest::Client::new());
+    let key = signer(0);
+    let account = reqwest::get(format!("{rest}/cosmos/auth/v1beta1/accounts/{}", bech32(key.address()))).await.unwrap();
+    let account: Value = account.json().await.unwrap();
+    let number = account["account"]["base_account"]["account_number"].as_str().unwrap().parse().unwrap();
+    for sequence in 0..3 {
+        let message = send(key.address(), Address::repeat_byte(0xaa), 5);
+        let raw = Unsigned::new(key.clone(), number, sequence, vec![message]).sign(Mode::Direct);
+        let body = json!({ "tx_bytes": Base64::encode_string(&raw), "mode": "BROADCAST_MODE_SYNC" });
+        let sent = http.post(format!("{rest}/cosmos/tx/v1beta1/txs")).json(&body).send().await.unwrap();
+        let sent: Value = sent.json().await.unwrap();
+        assert_eq!(sent["tx_response"]["code"], 0, "{sent}");
+        let path = format!("{rest}/cosmos/tx/v1beta1/txs/{}", sent["tx_response"]["txhash"].as_str().unwrap());
+        let found: Value = reqwest::get(path).await.unwrap().json().await.unwrap();
+        assert_eq!(found["tx_response"]["code"], 0, "{found}");
     }
 }
 
@@ -151,6 +178,11 @@ async fn reads_go_on_without_nats_and_writes_fail_clearly_until_it_is_back() {
     let Some(mut nats) = NatsServers::start(1).await else { return };
     let (cluster, leader, follower) = cluster(&nats, &[]).await;
     ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    while ask(cluster.rpc(follower), "eth_blockNumber", json!([])).await != "0x1" {
+        assert!(std::time::Instant::now() < deadline, "the follower does not follow");
+        tokio::time::sleep(super::POLL).await;
+    }
     nats.kill(0);
     for index in [leader, follower] {
         let error = call(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(1), 0)])).await.unwrap_err();

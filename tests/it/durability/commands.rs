@@ -6,8 +6,13 @@ use std::{
 };
 
 use serde_json::json;
+use tetrad::internals::contracts::bindings::{LendingPool, Token};
 
-use crate::support::{TestNode, node_with};
+use crate::support::{
+    TestNode,
+    chain::{token, units},
+    node_with,
+};
 
 async fn node_on(directory: &Path) -> TestNode {
     node_with(|config| config.data_dir = Some(directory.to_owned())).await
@@ -62,15 +67,21 @@ async fn a_chain_travels_in_a_file() {
     assert!(!ok && told.contains("checksum"), "{told}");
 }
 
-/// The file is of the version before past prices were part of it: three transfers of one unit to one address.
-#[tokio::test]
-async fn a_file_of_the_previous_version_is_read() {
-    let place = tempfile::tempdir().unwrap();
-    let (directory, file) = (place.path().join("chain"), place.path().join("chain.tetrad"));
+/// Imports the chain of an earlier version into `directory`: three transfers of one unit to one address.
+fn import_earlier_version(place: &Path, directory: &Path) {
+    let file = place.join("chain.tetrad");
     let packed = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/data/chain-v1.tetrad.gz");
     let mut unpacked = flate2::read::GzDecoder::new(std::fs::File::open(packed).unwrap());
     std::io::copy(&mut unpacked, &mut std::fs::File::create(&file).unwrap()).unwrap();
-    assert_eq!(chain(&directory, &["import", path(&file)]), (true, "3 entries up to block 3, all in order".to_owned()));
+    assert_eq!(chain(directory, &["import", path(&file)]), (true, "3 entries up to block 3, all in order".to_owned()));
+}
+
+/// The file is of the version before past prices were part of it.
+#[tokio::test]
+async fn a_file_of_the_previous_version_is_read() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("chain");
+    import_earlier_version(place.path(), &directory);
     let node = node_on(&directory).await;
     let to = "0x00000000000000000000000000000000000000aa";
     assert_eq!(node.rpc("eth_getBalance", json!([to, "latest"])).await, "0x3");
@@ -81,6 +92,37 @@ async fn a_file_of_the_previous_version_is_read() {
     assert_eq!(chain(&directory, &["export", path(&again)]), (true, format!("3 entries in {}", again.display())));
     let copy = place.path().join("copy");
     assert_eq!(chain(&copy, &["import", path(&again)]), (true, "3 entries up to block 3, all in order".to_owned()));
+}
+
+/// The lending pool had another address when that chain began.
+#[tokio::test]
+async fn a_chain_of_an_earlier_version_keeps_its_lending_pool() {
+    let place = tempfile::tempdir().unwrap();
+    let directory = place.path().join("chain");
+    import_earlier_version(place.path(), &directory);
+    for _ in 0..2 {
+        let node = node_on(&directory).await;
+        let pool = node.config().network.contracts.lending_pool;
+        assert_eq!(pool, alloy::primitives::address!("0x975005cc98c1aA494aBf9fC666F7f5c5628801FC"));
+        assert_eq!(node.get_json("/api/network").await["lendingPool"], pool.to_checksum(None));
+        assert_eq!(node.get_json("/api/pools").await.as_array().map(Vec::len), Some(12));
+        let (user, weth) = (node.signer(4), token("WETH"));
+        let amount = units(&weth, 1);
+        assert!(node.send(&user, weth.address, Token::approveCall { spender: pool, value: amount }).await.status());
+        let deposit = LendingPool::depositCall { asset: weth.address, amount };
+        assert!(node.send(&user, pool, deposit).await.status());
+        let activity = node.get_json(&format!("/api/user/{}/history", user.address())).await;
+        assert_eq!(activity["data"][0]["type"], "deposit", "{activity}");
+        let positions = node.get_json(&format!("/api/user/{}/positions", user.address())).await;
+        let entry = &positions["positions"][0];
+        assert_eq!((&entry["symbol"], &entry["collateral"]), (&json!("WETH"), &json!(true)), "{positions}");
+        let asset = node.get_json("/api/pools/WETH").await;
+        assert_eq!((&asset["symbol"], &asset["supplyCap"]), (&json!("WETH"), &json!(null)), "{asset}");
+        // The wallet's address has no contract there.
+        let published = json!(["0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a", "latest"]);
+        assert_eq!(node.rpc("eth_getCode", published).await, "0x");
+        node.end().await;
+    }
 }
 
 #[tokio::test]

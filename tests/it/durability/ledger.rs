@@ -32,7 +32,10 @@ fn params() -> Arc<ChainParams> {
         deposit_contract: Address::ZERO,
         network_precompiles: true,
         standard: false,
+        increasing_timestamps: false,
+        limits: Default::default(),
         signers: Default::default(),
+        cosmos: Default::default(),
     })
 }
 

@@ -1,7 +1,7 @@
 //! What a data directory promises, held against processes that are killed, disks that fail and files that rot.
 
 mod chain_seeds;
-mod commands;
+pub mod commands;
 mod compaction;
 mod crash;
 mod disk;

@@ -3,6 +3,7 @@
 use std::{path::Path, sync::Arc, time::Duration};
 
 use serde_json::{Value, json};
+use tempfile::TempDir;
 use tetrad::{
     Config,
     internals::{
@@ -155,13 +156,7 @@ async fn past_prices_outlive_the_blocks_that_they_were_read_from() {
     let grown = past_prices(&node).await;
     assert_ne!(grown, before);
     // A node that is killed leaves the file that its start found.
-    let copy = tempfile::tempdir().unwrap();
-    for file in std::fs::read_dir(directory.path()).unwrap() {
-        let file = file.unwrap();
-        if file.file_name() != "lock" {
-            std::fs::copy(file.path(), copy.path().join(file.file_name())).unwrap();
-        }
-    }
+    let copy = copy_of(directory.path());
     node.end().await;
     let node = node_on(copy.path(), &clock, ticking).await;
     assert_eq!(past_prices(&node).await, grown);
@@ -242,5 +237,18 @@ async fn a_production_node_keeps_the_keys_that_it_made() {
         let head = node.chain().head();
         assert_eq!((head.number(), head.block.receipts[0].succeeded()), (restarts + 1, true));
         node.end().await;
+    }
+}
+
+/// Copies the directory of a running node without its lock. Begins again if the node replaces a file meanwhile.
+fn copy_of(directory: &Path) -> TempDir {
+    loop {
+        let copy = tempfile::tempdir().unwrap();
+        let mut files =
+            std::fs::read_dir(directory).unwrap().map(Result::unwrap).filter(|file| file.file_name() != "lock");
+        match files.try_for_each(|file| std::fs::copy(file.path(), copy.path().join(file.file_name())).map(drop)) {
+            Ok(()) => return copy,
+            Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
+        }
     }
 }

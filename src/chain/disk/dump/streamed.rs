@@ -64,9 +64,12 @@ impl Serialize for WholeChain<'_> {
         whole
             .serialize_entry("transactions", &StreamedList(|| head.blocks_from(0).flat_map(DumpedTransaction::all)))?;
         whole.serialize_entry("historical_states", &())?;
-        // The states are left out if the oldest one is pruned, or on a fork, where they depend on the other node.
-        let oldest = head.state_after(head.oldest()).ok().filter(|state| state.base().is_none());
-        if let Some(oldest) = oldest {
+        // The states are left out if the oldest block's own is not known, or on a fork, where they depend on the other
+        // node.
+        let oldest = head.held_after(head.oldest()).ok().filter(|state| state.base().is_none());
+        let is_own =
+            |state: &State| Some(state.root()) == head.block(head.oldest()).map(|block| block.header.state_root);
+        if let Some(oldest) = oldest.filter(is_own) {
             whole.serialize_entry("tetrad", &WrittenHistory { head, ahead: self.ahead, oldest })?;
         }
         whole.end()
