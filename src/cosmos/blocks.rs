@@ -3,13 +3,12 @@
 //! Fields without a counterpart on an EVM chain are empty; hashes are those of the EVM block, whose state root is the app
 //! hash.
 
-use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{B256, hex};
 use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 
-use super::{node::NodeIdentity, time::rfc3339};
-use crate::block::Block;
+use super::{node::NodeIdentity, tx::raw_tx};
+use crate::{block::Block, calendar::rfc3339};
 
 /// The encoding of hashes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,7 +20,8 @@ pub(super) enum HashEncoding {
 }
 
 impl HashEncoding {
-    fn hash(self, hash: B256) -> String {
+    /// A hash.
+    pub(super) fn hash(self, hash: B256) -> String {
         match self {
             Self::Gateway => Base64::encode_string(hash.as_slice()),
             Self::Comet => hex::encode_upper(hash),
@@ -45,7 +45,7 @@ fn render(block: &Block, node: &NodeIdentity, encoding: HashEncoding) -> Value {
     let transactions: Vec<String> = block
         .transactions
         .iter()
-        .map(|transaction| Base64::encode_string(&transaction.envelope.encoded_2718()))
+        .map(|transaction| Base64::encode_string(&raw_tx(transaction, &node.network)))
         .collect();
     let parent = block.number().saturating_sub(1);
     json!({

@@ -1,25 +1,27 @@
-//! CometBFT's WebSocket: JSON-RPC as over HTTP, and a message for every new block to subscribers.
+//! CometBFT's WebSocket: JSON-RPC as over HTTP, and messages about new blocks and transactions to subscribers.
 
 use std::{collections::BTreeMap, sync::Arc};
 
 use axum::extract::ws::Utf8Bytes;
+use futures_util::FutureExt;
 use serde_json::{Value, json};
 use tokio::sync::broadcast::{Receiver, error::RecvError};
 
 use super::{
     Gateway,
     blocks::{HashEncoding, block_with_id, header},
-    comet::{answer, error, result},
+    comet::{answer, error, result_of},
     comet_methods::CometRequest,
+    event_query::EventQuery,
 };
 use crate::{
-    block::Block,
+    block::{Block, cosmos::MAX_COSMOS_TX_SIZE},
     chain::Event,
-    web::{ClientAddresses, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
+    web::{ClientAddresses, Held, Shutdown, SocketLimits, SocketProtocol, SocketReply, WRITE_TIMEOUT, WebSockets},
 };
 
-/// Most bytes of a client's message.
-const MAX_MESSAGE: usize = 16 << 10;
+/// Most bytes of a client's message: a transaction in base64.
+const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
 /// Bytes of each of a connection's buffers.
 const BUFFER: usize = 4 << 10;
 /// Most subscriptions of one connection.
@@ -34,7 +36,7 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
         per_client: Some(per_client),
         write_timeout: WRITE_TIMEOUT,
     };
-    WebSockets::new("comet", limits, addresses, shutdown)
+    WebSockets::new("comet", None, limits, addresses, shutdown)
 }
 
 /// The events that clients can subscribe to.
@@ -42,13 +44,22 @@ pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdow
 enum CometTopic {
     Block,
     Header,
+    Tx,
+}
+
+/// A subscription.
+struct CometSubscription {
+    topic: CometTopic,
+    query: EventQuery,
+    /// The id of the request that started it.
+    id: Value,
 }
 
 /// CometBFT's interface on one WebSocket.
 pub(super) struct CometSocket {
     gateway: Gateway,
-    /// Subscriptions by their query, with the id of the request that started them.
-    subscriptions: BTreeMap<String, (CometTopic, Value)>,
+    /// Subscriptions by the text of their query.
+    subscriptions: BTreeMap<String, CometSubscription>,
     /// Events of the chain while there are subscriptions.
     events: Option<Receiver<Event>>,
 }
@@ -58,69 +69,105 @@ impl CometSocket {
         Self { gateway, subscriptions: BTreeMap::new(), events: None }
     }
 
-    fn answer(&mut self, request: &CometRequest) -> Value {
+    fn answer(&mut self, request: CometRequest) -> SocketReply {
         let id = &request.id;
-        match request.method.as_str() {
-            "subscribe" => match query(request) {
+        let answer = match request.method.as_str() {
+            "subscribe" => match query(&request) {
                 None => error(id, -32602, "query: is missing"),
                 Some(query) => self.subscribe(id, query),
             },
-            "unsubscribe" => match query(request).and_then(|query| self.subscriptions.remove(query)) {
-                Some(_) => result(id, json!({})),
+            "unsubscribe" => match query(&request).and_then(|query| self.subscriptions.remove(query)) {
+                Some(_) => result_of(id, json!({})),
                 None => error(id, -32603, "subscription not found"),
             },
             "unsubscribe_all" => {
                 self.subscriptions.clear();
-                result(id, json!({}))
+                result_of(id, json!({}))
             }
-            _ => answer(&self.gateway, request),
-        }
+            _ => {
+                let gateway = self.gateway.clone();
+                let answering = async move { answer(&gateway, request).await.to_string().into() };
+                return SocketReply::Later(Box::pin(answering.map(|answer| (answer, Held::default()))));
+            }
+        };
+        SocketReply::Now(answer.to_string().into())
     }
 
-    fn subscribe(&mut self, id: &Value, query: &str) -> Value {
-        // Clients place spaces in different ways.
-        let topic = match query.split_whitespace().collect::<String>().as_str() {
-            "tm.event='NewBlock'" => CometTopic::Block,
-            "tm.event='NewBlockHeader'" => CometTopic::Header,
-            _ => return error(id, -32603, "only tm.event='NewBlock' and tm.event='NewBlockHeader' are supported"),
+    fn subscribe(&mut self, id: &Value, text: &str) -> Value {
+        let query = match EventQuery::parse(text) {
+            Ok(query) => query,
+            Err(what) => return error(id, -32602, &format!("failed to parse query: {what}")),
         };
-        if self.subscriptions.contains_key(query) {
+        let topic = match query.equal("tm.event") {
+            Some("NewBlock") => CometTopic::Block,
+            Some("NewBlockHeader") => CometTopic::Header,
+            Some("Tx") => CometTopic::Tx,
+            _ => return error(id, -32603, "the query needs tm.event='NewBlock', 'NewBlockHeader' or 'Tx'"),
+        };
+        if self.subscriptions.contains_key(text) {
             return error(id, -32603, "already subscribed");
         }
         if self.subscriptions.len() >= MAX_SUBSCRIPTIONS {
             return error(id, -32603, "too many subscriptions");
         }
-        self.subscriptions.insert(query.to_owned(), (topic, id.clone()));
-        result(id, json!({}))
+        self.subscriptions.insert(text.to_owned(), CometSubscription { topic, query, id: id.clone() });
+        result_of(id, json!({}))
     }
 
-    /// The message about a block for one of the subscriptions.
-    fn message(&self, block: &Block, query: &str, topic: CometTopic, id: &Value) -> Utf8Bytes {
+    /// The message about a block, if the subscription is to blocks and its query matches.
+    fn block_message(&self, block: &Block, text: &str, subscription: &CometSubscription) -> Option<Utf8Bytes> {
         let node = &self.gateway.node;
-        let (kind, value) = match topic {
+        let (kind, value) = match subscription.topic {
             CometTopic::Block => ("NewBlock", block_with_id(block, node, HashEncoding::Comet)),
             CometTopic::Header => ("NewBlockHeader", json!({ "header": header(block, node, HashEncoding::Comet) })),
+            CometTopic::Tx => return None,
         };
-        let data = json!({ "type": format!("tendermint/event/{kind}"), "value": value });
-        let message = result(id, json!({ "query": query, "data": data, "events": { "tm.event": [kind] } }));
-        message.to_string().into()
+        let height = block.number().to_string();
+        let is_wanted = subscription.query.matches(|key| match key {
+            "tm.event" => vec![kind],
+            "block.height" => vec![&height],
+            _ => Vec::new(),
+        });
+        let events = json!({ "tm.event": [kind] });
+        is_wanted.then(|| message(text, subscription, kind, &value.to_string(), &events.to_string()))
     }
+
+    /// The messages about a transaction.
+    fn tx_messages(&self, block: &Arc<Block>, index: usize) -> impl Iterator<Item = Utf8Bytes> + Send {
+        let told = self.gateway.told.of(block, index, &self.gateway.node.network);
+        let wanted = self.subscriptions.iter().filter(|(_, subscription)| subscription.topic == CometTopic::Tx);
+        wanted.filter_map(move |(text, own)| {
+            let told = told.as_ref().filter(|told| told.matches(&own.query))?;
+            Some(message(text, own, "Tx", &told.value, &told.events))
+        })
+    }
+}
+
+/// The message about an event for a subscription. The value and the events are JSON already.
+fn message(text: &str, subscription: &CometSubscription, kind: &str, value: &str, events: &str) -> Utf8Bytes {
+    let (id, query) = (&subscription.id, json!(text));
+    let data = format!(r#"{{"type":"tendermint/event/{kind}","value":{value}}}"#);
+    let result = format!(r#"{{"query":{query},"data":{data},"events":{events}}}"#);
+    format!(r#"{{"jsonrpc":"2.0","id":{id},"result":{result}}}"#).into()
 }
 
 impl SocketProtocol for CometSocket {
     type Event = Arc<[Arc<Block>]>;
 
     fn receive(&mut self, message: Utf8Bytes) -> SocketReply {
-        let answer = match serde_json::from_str::<CometRequest>(&message) {
-            Ok(request) => self.answer(&request),
-            Err(what) => error(&Value::Null, -32700, &format!("expected a request of JSON-RPC: {what}")),
+        let reply = match serde_json::from_str::<CometRequest>(&message) {
+            Ok(request) => self.answer(request),
+            Err(what) => {
+                let answer = error(&Value::Null, -32700, &format!("expected a request of JSON-RPC: {what}"));
+                SocketReply::Now(answer.to_string().into())
+            }
         };
         if self.subscriptions.is_empty() {
             self.events = None;
         } else if self.events.is_none() {
             self.events = Some(self.gateway.chain.subscribe());
         }
-        SocketReply::Now(answer.to_string().into())
+        reply
     }
 
     async fn next_event(&mut self) -> Option<Self::Event> {
@@ -136,14 +183,17 @@ impl SocketProtocol for CometSocket {
     }
 
     fn messages<'a>(&'a self, added: &'a Self::Event) -> impl Iterator<Item = Utf8Bytes> + Send + 'a {
+        let follows_txs = self.subscriptions.values().any(|own| own.topic == CometTopic::Tx);
         added.iter().flat_map(move |block| {
             let subscriptions = self.subscriptions.iter();
-            subscriptions.map(move |(query, (topic, id))| self.message(block, query, *topic, id))
+            let about_block = subscriptions.filter_map(move |(text, own)| self.block_message(block, text, own));
+            let txs = 0..if follows_txs { block.transactions.len() } else { 0 };
+            about_block.chain(txs.flat_map(move |index| self.tx_messages(block, index)))
         })
     }
 }
 
-/// The query of a request that starts or ends a subscription.
+/// The query of a request that starts or ends a subscription, passed by name or by position.
 fn query(request: &CometRequest) -> Option<&str> {
-    request.parameter("query", 0)?.as_str()
+    request.params.get("query").or_else(|| request.params.get(0))?.as_str()
 }

@@ -9,37 +9,76 @@ use axum::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{
-    account::AddressError,
-    state::ReadError,
-    web::{
-        Failure,
-        parameters::{ParamError, ParameterError},
-    },
-};
+use crate::{account::AddressError, state::ReadError, web::Failure};
 
 /// An error of the gateway: a gRPC code with the status that gateways map it to.
 #[derive(Debug)]
 pub enum GatewayError {
     InvalidArgument(String),
+    /// The state at the height is not there: not yet, or no more.
+    InvalidHeight(String),
     NotFound(String),
     /// The state cannot be read at present.
     Unavailable(String),
+    /// A simulation failed.
+    Unknown(String),
     /// The node does not do this: the message names the alternative, if there is one.
     Unimplemented(&'static str),
+    /// The node failed.
+    Internal(String),
 }
 
-/// The only error of handlers that look something up: it does not exist.
-#[derive(Debug)]
-pub(super) struct NotFound(pub(super) String);
+impl GatewayError {
+    /// The code of gRPC.
+    pub(super) fn code(&self) -> u32 {
+        match self {
+            Self::Unknown(_) => 2,
+            Self::InvalidArgument(_) | Self::InvalidHeight(_) => 3,
+            Self::NotFound(_) => 5,
+            Self::Unimplemented(_) => 12,
+            Self::Internal(_) => 13,
+            Self::Unavailable(_) => 14,
+        }
+    }
 
-/// The only error of handlers that read the state: it cannot be read at present.
-#[derive(Debug)]
-pub(super) struct Unavailable(ReadError);
+    /// The SDK's code (`types/errors/errors.go`), with the text that clients match on.
+    pub(super) fn abci(&self) -> (u32, String) {
+        let message = self.message();
+        match self {
+            Self::InvalidArgument(_) => {
+                (18, format!("rpc error: code = InvalidArgument desc = {message}: invalid request"))
+            }
+            Self::Unknown(_) => (18, format!("rpc error: code = Unknown desc = {message}: invalid request")),
+            Self::InvalidHeight(_) => (26, format!("{message}: invalid height")),
+            Self::NotFound(_) => (22, format!("rpc error: code = NotFound desc = {message}: key not found")),
+            Self::Unavailable(_) => (1, format!("rpc error: code = Unavailable desc = {message}: internal error")),
+            Self::Internal(_) => (1, format!("rpc error: code = Internal desc = {message}: internal error")),
+            Self::Unimplemented(_) => (29, format!("{message}: feature not supported")),
+        }
+    }
 
-/// The only error of handlers that refuse every request, with the alternative.
-#[derive(Debug)]
-pub(super) struct Unsupported(pub(super) &'static str);
+    pub(super) fn message(&self) -> &str {
+        match self {
+            Self::Unimplemented(message) => message,
+            Self::InvalidArgument(message)
+            | Self::InvalidHeight(message)
+            | Self::NotFound(message)
+            | Self::Unavailable(message)
+            | Self::Unknown(message)
+            | Self::Internal(message) => message,
+        }
+    }
+
+    fn status(&self) -> StatusCode {
+        match self {
+            Self::InvalidArgument(_) | Self::InvalidHeight(_) => StatusCode::BAD_REQUEST,
+            Self::NotFound(_) => StatusCode::NOT_FOUND,
+            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unimplemented(_) => StatusCode::NOT_IMPLEMENTED,
+            Self::Unknown(_) | Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
 
 /// `google.rpc.Status` as JSON.
 #[derive(Serialize, JsonSchema)]
@@ -53,12 +92,10 @@ pub struct GatewayErrorBody {
 
 impl IntoResponse for GatewayError {
     fn into_response(self) -> Response {
-        let (status, code, message) = match self {
-            Self::InvalidArgument(message) => (StatusCode::BAD_REQUEST, 3, message),
-            Self::NotFound(message) => (StatusCode::NOT_FOUND, 5, message),
-            Self::Unavailable(message) => (StatusCode::SERVICE_UNAVAILABLE, 14, message),
-            Self::Unimplemented(message) => (StatusCode::NOT_IMPLEMENTED, 12, message.to_owned()),
-        };
+        if let Self::Internal(what) = &self {
+            tracing::error!(%what, "a query failed");
+        }
+        let (status, code, message) = (self.status(), self.code(), self.message().to_owned());
         (status, Json(GatewayErrorBody { code, message, details: [] })).into_response()
     }
 }
@@ -86,48 +123,11 @@ macro_rules! fails_with {
     };
 }
 
-fails_with!(GatewayError: NOT_FOUND, SERVICE_UNAVAILABLE);
-fails_with!(NotFound: NOT_FOUND);
-fails_with!(Unavailable: SERVICE_UNAVAILABLE);
-fails_with!(Unsupported: NOT_IMPLEMENTED);
-
-impl IntoResponse for NotFound {
-    fn into_response(self) -> Response {
-        GatewayError::NotFound(self.0).into_response()
-    }
-}
-
-impl IntoResponse for Unavailable {
-    fn into_response(self) -> Response {
-        GatewayError::from(self.0).into_response()
-    }
-}
-
-impl IntoResponse for Unsupported {
-    fn into_response(self) -> Response {
-        GatewayError::Unimplemented(self.0).into_response()
-    }
-}
-
-impl From<ReadError> for Unavailable {
-    fn from(error: ReadError) -> Self {
-        Self(error)
-    }
-}
+fails_with!(GatewayError: BAD_REQUEST, NOT_FOUND, NOT_IMPLEMENTED, SERVICE_UNAVAILABLE);
 
 impl From<ReadError> for GatewayError {
     fn from(error: ReadError) -> Self {
         Self::Unavailable(error.to_string())
-    }
-}
-
-impl From<ParameterError> for GatewayError {
-    fn from(ParameterError { name, error, .. }: ParameterError) -> Self {
-        match error {
-            ParamError::Missing => Self::InvalidArgument(format!("empty {name}")),
-            ParamError::Malformed(what) => Self::InvalidArgument(what),
-            ParamError::Unknown(what) => Self::NotFound(what),
-        }
     }
 }
 

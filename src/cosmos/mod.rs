@@ -1,31 +1,45 @@
-//! The Cosmos side of the network: account queries, and what wallets need to add the chain (see the book, "Accounts").
+//! The Cosmos side of the network: queries over gRPC, REST and CometBFT's interface (see the book, "Accounts").
 //!
-//! These are views of the one state, which is the EVM's. Transactions cannot be sent here.
+//! These are views of the one state, which is the EVM's. Transactions of the bank module become part of the same blocks
+//! as Ethereum's.
 
 mod abci_query;
-mod account;
-mod bank;
 mod blocks;
 mod comet;
 mod comet_methods;
 mod comet_socket;
-mod empty;
+mod comet_tx;
 mod error;
+mod event_query;
+mod grpc;
 mod node;
-mod parameters;
-mod proto;
+mod protobuf;
+mod queries;
 mod rest;
-mod time;
+mod told_txs;
+mod tx;
+mod tx_lookup;
+mod tx_rest;
+mod tx_result;
 
 use std::sync::Arc;
 
 use axum::Router;
+use futures_util::future::BoxFuture;
+use tokio::sync::Semaphore;
 
-use self::node::NodeIdentity;
+use self::{
+    grpc::Grpc,
+    node::NodeIdentity,
+    protobuf::Messages,
+    queries::{Methods, SupplyCache},
+    told_txs::ToldTxs,
+    tx_lookup::{CosmosHashes, SEARCHES},
+};
 use crate::{
     chain::Chain,
     network::Network,
-    web::{ClientAddresses, Operation, Shutdown, WebSockets, socket_operation},
+    web::{ClientAddresses, Operation, Shutdown, WebSockets},
 };
 
 /// The interface. Clones share it.
@@ -34,6 +48,12 @@ pub struct Gateway {
     chain: Chain,
     network: Arc<Network>,
     node: Arc<NodeIdentity>,
+    messages: Arc<Messages>,
+    methods: Arc<Methods>,
+    supply: Arc<SupplyCache>,
+    hashes: Arc<CosmosHashes>,
+    searches: Arc<Semaphore>,
+    told: Arc<ToldTxs>,
     sockets: WebSockets,
 }
 
@@ -47,21 +67,50 @@ impl Gateway {
         shutdown: Shutdown,
     ) -> Self {
         let node = Arc::new(NodeIdentity::new(&chain, &network));
+        let messages = Arc::new(Messages::new(&network));
+        let methods = Arc::new(Methods::new(&messages));
         let sockets = comet_socket::web_sockets(max_sockets_per_client, addresses, shutdown);
-        Self { chain, network, node, sockets }
+        Self {
+            chain,
+            network,
+            node,
+            messages,
+            methods,
+            supply: Arc::default(),
+            hashes: Arc::default(),
+            searches: Arc::new(Semaphore::new(SEARCHES)),
+            told: Arc::default(),
+            sockets,
+        }
     }
 
     /// The routes of a Cosmos node's gateway and of CometBFT, with their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
-        let (gateway, mut operations) = rest::router(self.clone());
-        let (comet, described) = comet::router(self.clone());
+        let (gateway, mut operations) = rest::router(self);
+        let (comet, described) = comet::router(self);
         operations.extend(described);
-        operations.push(socket_operation(
-            "Accounts",
-            "/websocket",
-            "CometBFT's JSON-RPC and new blocks, over WebSocket.",
-        ));
         (gateway.merge(comet), operations)
+    }
+
+    /// The gateway's routes, for a listener of their own.
+    pub fn rest_router(&self) -> Router {
+        rest::router(self).0.fallback(rest::not_implemented)
+    }
+
+    /// The routes of a node of CometBFT, for a listener of their own.
+    pub fn comet_router(&self) -> Router {
+        comet::own_router(self)
+    }
+
+    /// The routes of gRPC: all paths.
+    pub fn grpc_router(&self) -> Router {
+        Grpc::new(self.clone()).router()
+    }
+
+    /// `router`, with `grpc` for the requests that are gRPC's by their content type, and with the gateway's response to the
+    /// routes of other gateways.
+    pub fn beside(grpc: Router, router: Router) -> Router {
+        grpc::beside(grpc, router.fallback(rest::unknown_route))
     }
 
     /// The WebSockets.
@@ -71,7 +120,7 @@ impl Gateway {
 
     /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send these to the same address
     /// as Ethereum clients.
-    pub fn answer(&self, body: &[u8]) -> Option<Vec<u8>> {
+    pub fn answer(&self, body: &[u8]) -> Option<BoxFuture<'static, Vec<u8>>> {
         comet::answer_body(self, body)
     }
 }

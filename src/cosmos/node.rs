@@ -1,13 +1,14 @@
 //! The identity that the node presents to Cosmos clients.
 
 use alloy_primitives::{Address, B256, hex};
+use base64ct::{Base64, Encoding};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-use super::time::rfc3339;
 use crate::{
     account::{ConsensusKey, ConsensusPublicKey},
-    block::Block,
+    block::{Block, cosmos::CosmosNetwork},
+    calendar::rfc3339,
     chain::{Chain, Head},
     network::Network,
 };
@@ -16,13 +17,15 @@ use crate::{
 const COMET_VERSION: &str = "0.38.17";
 const SDK_VERSION: &str = "v0.50.13";
 /// CometBFT's channels, as every node lists them.
-const CHANNELS: &str = "40202122233038606100";
+const CHANNELS: [u8; 10] = alloy_primitives::hex!("40202122233038606100");
 
 /// The name and the consensus key that clients expect. There is no consensus: the key is derived from the first block and
 /// signs nothing.
 #[derive(Clone, Debug)]
 pub(super) struct NodeIdentity {
     pub(super) chain_id: String,
+    /// What transactions name of the network.
+    pub(super) network: CosmosNetwork,
     pub(super) proposer: Address,
     key: ConsensusPublicKey,
     id: String,
@@ -35,20 +38,21 @@ impl NodeIdentity {
         let key = ConsensusKey::from_seed(&seed).public_key();
         Self {
             chain_id: network.cosmos_chain_id.clone(),
+            network: chain.params().cosmos.clone(),
             proposer: key.address(),
             key,
             id: hex::encode(&genesis[..20]),
         }
     }
 
-    fn info(&self, id_name: &str) -> Value {
+    fn info(&self, id_name: &str, channels: String) -> Value {
         json!({
             "protocol_version": { "p2p": "8", "block": "11", "app": "0" },
             id_name: self.id,
             "listen_addr": "tcp://0.0.0.0:26656",
             "network": self.chain_id,
             "version": COMET_VERSION,
-            "channels": CHANNELS,
+            "channels": channels,
             "moniker": "tetrad",
             "other": { "tx_index": "on", "rpc_address": "" },
         })
@@ -57,7 +61,7 @@ impl NodeIdentity {
     /// `GET /cosmos/base/tendermint/v1beta1/node_info`.
     pub(super) fn node_info(&self) -> Value {
         json!({
-            "default_node_info": self.info("default_node_id"),
+            "default_node_info": self.info("default_node_id", Base64::encode_string(&CHANNELS)),
             "application_version": {
                 "name": "tetrad",
                 "app_name": "tetrad",
@@ -87,7 +91,7 @@ impl NodeIdentity {
         let mut sync: serde_json::Map<String, Value> = sync.map(|(name, text)| (name, text.into())).collect();
         sync.insert("catching_up".to_owned(), false.into());
         json!({
-            "node_info": self.info("id"),
+            "node_info": self.info("id", hex::encode(CHANNELS)),
             "sync_info": sync,
             "validator_info": {
                 "address": hex::encode_upper(self.proposer),

@@ -104,7 +104,13 @@ async fn an_account_that_is_not_there_is_not_found() {
 async fn what_a_gateway_has_besides_is_not_implemented() {
     let node = node().await;
     let expected = json!({ "code": 12, "message": "Not Implemented", "details": [] });
-    for path in ["/cosmos", "/cosmos/", "/cosmos/auth/v1beta1/accounts", "/cosmos/slashing/v1beta1/params"] {
+    for path in [
+        "/cosmos",
+        "/cosmos/",
+        "/cosmos/auth/v1beta1/nothing",
+        "/cosmos/nft/v1beta1/classes",
+        "/osmosis/gamm/v1beta1/pools",
+    ] {
         let response = node.get(path).await;
         assert_eq!(response.status(), 501, "{path}");
         assert_eq!(response.json::<Value>().await.expect("JSON"), expected);

@@ -58,8 +58,9 @@ async fn what_is_not_understood_is_refused_and_the_connection_stays() {
     assert_eq!(status["result"]["node_info"], node.get_json("/status").await["result"]["node_info"]);
     assert_eq!(ask(&mut socket, request(2, "health", json!(null))).await["result"], json!({}));
     for (body, code) in [
-        (request(3, "broadcast_tx_sync", json!({ "tx": "" })), -32603),
-        (request(4, "subscribe", json!({ "query": "tm.event='Tx'" })), -32603),
+        (request(3, "broadcast_tx_sync", json!({ "tx": "&" })), -32602),
+        (request(4, "subscribe", json!({ "query": "tm.event='Vote'" })), -32603),
+        (request(4, "subscribe", json!({ "query": "tm.event=Tx" })), -32602),
         (request(5, "subscribe", json!({})), -32602),
         (request(6, "unsubscribe", json!({ "query": "tm.event='NewBlock'" })), -32603),
     ] {
@@ -126,9 +127,8 @@ async fn what_cannot_be_answered_is_explained() {
         ("block_by_hash", json!({ "hash": "00" }), -32602, "hash: expected 32 bytes"),
         ("blockchain", json!({ "minHeight": "3" }), -32603, "min height 3"),
         ("abci_query", json!({ "path": 5 }), -32602, "path: expected a text"),
-        ("abci_query", json!({ "height": "7" }), -32603, "only the newest state"),
         ("tx", json!({ "hash": "AB".repeat(32) }), -32603, "not found"),
-        ("broadcast_tx_sync", json!({ "tx": "" }), -32603, "eth_sendRawTransaction"),
+        ("broadcast_tx_sync", json!({ "tx": "&" }), -32602, "tx: expected base64"),
     ] {
         let error = post(&node, request(1, method, params)).await["error"].clone();
         assert_eq!(error["code"], code, "{method}: {error}");
@@ -140,11 +140,12 @@ async fn what_cannot_be_answered_is_explained() {
     };
     for (path, data, code, what) in [
         ("/store/bank/key", "", 6, "unknown query path"),
+        ("/cosmos.nft.v1beta1.Query/Classes", "", 6, "unknown query path"),
         ("/cosmos.auth.v1beta1.Query/Account", "zz", 18, "not hex"),
         ("/cosmos.auth.v1beta1.Query/Account", "0a05", 18, "no message of this query"),
         ("/cosmos.auth.v1beta1.Query/Account", "0a0161", 18, "invalid address"),
         ("/cosmos.bank.v1beta1.Query/Balance", "", 18, "invalid address"),
-        ("/cosmos.tx.v1beta1.Service/Simulate", "", 29, "eth_sendRawTransaction"),
+        ("/cosmos.tx.v1beta1.Service/Simulate", "", 18, "empty txBytes"),
     ] {
         let response = query(path, data).await;
         assert_eq!((&response["code"], &response["codespace"]), (&code.into(), &"sdk".into()), "{path}: {response}");

@@ -1,7 +1,14 @@
-//! The account query of a Cosmos gateway over real sockets.
+//! The interfaces of a Cosmos node over real sockets.
 
 mod accounts;
 mod addresses;
 mod comet;
+mod comet_uri;
+mod grpc;
 mod keplr;
+mod lookup;
+mod mixed;
+mod queries;
+pub mod signing;
+mod transactions;
 mod wallet;

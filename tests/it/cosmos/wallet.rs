@@ -107,21 +107,3 @@ async fn blocks_are_the_same_blocks() {
     assert_eq!(node.get_json("/cosmos/base/tendermint/v1beta1/syncing").await, json!({ "syncing": false }));
     node.end().await;
 }
-
-#[tokio::test]
-async fn nothing_is_broadcast_and_the_answer_says_what_to_do() {
-    let node = node().await;
-    for path in ["/cosmos/tx/v1beta1/txs", "/cosmos/tx/v1beta1/simulate"] {
-        let body = json!({ "tx_bytes": "CgA=", "mode": "BROADCAST_MODE_SYNC" });
-        let request = node.http.post(format!("{}{path}", node.rest_url())).json(&body);
-        let response = request.send().await.expect("an answer");
-        assert_eq!(response.status(), 501);
-        let body: Value = response.json().await.expect("JSON");
-        assert_eq!((&body["code"], &body["details"]), (&12.into(), &json!([])));
-        assert!(body["message"].as_str().expect("text").contains("eth_sendRawTransaction"));
-    }
-    let path = format!("/cosmos/tx/v1beta1/txs/{}", "AB".repeat(32));
-    assert_eq!(status_and_body(&node, &path).await.0, 404);
-    assert_eq!(status_and_body(&node, "/cosmos/tx/v1beta1/txs/xyz").await.0, 400);
-    node.end().await;
-}

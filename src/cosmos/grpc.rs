@@ -1,0 +1,187 @@
+//! The queries over gRPC, and reflection, which tells clients what there is.
+
+use std::{convert::Infallible, sync::Arc};
+
+use axum::{
+    Router,
+    body::Body,
+    extract::{Request, State},
+    http::{HeaderValue, header},
+    middleware::{Next, from_fn_with_state},
+    response::Response,
+};
+use bytes::{Buf, BufMut, Bytes};
+use futures_util::future::BoxFuture;
+use tonic::{
+    Code, Status,
+    codec::{Codec, DecodeBuf, Decoder, EncodeBuf, Encoder},
+    metadata::MetadataValue,
+};
+use tonic_reflection::server::Builder;
+use tower::{ServiceExt, service_fn};
+
+use super::{
+    Gateway,
+    error::GatewayError,
+    rest::{HEIGHT_HEADER, height},
+};
+use crate::block::cosmos::MAX_COSMOS_TX_SIZE;
+
+/// Most bytes of a request: a transaction, with room for one that is too large by a little, so that it gets the SDK's error.
+const MAX_MESSAGE: usize = 2 * MAX_COSMOS_TX_SIZE;
+
+/// A service of gRPC, of whatever type.
+type Service = tower::util::BoxCloneSyncService<Request, Response, Infallible>;
+
+/// The services. Clones share them.
+#[derive(Clone)]
+pub(super) struct Grpc {
+    gateway: Gateway,
+    /// Reflection in both versions, by the name of the service.
+    reflection: Arc<[(&'static str, Service)]>,
+}
+
+impl Grpc {
+    pub(super) fn new(gateway: Gateway) -> Self {
+        let encoded = gateway.messages.encoded();
+        let configure = || {
+            let builder = Builder::configure().register_encoded_file_descriptor_set(&encoded);
+            let builder =
+                gateway.methods.services().into_iter().fold(builder, |builder, name| builder.with_service_name(name));
+            builder.with_service_name(V1).with_service_name(V1_ALPHA)
+        };
+        let built = || -> Result<_, tonic_reflection::server::Error> {
+            let (v1, alpha) = (configure().build_v1()?, configure().build_v1alpha()?);
+            let v1 = boxed(v1.max_decoding_message_size(MAX_MESSAGE));
+            Ok([(V1, v1), (V1_ALPHA, boxed(alpha.max_decoding_message_size(MAX_MESSAGE)))])
+        };
+        let reflection = built().map(Arc::from).unwrap_or_else(|error| {
+            tracing::error!(%error, "gRPC has no reflection");
+            Arc::from([])
+        });
+        Self { gateway, reflection }
+    }
+
+    /// The routes: all paths.
+    pub(super) fn router(self) -> Router {
+        let answer = move |request: Request| {
+            let grpc = self.clone();
+            async move { grpc.answer(request).await }
+        };
+        Router::new().fallback(answer)
+    }
+
+    async fn answer(self, request: Request) -> Response {
+        let name = request.uri().path().trim_start_matches('/').to_owned();
+        let service = name.split('/').next().unwrap_or_default();
+        if let Some((_, reflection)) = self.reflection.iter().find(|(known, _)| *known == service) {
+            let Ok(response) = reflection.clone().oneshot(request).await;
+            return response;
+        }
+        let gateway = self.gateway;
+        let query = service_fn(move |request: tonic::Request<Bytes>| {
+            let (gateway, name) = (gateway.clone(), name.clone());
+            Box::pin(async move { answer(&gateway, &name, &request).await }) as BoxFuture<'static, _>
+        });
+        let mut grpc = tonic::server::Grpc::new(Encoded).max_decoding_message_size(MAX_MESSAGE);
+        grpc.unary(query, request).await.map(Body::new)
+    }
+}
+
+/// `router`, with `grpc` for the requests that are gRPC's by their content type.
+pub(super) fn beside(grpc: Router, router: Router) -> Router {
+    async fn choose(State(grpc): State<Router>, request: Request, next: Next) -> Response {
+        if !is_grpc(&request) {
+            return next.run(request).await;
+        }
+        let Ok(response) = grpc.oneshot(request).await;
+        response
+    }
+    router.layer(from_fn_with_state(grpc, choose))
+}
+
+const V1: &str = "grpc.reflection.v1.ServerReflection";
+const V1_ALPHA: &str = "grpc.reflection.v1alpha.ServerReflection";
+
+fn boxed<S, B>(service: S) -> Service
+where
+    S: tower::Service<Request, Response = axum::http::Response<B>, Error = Infallible, Future: Send>
+        + Clone
+        + Send
+        + Sync
+        + 'static,
+    B: axum::body::HttpBody<Data = Bytes, Error: Into<axum::BoxError>> + Send + 'static,
+{
+    Service::new(service.map_response(|response| response.map(Body::new)))
+}
+
+/// Whether a request is one of gRPC. That of gRPC-Web is another protocol.
+fn is_grpc(request: &Request) -> bool {
+    let value = request.headers().get(header::CONTENT_TYPE).map(HeaderValue::as_bytes).unwrap_or_default();
+    value.strip_prefix(b"application/grpc").is_some_and(|rest| matches!(rest.first(), None | Some(b'+' | b';')))
+}
+
+/// The response to a query, with the height that it is for.
+async fn answer(
+    gateway: &Gateway,
+    name: &str,
+    request: &tonic::Request<Bytes>,
+) -> Result<tonic::Response<Bytes>, Status> {
+    let Some(method) = gateway.methods.get(name) else {
+        let name: String = name.chars().take(100).collect();
+        return Err(Status::unimplemented(format!("unknown method {name}")));
+    };
+    let at = request.metadata().get(HEIGHT_HEADER).map(|value| height(value.as_encoded_bytes())).transpose()?;
+    let (message, height) = gateway.ask_encoded(method, request.get_ref(), at).await?;
+    let mut response = tonic::Response::new(message.into());
+    response.metadata_mut().insert(HEIGHT_HEADER, MetadataValue::from(height));
+    Ok(response)
+}
+
+impl From<GatewayError> for Status {
+    fn from(error: GatewayError) -> Self {
+        if let GatewayError::Internal(what) = &error {
+            tracing::error!(%what, "a query failed");
+        }
+        let code = i32::try_from(error.code()).map_or(Code::Unknown, Code::from_i32);
+        Self::new(code, error.message())
+    }
+}
+
+/// Messages as bytes: the queries decode and encode them.
+#[derive(Clone, Copy)]
+struct Encoded;
+
+impl Codec for Encoded {
+    type Decode = Bytes;
+    type Decoder = Self;
+    type Encode = Bytes;
+    type Encoder = Self;
+
+    fn encoder(&mut self) -> Self {
+        *self
+    }
+
+    fn decoder(&mut self) -> Self {
+        *self
+    }
+}
+
+impl Encoder for Encoded {
+    type Error = Status;
+    type Item = Bytes;
+
+    fn encode(&mut self, item: Bytes, out: &mut EncodeBuf<'_>) -> Result<(), Status> {
+        out.put(item);
+        Ok(())
+    }
+}
+
+impl Decoder for Encoded {
+    type Error = Status;
+    type Item = Bytes;
+
+    fn decode(&mut self, bytes: &mut DecodeBuf<'_>) -> Result<Option<Bytes>, Status> {
+        Ok(Some(bytes.copy_to_bytes(bytes.remaining())))
+    }
+}

@@ -1,0 +1,317 @@
+//! The queries of the modules, each implemented once: gRPC, the gateway's REST and `abci_query` are derived from this table
+//! and from the descriptors.
+//!
+//! A query returns its response in protobuf's JSON, of which only values other than the defaults are needed. Modules that the
+//! network lacks, such as staking, have empty answers rather than none, because wallets query them unconditionally.
+
+mod auth;
+mod bank;
+mod empty;
+mod evm;
+mod governance;
+mod node;
+mod page;
+mod tx;
+
+use std::{collections::BTreeMap, sync::Arc};
+
+use alloy_primitives::{Address, U256};
+use bytes::Bytes;
+use futures_util::future::BoxFuture;
+use prost::Message;
+use prost_reflect::{DynamicMessage, FieldDescriptor, MessageDescriptor, MethodDescriptor, ReflectMessage};
+use serde_json::Value;
+
+pub(super) use self::bank::SupplyCache;
+use super::{
+    Gateway,
+    error::GatewayError,
+    protobuf::{Messages, from_json},
+};
+use crate::{
+    account::{AddressError, Hrp, Kind, address_from_bech32, parse_account_address},
+    block::Block,
+    chain::{BlockId, Head, View, ViewError, block_in_place},
+    state::Account,
+};
+
+/// A query: the method of a service, and its implementation.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Query {
+    /// Service and method: `cosmos.bank.v1beta1.Query/Balance`.
+    pub(super) name: &'static str,
+    /// What it returns.
+    pub(super) summary: &'static str,
+    answer: Answer,
+}
+
+/// The implementation of a query.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    /// Reads a state. Returns the response in protobuf's JSON.
+    Now(fn(&Call<'_>) -> Result<Value, GatewayError>),
+    /// May wait, as for the block of a transaction. Returns the response.
+    Later(fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>),
+}
+
+/// A request that may wait.
+struct LaterCall {
+    gateway: Gateway,
+    request: DynamicMessage,
+    /// The type of the response.
+    output: MessageDescriptor,
+}
+
+const fn query(
+    name: &'static str,
+    answer: fn(&Call<'_>) -> Result<Value, GatewayError>,
+    summary: &'static str,
+) -> Query {
+    Query { name, summary, answer: Answer::Now(answer) }
+}
+
+const fn later(
+    name: &'static str,
+    answer: fn(LaterCall) -> BoxFuture<'static, Result<DynamicMessage, GatewayError>>,
+    summary: &'static str,
+) -> Query {
+    Query { name, summary, answer: Answer::Later(answer) }
+}
+
+const MODULES: [&[Query]; 7] =
+    [auth::QUERIES, bank::QUERIES, empty::QUERIES, evm::QUERIES, governance::QUERIES, node::QUERIES, tx::QUERIES];
+
+/// A query with the descriptor of its method.
+#[derive(Clone, Debug)]
+pub(super) struct Method {
+    pub(super) query: Query,
+    pub(super) descriptor: MethodDescriptor,
+}
+
+/// The queries by name.
+#[derive(Debug)]
+pub(super) struct Methods(BTreeMap<&'static str, Method>);
+
+impl Methods {
+    pub(super) fn new(messages: &Messages) -> Self {
+        let descriptor = |name: &str| {
+            let (service, method) = name.split_once('/')?;
+            messages.pool().get_service_by_name(service)?.methods().find(|known| known.name() == method)
+        };
+        let queries = MODULES.into_iter().flatten();
+        let all = queries
+            .filter_map(|query| Some((query.name, Method { query: *query, descriptor: descriptor(query.name)? })));
+        Self(all.collect())
+    }
+
+    /// The query with a name, such as `cosmos.bank.v1beta1.Query/Balance`.
+    pub(super) fn get(&self, name: &str) -> Option<&Method> {
+        self.0.get(name)
+    }
+
+    /// All queries, by name.
+    pub(super) fn iter(&self) -> impl Iterator<Item = &Method> {
+        self.0.values()
+    }
+
+    /// The services that have queries, each once.
+    pub(super) fn services(&self) -> Vec<&'static str> {
+        let mut names: Vec<_> = self.0.keys().filter_map(|name| Some(name.split_once('/')?.0)).collect();
+        names.dedup();
+        names
+    }
+}
+
+/// A response, with the height that it is for.
+pub(super) struct Response {
+    pub(super) message: DynamicMessage,
+    pub(super) height: u64,
+}
+
+/// A request, with the state that it is about.
+pub(super) struct Call<'a> {
+    gateway: &'a Gateway,
+    method: &'a Method,
+    view: View,
+    request: DynamicMessage,
+}
+
+impl Gateway {
+    /// Answers a query. `height` is that of the state; none or 0 is the newest one.
+    pub(super) async fn ask(
+        &self,
+        method: &Method,
+        request: DynamicMessage,
+        height: Option<u64>,
+    ) -> Result<Response, GatewayError> {
+        let view = self.view_at(height)?;
+        // Before the first block is sealed the state is the one that it begins with. A height of 0 means none to clients.
+        let height = view.block.number().max(1);
+        self.check_fields(&request)?;
+        let output = method.descriptor.output();
+        let message = match method.query.answer {
+            Answer::Now(answer) => {
+                let call = Call { gateway: self, method, view, request };
+                let answer = block_in_place(|| answer(&call))?;
+                let message = from_json(output, answer);
+                message.map_err(|error| GatewayError::Internal(format!("{}: {error}", method.query.name)))?
+            }
+            Answer::Later(answer) => answer(LaterCall { gateway: self.clone(), request, output }).await?,
+        };
+        Ok(Response { message, height })
+    }
+
+    /// Answers a query whose request and response are encoded.
+    pub(super) async fn ask_encoded(
+        &self,
+        method: &Method,
+        request: &[u8],
+        height: Option<u64>,
+    ) -> Result<(Vec<u8>, u64), GatewayError> {
+        let malformed = |_| GatewayError::InvalidArgument("data is no message of this query".to_owned());
+        let request = DynamicMessage::decode(method.descriptor.input(), request).map_err(malformed)?;
+        let Response { message, height } = self.ask(method, request, height).await?;
+        Ok((message.encode_to_vec(), height))
+    }
+
+    /// The block with a number, up to the newest one.
+    fn block(&self, head: &Arc<Head>, number: u64) -> Result<Arc<Block>, GatewayError> {
+        if number > head.number() {
+            let what = format!("requested block height is bigger than the chain length: {number} > {}", head.number());
+            return Err(GatewayError::InvalidArgument(what));
+        }
+        let block = self.chain.block(head, BlockId::Number(number));
+        let block = block.map_err(|error| GatewayError::Internal(error.to_string()))?;
+        block.ok_or_else(|| GatewayError::NotFound(format!("block {number} is not kept any more")))
+    }
+
+    /// Refuses negative numbers and malformed addresses in a request. Empty ones are refused by queries that need them: in
+    /// others they are filters.
+    fn check_fields(&self, request: &DynamicMessage) -> Result<(), GatewayError> {
+        for field in request.descriptor().fields() {
+            if request.get_field(&field).as_i64().is_some_and(|number| number < 0) {
+                return Err(GatewayError::InvalidArgument(format!("{} must not be negative", field.name())));
+            }
+            let text = text_in(request, field.name());
+            if let Some(kind) = self.messages.address_kind(&field).filter(|_| !text.is_empty()) {
+                check_address(&text, kind, &self.network.hrp)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The chain as of a height.
+    fn view_at(&self, height: Option<u64>) -> Result<View, GatewayError> {
+        let head = self.chain.head();
+        let newest = head.number();
+        let height = match height {
+            None | Some(0) => return Ok(View::newest(head)),
+            // The state before the first block is queried at the height that it was reported with.
+            Some(height) if height == newest.max(1) => return Ok(View::newest(head)),
+            Some(height) if height > newest => {
+                let what = "cannot query with height in the future; please provide a valid height";
+                return Err(GatewayError::InvalidHeight(format!("{what} (latest height: {newest})")));
+            }
+            Some(height) => height,
+        };
+        block_in_place(|| self.chain.view(BlockId::Number(height))).map_err(|error| match error {
+            ViewError::NotFound | ViewError::Pruned(_) => GatewayError::InvalidHeight(format!(
+                "failed to load state at height {height}; it is not kept any more (latest height: {newest})"
+            )),
+            error => GatewayError::Internal(error.to_string()),
+        })
+    }
+}
+
+impl LaterCall {
+    /// The bytes in a field of the request.
+    fn bytes(&self, name: &str) -> Bytes {
+        self.request.get_field_by_name(name).and_then(|value| value.as_bytes().cloned()).unwrap_or_default()
+    }
+
+    /// The text in a field of the request.
+    fn text(&self, name: &str) -> String {
+        text_in(&self.request, name)
+    }
+
+    /// The response, from its JSON.
+    fn response(&self, json: Value) -> Result<DynamicMessage, GatewayError> {
+        from_json(self.output.clone(), json)
+            .map_err(|error| GatewayError::Internal(format!("{}: {error}", self.output.full_name())))
+    }
+}
+
+impl Call<'_> {
+    /// The field of the request with a name.
+    fn text(&self, name: &str) -> String {
+        text_in(&self.request, name)
+    }
+
+    /// The integer in a field of the request; 0 for negative ones.
+    fn number(&self, name: &str) -> u64 {
+        number_in(&self.request, name)
+    }
+
+    /// The account that a field names.
+    fn account(&self, name: &str) -> Result<Address, GatewayError> {
+        Ok(parse_account_address(&self.text(name), &self.gateway.network.hrp)?)
+    }
+
+    /// Refuses the request unless it names every account that it has a field for.
+    fn check_accounts(&self) -> Result<(), GatewayError> {
+        let fields = self.request.descriptor();
+        let is_account = |field: &FieldDescriptor| self.gateway.messages.address_kind(field) == Some(Kind::Account);
+        fields.fields().filter(is_account).try_for_each(|field| self.account(field.name()).map(drop))
+    }
+
+    /// The account at an address, if there is one.
+    fn state_of(&self, address: Address) -> Result<Option<Account>, GatewayError> {
+        Ok(self.view.state.get(address)?.map(|account| account.into_owned()))
+    }
+
+    fn balance(&self, address: Address) -> Result<U256, GatewayError> {
+        Ok(self.view.state.balance(address)?)
+    }
+
+    /// The block with a number, up to the newest one.
+    fn block(&self, number: u64) -> Result<Arc<Block>, GatewayError> {
+        self.gateway.block(&self.view.head, number)
+    }
+}
+
+fn check_address(text: &str, kind: Kind, hrp: &Hrp) -> Result<(), AddressError> {
+    match kind {
+        // Accounts have a hexadecimal form as well.
+        Kind::Account => parse_account_address(text, hrp).map(drop),
+        kind => address_from_bech32(text, hrp, kind).map(drop),
+    }
+}
+
+/// The text in a field; empty without one.
+fn text_in(message: &DynamicMessage, name: &str) -> String {
+    message.get_field_by_name(name).and_then(|value| value.as_str().map(str::to_owned)).unwrap_or_default()
+}
+
+/// The integer in a field; 0 for negative ones and without one.
+fn number_in(message: &DynamicMessage, name: &str) -> u64 {
+    let field = message.get_field_by_name(name);
+    let number = field.and_then(|value| value.as_u64().or_else(|| u64::try_from(value.as_i64()?).ok()));
+    number.unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::network::Network;
+
+    #[test]
+    fn every_query_is_a_method_of_the_descriptors() {
+        let methods = Methods::new(&Messages::new(&Network::default()));
+        let names: Vec<_> = MODULES.into_iter().flatten().map(|query| query.name).collect();
+        for name in &names {
+            assert!(methods.get(name).is_some(), "{name}");
+        }
+        assert_eq!(names.len(), methods.iter().count(), "a query is listed twice");
+        assert!(methods.services().is_sorted_by(|a, b| a < b));
+    }
+}

@@ -1,0 +1,82 @@
+//! The gateway's routes that take a transaction in their body.
+
+use axum::{
+    body::Bytes,
+    extract::{FromRequest, Request, State, rejection::BytesRejection},
+};
+use schemars::JsonSchema;
+use serde_json::Value;
+
+use super::{
+    Gateway,
+    error::GatewayError,
+    protobuf::from_json,
+    rest::{SdkReply, reply},
+};
+use crate::{
+    block::cosmos::MAX_COSMOS_TX_SIZE,
+    web::{Api, Input, Operation},
+};
+
+/// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
+/// SDK's error.
+const MAX_TX_BODY: usize = 4 * MAX_COSMOS_TX_SIZE;
+
+/// Adds the routes.
+pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
+    api.inert_post("/cosmos/tx/v1beta1/txs", broadcast, "Sends a transaction.").inert_post(
+        "/cosmos/tx/v1beta1/simulate",
+        simulate,
+        "The gas that a transaction needs.",
+    )
+}
+
+/// The body of both routes, in protobuf's JSON.
+#[derive(JsonSchema)]
+#[allow(dead_code, reason = "the body is read by its descriptor; this describes it")]
+struct TxRequest {
+    /// `TxRaw` in base64.
+    tx_bytes: String,
+    /// How long a broadcast waits: `BROADCAST_MODE_SYNC`, or `BROADCAST_MODE_ASYNC` for not even the checks.
+    #[serde(default)]
+    mode: String,
+}
+
+/// A body of JSON.
+struct TxBody(Value);
+
+impl FromRequest<Gateway> for TxBody {
+    type Rejection = GatewayError;
+
+    async fn from_request(request: Request, gateway: &Gateway) -> Result<Self, GatewayError> {
+        let body = Bytes::from_request(request, gateway).await;
+        let body = body.map_err(|error: BytesRejection| GatewayError::InvalidArgument(error.body_text()))?;
+        if body.len() > MAX_TX_BODY {
+            return Err(GatewayError::InvalidArgument(format!("the body may have at most {MAX_TX_BODY} bytes")));
+        }
+        serde_json::from_slice(&body).map(Self).map_err(|error| GatewayError::InvalidArgument(error.to_string()))
+    }
+}
+
+impl Input<Gateway> for TxBody {
+    fn describe(operation: Operation) -> Operation {
+        operation.body::<TxRequest>()
+    }
+}
+
+async fn broadcast(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkReply, GatewayError> {
+    answer(&gateway, "cosmos.tx.v1beta1.Service/BroadcastTx", body).await
+}
+
+async fn simulate(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkReply, GatewayError> {
+    answer(&gateway, "cosmos.tx.v1beta1.Service/Simulate", body).await
+}
+
+async fn answer(gateway: &Gateway, name: &str, TxBody(body): TxBody) -> Result<SdkReply, GatewayError> {
+    let method = gateway.methods.get(name);
+    let method = method.ok_or_else(|| GatewayError::Internal(format!("{name} is not described")))?;
+    let request = from_json(method.descriptor.input(), body);
+    let request = request.map_err(|error| GatewayError::InvalidArgument(error.to_string()))?;
+    let response = gateway.ask(method, request, None).await?;
+    Ok(reply(gateway.messages.to_json(&response.message)))
+}
