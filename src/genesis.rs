@@ -1,6 +1,7 @@
 //! The network's first block: contracts that tools expect on every chain, the exchange, lending, and funded accounts.
 
 pub mod file;
+mod predeploys;
 
 use alloy_eips::{eip2935, eip4788, eip7002, eip7251};
 use alloy_primitives::{Address, Bytes, U256, address, bytes};
@@ -40,11 +41,24 @@ pub struct FundedAccounts {
     pub development: (Vec<Address>, U256),
 }
 
+/// What the first block leaves to configuration.
+#[derive(Clone, Copy, Debug)]
+pub struct GenesisOptions {
+    /// The time in seconds.
+    pub timestamp: u64,
+    /// The block's gas limit.
+    pub gas_limit: u64,
+    /// Whether the lending pool has caps and a least loan.
+    pub limited_lending: bool,
+    /// Whether prices never age, because nothing updates them.
+    pub frozen_prices: bool,
+}
+
 /// One coin, in wei.
 pub const COIN: U256 = U256::from_limbs([1_000_000_000_000_000_000, 0, 0, 0]);
 
-/// Returns the first block of `network`. The timestamp is in seconds.
-pub fn network_genesis(network: &Network, funded: &FundedAccounts, timestamp: u64, gas_limit: u64) -> Genesis {
+/// Returns the first block of `network`.
+pub fn network_genesis(network: &Network, funded: &FundedAccounts, options: GenesisOptions) -> Genesis {
     let account = |address, balance| GenesisAccount { address, balance, ..GenesisAccount::default() };
     let (development, balance) = &funded.development;
     let own = U256::from(OWN_BALANCE) * COIN;
@@ -55,11 +69,12 @@ pub fn network_genesis(network: &Network, funded: &FundedAccounts, timestamp: u6
     let mut steps =
         vec![deploy("Multicall3", MULTICALL3, funded.treasury, artifacts::MULTICALL3, Multicall3::constructorCall {})];
     let roles = exchange::genesis::ExchangeRoles { treasury: funded.treasury, updater: funded.updater };
-    steps.extend(exchange::genesis::steps(network, roles));
+    steps.extend(exchange::genesis::steps(network, roles, options.frozen_prices));
     let roles = lending::genesis::LendingRoles { treasury: funded.treasury, borrower: funded.borrower };
-    steps.extend(lending::genesis::steps(network, roles));
+    steps.extend(lending::genesis::steps(network, roles, options.limited_lending));
     steps.extend(faucet(network, funded));
-    Genesis { accounts, steps, ..Genesis::empty(timestamp, gas_limit) }
+    steps.extend(predeploys::steps(funded.treasury));
+    Genesis { accounts, steps, ..Genesis::empty(options.timestamp, options.gas_limit) }
 }
 
 /// Returns the contracts without storage or constructor: system contracts of the forks, and the deployment proxy.

@@ -63,7 +63,10 @@ pub fn parse(text: &str) -> Result<(Genesis, ChainParams), GenesisTextError> {
         deposit_contract: file.config.deposit_contract_address.unwrap_or(MAINNET_DEPOSIT_CONTRACT_ADDRESS),
         network_precompiles: false,
         standard: true,
+        increasing_timestamps: true,
+        limits: Default::default(),
         signers: Default::default(),
+        cosmos: Default::default(),
     };
     let base_fee = file.base_fee_per_gas.unwrap_or(INITIAL_BASE_FEE.into());
     check(&file, &params, base_fee)?;

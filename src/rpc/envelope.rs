@@ -246,8 +246,16 @@ pub(super) fn error(id: &str, error: &RpcError, dialect: Dialect, out: &mut Vec<
         }
         _ => out.extend_from_slice(text(&error.message).as_bytes()),
     }
-    if let Some(data) = &error.data {
-        out.extend_from_slice(format!(",\"data\":\"{}\"", hex::encode_prefixed(data)).as_bytes());
+    let data = error.data.as_ref().map(|data| format!("\"{}\"", hex::encode_prefixed(data)));
+    match (error.transaction, data) {
+        // The shape of hardhat's.
+        (Some(hash), data) => {
+            let (message, data) = (text(&error.message), data.unwrap_or_else(|| "\"0x\"".to_owned()));
+            let object = format!(",\"data\":{{\"message\":{message},\"txHash\":\"{hash}\",\"data\":{data}}}");
+            out.extend_from_slice(object.as_bytes());
+        }
+        (None, Some(data)) => out.extend_from_slice(format!(",\"data\":{data}").as_bytes()),
+        (None, None) => {}
     }
     out.extend_from_slice(b"}}");
 }

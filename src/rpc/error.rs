@@ -33,6 +33,8 @@ pub struct RpcError {
     pub message: String,
     /// Revert data.
     pub data: Option<Bytes>,
+    /// The transaction in a block that failed with this error.
+    pub transaction: Option<B256>,
 }
 
 /// Invalid JSON.
@@ -65,7 +67,7 @@ pub const TIMEOUT: i32 = -32016;
 impl RpcError {
     /// An error without data.
     pub fn new(code: i32, message: impl Into<String>) -> Self {
-        Self { code, message: message.into(), data: None }
+        Self { code, message: message.into(), data: None, transaction: None }
     }
 
     /// Invalid parameters.
@@ -142,7 +144,7 @@ impl RpcError {
             Some(reason) => format!("execution reverted: {reason}"),
             None => "execution reverted".to_owned(),
         };
-        Self { code: REVERTED, message, data: Some(data) }
+        Self { data: Some(data), ..Self::new(REVERTED, message) }
     }
 
     /// JSON-RPC's standard text for the code, if it has one.
@@ -243,6 +245,7 @@ impl From<TransactionError> for RpcError {
             TransactionError::Read(error) => error.into(),
             TransactionError::Machine(message) => Self::internal(message),
             TransactionError::Override(error) => Self::server(error.to_string()),
+            TransactionError::Cosmos(error) => Self::server(error.to_string()),
             TransactionError::Invalid(invalid) => Self::server(match invalid {
                 Invalid::GasPriceLessThanBasefee => "max fee per gas less than block base fee".to_owned(),
                 Invalid::PriorityFeeGreaterThanMaxFee => {

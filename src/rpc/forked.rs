@@ -11,7 +11,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     Context, RpcError,
-    params::{Param, Reference},
+    params::{Param, ParamRules, Reference},
 };
 use crate::{
     chain::{BlockId, Head},
@@ -76,7 +76,8 @@ pub(super) fn answer(
     let Some(Ok(mut params)) = params.map(|params| serde_json::from_str::<Vec<Value>>(params.get())) else {
         return Ok(None);
     };
-    let asker = Forwarder { context, fork, head: context.chain.head() };
+    let rules = ParamRules::of(method, context.dialect);
+    let asker = Forwarder { context, fork, head: context.chain.head(), rules };
     let there = match subject {
         OnFork::Block => asker.place_block(&mut params, at, |number| number <= fork.number)?,
         OnFork::State => asker.place_block(&mut params, at, |number| number < fork.number)?,
@@ -124,14 +125,15 @@ struct Forwarder<'a> {
     context: &'a Context,
     fork: &'a ChainFork,
     head: Arc<Head>,
+    rules: ParamRules,
 }
 
 impl Forwarder<'_> {
-    /// Whether the block that a parameter names belongs to the other chain. A tag that means another block there is replaced
-    /// by the number.
+    /// Whether the block that a parameter names belongs to the other chain. A tag that means another block there, or a JSON
+    /// integer, is replaced by the quantity.
     fn place_block(&self, params: &mut [Value], at: usize, is_there: impl Fn(u64) -> bool) -> Result<bool, RpcError> {
         let Some(param) = params.get_mut(at) else { return Ok(false) };
-        let Ok(id) = BlockId::read(&param.to_string()) else { return Ok(false) };
+        let Ok(id) = BlockId::read(&param.to_string(), self.rules) else { return Ok(false) };
         let number = match id {
             BlockId::Pending => return Ok(false),
             BlockId::Latest | BlockId::Safe | BlockId::Finalized => self.head.number(),
@@ -145,7 +147,7 @@ impl Forwarder<'_> {
                 },
             },
         };
-        if matches!(id, BlockId::Latest | BlockId::Safe | BlockId::Finalized) {
+        if param.is_number() || matches!(id, BlockId::Latest | BlockId::Safe | BlockId::Finalized) {
             *param = json!(U64::from(number));
         }
         Ok(is_there(number))
@@ -153,7 +155,7 @@ impl Forwarder<'_> {
 
     /// Whether a transaction is in a block of the other chain.
     fn has_transaction(&self, hash: Option<&Value>) -> Result<bool, RpcError> {
-        let Some(Ok(hash)) = hash.map(|hash| B256::read(&hash.to_string())) else { return Ok(false) };
+        let Some(Ok(hash)) = hash.map(|hash| B256::read(&hash.to_string(), self.rules)) else { return Ok(false) };
         let chain = &self.context.chain;
         if chain.pool().get(hash).is_some() || chain.transaction(&self.head, hash).is_some() {
             return Ok(false);
@@ -166,7 +168,7 @@ impl Forwarder<'_> {
         let Some(filter) = filter.and_then(Value::as_object_mut) else { return Ok(false) };
         let mut numbers = [self.head.number(); 2];
         for (name, number) in ["fromBlock", "toBlock"].into_iter().zip(&mut numbers) {
-            let id = filter.get(name).filter(|id| !id.is_null()).map(|id| BlockId::read(&id.to_string()));
+            let id = filter.get(name).filter(|id| !id.is_null()).map(|id| BlockId::read(&id.to_string(), self.rules));
             *number = match id {
                 Some(Ok(BlockId::Number(number))) => number,
                 Some(Ok(BlockId::Earliest)) => 0,

@@ -10,7 +10,7 @@ use super::{
     envelope::{self, Batch, Body},
     error::Dialect,
     eth::typed_data_is_readable,
-    params::{ParamReader, Params},
+    params::{ParamReader, ParamRules, Params},
 };
 
 /// Reads a body as a request or a batch; returns the number of requests.
@@ -19,7 +19,10 @@ pub fn envelope(body: &[u8]) -> usize {
         Err(_) | Ok(Body::Single(Err(_))) => 0,
         Ok(Body::Single(Ok(request))) => {
             for dialect in [Dialect::Network, Dialect::Ethereum] {
-                let _ = <(Option<U256>, Option<Address>, Option<String>)>::read(request.params, dialect);
+                let _ = <(Option<U256>, Option<Address>, Option<String>)>::read(
+                    request.params,
+                    ParamRules::new(dialect, false),
+                );
             }
             1
         }

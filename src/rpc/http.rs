@@ -16,7 +16,7 @@ use schemars::JsonSchema;
 use serde_json::Value;
 use tokio::time::timeout;
 
-use super::{Rpc, ws::RpcSocket};
+use super::{Rpc, RpcConfig, ws::RpcSocket};
 use crate::web::{Budget, FastPath, Held, Operation, Peer, WebSockets, is_encoded, is_json};
 
 /// The time limit for receiving a body.
@@ -139,51 +139,15 @@ where
     if !json && rpc.neighbour.is_none() {
         return not_json();
     }
-    if is_encoded(request.headers()) {
-        let (identity, text) =
-            ([(header::ACCEPT_ENCODING, "identity")], "JSON-RPC takes bodies without a content encoding\n");
-        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, identity, text).into_response();
-    }
     let client = rpc.context.config.addresses.of(peer, request.headers());
-    let limit = rpc.context.config.max_body;
-    let too_large =
-        || (StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n")).into_response();
-    if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
-        // A client that sent `Expect: 100-continue` sends no body. For any other client, closing now would lose the response.
-        if !request.headers().contains_key(header::EXPECT) {
-            // Boxed, so that it does not enlarge the future of every request.
-            Box::pin(discard(Body::new(request.into_body()), MOST_DISCARDED.max(4 * limit as u64))).await;
-        }
-        return too_large();
-    }
-    let (budget, mut rest) = (&rpc.context.config.budget, request.into_body());
-    let body = {
-        let mut reading = std::pin::pin!(read(&mut rest, limit, budget));
-        // Most bodies arrive with the head; only the others need a timer.
-        match reading.as_mut().now_or_never() {
-            Some(body) => Ok(body),
-            None => timeout(BODY_TIMEOUT, reading).await,
-        }
-    };
-    let (body, held) = match body {
-        Ok(Ok(body)) => body,
-        Err(_) => return (StatusCode::REQUEST_TIMEOUT, "the body took too long\n").into_response(),
-        Ok(Err(Unread::TooLarge)) => {
-            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(4 * limit as u64))).await;
-            return too_large();
-        }
-        Ok(Err(Unread::Failed(error))) => {
-            return (StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n")).into_response();
-        }
-        Ok(Err(Unread::NoRoom)) => {
-            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(limit as u64))).await;
-            return busy();
-        }
+    let (body, held) = match receive(&rpc.context.config, request).await {
+        Ok(received) => received,
+        Err(refusal) => return *refusal,
     };
     let (answer, holds) = match &rpc.neighbour {
         // Other interfaces are less strict.
         Some(neighbour) if !json => match neighbour(&body) {
-            Some(answer) => (answer, Held::default()),
+            Some(answer) => (answer.await, Held::default()),
             None => return not_json(),
         },
         _ => rpc.answer(client, &body).await,
@@ -192,6 +156,53 @@ where
     // Held until the client has read the answer.
     let answer = Body::from(holds.attach(answer));
     ([(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))], answer).into_response()
+}
+
+/// Reads the body of a request within the limits, with the memory that it holds, or returns the refusal.
+pub(super) async fn receive<B>(config: &RpcConfig, request: http::Request<B>) -> Result<(Bytes, Held), Box<Response>>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin + 'static,
+{
+    if is_encoded(request.headers()) {
+        let (identity, text) =
+            ([(header::ACCEPT_ENCODING, "identity")], "bodies are taken without a content encoding\n");
+        return Err(Box::new((StatusCode::UNSUPPORTED_MEDIA_TYPE, identity, text).into_response()));
+    }
+    let limit = config.max_body;
+    let refusal = |status, text: String| Err(Box::new((status, text).into_response()));
+    let too_large = || refusal(StatusCode::PAYLOAD_TOO_LARGE, format!("the body may have at most {limit} bytes\n"));
+    if content_length(request.headers()).is_some_and(|length| length > limit as u64) {
+        // A client that sent `Expect: 100-continue` sends no body. For any other client, closing now would lose the response.
+        if !request.headers().contains_key(header::EXPECT) {
+            // Boxed, so that it does not enlarge the future of every request.
+            Box::pin(discard(Body::new(request.into_body()), MOST_DISCARDED.max(4 * limit as u64))).await;
+        }
+        return too_large();
+    }
+    let (budget, mut rest) = (&config.budget, request.into_body());
+    let body = {
+        let mut reading = std::pin::pin!(read(&mut rest, limit, budget));
+        // Most bodies arrive with the head; only the others need a timer.
+        match reading.as_mut().now_or_never() {
+            Some(body) => Ok(body),
+            None => timeout(BODY_TIMEOUT, reading).await,
+        }
+    };
+    match body {
+        Ok(Ok(received)) => Ok(received),
+        Err(_) => refusal(StatusCode::REQUEST_TIMEOUT, "the body took too long\n".to_owned()),
+        Ok(Err(Unread::TooLarge)) => {
+            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(4 * limit as u64))).await;
+            too_large()
+        }
+        Ok(Err(Unread::Failed(error))) => {
+            refusal(StatusCode::BAD_REQUEST, format!("the body could not be read: {error}\n"))
+        }
+        Ok(Err(Unread::NoRoom)) => {
+            Box::pin(discard(Body::new(rest), MOST_DISCARDED.max(limit as u64))).await;
+            Err(Box::new(busy()))
+        }
+    }
 }
 
 /// The reason why a body was not read to its end.

@@ -3,6 +3,7 @@
 //! [`Rpc::answer`] turns a request body into a response body; the transports around it are thin. A namespace is a file or
 //! folder whose `methods` function registers its handlers in the [`Table`] with everything about them except examples.
 
+mod admin;
 mod batch;
 mod debug;
 mod dev;
@@ -16,6 +17,7 @@ mod filters;
 mod forked;
 #[cfg(feature = "internals")]
 pub mod fuzzing;
+mod graphql;
 mod hex;
 mod http;
 mod json;
@@ -45,6 +47,7 @@ use serde_json::value::RawValue;
 pub use error::{Dialect, RpcError};
 #[cfg(feature = "internals")]
 pub use examples::{Answers, Example, ExampleExchange, examples};
+pub use graphql::{graphql_operation, graphql_service};
 pub use http::{Direct, operations, service};
 pub use table::Table;
 pub use ws::web_sockets;
@@ -57,6 +60,7 @@ use self::{
     forked::OnFork,
     json::Written,
     meter::{Meter, Meters},
+    params::ParamRules,
     table::{Handler, Pending, RenderedResult},
 };
 use crate::{
@@ -72,6 +76,8 @@ pub struct RpcConfig {
     pub dialect: Dialect,
     /// Whether the development methods exist.
     pub development: bool,
+    /// Whether submitting a transaction that fails in its block is an error.
+    pub throw_on_transaction_failure: bool,
     /// The result of `web3_clientVersion`.
     pub client_version: String,
     /// The maximum size of a request in bytes.
@@ -119,6 +125,7 @@ impl Default for RpcConfig {
         Self {
             dialect: Dialect::Network,
             development: true,
+            throw_on_transaction_failure: false,
             client_version: concat!("tetrad/v", env!("CARGO_PKG_VERSION")).to_owned(),
             max_body: 5 << 20,
             max_batch: 1_000,
@@ -167,6 +174,11 @@ impl Context {
         self.forks.as_ref()?.current()
     }
 
+    /// The rules of parameters of the standard methods.
+    fn rules(&self) -> ParamRules {
+        ParamRules::new(self.dialect, false)
+    }
+
     /// Returns a check of the time limit of an execution that begins now.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
@@ -197,7 +209,7 @@ struct Started {
 
 /// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the response to a body that
 /// calls a method of that interface.
-pub type Neighbour = dyn Fn(&[u8]) -> Option<Vec<u8>> + Send + Sync;
+pub type Neighbour = dyn Fn(&[u8]) -> Option<futures_util::future::BoxFuture<'static, Vec<u8>>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -235,6 +247,7 @@ impl Rpc {
         eth::methods(&mut table);
         net::methods(&mut table);
         web3::methods(&mut table);
+        admin::methods(&mut table);
         personal::methods(&mut table);
         txpool::methods(&mut table);
         debug::methods(&mut table);
@@ -270,7 +283,7 @@ impl Rpc {
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
             && let Some(answer) = neighbour(body)
         {
-            return (answer, held);
+            return (answer.await, held);
         }
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),

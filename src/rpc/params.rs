@@ -15,6 +15,40 @@ use super::{
 };
 use crate::chain::Chain;
 
+/// The rules by which the parameters of a request are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ParamRules {
+    /// The clients that send them.
+    pub dialect: Dialect,
+    /// Whether a JSON integer counts as a quantity or as the number of a block.
+    pub integers: bool,
+}
+
+impl ParamRules {
+    /// The namespaces that tools call, some of them with JSON integers, whatever the dialect.
+    const LENIENT: [&str; 6] = ["ots_", "trace_", "debug_", "anvil_", "evm_", "hardhat_"];
+
+    /// The rules of a method.
+    pub fn of(method: &str, dialect: Dialect) -> Self {
+        Self::new(dialect, Self::is_lenient(method))
+    }
+
+    /// The rules of a method that [is lenient](Self::is_lenient) or not.
+    pub fn new(dialect: Dialect, is_lenient: bool) -> Self {
+        Self { dialect, integers: is_lenient || dialect == Dialect::Ethereum }
+    }
+
+    /// Whether a method takes JSON integers in every dialect.
+    pub fn is_lenient(method: &str) -> bool {
+        Self::LENIENT.iter().any(|namespace| method.starts_with(namespace))
+    }
+
+    /// The digits of a JSON integer, if it counts.
+    pub fn integer(self, json: &str) -> Option<&str> {
+        Some(json).filter(|json| self.integers && json.bytes().all(|byte| byte.is_ascii_digit()))
+    }
+}
+
 /// The type of one parameter.
 pub trait Param: Sized {
     /// The default for a parameter that is left out or null; none if that is an error.
@@ -29,7 +63,7 @@ pub trait Param: Sized {
     }
 
     /// Reads the parameter, or returns what was expected.
-    fn read(json: &str) -> Result<Self, String>;
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String>;
 
     /// The JSON schema of the parameter.
     fn schema() -> Value {
@@ -68,7 +102,7 @@ pub trait Params: Sized {
     type Names: Into<Vec<&'static str>>;
 
     /// Reads the parameters; an error names the position.
-    fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError>;
+    fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError>;
 
     /// Whether one of them is [far](Param::is_far).
     fn is_far(&self, _: &Chain, _: Reach) -> bool {
@@ -97,13 +131,17 @@ pub struct ParamReader {
 
 impl ParamReader {
     fn of<P: Param>() -> Self {
-        Self { name: std::any::type_name::<P>(), reads: |json| P::read(json).is_ok() }
+        Self {
+            name: std::any::type_name::<P>(),
+            reads: |json| P::read(json, ParamRules::new(Dialect::Network, false)).is_ok(),
+        }
     }
 
     /// A reader of parameters that are read together.
     pub(super) fn of_all<P: Params>() -> Self {
         fn reads<P: Params>(json: &str) -> bool {
-            serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), Dialect::Network).is_ok())
+            let rules = ParamRules::new(Dialect::Network, false);
+            serde_json::from_str(json).is_ok_and(|json| P::read(Some(json), rules).is_ok())
         }
         Self { name: std::any::type_name::<P>(), reads: reads::<P> }
     }
@@ -165,12 +203,12 @@ impl<'a> Elements<'a> {
         }
     }
 
-    fn read<P: Param>(&self, at: usize, dialect: Dialect) -> Result<P, RpcError> {
+    fn read<P: Param>(&self, at: usize, rules: ParamRules) -> Result<P, RpcError> {
         let named = |what: String| RpcError::invalid_params(format!("params[{at}]: {what}"));
         match (self.0.get(at), P::DEFAULT) {
-            (None | Some(&"null"), Some(default)) if P::optional(dialect) => Ok(default()),
+            (None | Some(&"null"), Some(default)) if P::optional(rules.dialect) => Ok(default()),
             (None, _) => Err(named("missing".to_owned())),
-            (Some(text), _) => P::read(text).map_err(named),
+            (Some(text), _) => P::read(text, rules).map_err(named),
         }
     }
 }
@@ -178,7 +216,7 @@ impl<'a> Elements<'a> {
 impl Params for () {
     type Names = [&'static str; 0];
 
-    fn read(json: Option<&RawValue>, _: Dialect) -> Result<Self, RpcError> {
+    fn read(json: Option<&RawValue>, _: ParamRules) -> Result<Self, RpcError> {
         Elements::of(json)?.at_most(0)
     }
 
@@ -200,10 +238,10 @@ macro_rules! tuple_params {
         impl<$($name: Param),+> Params for ($($name,)+) {
             type Names = [&'static str; $count];
 
-            fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
+            fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
                 let elements = Elements::of(json)?;
                 elements.at_most($count)?;
-                Ok(($(elements.read::<$name>($at, dialect)?,)+))
+                Ok(($(elements.read::<$name>($at, rules)?,)+))
             }
 
             fn is_far(&self, chain: &Chain, reach: Reach) -> bool {
@@ -230,6 +268,7 @@ tuple_params!(A 0, B 1; 2);
 tuple_params!(A 0, B 1, C 2; 3);
 tuple_params!(A 0, B 1, C 2, D 3; 4);
 tuple_params!(A 0, B 1, C 2, D 3, E 4; 5);
+tuple_params!(A 0, B 1, C 2, D 3, E 4, F 5; 6);
 
 /// The text of a JSON string. It is copied only if it has escapes.
 pub(super) fn string(json: &str) -> Result<Cow<'_, str>, String> {
@@ -274,8 +313,8 @@ impl<P: Param> Param for Option<P> {
     const DEFAULT: Option<fn() -> Self> = Some(|| None);
     const REFERS_TO: Option<Reference> = P::REFERS_TO;
 
-    fn read(json: &str) -> Result<Self, String> {
-        if json == "null" { Ok(None) } else { P::read(json).map(Some) }
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        if json == "null" { Ok(None) } else { P::read(json, rules).map(Some) }
     }
 
     fn schema() -> Value {
@@ -288,7 +327,7 @@ impl<P: Param> Param for Option<P> {
 }
 
 impl Param for Address {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         hex::fixed_data(&string(json)?, "a 20-byte address").map(Self::new)
     }
 
@@ -300,7 +339,7 @@ impl Param for Address {
 impl Param for B256 {
     const REFERS_TO: Option<Reference> = Some(Reference::Hash);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         hex::fixed_data(&string(json)?, "a 32-byte hash").map(Self::new)
     }
 
@@ -310,7 +349,7 @@ impl Param for B256 {
 }
 
 impl Param for Bytes {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         hex::data(&string(json)?).map(Self::from)
     }
 
@@ -320,8 +359,11 @@ impl Param for Bytes {
 }
 
 impl Param for U256 {
-    fn read(json: &str) -> Result<Self, String> {
-        hex::quantity(&string(json)?)
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        match rules.integer(json) {
+            Some(digits) => digits.parse().map_err(|_| "expected a number of at most 256 bits".to_owned()),
+            None => hex::quantity(&string(json)?),
+        }
     }
 
     fn schema() -> Value {
@@ -330,8 +372,11 @@ impl Param for U256 {
 }
 
 impl Param for u64 {
-    fn read(json: &str) -> Result<Self, String> {
-        hex::quantity_u64(&string(json)?)
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        match rules.integer(json) {
+            Some(digits) => digits.parse().map_err(|_| "expected a number of at most 64 bits".to_owned()),
+            None => hex::quantity_u64(&string(json)?),
+        }
     }
 
     fn schema() -> Value {
@@ -342,7 +387,7 @@ impl Param for u64 {
 impl Param for bool {
     const DEFAULT: Option<fn() -> Self> = Some(|| false);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         match json {
             "true" => Ok(true),
             "false" => Ok(false),
@@ -356,7 +401,7 @@ impl Param for bool {
 }
 
 impl Param for String {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         string(json).map(Cow::into_owned)
     }
 
@@ -366,13 +411,13 @@ impl Param for String {
 }
 
 impl<P: Param> Param for Vec<P> {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let items: Vec<&RawValue> =
             serde_json::from_str(json).map_err(|_| format!("expected an array, got {}", kind(json)))?;
         items
             .iter()
             .enumerate()
-            .map(|(at, item)| P::read(item.get()).map_err(|what| format!("[{at}]: {what}")))
+            .map(|(at, item)| P::read(item.get(), rules).map_err(|what| format!("[{at}]: {what}")))
             .collect()
     }
 
@@ -386,7 +431,7 @@ impl<P: Param> Param for Vec<P> {
 pub struct LooseNumber(pub u64);
 
 impl Param for LooseNumber {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let parsed = if json.starts_with('"') {
             let text = string(json)?;
             if text.starts_with("0x") {
@@ -410,7 +455,10 @@ impl Param for LooseNumber {
 pub struct SlotIndex(pub U256);
 
 impl Param for SlotIndex {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        if rules.integer(json).is_some() {
+            return U256::read(json, rules).map(Self);
+        }
         let text = string(json)?;
         let digits = text.strip_prefix("0x").ok_or("expected a storage slot with 0x prefix")?;
         if digits.is_empty() || digits.len() > 64 {

@@ -10,7 +10,7 @@ use super::{
     Context, RpcError,
     eth::{LogFilter, RpcHeader, RpcTransaction},
     json::{Json, Object},
-    params::{self, Param, Params},
+    params::{self, Param, ParamRules, Params},
 };
 use crate::{
     block::Block,
@@ -34,8 +34,8 @@ enum SubscriptionTopic {
 struct TopicName(String);
 
 impl Param for TopicName {
-    fn read(json: &str) -> Result<Self, String> {
-        String::read(json).map(Self)
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        String::read(json, rules).map(Self)
     }
 }
 
@@ -45,7 +45,7 @@ struct TopicOptions(Option<Box<RawValue>>);
 impl Param for TopicOptions {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self(None));
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         params::shape(json).map(|raw| Self(Some(raw)))
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Subscriptions {
 impl Subscriptions {
     /// `eth_subscribe`: returns the subscription's identifier.
     pub(super) fn subscribe(&mut self, context: &Context, params: Option<&RawValue>) -> Result<String, RpcError> {
-        let (name, options): (TopicName, TopicOptions) = Params::read(params, context.dialect)?;
+        let (name, options): (TopicName, TopicOptions) = Params::read(params, context.rules())?;
         let limit = context.config.max_subscriptions;
         if self.topics.len() >= limit {
             return Err(RpcError::server(format!("too many subscriptions: at most {limit} for a connection")));
@@ -71,10 +71,18 @@ impl Subscriptions {
             "newHeads" => SubscriptionTopic::NewHeads,
             "syncing" => SubscriptionTopic::Syncing,
             "logs" => SubscriptionTopic::Logs(Box::new(
-                options.map(LogFilter::read).transpose().map_err(wrong)?.unwrap_or_default(),
+                options
+                    .map(|json| LogFilter::read(json, context.rules()))
+                    .transpose()
+                    .map_err(wrong)?
+                    .unwrap_or_default(),
             )),
             "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
-                full: options.map(bool::read).transpose().map_err(wrong)?.unwrap_or(false),
+                full: options
+                    .map(|json| bool::read(json, context.rules()))
+                    .transpose()
+                    .map_err(wrong)?
+                    .unwrap_or(false),
             },
             other => {
                 let what = format!("params[0]: no \"{}\" subscription", other.chars().take(50).collect::<String>());
@@ -89,7 +97,7 @@ impl Subscriptions {
 
     /// `eth_unsubscribe`: returns whether there was such a subscription.
     pub(super) fn unsubscribe(&mut self, context: &Context, params: Option<&RawValue>) -> Result<bool, RpcError> {
-        let (id,): (String,) = Params::read(params, context.dialect)?;
+        let (id,): (String,) = Params::read(params, context.rules())?;
         match self.topics.remove(&id) {
             Some(_) => Ok(true),
             None => Err(RpcError::server("subscription not found")),

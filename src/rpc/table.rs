@@ -21,7 +21,7 @@ use super::{
     forked::Forward,
     json::Json,
     meter::Meter,
-    params::{ParamReader, ParamShape, Params, Reach, Reference},
+    params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
 };
 use crate::web::Held;
 
@@ -161,7 +161,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block)), on_fork)
+        self.register::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block, name)), on_fork)
     }
 
     /// Adds a method that executes code, see [`super::execution`].
@@ -175,7 +175,11 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Execute(at_once(handler, Reach::State), in_slices(handler)), on_fork)
+        self.register::<P, R>(
+            name,
+            Handler::Execute(at_once(handler, Reach::State, name), in_slices(handler, name)),
+            on_fork,
+        )
     }
 
     /// Adds a method that may always take long and therefore runs on a thread of its own.
@@ -189,7 +193,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Apart(apart(handler)), on_fork)
+        self.register::<P, R>(name, Handler::Apart(apart(handler, name)), on_fork)
     }
 
     /// Adds a method that waits for something.
@@ -204,8 +208,9 @@ impl Table {
         R: Json + 'static,
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
+        let is_lenient = ParamRules::is_lenient(name);
         let run = move |context: Arc<Context>, caller, params: Option<&RawValue>| {
-            let params = P::read(params, context.dialect)?;
+            let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
                 RenderedResult::new(result, &context)
@@ -263,13 +268,14 @@ impl Table {
 }
 
 /// Runs a handler on the task that received the request.
-fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach) -> Arc<Quick>
+fn at_once<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, reach: Reach, method: &str) -> Arc<Quick>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
+    let is_lenient = ParamRules::is_lenient(method);
     Arc::new(move |context, caller, params, out| {
-        let params = P::read(params, context.dialect)?;
+        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
         // On a fork every request already runs on a thread.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
             return Ok(Some(Box::pin(run_apart(handler, context.clone(), caller, params))));
@@ -280,13 +286,14 @@ where
 }
 
 /// Runs a handler on a thread of its own, for a slice at first. A longer one starts again among the long executions.
-fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
+fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Slow>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
+    let is_lenient = ParamRules::is_lenient(method);
     Arc::new(move |context, caller, params| {
-        let first = P::read(params, context.dialect)?;
+        let first = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
         if caller.long || caller.remote {
             return Ok(Box::pin(run_apart(handler, context, caller, first)));
         }
@@ -301,20 +308,21 @@ where
             if let Some(rendered) = context.execution.apart(caller, run).await? {
                 return Ok(rendered);
             }
-            let again = P::read(params.as_deref(), context.dialect)?;
+            let again = P::read(params.as_deref(), ParamRules::new(context.dialect, is_lenient))?;
             run_apart(handler, context, Caller { long: true, ..caller }, again).await
         }))
     })
 }
 
 /// Runs a handler on a thread of its own, among the long executions.
-fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>) -> Arc<Slow>
+fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Slow>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
+    let is_lenient = ParamRules::is_lenient(method);
     Arc::new(move |context, caller, params| {
-        let params = P::read(params, context.dialect)?;
+        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
         Ok(Box::pin(run_apart(handler, context, Caller { long: true, ..caller }, params)))
     })
 }

@@ -14,7 +14,7 @@ use super::{
     eth::{field, write_withdrawal},
     hex::Quantity,
     json::{Json, Object, array},
-    params::{self, Param},
+    params::{self, Param, ParamRules},
     schema,
 };
 use crate::{
@@ -54,15 +54,15 @@ struct RawAttributes<'a> {
 }
 
 impl Param for PayloadAttributes {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawAttributes<'_> = params::fields(json)?;
         let withdrawals = raw.withdrawals.map(|raw| params::shape::<Option<Vec<Withdrawal>>>(raw.get())).transpose();
         Ok(Self {
-            timestamp: field("timestamp", raw.timestamp)?.ok_or("timestamp: missing")?,
-            prev_randao: field("prevRandao", raw.prev_randao)?.unwrap_or_default(),
-            fee_recipient: field("suggestedFeeRecipient", raw.suggested_fee_recipient)?.unwrap_or_default(),
+            timestamp: field("timestamp", raw.timestamp, rules)?.ok_or("timestamp: missing")?,
+            prev_randao: field("prevRandao", raw.prev_randao, rules)?.unwrap_or_default(),
+            fee_recipient: field("suggestedFeeRecipient", raw.suggested_fee_recipient, rules)?.unwrap_or_default(),
             withdrawals: withdrawals.map_err(|what| format!("withdrawals: {what}"))?.flatten().unwrap_or_default(),
-            beacon_root: field("parentBeaconBlockRoot", raw.parent_beacon_block_root)?,
+            beacon_root: field("parentBeaconBlockRoot", raw.parent_beacon_block_root, rules)?,
         })
     }
 

@@ -9,7 +9,7 @@ use super::{
 };
 use crate::{
     chain::Event,
-    web::{Client, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
+    web::{Client, FaultScope, Shutdown, SocketLimits, SocketProtocol, SocketReply, WebSockets},
 };
 
 /// The size of a connection's buffers in bytes.
@@ -25,7 +25,7 @@ pub fn web_sockets(config: &RpcConfig, shutdown: Shutdown) -> WebSockets {
         per_client: None,
         write_timeout: config.write_timeout,
     };
-    WebSockets::new("rpc", limits, config.addresses.clone(), shutdown)
+    WebSockets::new("rpc", Some(FaultScope::Rpc), limits, config.addresses.clone(), shutdown)
 }
 
 /// JSON-RPC on one WebSocket.

@@ -1,6 +1,5 @@
 //! Blocks, receipts and transactions in their consensus encodings.
 
-use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{B256, Bytes};
 
 use crate::{
@@ -56,8 +55,8 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Bytes, RpcError> {
     let pooled = context.chain.pool().get(hash);
     let head = context.chain.head();
     let encoded = match context.chain.transaction(&head, hash) {
-        Some((block, index)) => block.transactions[index].envelope.encoded_2718(),
-        None => pooled.map(|pooled| pooled.transaction.envelope.encoded_2718()).unwrap_or_default(),
+        Some((block, index)) => block.transactions[index].encode(),
+        None => pooled.map(|pooled| pooled.transaction.encode()).unwrap_or_default(),
     };
     Ok(encoded.into())
 }

@@ -8,7 +8,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table, hex,
         json::{Json, Object},
-        params::{self, LooseNumber, Param},
+        params::{self, LooseNumber, Param, ParamRules},
         schema,
         tracing::{BlockReplay, Budget},
     },
@@ -50,7 +50,7 @@ fn code_by_hash(context: &Context, (hash, block): (B256, Option<BlockId>)) -> Re
 }
 
 /// Refuses to iterate over a state that is read piece by piece.
-fn check_whole(state: &State) -> Result<(), RpcError> {
+pub(super) fn check_whole(state: &State) -> Result<(), RpcError> {
     match state.base() {
         None => Ok(()),
         Some(_) => Err(RpcError::server(
@@ -63,7 +63,7 @@ fn check_whole(state: &State) -> Result<(), RpcError> {
 struct DatabaseKey(Vec<u8>);
 
 impl Param for DatabaseKey {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
         let bytes = if text.starts_with("0x") { hex::data(&text)? } else { text.as_bytes().to_vec() };
         Ok(Self(bytes))
@@ -113,11 +113,11 @@ impl Json for StorageRange {
     }
 }
 
-/// The first key of a range of slots: DATA of up to 32 bytes.
-struct Start(B256);
+/// The first key of a range of slots or accounts: DATA of up to 32 bytes.
+pub(super) struct Start(pub(super) B256);
 
 impl Param for Start {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let bytes = hex::data(&params::string(json)?)?;
         match bytes.len() {
             0..=32 => Ok(Self(B256::right_padding_from(&bytes))),

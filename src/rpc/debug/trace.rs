@@ -8,14 +8,14 @@ use serde::Deserialize;
 use serde_json::{Value, value::RawValue};
 
 use crate::{
-    block::Block,
+    block::{Block, Transaction},
     chain::{BlockId, ForeignBlock, recover},
     evm::{CallContext, StateOverrides},
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest, field},
         json::{Object, Written},
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
         tracing::{BlockReplay, Budget, Subject, TraceOptions, TracePosition, find_transaction, trace},
     },
@@ -26,7 +26,7 @@ pub(super) fn methods(table: &mut Table) {
         ["transaction hash", "options"],
         "Replays a transaction and returns every step, or the result of the `tracer` in the options: \
          callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
-         erc7562Tracer. A `timeout` such as `2s` shortens the node's own limit.",
+         erc7562Tracer, keccak256PreimageTracer. A `timeout` such as `2s` shortens the node's own limit.",
     );
     table
         .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
@@ -37,6 +37,14 @@ pub(super) fn methods(table: &mut Table) {
     table.apart("debug_traceBlock", block_by_rlp, OnFork::OwnBlocks).describe(
         ["block RLP", "options"],
         "Traces the transactions of a block given as RLP, whose parent is in the chain.",
+    );
+    table.apart("debug_traceBadBlock", bad_block, OnFork::Kept).describe(
+        ["block hash", "options"],
+        "Traces an invalid block that the node received. There is none, since it builds the chain itself.",
+    );
+    table.apart("debug_intermediateRoots", intermediate_roots, OnFork::Block).describe(
+        ["block hash", "options"],
+        "The state root after each transaction of a block. Of the options only the `timeout` has an effect.",
     );
     table.apart("debug_traceCall", call, OnFork::State).describe(
         ["transaction", "block", "options"],
@@ -75,7 +83,7 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
         ForeignBlock::decode(&mut &rlp[..]).map_err(|error| wrong(format!("not the RLP of a block: {error}")))?;
     let parent = context.chain.view(BlockId::Hash(foreign.header.parent_hash))?;
     let rules = parent.head.rules(foreign.header.number, foreign.header.timestamp);
-    let recovered = foreign.body.transactions.into_iter().map(|envelope| recover(envelope, rules).map(Arc::new));
+    let recovered = foreign.body.transactions.into_iter().map(|listed| recover(listed.0, rules).map(Arc::new));
     let block = Block {
         hash: foreign.header.hash_slow(),
         transactions: recovered.collect::<Result<_, _>>().map_err(|error| wrong(error.to_string()))?,
@@ -107,6 +115,24 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
     Ok(Written(out))
 }
 
+/// The refusal to trace an invalid block: there is none.
+fn bad_block(_: &Context, (hash, _): (B256, TraceOptions)) -> Result<Written, RpcError> {
+    Err(RpcError::server(format!("bad block {hash} not found")))
+}
+
+/// The state root after each transaction of a block.
+fn intermediate_roots(context: &Context, (hash, options): (B256, TraceOptions)) -> Result<Vec<B256>, RpcError> {
+    let budget = budget(context, &options);
+    let replay = BlockReplay::find(context, BlockId::Hash(hash))?;
+    let mut executor = replay.begin()?;
+    let after = |transaction: &Arc<Transaction>| {
+        budget.check_time()?;
+        executor.execute(transaction)?;
+        Ok(executor.overlay().root()?)
+    };
+    replay.block.transactions.iter().map(after).collect()
+}
+
 /// The overrides of a traced call, in addition to the trace options.
 #[derive(Default)]
 struct CallOptions {
@@ -128,13 +154,13 @@ struct RawCallOptions<'a> {
 impl Param for CallOptions {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawCallOptions<'_> = params::fields(json)?;
         Ok(Self {
-            trace: TraceOptions::read(json)?,
-            state: field("stateOverrides", raw.state_overrides)?.unwrap_or_default(),
-            block: field("blockOverrides", raw.block_overrides)?.unwrap_or_default(),
-            index: field("txIndex", raw.tx_index)?,
+            trace: TraceOptions::read(json, rules)?,
+            state: field("stateOverrides", raw.state_overrides, rules)?.unwrap_or_default(),
+            block: field("blockOverrides", raw.block_overrides, rules)?.unwrap_or_default(),
+            index: field("txIndex", raw.tx_index, rules)?,
         })
     }
 

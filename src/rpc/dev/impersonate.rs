@@ -13,7 +13,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         error::Dialect,
         eth::{TransactionRequest, send_impersonated},
-        params::{ParamReader, ParamShape, Params, Reference},
+        params::{ParamReader, ParamRules, ParamShape, Params, Reference},
     },
 };
 
@@ -64,10 +64,10 @@ struct SignatureAndSigner((Bytes, Address));
 impl Params for SignatureAndSigner {
     type Names = <(Bytes, Address) as Params>::Names;
 
-    fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
+    fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
         let nested = json.and_then(|json| serde_json::from_str::<[&RawValue; 1]>(json.get()).ok());
         let nested = nested.map(|[inner]| inner).filter(|inner| inner.get().starts_with('['));
-        Params::read(nested.or(json), dialect).map(Self)
+        Params::read(nested.or(json), rules).map(Self)
     }
 
     fn shapes(dialect: Dialect) -> Vec<ParamShape> {

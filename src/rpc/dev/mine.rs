@@ -12,7 +12,7 @@ use crate::{
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::RpcBlock,
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
     },
 };
@@ -42,8 +42,11 @@ pub(super) fn methods(table: &mut Table) {
         .describe([], "Whether a block is sealed as soon as there is a transaction.");
     table
         .wait("anvil_setIntervalMining", set_interval_mining, OnFork::Node)
-        .aliases(&["evm_setIntervalMining"])
         .describe(["seconds"], "Seals blocks at an interval in seconds; with 0 only on demand.");
+    table.wait("evm_setIntervalMining", set_interval_mining_ms, OnFork::Node).describe(
+        ["milliseconds"],
+        "Seals blocks at an interval in milliseconds, as in hardhat; with 0 no longer at an interval.",
+    );
     table
         .read("anvil_getIntervalMining", interval_mining, OnFork::Node)
         .describe([], "The interval between blocks in seconds, if there is one.");
@@ -86,7 +89,7 @@ struct MineOptions {
 impl Param for MineOptions {
     const DEFAULT: Option<fn() -> Self> = Some(|| Self { timestamp: None, blocks: 1 });
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         #[derive(serde::Deserialize)]
         struct MineObject<'a> {
             #[serde(borrow)]
@@ -94,12 +97,12 @@ impl Param for MineOptions {
             blocks: Option<&'a RawValue>,
         }
         if !json.starts_with('{') {
-            return SmallNumber::read(json).map(|SmallNumber(at)| Self { timestamp: Some(at), blocks: 1 });
+            return SmallNumber::read(json, rules).map(|SmallNumber(at)| Self { timestamp: Some(at), blocks: 1 });
         }
         let object: MineObject<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected an object with timestamp and blocks, got {}", params::kind(json)))?;
         let number = |name: &str, raw: Option<&RawValue>| {
-            let read = |raw: &RawValue| SmallNumber::read(raw.get()).map_err(|what| format!("{name}: {what}"));
+            let read = |raw: &RawValue| SmallNumber::read(raw.get(), rules).map_err(|what| format!("{name}: {what}"));
             raw.map(read).transpose()
         };
         Ok(Self {
@@ -179,6 +182,17 @@ async fn set_interval_mining(context: Arc<Context>, (seconds,): (SmallNumber,)) 
         seconds => Mining::Interval(Duration::from_secs(seconds.min(u64::from(u32::MAX)))),
     };
     set(&context, Change::SetMining(mining)).await
+}
+
+/// Seals blocks at an interval in milliseconds; with 0 no longer at an interval.
+async fn set_interval_mining_ms(context: Arc<Context>, (ms,): (SmallNumber,)) -> Result<bool, RpcError> {
+    let mining = match (ms.0, context.chain.mining()) {
+        (0, Mining::Interval(_)) => Mining::Manual,
+        (0, mining) => mining,
+        (ms, _) => Mining::Interval(Duration::from_millis(ms.min(1_000 * u64::from(u32::MAX)))),
+    };
+    set(&context, Change::SetMining(mining)).await?;
+    Ok(true)
 }
 
 /// The interval between blocks in seconds, if there is one.

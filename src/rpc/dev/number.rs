@@ -4,14 +4,14 @@
 use alloy_primitives::U256;
 use serde_json::{Value, json};
 
-use crate::rpc::params::{self, Param};
+use crate::rpc::params::{self, Param, ParamRules};
 
 /// A number of up to 256 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct AnyNumber(pub(super) U256);
 
 impl Param for AnyNumber {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let quoted = json.starts_with('"');
         let text = if quoted { params::string(json)? } else { json.into() };
         let parsed = match text.strip_prefix("0x") {
@@ -39,8 +39,8 @@ impl Param for AnyNumber {
 pub(super) struct SmallNumber(pub(super) u64);
 
 impl Param for SmallNumber {
-    fn read(json: &str) -> Result<Self, String> {
-        let AnyNumber(number) = AnyNumber::read(json)?;
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let AnyNumber(number) = AnyNumber::read(json, rules)?;
         u64::try_from(number).map(Self).map_err(|_| "expected a number of at most 64 bits".to_owned())
     }
 

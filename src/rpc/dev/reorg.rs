@@ -14,7 +14,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         error::{Dialect, INVALID_PARAMS},
         eth::{TransactionRequest, estimate_apart, fill},
-        params::{self, Param, ParamReader, ParamShape, Params, Reference},
+        params::{self, Param, ParamReader, ParamRules, ParamShape, Params, Reference},
         schema,
     },
 };
@@ -23,6 +23,9 @@ pub(super) fn methods(table: &mut Table) {
     table
         .wait("anvil_rollback", rollback, OnFork::Node)
         .describe(["blocks"], "Removes the newest blocks, by default one, with their transactions.");
+    table
+        .wait("debug_setHead", set_head, OnFork::Node)
+        .describe(["number"], "Removes the blocks after the one with this number, with their transactions.");
     table.wait("anvil_reorg", reorg, OnFork::Node).describe(
         ["depth", "transactions"],
         "Replaces the newest blocks by as many new ones with the given transactions, each with the \
@@ -55,6 +58,15 @@ async fn rollback(context: Arc<Context>, (depth,): (Option<SmallNumber>,)) -> Re
     Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
 }
 
+/// Removes the blocks after the one with this number.
+async fn set_head(context: Arc<Context>, (number,): (SmallNumber,)) -> Result<(), RpcError> {
+    let head = context.chain.head();
+    let depth = head.number().checked_sub(number.0).filter(|depth| *depth > 0);
+    let depth = depth.ok_or_else(|| RpcError::server("not allowed to rewind to a future block"))?;
+    check_depth(&context, "Rollback", depth)?;
+    Ok(context.chain.change(Change::Rollback { depth }).await.map(drop)?)
+}
+
 /// The number of blocks to replace and the transactions of the new ones, each with the position of its block.
 #[derive(Debug)]
 struct ReorgOptions {
@@ -72,7 +84,7 @@ impl Params for ReorgOptions {
     type Names = <(SmallNumber, Option<Pairs>) as Params>::Names;
 
     /// Parameters by position or, as one client library sends them, by name.
-    fn read(json: Option<&RawValue>, dialect: Dialect) -> Result<Self, RpcError> {
+    fn read(json: Option<&RawValue>, rules: ParamRules) -> Result<Self, RpcError> {
         #[derive(Deserialize)]
         #[serde(rename_all = "camelCase")]
         struct NamedParams<'a> {
@@ -86,12 +98,12 @@ impl Params for ReorgOptions {
             let named: NamedParams<'_> =
                 serde_json::from_str(json.get()).map_err(|error| invalid(error.to_string()))?;
             let SmallNumber(depth) =
-                Param::read(named.depth.get()).map_err(|what| invalid(format!("depth: {what}")))?;
-            let pairs = named.tx_block_pairs.map(|pairs| Pairs::read(pairs.get())).transpose();
+                Param::read(named.depth.get(), rules).map_err(|what| invalid(format!("depth: {what}")))?;
+            let pairs = named.tx_block_pairs.map(|pairs| Pairs::read(pairs.get(), rules)).transpose();
             let pairs = pairs.map_err(|what| invalid(format!("txBlockPairs: {what}")))?;
             return Ok(Self { depth, transactions: pairs.unwrap_or_default().0 });
         }
-        let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, dialect)?;
+        let (depth, pairs) = <(SmallNumber, Option<Pairs>)>::read(json, rules)?;
         Ok(Self { depth: depth.0, transactions: pairs.unwrap_or_default().0 })
     }
 
@@ -114,13 +126,15 @@ impl Params for ReorgOptions {
 struct Pairs(Vec<(ReorgTransaction, u64)>);
 
 impl Param for Pairs {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let pairs: Vec<(&RawValue, u64)> = serde_json::from_str(json)
             .map_err(|_| "expected an array of pairs of a transaction and the position of its block".to_owned())?;
         let read = |(transaction, block): (&RawValue, u64)| {
             Ok(match transaction.get() {
-                text if text.starts_with('"') => (ReorgTransaction::Raw(Param::read(text)?), block),
-                text if text.starts_with('{') => (ReorgTransaction::Request(Box::new(Param::read(text)?)), block),
+                text if text.starts_with('"') => (ReorgTransaction::Raw(Param::read(text, rules)?), block),
+                text if text.starts_with('{') => {
+                    (ReorgTransaction::Request(Box::new(Param::read(text, rules)?)), block)
+                }
                 text => return Err(format!("expected a transaction, got {}", params::kind(text))),
             })
         };
@@ -195,7 +209,7 @@ struct Forking {
 impl Param for ResetOptions {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct ResetObject<'a> {
             #[serde(borrow)]
@@ -215,7 +229,7 @@ impl Param for ResetOptions {
             return Ok(Self::default());
         };
         let url = fork.json_rpc_url.map(|url| read_url(url.get()));
-        let block = fork.block_number.map(|number| SmallNumber::read(number.get()));
+        let block = fork.block_number.map(|number| SmallNumber::read(number.get(), rules));
         Ok(Self {
             forking: Some(Forking {
                 url: url.transpose().map_err(|what| format!("forking.jsonRpcUrl: {what}"))?,
@@ -243,7 +257,7 @@ fn read_url(json: &str) -> Result<reqwest::Url, String> {
 struct RpcUrl(reqwest::Url);
 
 impl Param for RpcUrl {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         read_url(json).map(Self)
     }
 

@@ -43,6 +43,15 @@ fn estimate_gas(
     estimate(context, request, block, &overrides, &in_block).map(Quantity)
 }
 
+/// The gas that a transaction needs at a block.
+pub(in crate::rpc) fn estimate_at(
+    context: &Context,
+    request: TransactionRequest,
+    block: BlockId,
+) -> Result<u64, RpcError> {
+    estimate(context, request, Some(block), &StateOverrides::new(), &BlockOverrides::default())
+}
+
 /// The gas that a transaction needs. Without a block parameter the estimate is for the next block, and also holds a second
 /// later, so that a contract that accrues interest uses no more than estimated. In the dialect of go-ethereum it is for
 /// the newest block instead.

@@ -2,7 +2,6 @@
 
 use std::{borrow::Cow, sync::Arc, time::Duration};
 
-use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, Bytes};
 use tokio::sync::broadcast::error::RecvError;
 
@@ -90,7 +89,7 @@ fn raw_by_hash(context: &Context, (hash,): (B256,)) -> Result<Option<Bytes>, Rpc
     let head = context.chain.head();
     let mined = context.chain.transaction(&head, hash).map(|(block, index)| block.transactions[index].clone());
     let found = mined.or_else(|| pooled.map(|pooled| pooled.transaction.clone()));
-    Ok(found.map(|transaction| transaction.envelope.encoded_2718().into()))
+    Ok(found.map(|transaction| transaction.encode().into()))
 }
 
 /// An account's transaction with this nonce; null if there is none among the blocks in memory.

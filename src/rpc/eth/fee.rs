@@ -13,7 +13,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::Serialized,
-        params::{LooseNumber, Param, shape},
+        params::{LooseNumber, Param, ParamRules, shape},
     },
 };
 
@@ -103,7 +103,7 @@ struct Percentiles(Vec<f64>);
 impl Param for Percentiles {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let percentiles: Vec<f64> = shape(json)?;
         if percentiles.len() > MAX_PERCENTILES {
             return Err(format!("over the query limit {MAX_PERCENTILES}"));

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use alloy_consensus::Header;
-use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{B256, Bytes};
 use serde_json::Value;
 
@@ -97,7 +96,7 @@ fn uncle_by_hash(context: &Context, (hash, index): (B256, u64)) -> Result<Option
 fn raw_by_number(context: &Context, (id, index): (BlockId, u64)) -> Result<Option<Bytes>, RpcError> {
     let Some((_, block)) = find(context, id)? else { return Ok(None) };
     let transaction = usize::try_from(index).ok().and_then(|index| block.transactions.get(index));
-    Ok(transaction.map(|transaction| transaction.envelope.encoded_2718().into()))
+    Ok(transaction.map(|transaction| transaction.encode().into()))
 }
 
 fn raw_by_hash(context: &Context, (hash, index): (B256, u64)) -> Result<Option<Bytes>, RpcError> {

@@ -8,7 +8,7 @@ use crate::{
     block::{Block, LogPosition},
     chain::{BlockId, Chain},
     rpc::{
-        params::{self, Param, Reach, Reference},
+        params::{self, Param, ParamRules, Reach, Reference},
         schema,
     },
     store::LogKey,
@@ -76,8 +76,12 @@ impl Default for Range {
 struct OneOrMany<P>(Vec<P>);
 
 impl<P: Param> Param for OneOrMany<P> {
-    fn read(json: &str) -> Result<Self, String> {
-        if json.starts_with('[') { Vec::read(json).map(Self) } else { P::read(json).map(|one| Self(vec![one])) }
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        if json.starts_with('[') {
+            Vec::read(json, rules).map(Self)
+        } else {
+            P::read(json, rules).map(|one| Self(vec![one]))
+        }
     }
 
     fn schema() -> Value {
@@ -99,48 +103,35 @@ struct RawLogFilter<'a> {
 impl Param for LogFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawLogFilter<'_> =
             serde_json::from_str(json).map_err(|_| format!("expected a filter object, got {}", params::kind(json)))?;
         let named = |name: &'static str| move |what: String| format!("{name}: {what}");
         let block = |name, raw: Option<&RawValue>| match raw {
-            Some(raw) => BlockId::read(raw.get()).map_err(named(name)),
+            Some(raw) => BlockId::read(raw.get(), rules).map_err(named(name)),
             None => Ok(BlockId::Latest),
         };
         let range = match raw.block_hash {
             Some(_) if raw.from_block.is_some() || raw.to_block.is_some() => {
                 return Err("cannot specify both blockHash and fromBlock/toBlock, choose one or the other".to_owned());
             }
-            Some(hash) => Range::Block(B256::read(hash.get()).map_err(named("blockHash"))?),
+            Some(hash) => Range::Block(B256::read(hash.get(), rules).map_err(named("blockHash"))?),
             None => Range::Between(block("fromBlock", raw.from_block)?, block("toBlock", raw.to_block)?),
         };
         let addresses = match raw.address {
-            Some(raw) => OneOrMany::read(raw.get()).map_err(named("address"))?.0,
+            Some(raw) => OneOrMany::read(raw.get(), rules).map_err(named("address"))?.0,
             None => Vec::new(),
         };
-        if addresses.len() > MAX_ADDRESSES {
-            return Err(format!("address: at most {MAX_ADDRESSES}, got {}", addresses.len()));
-        }
         let positions: Vec<Option<OneOrMany<Option<B256>>>> = match raw.topics {
-            Some(raw) => Vec::read(raw.get()).map_err(named("topics"))?,
+            Some(raw) => Vec::read(raw.get(), rules).map_err(named("topics"))?,
             None => Vec::new(),
         };
-        if positions.len() > MAX_TOPICS {
-            return Err(format!("topics: at most {MAX_TOPICS} positions, got {}", positions.len()));
-        }
         let topics: Vec<Vec<B256>> = positions
             .into_iter()
             // A null among the alternatives is a wildcard as well.
             .map(|position| position.and_then(|all| all.0.into_iter().collect()).unwrap_or_default())
             .collect();
-        if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
-            return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
-        }
-        Ok(Self {
-            range,
-            addresses: Alternatives::new(addresses),
-            topics: topics.into_iter().map(Alternatives::new).collect(),
-        })
+        Self::new(range, addresses, topics)
     }
 
     fn schema() -> Value {
@@ -170,6 +161,25 @@ impl Param for LogFilter {
 }
 
 impl LogFilter {
+    /// A filter for logs of these contracts, with one of the alternatives for the topic in each position. Empty lists match
+    /// anything.
+    pub(crate) fn new(range: Range, addresses: Vec<Address>, topics: Vec<Vec<B256>>) -> Result<Self, String> {
+        if addresses.len() > MAX_ADDRESSES {
+            return Err(format!("address: at most {MAX_ADDRESSES}, got {}", addresses.len()));
+        }
+        if topics.len() > MAX_TOPICS {
+            return Err(format!("topics: at most {MAX_TOPICS} positions, got {}", topics.len()));
+        }
+        if topics.iter().any(|alternatives| alternatives.len() > MAX_ALTERNATIVES) {
+            return Err(format!("topics: at most {MAX_ALTERNATIVES} alternatives in a position"));
+        }
+        Ok(Self {
+            range,
+            addresses: Alternatives::new(addresses),
+            topics: topics.into_iter().map(Alternatives::new).collect(),
+        })
+    }
+
     /// Whether the filter selects this log.
     fn matches(&self, log: &Log) -> bool {
         self.addresses.matches(&log.address)

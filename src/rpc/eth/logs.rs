@@ -109,6 +109,40 @@ impl LogFilter {
         Ok(answer.end())
     }
 
+    /// The selected logs of the filter's blocks, at most `most`: each as its block, the index of its transaction, and its index
+    /// among the transaction's logs. Logs of a forked chain are not among them.
+    pub(in crate::rpc) fn find(
+        &self,
+        context: &Context,
+        most: usize,
+    ) -> Result<Vec<(Arc<Block>, usize, usize)>, RpcError> {
+        let head = context.chain.head();
+        if let (Some(fork), Range::Between(from, _)) = (context.fork(), self.range)
+            && context.chain.number(&head, from).is_some_and(|from| from <= fork.number)
+        {
+            let message = format!("blocks up to {} are on the forked chain, which only JSON-RPC reads", fork.number);
+            return Err(RpcError::server(message));
+        }
+        let Blocks { old, held } = self.blocks(context, &head, self.range)?;
+        let is_over = context.time_limit();
+        let mut found = Vec::new();
+        let old = old.into_iter().filter_map(|number| context.chain.old_block(&head, number));
+        for block in old.chain(held) {
+            for at in self.matching(&block) {
+                let index = at.transaction_index as usize;
+                let first = block.receipts[index].first_log_index;
+                found.push((block.clone(), index, (at.log_index - first) as usize));
+            }
+            if found.len() > most {
+                return Err(RpcError::server(format!("query returned more than {most} results; narrow the range")));
+            }
+            if is_over() {
+                return Err(out_of_time(block.number()));
+            }
+        }
+        Ok(found)
+    }
+
     /// Writes the logs of the other chain, and returns the own blocks that may have more.
     fn on_fork(
         &self,

@@ -4,6 +4,7 @@ mod access_list;
 mod account;
 mod block;
 mod call;
+mod call_many;
 mod config;
 mod extra;
 mod fee;
@@ -12,6 +13,7 @@ mod header;
 mod log_filter;
 mod logs;
 mod overrides;
+mod pooled;
 mod proof;
 mod render;
 mod request;
@@ -19,18 +21,20 @@ mod sign;
 mod simulate;
 mod submit;
 mod transaction;
+mod typed_data;
 mod work;
 
 pub(super) use block::{find, found_block};
+pub(super) use call::estimate_at;
 pub(super) use fee::suggested_tip;
-pub(super) use log_filter::LogFilter;
+pub(super) use log_filter::{LogFilter, Range as LogRange};
 pub(super) use overrides::BlockOverrides;
 pub(super) use render::{RpcBlock, RpcHeader, RpcReceipt, RpcTransaction, write_withdrawal};
 pub(super) use request::{TransactionRequest, field};
-#[cfg(feature = "internals")]
-pub(super) use sign::typed_data_is_readable;
 pub(super) use sign::{recover_message, sign_message};
-pub(super) use submit::{estimate_apart, fill, send_impersonated};
+pub(super) use submit::{estimate_apart, fill, send_impersonated, send_raw_transaction};
+#[cfg(feature = "internals")]
+pub(super) use typed_data::typed_data_is_readable;
 
 use super::{Context, OnFork, RpcError, Table, hex::Quantity};
 
@@ -43,12 +47,14 @@ pub(super) fn methods(table: &mut Table) {
     account::methods(table);
     block::methods(table);
     call::methods(table);
+    call_many::methods(table);
     config::methods(table);
     extra::methods(table);
     fee::methods(table);
     filter::methods(table);
     header::methods(table);
     logs::methods(table);
+    pooled::methods(table);
     proof::methods(table);
     sign::methods(table);
     simulate::methods(table);

@@ -13,7 +13,7 @@ use crate::{
     evm::{AccountOverride, Environment, StateOverrides},
     rpc::{
         RpcError,
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
     },
 };
@@ -33,13 +33,13 @@ struct RawAccount<'a> {
 impl Param for StateOverrides {
     const DEFAULT: Option<fn() -> Self> = Some(Self::new);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let accounts: BTreeMap<Address, &RawValue> = serde_json::from_str(json)
             .map_err(|_| format!("expected an object by address, got {}", params::kind(json)))?;
         accounts
             .into_iter()
             .map(|(address, raw)| {
-                account(raw.get()).map(|account| (address, account)).map_err(|what| format!("{address}: {what}"))
+                account(raw.get(), rules).map(|account| (address, account)).map_err(|what| format!("{address}: {what}"))
             })
             .collect()
     }
@@ -58,7 +58,7 @@ impl Param for StateOverrides {
     }
 }
 
-fn account(json: &str) -> Result<AccountOverride, String> {
+fn account(json: &str, rules: ParamRules) -> Result<AccountOverride, String> {
     let raw: RawAccount<'_> = params::fields(json)?;
     if raw.state.is_some() && raw.state_diff.is_some() {
         return Err("has both 'state' and 'stateDiff'".to_owned());
@@ -66,12 +66,12 @@ fn account(json: &str) -> Result<AccountOverride, String> {
     let slots =
         |slots: BTreeMap<B256, B256>| slots.into_iter().map(|(slot, value)| (slot.into(), value.into())).collect();
     Ok(AccountOverride {
-        balance: field("balance", raw.balance)?,
-        nonce: field("nonce", raw.nonce)?,
-        code: field::<Bytes>("code", raw.code)?,
+        balance: field("balance", raw.balance, rules)?,
+        nonce: field("nonce", raw.nonce, rules)?,
+        code: field::<Bytes>("code", raw.code, rules)?,
         state: raw.state.map(slots),
         state_diff: raw.state_diff.map(slots).unwrap_or_default(),
-        move_precompile_to: field("movePrecompileToAddress", raw.move_precompile_to_address)?,
+        move_precompile_to: field("movePrecompileToAddress", raw.move_precompile_to_address, rules)?,
     })
 }
 
@@ -112,20 +112,20 @@ struct RawBlockOverrides<'a> {
 impl Param for BlockOverrides {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawBlockOverrides<'_> = params::fields(json)?;
         // Clients may send any number of 256 bits; no chain gets beyond 64 bits.
-        let number = field::<U256>("number", raw.number)?.map(|number| number.saturating_to());
+        let number = field::<U256>("number", raw.number, rules)?.map(|number| number.saturating_to());
         Ok(Self {
             number,
-            time: field("time", raw.time)?,
-            gas_limit: field("gasLimit", raw.gas_limit)?,
-            fee_recipient: field("feeRecipient", raw.fee_recipient)?,
-            prev_randao: field("prevRandao", raw.prev_randao)?,
-            base_fee_per_gas: field("baseFeePerGas", raw.base_fee_per_gas)?,
-            blob_base_fee: field("blobBaseFee", raw.blob_base_fee)?,
-            difficulty: field("difficulty", raw.difficulty)?,
-            beacon_root: field("beaconRoot", raw.beacon_root)?,
+            time: field("time", raw.time, rules)?,
+            gas_limit: field("gasLimit", raw.gas_limit, rules)?,
+            fee_recipient: field("feeRecipient", raw.fee_recipient, rules)?,
+            prev_randao: field("prevRandao", raw.prev_randao, rules)?,
+            base_fee_per_gas: field("baseFeePerGas", raw.base_fee_per_gas, rules)?,
+            blob_base_fee: field("blobBaseFee", raw.blob_base_fee, rules)?,
+            difficulty: field("difficulty", raw.difficulty, rules)?,
+            beacon_root: field("beaconRoot", raw.beacon_root, rules)?,
             withdrawals: raw.withdrawals.map(|raw| params::shape(raw.get())).transpose()?,
         })
     }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use alloy_primitives::{Address, B256, U256};
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
 use crate::{
     chain::BlockId,
@@ -11,7 +11,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         hex::Quantity,
         json::{Json, Object, array},
-        params::{self, Param},
+        params::{self, Param, ParamRules},
     },
     state::AccountProof,
 };
@@ -37,10 +37,10 @@ struct ProofKey {
 }
 
 impl Param for ProofKey {
-    fn read(json: &str) -> Result<Self, String> {
-        let text = params::string(json)?;
-        let index = params::SlotIndex::read(json)?.0;
-        Ok(Self { index, is_hash: text.len() == 66 })
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let index = params::SlotIndex::read(json, rules)?.0;
+        // In quotes.
+        Ok(Self { index, is_hash: json.len() == 68 })
     }
 
     fn schema() -> Value {
@@ -103,9 +103,9 @@ impl Json for RpcProof {
 struct StorageRequest(Vec<(Address, Vec<params::SlotIndex>)>);
 
 impl Param for StorageRequest {
-    fn read(json: &str) -> Result<Self, String> {
-        let by_account: BTreeMap<Address, Vec<String>> = params::shape(json)?;
-        let slot = |text: &String| params::SlotIndex::read(&format!("\"{text}\""));
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let by_account: BTreeMap<Address, Vec<&RawValue>> = params::shape(json)?;
+        let slot = |slot: &&RawValue| params::SlotIndex::read(slot.get(), rules);
         let accounts = by_account.iter().map(|(address, slots)| {
             let slots: Result<_, String> = slots.iter().map(slot).collect();
             Ok((*address, slots.map_err(|what| format!("{address}: {what}"))?))

@@ -9,7 +9,7 @@ use crate::{
     evm::Call,
     rpc::{
         error::RpcError,
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
     },
 };
@@ -73,9 +73,13 @@ struct RawTransactionRequest<'a> {
 }
 
 /// A member of an object, if it is given and not null. Errors begin with its name.
-pub(in crate::rpc) fn field<P: Param>(name: &str, raw: Option<&RawValue>) -> Result<Option<P>, String> {
+pub(in crate::rpc) fn field<P: Param>(
+    name: &str,
+    raw: Option<&RawValue>,
+    rules: ParamRules,
+) -> Result<Option<P>, String> {
     let given = raw.filter(|raw| raw.get() != "null");
-    given.map(|raw| P::read(raw.get()).map_err(|what| format!("{name}: {what}"))).transpose()
+    given.map(|raw| P::read(raw.get(), rules).map_err(|what| format!("{name}: {what}"))).transpose()
 }
 
 fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) -> Result<Option<T>, String> {
@@ -84,8 +88,8 @@ fn shaped<T: serde::de::DeserializeOwned>(name: &str, raw: Option<&RawValue>) ->
 }
 
 impl Param for u128 {
-    fn read(json: &str) -> Result<Self, String> {
-        u128::try_from(U256::read(json)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        u128::try_from(U256::read(json, rules)?).map_err(|_| "expected a quantity of at most 128 bits".to_owned())
     }
 
     fn schema() -> Value {
@@ -94,30 +98,30 @@ impl Param for u128 {
 }
 
 impl Param for TransactionRequest {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawTransactionRequest<'_> = serde_json::from_str(json)
             .map_err(|_| format!("expected a transaction object, got {}", params::kind(json)))?;
-        let (data, input) = (field::<Bytes>("data", raw.data)?, field::<Bytes>("input", raw.input)?);
+        let (data, input) = (field::<Bytes>("data", raw.data, rules)?, field::<Bytes>("input", raw.input, rules)?);
         if let (Some(data), Some(input)) = (&data, &input)
             && data != input
         {
             return Err("data and input differ; give one of them".to_owned());
         }
         Ok(Self {
-            from: field("from", raw.from)?,
-            to: field("to", raw.to)?,
-            gas: field("gas", raw.gas)?,
-            gas_price: field("gasPrice", raw.gas_price)?,
-            max_fee_per_gas: field("maxFeePerGas", raw.max_fee_per_gas)?,
-            max_priority_fee_per_gas: field("maxPriorityFeePerGas", raw.max_priority_fee_per_gas)?,
-            value: field("value", raw.value)?,
+            from: field("from", raw.from, rules)?,
+            to: field("to", raw.to, rules)?,
+            gas: field("gas", raw.gas, rules)?,
+            gas_price: field("gasPrice", raw.gas_price, rules)?,
+            max_fee_per_gas: field("maxFeePerGas", raw.max_fee_per_gas, rules)?,
+            max_priority_fee_per_gas: field("maxPriorityFeePerGas", raw.max_priority_fee_per_gas, rules)?,
+            value: field("value", raw.value, rules)?,
             input: input.or(data),
-            nonce: field("nonce", raw.nonce)?,
+            nonce: field("nonce", raw.nonce, rules)?,
             access_list: shaped("accessList", raw.access_list)?,
-            chain_id: field("chainId", raw.chain_id)?,
-            transaction_type: field("type", raw.transaction_type)?,
-            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes)?,
-            max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas)?,
+            chain_id: field("chainId", raw.chain_id, rules)?,
+            transaction_type: field("type", raw.transaction_type, rules)?,
+            blob_versioned_hashes: field("blobVersionedHashes", raw.blob_versioned_hashes, rules)?,
+            max_fee_per_blob_gas: field("maxFeePerBlobGas", raw.max_fee_per_blob_gas, rules)?,
             authorization_list: shaped("authorizationList", raw.authorization_list)?,
         })
     }

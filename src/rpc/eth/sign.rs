@@ -2,23 +2,20 @@
 
 use std::sync::Arc;
 
-use alloy_dyn_abi::TypedData;
-use alloy_eips::eip2718::Encodable2718;
 use alloy_primitives::{Address, B256, Bytes, Signature, eip191_hash_message};
-use serde_json::{Value, json};
 
 use super::{
     render::RpcTransaction,
     request::TransactionRequest,
     submit::{estimate_apart, fill},
+    typed_data::TypedMessage,
 };
 use crate::{
-    block::{Transaction, recover},
-    chain::{SubmitError, UnsignedTransaction, without_signature},
+    block::{Transaction, recover, without_signature},
+    chain::{SubmitError, UnsignedTransaction},
     rpc::{
         Context, OnFork, RpcError, Table,
         json::{Json, Object},
-        params::{self, Param},
     },
 };
 
@@ -70,32 +67,9 @@ fn sign(context: &Context, (address, message): (Address, Bytes)) -> Result<Bytes
     sign_message(context, address, &message)
 }
 
-/// Typed data, as an object or as its text.
-struct TypedMessage(TypedData);
-
-impl Param for TypedMessage {
-    fn read(json: &str) -> Result<Self, String> {
-        if json.starts_with('"') {
-            let text = String::read(json)?;
-            return params::shape(&text).map(Self);
-        }
-        params::shape(json).map(Self)
-    }
-
-    fn schema() -> Value {
-        json!({"oneOf": [{"type": "object"}, {"type": "string"}]})
-    }
-}
-
-/// Checks that the value is typed data that can be hashed.
-#[cfg(feature = "internals")]
-pub(in crate::rpc) fn typed_data_is_readable(json: &str) -> bool {
-    TypedMessage::read(json).is_ok_and(|message| message.0.eip712_signing_hash().is_ok())
-}
-
 /// Signs typed data (EIP-712) with the key of an account that the node holds.
 fn sign_typed_data(context: &Context, (address, data): (Address, TypedMessage)) -> Result<Bytes, RpcError> {
-    let hash = data.0.eip712_signing_hash();
+    let hash = data.signing_hash();
     let hash = hash.map_err(|error| RpcError::invalid_params(format!("params[1]: {error}")))?;
     sign_hash(context, address, hash)
 }
@@ -106,7 +80,7 @@ struct Encoded(Arc<Transaction>);
 impl Json for Encoded {
     fn write(&self, out: &mut Vec<u8>) {
         Object::begin(out)
-            .member("raw", &Bytes::from(self.0.envelope.encoded_2718()))
+            .member("raw", &Bytes::from(self.0.encode()))
             .member("tx", &RpcTransaction::Waiting(self.0.clone()))
             .end();
     }

@@ -19,7 +19,7 @@ use crate::{
         error::{REVERTED, VM_ERROR},
         hex::Quantity,
         json::{Json, Object, array},
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
     },
 };
@@ -67,13 +67,14 @@ struct RawSimulatedBlock<'a> {
 }
 
 impl Param for SimulationPayload {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawPayload<'_> = params::fields(json)?;
         Ok(Self {
-            blocks: field("blockStateCalls", raw.block_state_calls)?.unwrap_or_default(),
-            validation: field("validation", raw.validation)?.unwrap_or_default(),
-            trace_transfers: field("traceTransfers", raw.trace_transfers)?.unwrap_or_default(),
-            full_transactions: field("returnFullTransactions", raw.return_full_transactions)?.unwrap_or_default(),
+            blocks: field("blockStateCalls", raw.block_state_calls, rules)?.unwrap_or_default(),
+            validation: field("validation", raw.validation, rules)?.unwrap_or_default(),
+            trace_transfers: field("traceTransfers", raw.trace_transfers, rules)?.unwrap_or_default(),
+            full_transactions: field("returnFullTransactions", raw.return_full_transactions, rules)?
+                .unwrap_or_default(),
         })
     }
 
@@ -86,12 +87,12 @@ impl Param for SimulationPayload {
 }
 
 impl Param for PayloadBlock {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawSimulatedBlock<'_> = params::fields(json)?;
         Ok(Self {
-            block: field("blockOverrides", raw.block_overrides)?.unwrap_or_default(),
-            state: field("stateOverrides", raw.state_overrides)?.unwrap_or_default(),
-            calls: field("calls", raw.calls)?.unwrap_or_default(),
+            block: field("blockOverrides", raw.block_overrides, rules)?.unwrap_or_default(),
+            state: field("stateOverrides", raw.state_overrides, rules)?.unwrap_or_default(),
+            calls: field("calls", raw.calls, rules)?.unwrap_or_default(),
         })
     }
 

@@ -7,9 +7,9 @@ use alloy_primitives::{Address, B256, Bytes};
 use super::{call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     block::{GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction},
-    chain::{BlockId, SubmitError},
-    evm::{Fork, StateOverrides},
-    rpc::{Context, OnFork, RpcError, Table},
+    chain::{Accepted, BlockId, SubmitError},
+    evm::{BlockExecutor, Fork, StateOverrides},
+    rpc::{Context, OnFork, RpcError, Table, error::call_output},
 };
 
 pub(super) fn methods(table: &mut Table) {
@@ -27,9 +27,9 @@ pub(super) fn methods(table: &mut Table) {
 
 /// Submits a signed transaction. With instant sealing it returns when the block is published; for a transaction that has
 /// to wait, as soon as the pool has it.
-pub(super) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
+pub(in crate::rpc) async fn send_raw_transaction(context: Arc<Context>, (raw,): (Bytes,)) -> Result<B256, RpcError> {
     let accepted = context.chain.accept_raw(&raw)?;
-    Ok(context.chain.settled(accepted).await?)
+    settle(context, accepted).await
 }
 
 /// Signs with a key that the node holds, and submits. Missing fields are filled in.
@@ -69,7 +69,33 @@ async fn send(
         let transaction = sign(&context, fill(&context, request, from, gas)?)?;
         context.chain.accept(Submission { transaction, sidecar: None })?
     };
-    Ok(context.chain.settled(accepted).await?)
+    settle(context, accepted).await
+}
+
+/// Waits for an accepted transaction, and returns its hash.
+async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcError> {
+    let hash = context.chain.settled(accepted).await?;
+    if context.config.throw_on_transaction_failure {
+        let own = context.clone();
+        context.execution.apart_for_caller(move || succeeded(&own, hash)).await?;
+    }
+    Ok(hash)
+}
+
+/// Returns the error with which a transaction failed, if it is in a block and did.
+fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
+    let head = context.chain.head();
+    let found = context.chain.transaction(&head, hash);
+    let failed = found.filter(|(block, index)| block.receipts.get(*index).is_some_and(|receipt| !receipt.succeeded()));
+    let Some((block, index)) = failed else { return Ok(()) };
+    let state = head.state_before(block.number()).map_err(|pruned| RpcError::server(pruned.to_string()))?;
+    let environment = head.environment_of(&block);
+    let mut executor = BlockExecutor::begin(&head.params, &environment, &state, &*head)?.again();
+    let mut last = Ok(Bytes::new());
+    for transaction in block.transactions.iter().take(index + 1) {
+        last = call_output(executor.execute(transaction)?);
+    }
+    last.map(drop).map_err(|error| RpcError { transaction: Some(hash), ..error })
 }
 
 /// Estimates the gas of a transaction on a thread of its own (after a block, if one is given).

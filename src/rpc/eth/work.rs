@@ -3,14 +3,20 @@
 use alloy_primitives::{B256, U256};
 use serde_json::{Value, json};
 
-use crate::rpc::{
-    Context, OnFork, RpcError, Table,
-    hex::{self, Quantity},
-    params::{self, Param},
+use crate::{
+    chain::Mining,
+    rpc::{
+        Context, OnFork, RpcError, Table,
+        hex::{self, Quantity},
+        params::{self, Param, ParamRules},
+    },
 };
 
 pub(super) fn methods(table: &mut Table) {
     table.read("eth_hashrate", hashrate, OnFork::Node).describe([], "The hash rate: zero.");
+    table
+        .read("eth_mining", mining, OnFork::Node)
+        .describe([], "Whether the node seals blocks without being asked to.");
     table
         .read("eth_protocolVersion", protocol_version, OnFork::Node)
         .describe([], "The version of the peer-to-peer protocol, as in anvil.");
@@ -29,6 +35,11 @@ pub(super) fn methods(table: &mut Table) {
 /// The hash rate: zero.
 fn hashrate(_: &Context, (): ()) -> Result<Quantity<u64>, RpcError> {
     Ok(Quantity(0))
+}
+
+/// Whether the node seals blocks without being asked to.
+fn mining(context: &Context, (): ()) -> Result<bool, RpcError> {
+    Ok(context.chain.mining() != Mining::Manual)
 }
 
 /// The version of the peer-to-peer protocol, as in anvil; this node has no peers.
@@ -62,7 +73,7 @@ fn submit_hashrate(_: &Context, _: (U256, B256)) -> Result<(), RpcError> {
 struct Nonce;
 
 impl Param for Nonce {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
         hex::fixed_data(&text, "an 8-byte nonce").map(|_: [u8; 8]| Self)
     }

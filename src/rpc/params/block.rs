@@ -2,9 +2,9 @@
 
 use alloy_primitives::B256;
 use serde::Deserialize;
-use serde_json::{Value, json};
+use serde_json::{Value, json, value::RawValue};
 
-use super::{Param, Reach, Reference, shape, string};
+use super::{Param, ParamRules, Reach, Reference, shape, string};
 use crate::{
     chain::{BlockId, Chain},
     rpc::{error::Dialect, hex},
@@ -23,8 +23,8 @@ impl Param for StateBlock {
         dialect == Dialect::Ethereum
     }
 
-    fn read(json: &str) -> Result<Self, String> {
-        BlockId::read(json).map(Self)
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        BlockId::read(json, rules).map(Self)
     }
 
     fn schema() -> Value {
@@ -48,8 +48,8 @@ impl Param for NonceBlock {
         StateBlock::optional(dialect)
     }
 
-    fn read(json: &str) -> Result<Self, String> {
-        BlockId::read(json).map(Self)
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        BlockId::read(json, rules).map(Self)
     }
 
     fn schema() -> Value {
@@ -64,9 +64,12 @@ impl Param for NonceBlock {
 impl Param for BlockId {
     const REFERS_TO: Option<Reference> = Some(Reference::Block);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         if json.starts_with('{') {
-            return read_block_object(json);
+            return read_block_object(json, rules);
+        }
+        if rules.integer(json).is_some() {
+            return u64::read(json, rules).map(Self::Number);
         }
         match &*string(json)? {
             "latest" => Ok(Self::Latest),
@@ -97,18 +100,19 @@ impl Param for BlockId {
 }
 
 /// `{"blockNumber": …}` or `{"blockHash": …, "requireCanonical": …}` (EIP-1898).
-fn read_block_object(json: &str) -> Result<BlockId, String> {
+fn read_block_object(json: &str, rules: ParamRules) -> Result<BlockId, String> {
     #[derive(Deserialize)]
     #[serde(rename_all = "camelCase")]
-    struct BlockObject {
-        block_number: Option<String>,
+    struct BlockObject<'a> {
+        #[serde(borrow)]
+        block_number: Option<&'a RawValue>,
         block_hash: Option<String>,
         #[serde(rename = "requireCanonical")]
         _require_canonical: Option<bool>,
     }
-    let object: BlockObject = shape(json)?;
+    let object: BlockObject<'_> = shape(json)?;
     match (object.block_number, object.block_hash) {
-        (Some(number), None) => BlockId::read(&format!("\"{number}\"")),
+        (Some(number), None) => BlockId::read(number.get(), rules),
         (None, Some(hash)) => hex::fixed_data(&hash, "a 32-byte block hash").map(|hash| BlockId::Hash(hash.into())),
         (Some(_), Some(_)) => Err("expected blockNumber or blockHash, got both".to_owned()),
         (None, None) => Err("expected an object with blockNumber or blockHash".to_owned()),

@@ -14,7 +14,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::find,
         json::{Serialized, Written},
-        params::{LooseNumber, Param},
+        params::{LooseNumber, Param, ParamRules},
         tracing::{BlockReplay, Budget, Subject, find_transaction},
     },
 };
@@ -170,9 +170,9 @@ fn transaction(context: &Context, (hash,): (B256,)) -> Result<Option<Written>, R
 struct TraceAddress(Vec<usize>);
 
 impl Param for TraceAddress {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let index = |LooseNumber(index): LooseNumber| usize::try_from(index).unwrap_or(usize::MAX);
-        Vec::read(json).map(|indices| Self(indices.into_iter().map(index).collect()))
+        Vec::read(json, rules).map(|indices| Self(indices.into_iter().map(index).collect()))
     }
 
     fn schema() -> Value {

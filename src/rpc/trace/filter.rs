@@ -15,7 +15,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::field,
         json::Written,
-        params::{self, LooseNumber, Param, Reference},
+        params::{self, LooseNumber, Param, ParamRules, Reference},
         schema,
         tracing::Budget,
     },
@@ -55,23 +55,23 @@ struct RawTraceFilter<'a> {
 impl Param for TraceFilter {
     const REFERS_TO: Option<Reference> = Some(Reference::Range);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawTraceFilter<'_> = params::fields(json)?;
-        let mode = match field::<String>("mode", raw.mode)?.as_deref() {
+        let mode = match field::<String>("mode", raw.mode, rules)?.as_deref() {
             None | Some("union") => TraceFilterMode::Union,
             Some("intersection") => TraceFilterMode::Intersection,
             Some(_) => return Err("mode: expected union or intersection".to_owned()),
         };
         let number = |name, raw| {
-            let given: Option<LooseNumber> = field(name, raw)?;
+            let given: Option<LooseNumber> = field(name, raw, rules)?;
             Ok::<_, String>(given.map(|LooseNumber(number)| usize::try_from(number).unwrap_or(usize::MAX)))
         };
         Ok(Self {
-            from_block: field("fromBlock", raw.from_block)?.unwrap_or(BlockId::Latest),
-            to_block: field("toBlock", raw.to_block)?.unwrap_or(BlockId::Latest),
+            from_block: field("fromBlock", raw.from_block, rules)?.unwrap_or(BlockId::Latest),
+            to_block: field("toBlock", raw.to_block, rules)?.unwrap_or(BlockId::Latest),
             accounts: Accounts {
-                from_address: field::<Vec<Address>>("fromAddress", raw.from_address)?.unwrap_or_default(),
-                to_address: field::<Vec<Address>>("toAddress", raw.to_address)?.unwrap_or_default(),
+                from_address: field::<Vec<Address>>("fromAddress", raw.from_address, rules)?.unwrap_or_default(),
+                to_address: field::<Vec<Address>>("toAddress", raw.to_address, rules)?.unwrap_or_default(),
                 mode,
                 ..Accounts::default()
             },

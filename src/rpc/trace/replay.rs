@@ -14,7 +14,7 @@ use crate::{
         Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest},
         json::Written,
-        params::Param,
+        params::{Param, ParamRules},
         tracing::{BlockReplay, Budget, Subject, find_transaction},
     },
 };
@@ -47,8 +47,8 @@ const MAX_CALLS: usize = 1_000;
 struct TraceTypes(HashSet<TraceType>);
 
 impl Param for TraceTypes {
-    fn read(json: &str) -> Result<Self, String> {
-        let names: Vec<String> = Vec::read(json)?;
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
+        let names: Vec<String> = Vec::read(json, rules)?;
         let kind = |name: &String| match name.as_str() {
             "trace" => Ok(TraceType::Trace),
             "vmTrace" => Ok(TraceType::VmTrace),
@@ -131,10 +131,10 @@ fn call(
 struct TracedCall(TransactionRequest, TraceTypes);
 
 impl Param for TracedCall {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let parts: (&RawValue, &RawValue) =
             serde_json::from_str(json).map_err(|_| "expected a call and a list of what to trace".to_owned())?;
-        Ok(Self(TransactionRequest::read(parts.0.get())?, TraceTypes::read(parts.1.get())?))
+        Ok(Self(TransactionRequest::read(parts.0.get(), rules)?, TraceTypes::read(parts.1.get(), rules)?))
     }
 
     fn schema() -> Value {

@@ -3,6 +3,7 @@
 //! The `debug`, `trace` and `ots` namespaces are built on this.
 
 mod budget;
+mod preimages;
 mod replay;
 mod struct_log;
 mod tracer;

@@ -75,7 +75,7 @@ impl BlockReplay {
 
     /// Begins to execute the block.
     pub fn begin(&self) -> Result<BlockExecutor<'_>, RpcError> {
-        Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?)
+        Ok(BlockExecutor::begin(&self.head.params, &self.environment, &self.state, &*self.head)?.again())
     }
 
     /// The state after the block's first `count` transactions.

@@ -11,6 +11,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     budget::Budget,
+    preimages::PreimageTracer,
     struct_log::{StructLogOptions, StructLogger},
 };
 use crate::{
@@ -19,7 +20,7 @@ use crate::{
     rpc::{
         RpcError,
         eth::field,
-        params::{self, Param},
+        params::{self, Param, ParamRules},
         schema,
     },
 };
@@ -28,10 +29,19 @@ use crate::{
 #[derive(Clone, Debug, Default)]
 pub struct TraceOptions {
     steps: StructLogOptions,
-    tracer: Option<GethDebugBuiltInTracerType>,
+    tracer: Option<TracerName>,
     config: GethDebugTracerConfig,
     /// The client's timeout, if it is shorter than the node's.
     pub timeout: Option<GoDuration>,
+}
+
+/// A tracer's name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum TracerName {
+    /// One of revm-inspectors.
+    BuiltIn(GethDebugBuiltInTracerType),
+    /// `keccak256PreimageTracer`.
+    Preimages,
 }
 
 #[derive(Deserialize)]
@@ -46,21 +56,22 @@ struct RawOptions<'a> {
 impl Param for TraceOptions {
     const DEFAULT: Option<fn() -> Self> = Some(Self::default);
 
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, rules: ParamRules) -> Result<Self, String> {
         let raw: RawOptions<'_> = params::fields(json)?;
-        let name: Option<String> = field("tracer", raw.tracer)?;
+        let name: Option<String> = field("tracer", raw.tracer, rules)?;
         let tracer = match name.filter(|name| !name.is_empty()) {
             None => None,
+            Some(name) if name == "keccak256PreimageTracer" => Some(TracerName::Preimages),
             Some(name) => {
                 let known = serde_json::from_value(serde_json::Value::String(name.clone()));
                 let Ok(GethDebugTracerType::BuiltInTracer(tracer)) = known else {
                     let shown: String = name.chars().take(50).collect();
                     return Err(format!(
                         "tracer: no \"{shown}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
-                         muxTracer, noopTracer, erc7562Tracer, or none for the opcode tracer"
+                         muxTracer, noopTracer, erc7562Tracer, keccak256PreimageTracer, or none for the opcode tracer"
                     ));
                 };
-                Some(tracer)
+                Some(TracerName::BuiltIn(tracer))
             }
         };
         let config = raw.tracer_config.map(|raw| params::shape(raw.get())).transpose();
@@ -68,7 +79,7 @@ impl Param for TraceOptions {
             steps: params::shape(json)?,
             tracer,
             config: config.map_err(|what| format!("tracerConfig: {what}"))?.unwrap_or_default(),
-            timeout: field("timeout", raw.timeout)?,
+            timeout: field("timeout", raw.timeout, rules)?,
         };
         // An invalid configuration is refused before anything runs.
         options.tracer().map(|_| options)
@@ -94,7 +105,7 @@ impl Param for TraceOptions {
 pub struct GoDuration(pub std::time::Duration);
 
 impl Param for GoDuration {
-    fn read(json: &str) -> Result<Self, String> {
+    fn read(json: &str, _: ParamRules) -> Result<Self, String> {
         let text = params::string(json)?;
         let unit = text.trim_start_matches(|letter: char| letter.is_ascii_digit() || letter == '.');
         let number: f64 = text[..text.len() - unit.len()].parse().map_err(|_| wrong_duration(&text))?;
@@ -124,10 +135,10 @@ impl TraceOptions {
     pub fn advice(&self) -> &'static str {
         match self.tracer {
             None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
-            Some(GethDebugBuiltInTracerType::CallTracer) => {
+            Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::CallTracer)) => {
                 "set onlyTopCall, or trace the transactions of a block one by one"
             }
-            Some(GethDebugBuiltInTracerType::PreStateTracer) => {
+            Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::PreStateTracer)) => {
                 "set disableCode or disableStorage, or trace the transactions of a block one by one"
             }
             Some(_) => "use the callTracer with onlyTopCall, or trace the transactions of a block one by one",
@@ -135,8 +146,10 @@ impl TraceOptions {
     }
 
     fn tracer(&self) -> Result<Tracer, String> {
-        let Some(tracer) = self.tracer else {
-            return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps))));
+        let tracer = match self.tracer {
+            Some(TracerName::BuiltIn(tracer)) => tracer,
+            Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
+            None => return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps)))),
         };
         let mut tracer_config = self.config.clone();
         if tracer == GethDebugBuiltInTracerType::MuxTracer
@@ -167,6 +180,7 @@ fn complete(name: &str, config: &mut Value) {
 enum Tracer {
     Steps(Box<StructLogger>),
     Named(Box<DebugInspector>),
+    Preimages(Box<PreimageTracer>),
 }
 
 /// The position of a traced transaction; empty for a call.
@@ -223,6 +237,14 @@ pub fn trace(
             let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
             budget.check(watch.stopped())?;
             logger.finish(&result?, out);
+            budget.check_size(out)
+        }
+        Tracer::Preimages(mut tracer) => {
+            let mut watch = Watch::new(&mut *tracer, &is_over, left);
+            let ran = subject.run(&mut watch, |_, _| ());
+            budget.check(watch.stopped())?;
+            ran?;
+            tracer.finish(out);
             budget.check_size(out)
         }
         Tracer::Named(mut inspector) => {

@@ -99,7 +99,7 @@ async fn what_halts_says_why() {
     let error = call(&node, &forever, vec![]).await.unwrap_err();
     assert!(error["message"].as_str().unwrap().starts_with("out of gas"), "{error}");
     let error = node.rpc_error("eth_estimateGas", json!([{"to": forever}])).await;
-    assert_eq!(error, json!({"code": -32000, "message": "gas required exceeds allowance (16777216)"}));
+    assert_eq!(error, json!({"code": -32000, "message": "gas required exceeds allowance (50000000)"}));
 }
 
 #[tokio::test]

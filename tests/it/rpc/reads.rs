@@ -235,3 +235,43 @@ async fn roots_are_those_of_the_contents() {
         typed.into_iter().map(|receipt| receipt.inner.map_logs(|log| log.inner)).collect();
     assert_eq!(json!(alloy::consensus::proofs::calculate_receipt_root(&consensus)), block["receiptsRoot"]);
 }
+
+#[tokio::test]
+async fn integers_are_quantities_for_tools_and_in_the_dialect_of_ethereum() {
+    let network = node();
+    let ethereum = node_with(|config| config.rpc.dialect = tetrad::internals::rpc::Dialect::Ethereum);
+    let (network, ethereum) = tokio::join!(network, ethereum);
+    for node in [&network, &ethereum] {
+        node.rpc("eth_sendTransaction", json!([{"from": node.account(0), "to": node.account(1), "value": "0x1"}]))
+            .await;
+        for (method, params) in [
+            ("ots_getBlockDetails", json!([1])),
+            ("ots_getBlockTransactions", json!([1, 0, 10])),
+            ("trace_block", json!([1])),
+            ("debug_traceBlockByNumber", json!([1, {"tracer": "callTracer"}])),
+            ("debug_traceCall", json!([{"to": node.account(1), "type": 2, "gas": 100_000}, 1])),
+            ("debug_getRawHeader", json!([0])),
+            ("anvil_setNonce", json!([node.account(2), 5])),
+        ] {
+            node.rpc(method, params).await;
+        }
+    }
+    let account = ethereum.account(0);
+    for (method, params) in [
+        ("eth_getBalance", json!([account, 0])),
+        ("eth_getBalance", json!([account, {"blockNumber": 0}])),
+        ("eth_getStorageAt", json!([account, 3, 1])),
+        ("eth_getBlockByNumber", json!([1, false])),
+        ("eth_getLogs", json!([{"fromBlock": 0, "toBlock": 1}])),
+        ("eth_estimateGas", json!([{"from": account, "to": account, "value": 1, "type": 2, "nonce": 1}])),
+        ("eth_call", json!([{"to": account}, 1, {}, {"number": 7}])),
+    ] {
+        ethereum.rpc(method, params.clone()).await;
+        // The network's own clients are held to the notation of the specification.
+        assert_eq!(network.rpc_error(method, params).await["code"], -32602, "{method}");
+    }
+    for wrong in [json!(1.5), json!(-1), json!("1"), json!(1e30), json!(true)] {
+        let error = ethereum.rpc_error("eth_getBalance", json!([account, wrong])).await;
+        assert_eq!(error["code"], -32602, "{wrong}: {error}");
+    }
+}

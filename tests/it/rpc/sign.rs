@@ -3,7 +3,7 @@
 use alloy::{
     consensus::TxEnvelope,
     eips::eip2718::Decodable2718,
-    primitives::{Address, Bytes, Signature, eip191_hash_message},
+    primitives::{Address, Bytes, Signature, b256, eip191_hash_message},
 };
 use serde_json::{Value, json};
 
@@ -64,6 +64,71 @@ async fn typed_data_is_signed_as_the_standard_shows() {
     }
     let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), {"types": {}}])).await;
     assert_eq!(error["code"], -32602);
+}
+
+/// The hash is that of `@metamask/eth-sig-util`.
+#[tokio::test]
+async fn typed_data_may_have_the_domain_of_cosmos_chains() {
+    let node = node().await;
+    let texts = |names: &[&str]| names.iter().map(|name| json!({"name": name, "type": "string"})).collect::<Value>();
+    let mut domain = texts(&["name", "version", "verifyingContract", "salt"]);
+    domain.as_array_mut().unwrap().insert(2, json!({"name": "chainId", "type": "uint256"}));
+    let mut data = json!({
+        "types": {
+            "EIP712Domain": domain,
+            "Tx": [{"name": "memo", "type": "string"}, {"name": "msgs", "type": "Msg[]"}],
+            "Msg": texts(&["type"]),
+        },
+        "primaryType": "Tx",
+        "domain": {"name": "Cosmos Web3", "version": "1.0.0", "chainId": "125", "verifyingContract": "cosmos", "salt": "0"},
+        "message": {"memo": "hi", "msgs": [{"type": "a"}, {"type": "b"}]},
+    });
+    let hash = b256!("53f1582b561f6d3f035b5d9a4c3bd841e694006839c9ca1735e85983072f0e9b");
+    for params in [json!([node.account(2), data]), json!([node.account(2), data.to_string()])] {
+        let raw: Bytes = parsed(&node.rpc("eth_signTypedData_v4", params).await);
+        let signer = Signature::from_raw(&raw).unwrap().recover_address_from_prehash(&hash).unwrap();
+        assert_eq!(signer, node.account(2));
+    }
+    data["types"]["EIP712Domain"][3]["type"] = "address".into();
+    let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
+    assert_eq!(error["code"], -32602, "{error}");
+    data["types"]["EIP712Domain"][3]["type"] = format!("uint8{}", "[]".repeat(200_000)).into();
+    let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
+    assert!(error.to_string().contains("nested more than 32 deep"), "{error}");
+    node.end().await;
+}
+
+/// Types are resolved recursively: without limits these overflow the stack, or are as large as two to the number of types.
+#[tokio::test]
+async fn typed_data_of_excessive_types_is_refused() {
+    let node = node().await;
+    let chain = |length: usize, uses: usize| {
+        let member = |next: usize, at: usize| json!({"name": format!("m{at}"), "type": format!("T{next}[]")});
+        let members = |next: usize| (0..uses).map(|at| member(next, at)).collect::<Value>();
+        let types = (0..length).map(|at| (format!("T{at}"), members(at + 1)));
+        let last = (format!("T{length}"), json!([{"name": "a", "type": "uint8"}]));
+        Value::Object(types.chain([last]).collect())
+    };
+    let member = |kind: String| json!({"T0": [{"name": "m0", "type": kind}]});
+    for (types, reason) in [
+        (member(format!("uint8{}", "[]".repeat(33))), "nested more than 32 deep"),
+        (member(format!("uint8{}", "[]".repeat(200_000))), "nested more than 32 deep"),
+        (chain(20_000, 1), "nested more than 32 deep"),
+        (member("T0[]".to_owned()), "contain themselves"),
+        (chain(15, 4), "types take more than 65536 bytes"),
+    ] {
+        let mut data = json!({"primaryType": "T0", "domain": {}, "message": {"m0": [], "m1": [], "m2": [], "m3": []}});
+        data["types"] = types;
+        let error = node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
+        assert_eq!(error["code"], -32602, "{error}");
+        assert!(error.to_string().contains(reason), "{error}");
+        data["types"] = member(format!("uint8{}", "[]".repeat(31)));
+        data["message"] = json!({"m0": []});
+        node.rpc("eth_signTypedData_v4", json!([node.account(2), data])).await;
+        data["primaryType"] = json!(format!("uint8{}", "[]".repeat(200_000)));
+        node.rpc_error("eth_signTypedData_v4", json!([node.account(2), data])).await;
+    }
+    node.end().await;
 }
 
 #[tokio::test]

@@ -115,7 +115,7 @@ fn altered(alter: impl FnOnce(&mut TxEip1559)) -> Bytes {
 
 #[tokio::test]
 async fn what_breaks_a_rule_is_refused_in_the_words_of_geth() {
-    let node = node().await;
+    let node = node_with(|config| config.enable_tx_gas_limit = Some(true)).await;
     send(&node, &raw(transfer(0), 0)).await;
     let poor = alloy::signers::local::PrivateKeySigner::random();
     let from_poor = {
@@ -255,8 +255,8 @@ async fn a_replacement_pays_a_tenth_more() {
 }
 
 #[tokio::test]
-async fn a_fee_below_the_base_fee_waits() {
-    let node = node().await;
+async fn a_fee_below_the_base_fee_waits_where_blocks_are_sealed_without_transactions() {
+    let node = node_with(|config| config.no_mining = true).await;
     let mut cheap = transfer(0);
     (cheap.max_fee_per_gas, cheap.max_priority_fee_per_gas) = (800_000_000, 0);
     let hash = send(&node, &raw(cheap, 0)).await;
@@ -371,7 +371,7 @@ async fn the_production_profile_refuses_what_pays_nothing() {
         let error = production.rpc_error("eth_sendRawTransaction", json!([raw(free(nonce), 0)])).await.to_string();
         assert!(error.contains("transaction underpriced: gas tip cap 0, minimum needed 1"), "{error}");
     }
-    let paying = TxEip1559 { max_fee_per_gas: 1, max_priority_fee_per_gas: 1, ..free(0) };
+    let paying = TxEip1559 { max_fee_per_gas: 10_000_000_000, max_priority_fee_per_gas: 1, ..free(0) };
     let error = production.rpc_error("eth_sendRawTransaction", json!([raw(paying, 0)])).await.to_string();
     assert!(error.contains("insufficient funds"), "{error}");
     assert_eq!(production.rpc("txpool_status", json!([])).await, json!({"pending": "0x0", "queued": "0x0"}));

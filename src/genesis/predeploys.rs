@@ -1,0 +1,50 @@
+//! Contracts that tools and applications take for granted: their creation code is run at the address that they have on
+//! every chain, so that values fixed by a constructor, such as domain separators, are those of the chain.
+
+use alloy_primitives::{Address, Bytes, address, hex};
+
+use super::CREATE2_DEPLOYER_CODE;
+use crate::chain::Step;
+
+/// A contract with a published creation code.
+struct Predeploy {
+    name: &'static str,
+    address: Address,
+    /// The creation code in hexadecimal digits.
+    creation: &'static str,
+}
+
+macro_rules! predeploy {
+    ($name:literal, $address:literal) => {
+        Predeploy {
+            name: $name,
+            address: address!($address),
+            creation: include_str!(concat!("../../contracts/predeploys/", $name, ".hex")),
+        }
+    };
+}
+
+const PREDEPLOYS: [Predeploy; 5] = [
+    predeploy!("Permit2", "0x000000000022D473030F116dDEE9F6B43aC78BA3"),
+    predeploy!("EntryPoint06", "0x5FF137D4b0FDCD49DcA30c7CF57E578a026d2789"),
+    predeploy!("EntryPoint07", "0x0000000071727De22E5E9d8BAf0edAc6f37da032"),
+    predeploy!("EntryPoint08", "0x4337084D9E255Ff0702461CF8895CE9E3b5Ff108"),
+    predeploy!("CreateX", "0xba5Ed099633D3B313e4D5F7bdc1305d3c28ba5Ed"),
+];
+
+/// Safe's deployment proxy, which has the code of [the other one](super::CREATE2_DEPLOYER).
+const SAFE_SINGLETON_FACTORY: Address = address!("0x914d7Fec6aaC8cd542e72Bca78B30650d45643d7");
+/// Instructions that return the code after them.
+const RETURN_REST: [u8; 14] = hex!("604580600e600039806000f350fe");
+
+/// Returns the steps that deploy the contracts.
+pub(super) fn steps(deployer: Address) -> Vec<Step> {
+    let deploy = |name: &str, address, code| Step::Deploy { name: format!("deploy {name}"), address, deployer, code };
+    let factory = [&RETURN_REST[..], &CREATE2_DEPLOYER_CODE].concat();
+    let mut steps = vec![deploy("SafeSingletonFactory", SAFE_SINGLETON_FACTORY, factory.into())];
+    // The digits are embedded, and a test compares the code that results.
+    let code = |digits: &str| hex::decode(digits.trim_end()).map(Bytes::from).unwrap_or_default();
+    steps
+        .extend(PREDEPLOYS.iter().map(|predeploy| deploy(predeploy.name, predeploy.address, code(predeploy.creation))));
+    steps
+}

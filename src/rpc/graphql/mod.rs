@@ -1,0 +1,220 @@
+//! GraphQL over HTTP (EIP-1767), with geth's schema.
+//!
+//! A query runs on a thread for executions, from its parsing to its response, and its fields never wait. Only the
+//! mutation does: it runs on the task that received the request.
+
+mod limits;
+mod objects;
+mod query;
+mod scalars;
+
+use std::{collections::HashMap, sync::Arc};
+
+use async_graphql::{
+    EmptySubscription, Request, Response as QueryResponse, Schema, ServerError, Variables,
+    parser::types::{DocumentOperations, ExecutableDocument, OperationType},
+};
+use axum::{
+    body::Body,
+    extract::{Request as HttpRequest, State},
+    http::{HeaderValue, Method, StatusCode, header},
+    response::{IntoResponse, Response},
+    routing::{MethodRouter, any},
+};
+use futures_util::FutureExt;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use self::{
+    limits::{Limited, QueryLimits},
+    query::{MutationRoot, QueryRoot},
+};
+use super::{Context, Rpc, RpcError, execution::Caller, http};
+use crate::web::{Client, Held, Operation, is_json};
+
+type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
+
+/// A request's body.
+#[derive(Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase")]
+struct GraphRequest {
+    /// The document.
+    #[serde(default)]
+    query: String,
+    /// The operation to run, if there are several.
+    operation_name: Option<String>,
+    /// The values of variables, by name.
+    #[schemars(with = "Option<HashMap<String, Value>>")]
+    variables: Option<Variables>,
+}
+
+/// A response's body, with the members in geth's order.
+#[derive(Serialize)]
+struct GraphResponse {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    errors: Vec<ServerError>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<async_graphql::Value>,
+}
+
+/// A response's body, for the OpenAPI document.
+#[derive(JsonSchema)]
+#[expect(dead_code, reason = "for the schema only")]
+struct GraphResponseBody {
+    /// The errors, each with a `message`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    errors: Option<Vec<Value>>,
+    /// What was asked for; absent if nothing was executed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    data: Option<HashMap<String, Value>>,
+}
+
+/// A response with its status.
+struct RenderedQuery {
+    status: StatusCode,
+    json: Vec<u8>,
+    held: Held,
+}
+
+/// The route of GraphQL.
+pub fn graphql_service(rpc: Rpc) -> MethodRouter {
+    let schema = Schema::build(QueryRoot, MutationRoot, EmptySubscription).extension(Limited).finish();
+    any(serve).with_state((rpc, schema))
+}
+
+/// The OpenAPI description of the route.
+pub fn graphql_operation() -> Operation {
+    let plain = "text/plain; charset=utf-8";
+    Operation::new("GraphQL", "A query or a mutation of GraphQL (EIP-1767), with geth's schema.")
+        .body::<GraphRequest>()
+        .returns::<GraphResponseBody>()
+        .answers::<GraphResponseBody>(StatusCode::BAD_REQUEST, "The query or the body has errors.")
+        .answers_in::<String>(plain, StatusCode::REQUEST_TIMEOUT, "The body took too long.")
+        .answers_in::<String>(plain, StatusCode::PAYLOAD_TOO_LARGE, "The body is too long.")
+        .answers_in::<String>(plain, StatusCode::UNSUPPORTED_MEDIA_TYPE, "The body is not JSON, or is compressed.")
+        .answers_in::<String>(
+            plain,
+            StatusCode::SERVICE_UNAVAILABLE,
+            "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
+        )
+        .at("post", "/graphql")
+}
+
+async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequest) -> Response {
+    if request.method() != Method::POST {
+        return (StatusCode::METHOD_NOT_ALLOWED, [(header::ALLOW, "POST, OPTIONS")], "GraphQL takes POST\n")
+            .into_response();
+    }
+    if !is_json(request.headers()) {
+        return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "GraphQL takes content type application/json\n").into_response();
+    }
+    let peer = request.extensions().get().copied().unwrap_or_default();
+    let context = rpc.context.clone();
+    let client = context.config.addresses.of(peer, request.headers());
+    let (body, _held) = match http::receive(&context.config, request).await {
+        Ok(received) => received,
+        Err(refusal) => return *refusal,
+    };
+    let request: GraphRequest = match serde_json::from_slice(&body) {
+        Ok(request) => request,
+        Err(error) => {
+            let refused = QueryResponse::from_errors(vec![ServerError::new(error.to_string(), None)]);
+            return reply(rendered(refused, &limits(&context)));
+        }
+    };
+    drop(body);
+    match answer(context, schema, client, request).await {
+        Ok(rendered) => reply(rendered),
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", error.message)).into_response(),
+    }
+}
+
+fn reply(RenderedQuery { status, json, held }: RenderedQuery) -> Response {
+    let json_type = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
+    // Held until the client has read the answer.
+    (status, json_type, Body::from(held.attach(json))).into_response()
+}
+
+/// A checked query, or the response to one that runs no further.
+enum QueryStep {
+    Mutation(Box<Request>),
+    Answered(RenderedQuery),
+}
+
+async fn answer(
+    context: Arc<Context>,
+    schema: NodeSchema,
+    client: Client,
+    request: GraphRequest,
+) -> Result<RenderedQuery, RpcError> {
+    let caller = Caller { client, long: true, remote: context.fork().is_some() };
+    let own = (context.clone(), schema.clone());
+    let run = move || {
+        let (context, schema) = own;
+        let limits = limits(&context);
+        let (request, ty) = match check(request) {
+            Ok(checked) => checked,
+            Err(error) => return Ok(QueryStep::Answered(rendered(QueryResponse::from_errors(vec![error]), &limits))),
+        };
+        let request = request.data(context).data(limits.clone());
+        if ty == Some(OperationType::Mutation) {
+            return Ok(QueryStep::Mutation(Box::new(request)));
+        }
+        let response = schema.execute(request).now_or_never().ok_or_else(|| RpcError::internal("not answered"))?;
+        Ok(QueryStep::Answered(rendered(response, &limits)))
+    };
+    match context.execution.apart(caller, run).await? {
+        QueryStep::Answered(answered) => Ok(answered),
+        QueryStep::Mutation(request) => {
+            let limits = limits(&context);
+            let response = schema.execute(request.data(limits.clone())).await;
+            Ok(rendered(response, &limits))
+        }
+    }
+}
+
+fn limits(context: &Context) -> Arc<QueryLimits> {
+    let is_over = Box::new(context.time_limit());
+    Arc::new(QueryLimits::new(is_over, context.config.max_batch_response, context.config.budget.clone()))
+}
+
+/// Parses a request, and checks its size.
+fn check(given: GraphRequest) -> Result<(Request, Option<OperationType>), ServerError> {
+    let refused = |what: String| ServerError::new(what, None);
+    limits::check_brackets(&given.query).map_err(refused)?;
+    let mut request = Request::new(given.query);
+    if let Some(variables) = given.variables {
+        request = request.variables(variables);
+    }
+    let document = request.parsed_query()?;
+    limits::check_selections(document).map_err(refused)?;
+    let ty = operation_type(document, given.operation_name.as_deref());
+    Ok((
+        match given.operation_name {
+            Some(name) if !name.is_empty() => request.operation_name(name),
+            _ => request,
+        },
+        ty,
+    ))
+}
+
+/// Returns the type of the operation that runs, if there is one with this name.
+fn operation_type(document: &ExecutableDocument, name: Option<&str>) -> Option<OperationType> {
+    match &document.operations {
+        DocumentOperations::Single(operation) => Some(operation.node.ty),
+        DocumentOperations::Multiple(operations) => name.and_then(|name| operations.get(name)).map(|op| op.node.ty),
+    }
+}
+
+/// Returns the JSON of a response. Errors make it 400, as in geth.
+fn rendered(response: QueryResponse, limits: &QueryLimits) -> RenderedQuery {
+    let (failures, is_void) = limits.take_failures();
+    // A request that is invalid was not executed, and has no data.
+    let data = response.errors.is_empty().then_some(if is_void { async_graphql::Value::Null } else { response.data });
+    let errors = [response.errors, failures].concat();
+    let status = if errors.is_empty() { StatusCode::OK } else { StatusCode::BAD_REQUEST };
+    // The types have no content that JSON lacks.
+    let json = serde_json::to_vec(&GraphResponse { errors, data }).unwrap_or_default();
+    RenderedQuery { status, json, held: limits.take_held() }
+}
