@@ -1,0 +1,55 @@
+//! The module `transaction`.
+
+use alloy_consensus::Transaction as _;
+use alloy_primitives::hex;
+use serde_json::json;
+
+use super::{Outcome, Refusal, Request, logs::log};
+
+pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
+    Some(match action {
+        "getstatus" => status(request),
+        "gettxreceiptstatus" => receipt_status(request),
+        "gettxinfo" => info(request),
+        _ => return None,
+    })
+}
+
+fn status(request: &Request<'_>) -> Outcome {
+    let found = request.render.reader.transaction(request.hash()?);
+    let failed = found.is_some_and(|(block, index)| !block.receipts[index].succeeded());
+    Ok(json!({
+        "isError": if failed { "1" } else { "0" },
+        "errDescription": if failed { "execution reverted" } else { "" },
+    }))
+}
+
+fn receipt_status(request: &Request<'_>) -> Outcome {
+    let found = request.render.reader.transaction(request.hash()?);
+    let status = found.map_or("", |(block, index)| if block.receipts[index].succeeded() { "1" } else { "0" });
+    Ok(json!({ "status": status }))
+}
+
+fn info(request: &Request<'_>) -> Outcome {
+    let found = request.render.reader.transaction(request.hash()?);
+    let (block, index) = found.ok_or_else(|| Refusal::failed("Transaction not found"))?;
+    let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
+    let own = block.logs().filter(|at| at.transaction_index == index as u64);
+    Ok(json!({
+        "hash": transaction.hash().to_string(),
+        "blockNumber": block.number().to_string(),
+        "timeStamp": block.header.timestamp.to_string(),
+        "confirmations": (request.render.reader.head.number().saturating_sub(block.number()) + 1).to_string(),
+        "from": hex::encode_prefixed(transaction.sender),
+        "to": transaction.envelope.to().map(hex::encode_prefixed).unwrap_or_default(),
+        "value": transaction.envelope.value().to_string(),
+        "input": hex::encode_prefixed(transaction.envelope.input()),
+        "gasLimit": transaction.envelope.gas_limit().to_string(),
+        "gasUsed": receipt.gas_used.to_string(),
+        "gasPrice": transaction.effective_gas_price(block.header.base_fee_per_gas).to_string(),
+        "success": receipt.succeeded(),
+        "revertReason": "",
+        "logs": own.map(|at| log(&block, &at)).collect::<Vec<_>>(),
+        "next_page_params": null,
+    }))
+}

@@ -1,0 +1,33 @@
+//! The explorer API: Blockscout's REST API v2 under `/api/v2`, and its Etherscan-style endpoint `/api`.
+//!
+//! Lists come from the index of addresses; what an item says comes from the blocks that the index points to, and from the
+//! newest state. A request waits until the index has reached the head, so that a transaction is listed as soon as its
+//! receipt is there.
+
+mod addresses;
+mod blocks;
+mod bodies;
+mod etherscan;
+mod known;
+mod logs;
+mod parameters;
+mod render;
+mod rest;
+mod search;
+mod tokens;
+mod transactions;
+
+use axum::Router;
+
+pub use self::rest::Explorer;
+use crate::web::{Api, Operation, method_not_allowed};
+
+impl Explorer {
+    /// The routes under `/api/v2` and `/api`, and their description.
+    pub fn router(&self) -> (Router, Vec<Operation>) {
+        let api = addresses::routes(Api::new("Explorer"));
+        let api = search::routes(tokens::routes(blocks::routes(transactions::routes(api))));
+        let api = etherscan::routes(api);
+        api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(self.clone())
+    }
+}

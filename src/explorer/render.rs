@@ -1,0 +1,401 @@
+//! Bodies from blocks, the newest state and the index.
+
+use std::{cell::RefCell, collections::HashMap};
+
+use alloy_consensus::{Transaction as _, Typed2718};
+use alloy_primitives::{Address, B256, U256, hex};
+use serde_json::Value;
+
+use super::{
+    bodies::{
+        AddressParam, BlockBody, FeeBody, InternalBody, LogBody, NextPage, TokenBody, TotalBody, TransactionBody,
+        TransferBody,
+    },
+    known::KnownContracts,
+};
+use crate::{
+    block::{Block, LogPosition},
+    calendar::rfc3339,
+    chain::View,
+    evm::InternalCallKind,
+    index::{
+        IndexError, IndexPage, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
+        total_supply, transfers_of,
+    },
+};
+
+/// The most token transfers that a transaction shows itself.
+const SHOWN_TRANSFERS: usize = 10;
+
+/// Renders bodies as of one moment.
+pub(super) struct Render<'a> {
+    pub(super) reader: &'a IndexReader,
+    pub(super) known: &'a KnownContracts,
+    view: View,
+    addresses: RefCell<HashMap<Address, AddressParam>>,
+    tokens: RefCell<HashMap<Address, TokenBody>>,
+}
+
+/// Returns a time, in seconds since the Unix epoch, as explorers write it: `2026-11-20T12:00:00.000000Z`.
+pub(super) fn timestamp(seconds: u64) -> String {
+    format!("{}.000000Z", rfc3339(seconds).trim_end_matches('Z'))
+}
+
+/// Returns the name of a kind of call.
+pub(super) fn call_kind(kind: InternalCallKind) -> &'static str {
+    match kind {
+        InternalCallKind::Call => "call",
+        InternalCallKind::CallCode => "callcode",
+        InternalCallKind::DelegateCall => "delegatecall",
+        InternalCallKind::StaticCall => "staticcall",
+        InternalCallKind::Create => "create",
+        InternalCallKind::Create2 => "create2",
+        InternalCallKind::SelfDestruct => "selfdestruct",
+    }
+}
+
+/// Returns whether a call creates a contract.
+pub(super) fn creates(kind: InternalCallKind) -> bool {
+    matches!(kind, InternalCallKind::Create | InternalCallKind::Create2)
+}
+
+/// Returns the fee of a transaction in wei, and the part of it that was burnt.
+pub(super) fn fees(block: &Block, index: usize) -> (U256, U256) {
+    let base_fee = block.header.base_fee_per_gas;
+    let gas = U256::from(block.receipts[index].gas_used);
+    let price = U256::from(block.transactions[index].effective_gas_price(base_fee));
+    (gas * price, gas * U256::from(base_fee.unwrap_or_default()))
+}
+
+/// Finds transfers at positions of the index. Successive ones of a log decode it once.
+#[derive(Debug, Default)]
+pub(super) struct TransferFinder {
+    /// The last log, by its block and its index there, and its transfers.
+    last: Option<(B256, u64, Vec<TokenTransfer>)>,
+}
+
+impl TransferFinder {
+    /// Returns the transfer at a position, with its log.
+    pub(super) fn find<'a>(
+        &mut self,
+        block: &'a Block,
+        position: Position,
+    ) -> Option<(LogPosition<'a>, TokenTransfer)> {
+        let log = block.logs().find(|at| at.log_index == u64::from(position.index))?;
+        let is_last = |(hash, index, _): &(B256, u64, _)| *hash == block.hash && *index == log.log_index;
+        if !self.last.as_ref().is_some_and(is_last) {
+            self.last = Some((block.hash, log.log_index, transfers_of(log.log)));
+        }
+        let (_, _, transfers) = self.last.as_ref()?;
+        Some((log, *transfers.get(position.part as usize)?))
+    }
+}
+
+/// A share in percent, with two decimals.
+fn percent(part: u128, whole: u128) -> f64 {
+    let hundredths = (part * 10_000).checked_div(whole).unwrap_or_default();
+    hundredths as f64 / 100.0
+}
+
+impl<'a> Render<'a> {
+    pub(super) fn new(reader: &'a IndexReader, known: &'a KnownContracts) -> Self {
+        let view = View::newest(reader.head.clone());
+        Self { reader, known, view, addresses: RefCell::default(), tokens: RefCell::default() }
+    }
+
+    /// The newest state.
+    pub(super) fn view(&self) -> &View {
+        &self.view
+    }
+
+    pub(super) fn address(&self, address: Address) -> AddressParam {
+        if let Some(known) = self.addresses.borrow().get(&address) {
+            return known.clone();
+        }
+        let contract = self.known.contract(address);
+        let token = || self.reader.token(address).ok().flatten().and_then(|token| token.name);
+        let account = self.view.state.get(address).ok().flatten();
+        let is_contract = account.is_some_and(|account| !account.code().is_empty());
+        let param = AddressParam {
+            hash: address.to_checksum(None),
+            name: contract.map(|contract| contract.name.clone()).or_else(|| if is_contract { token() } else { None }),
+            is_contract,
+            is_verified: contract.is_some() && is_contract,
+            is_scam: false,
+            reputation: "ok",
+            proxy_type: None,
+            implementations: Vec::new(),
+            ens_domain_name: None,
+            metadata: None,
+            private_tags: Vec::new(),
+            public_tags: Vec::new(),
+            watchlist_names: Vec::new(),
+        };
+        self.addresses.borrow_mut().insert(address, param.clone());
+        param
+    }
+
+    pub(super) fn token(&self, address: Address, kind: TokenKind) -> Result<TokenBody, IndexError> {
+        if let Some(known) = self.tokens.borrow().get(&address) {
+            return Ok(known.clone());
+        }
+        let body = match self.reader.token(address)? {
+            Some(record) => self.token_body(address, &record)?,
+            None => TokenBody { kind: kind.name(), ..self.unnamed_token(address) },
+        };
+        self.tokens.borrow_mut().insert(address, body.clone());
+        Ok(body)
+    }
+
+    fn unnamed_token(&self, address: Address) -> TokenBody {
+        let hash = address.to_checksum(None);
+        TokenBody {
+            address_hash: hash.clone(),
+            address: hash,
+            name: None,
+            symbol: None,
+            decimals: None,
+            kind: TokenKind::Erc20.name(),
+            holders_count: "0".to_owned(),
+            holders: "0".to_owned(),
+            total_supply: total_supply(&self.view, address).map(|supply| supply.to_string()),
+            exchange_rate: None,
+            volume_24h: None,
+            circulating_market_cap: None,
+            icon_url: None,
+            reputation: "ok",
+        }
+    }
+
+    pub(super) fn token_body(&self, address: Address, record: &TokenRecord) -> Result<TokenBody, IndexError> {
+        let holders = self.reader.token_counts(address)?.holders.to_string();
+        Ok(TokenBody {
+            name: record.name.clone(),
+            symbol: record.symbol.clone(),
+            decimals: record.decimals.map(|decimals| decimals.to_string()),
+            kind: record.kind().name(),
+            holders_count: holders.clone(),
+            holders,
+            ..self.unnamed_token(address)
+        })
+    }
+
+    /// Renders a transaction. With `whole` it includes its token transfers and the decoded call.
+    pub(super) fn transaction(&self, block: &Block, index: usize, whole: bool) -> Result<TransactionBody, IndexError> {
+        let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
+        let (envelope, base_fee) = (&transaction.envelope, block.header.base_fee_per_gas);
+        let (fee, burnt) = fees(block, index);
+        let is_dynamic = envelope.max_priority_fee_per_gas().is_some();
+        let created = transaction.creates().filter(|_| receipt.succeeded());
+        let transfers: Vec<_> = self.transfers_of(block, index);
+        let mut types = Vec::new();
+        if !transfers.is_empty() {
+            types.push("token_transfer");
+        }
+        match envelope.to() {
+            None => types.push("contract_creation"),
+            Some(_) if !envelope.input().is_empty() => types.push("contract_call"),
+            Some(_) => {}
+        }
+        if !envelope.value().is_zero() {
+            types.push("coin_transfer");
+        }
+        let shown = whole.then(|| {
+            let first = transfers.iter().take(SHOWN_TRANSFERS);
+            first.map(|(at, transfer)| self.transfer(block, at, transfer)).collect::<Result<Vec<_>, _>>()
+        });
+        let ok = receipt.succeeded();
+        Ok(TransactionBody {
+            hash: transaction.hash().to_string(),
+            status: if ok { "ok" } else { "error" },
+            result: if ok { "success" } else { "error" },
+            block_number: block.number(),
+            timestamp: timestamp(block.header.timestamp),
+            confirmations: self.reader.head.number().saturating_sub(block.number()) + 1,
+            confirmation_duration: Vec::new(),
+            from: self.address(transaction.sender),
+            to: envelope.to().map(|to| self.address(to)),
+            created_contract: created.map(|created| self.address(created)),
+            value: envelope.value().to_string(),
+            fee: FeeBody { kind: "actual", value: fee.to_string() },
+            gas_price: transaction.effective_gas_price(base_fee).to_string(),
+            gas_limit: envelope.gas_limit().to_string(),
+            gas_used: receipt.gas_used.to_string(),
+            max_fee_per_gas: is_dynamic.then(|| envelope.max_fee_per_gas().to_string()),
+            max_priority_fee_per_gas: envelope.max_priority_fee_per_gas().map(|tip| tip.to_string()),
+            base_fee_per_gas: base_fee.map(|fee| fee.to_string()),
+            priority_fee: base_fee.map(|_| fee.saturating_sub(burnt).to_string()),
+            transaction_burnt_fee: base_fee.map(|_| burnt.to_string()),
+            kind: envelope.ty(),
+            nonce: envelope.nonce(),
+            position: index,
+            raw_input: hex::encode_prefixed(envelope.input()),
+            decoded_input: if whole { self.known.call(envelope.input()) } else { None },
+            method: envelope.to().and_then(|_| self.known.method(envelope.input())),
+            transaction_types: types,
+            revert_reason: None,
+            has_error_in_internal_transactions: !ok,
+            token_transfers_overflow: whole.then_some(transfers.len() > SHOWN_TRANSFERS),
+            token_transfers: shown.transpose()?,
+            actions: Vec::new(),
+            exchange_rate: None,
+            transaction_tag: None,
+            is_pending_update: false,
+        })
+    }
+
+    /// Returns the token transfers of a transaction.
+    pub(super) fn transfers_of<'b>(&self, block: &'b Block, index: usize) -> Vec<(LogPosition<'b>, TokenTransfer)> {
+        let own = block.logs().filter(|at| at.transaction_index == index as u64);
+        own.flat_map(|at| transfers_of(at.log).into_iter().map(move |transfer| (at, transfer))).collect()
+    }
+
+    pub(super) fn transfer(
+        &self,
+        block: &Block,
+        at: &LogPosition<'_>,
+        transfer: &TokenTransfer,
+    ) -> Result<TransferBody, IndexError> {
+        let token = self.token(transfer.token, transfer.kind)?;
+        let is_counted = transfer.kind != TokenKind::Erc721;
+        Ok(TransferBody {
+            transaction_hash: at.transaction.hash().to_string(),
+            block_number: block.number(),
+            block_hash: block.hash.to_string(),
+            log_index: at.log_index,
+            timestamp: timestamp(block.header.timestamp),
+            from: self.address(transfer.from),
+            to: self.address(transfer.to),
+            token_type: transfer.kind.name(),
+            total: TotalBody {
+                value: is_counted.then(|| transfer.amount.to_string()),
+                decimals: token.decimals.clone().filter(|_| is_counted),
+                token_id: transfer.id.map(|id| id.to_string()),
+            },
+            token,
+            kind: match (transfer.from.is_zero(), transfer.to.is_zero()) {
+                (true, _) => "token_minting",
+                (false, true) => "token_burning",
+                (false, false) => "token_transfer",
+            },
+            method: self.known.method(at.transaction.envelope.input()),
+        })
+    }
+
+    pub(super) fn internal(&self, found: &InternalPosition) -> Option<InternalBody> {
+        let InternalPosition { position, call } = found;
+        let block = self.reader.block(position.block)?;
+        let transaction = block.transactions.get(position.index as usize)?;
+        let is_creation = creates(call.kind);
+        Some(InternalBody {
+            block_number: position.block,
+            timestamp: timestamp(block.header.timestamp),
+            transaction_hash: transaction.hash().to_string(),
+            transaction_index: position.index,
+            index: position.part,
+            block_index: position.part,
+            kind: call_kind(call.kind),
+            from: self.address(call.from),
+            to: call.to.filter(|_| !is_creation).map(|to| self.address(to)),
+            created_contract: call.to.filter(|_| is_creation).map(|to| self.address(to)),
+            value: call.value.to_string(),
+            gas_limit: call.gas.to_string(),
+            success: call.error.is_none(),
+            error: call.error.clone(),
+        })
+    }
+
+    pub(super) fn log(&self, block: &Block, at: &LogPosition<'_>) -> LogBody {
+        let topics = at.log.data.topics();
+        LogBody {
+            address: self.address(at.log.address),
+            block_hash: block.hash.to_string(),
+            block_number: block.number(),
+            block_timestamp: timestamp(block.header.timestamp),
+            transaction_hash: at.transaction.hash().to_string(),
+            index: at.log_index,
+            topics: (0..4).map(|topic| topics.get(topic).map(ToString::to_string)).collect(),
+            data: hex::encode_prefixed(&at.log.data.data),
+            decoded: self.known.event(at.log),
+            smart_contract: at.transaction.envelope.to().map(|to| self.address(to)),
+        }
+    }
+
+    pub(super) fn block(&self, block: &Block) -> BlockBody {
+        let header = &block.header;
+        let sums = (0..block.transactions.len()).map(|index| fees(block, index));
+        let (fees, burnt) =
+            sums.fold((U256::ZERO, U256::ZERO), |(fees, burnt), (fee, part)| (fees + fee, burnt + part));
+        let (used, limit) = (u128::from(header.gas_used), u128::from(header.gas_limit));
+        BlockBody {
+            height: block.number(),
+            hash: block.hash.to_string(),
+            parent_hash: header.parent_hash.to_string(),
+            timestamp: timestamp(header.timestamp),
+            transactions_count: block.transactions.len(),
+            miner: self.address(header.beneficiary),
+            size: block.size(),
+            nonce: header.nonce.to_string(),
+            difficulty: header.difficulty.to_string(),
+            total_difficulty: None,
+            gas_used: used.to_string(),
+            gas_limit: limit.to_string(),
+            gas_used_percentage: percent(used, limit),
+            gas_target_percentage: percent(2 * used, limit) - 100.0,
+            base_fee_per_gas: header.base_fee_per_gas.map(|fee| fee.to_string()),
+            burnt_fees_percentage: (!fees.is_zero()).then(|| percent(burnt.saturating_to(), fees.saturating_to())),
+            burnt_fees: burnt.to_string(),
+            priority_fee: fees.saturating_sub(burnt).to_string(),
+            transaction_fees: fees.to_string(),
+            withdrawals_count: block.withdrawals.as_ref().map_or(0, Vec::len),
+            kind: "block",
+            rewards: Vec::new(),
+            uncles_hashes: block.ommers.iter().map(|ommer| Value::String(ommer.hash_slow().to_string())).collect(),
+        }
+    }
+
+    /// Renders the transactions at positions of the index.
+    pub(super) fn transactions(&self, page: &IndexPage<Position>) -> Result<Vec<TransactionBody>, IndexError> {
+        let found = page.items.iter().filter_map(|position| {
+            let block = self.reader.block(position.block)?;
+            let index = position.index as usize;
+            (index < block.transactions.len()).then_some((block, index))
+        });
+        found.map(|(block, index)| self.transaction(&block, index, false)).collect()
+    }
+
+    /// Renders the transfers at positions of the index.
+    pub(super) fn transfers(&self, page: &IndexPage<Position>) -> Result<Vec<TransferBody>, IndexError> {
+        let mut finder = TransferFinder::default();
+        let found = page.items.iter().filter_map(|position| {
+            let block = self.reader.block(position.block)?;
+            let (at, transfer) = finder.find(&block, *position)?;
+            Some(self.transfer(&block, &at, &transfer))
+        });
+        found.collect()
+    }
+}
+
+impl NextPage {
+    /// The page of transactions, logs or transfers after a position.
+    pub(super) fn after(position: Option<Position>, count: usize) -> Option<Self> {
+        position.map(|position| Self {
+            block_number: Some(position.block),
+            index: Some(position.index),
+            index_in_batch: (position.part > 0).then_some(position.part),
+            items_count: count,
+            ..Self::default()
+        })
+    }
+
+    /// The page of internal transactions after a position.
+    pub(super) fn after_internal(position: Option<Position>, count: usize) -> Option<Self> {
+        position.map(|position| Self {
+            block_number: Some(position.block),
+            transaction_index: Some(position.index),
+            index: Some(position.part),
+            items_count: count,
+            ..Self::default()
+        })
+    }
+}

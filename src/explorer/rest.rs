@@ -1,0 +1,96 @@
+//! The state of the interface, and how its routes read the index.
+
+use std::{future::Future, pin::Pin, sync::Arc};
+
+use tokio::sync::Semaphore;
+
+use super::{known::KnownContracts, render::Render};
+use crate::{
+    chain::Chain,
+    index::{Index, IndexError, Waiting},
+    network::Network,
+    web::{Client, ClientAddresses, Interface, NoCache, RestError},
+};
+
+/// Reads of the index that may run at once.
+const MAX_READS: usize = 4;
+
+/// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
+pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Vec<u8>> + Send>> + Send + Sync;
+
+/// The interface. Clones share it.
+#[derive(Clone)]
+pub struct Explorer(pub(super) Arc<Shared>);
+
+/// What requests share.
+pub(super) struct Shared {
+    pub(super) chain: Chain,
+    pub(super) index: Index,
+    pub(super) network: Arc<Network>,
+    pub(super) known: KnownContracts,
+    pub(super) json_rpc: Arc<JsonRpc>,
+    pub(super) clients: ClientAddresses,
+    reads: Arc<Semaphore>,
+}
+
+/// The result of a handler.
+pub(super) type Body<T> = Result<NoCache<T>, RestError>;
+
+impl Interface for Explorer {
+    type Error = RestError;
+
+    fn network(&self) -> &Network {
+        &self.0.network
+    }
+}
+
+impl From<Waiting> for RestError {
+    fn from(error: Waiting) -> Self {
+        Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<IndexError> for RestError {
+    fn from(error: IndexError) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl Explorer {
+    /// The interface to the index of `chain`, which has the contracts of `network` if `has_contracts`.
+    pub fn new(
+        chain: Chain,
+        index: Index,
+        network: Arc<Network>,
+        has_contracts: bool,
+        json_rpc: Arc<JsonRpc>,
+        clients: ClientAddresses,
+    ) -> Self {
+        let known = KnownContracts::new(has_contracts.then_some(&*network));
+        let reads = Arc::new(Semaphore::new(MAX_READS));
+        Self(Arc::new(Shared { chain, index, network, known, json_rpc, clients, reads }))
+    }
+
+    /// Reads the index once it has reached the head, on a thread that may block.
+    pub(super) async fn read<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
+    ) -> Result<T, RestError> {
+        let reader = self.0.index.reader().await?;
+        let permit = self.0.reads.clone().acquire_owned().await;
+        let shared = self.0.clone();
+        let run = move || {
+            let _permit = permit;
+            work(&shared, &Render::new(&reader, &shared.known))
+        };
+        tokio::task::spawn_blocking(run).await?
+    }
+
+    /// The same for a body.
+    pub(super) async fn body<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
+    ) -> Body<T> {
+        self.read(work).await.map(NoCache)
+    }
+}

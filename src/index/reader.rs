@@ -1,0 +1,478 @@
+//! Reads of the index: lists, page by page, and single rows.
+
+use std::{ops::Bound, sync::Arc};
+
+use alloy_primitives::{Address, B256, U256};
+
+use super::{
+    calls::decode_call,
+    database::{IndexError, RowsTable, counts_key},
+    key::{Parts, RowKey, kind},
+    rows::{Counts, Touched},
+    tokens::TokenRecord,
+    transfers::TokenKind,
+};
+use crate::{
+    block::Block,
+    chain::{BlockId, Chain, Head},
+    evm::InternalCall,
+    store::LogKey,
+};
+
+/// The most rows that are read for one page: those that a filter leaves out are read as well.
+const MAX_READS: usize = 100_000;
+
+/// The position of a row: block, then transaction or log, then call or part of a log.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Position {
+    /// The block.
+    pub block: u64,
+    /// The transaction's index, or the log's.
+    pub index: u32,
+    /// The internal call's number, or the part of the log.
+    pub part: u32,
+}
+
+/// The position of an internal call, with the call.
+#[derive(Clone, Debug)]
+pub struct InternalPosition {
+    /// The position.
+    pub position: Position,
+    /// The call.
+    pub call: InternalCall,
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// From the newest row to the oldest.
+    #[default]
+    NewestFirst,
+    /// From the oldest row to the newest.
+    OldestFirst,
+}
+
+/// A part of a list.
+#[derive(Clone, Copy, Debug)]
+pub struct PositionRange {
+    /// The first position.
+    pub from: Position,
+    /// The position after the last one.
+    pub before: Position,
+    /// The order.
+    pub order: Order,
+    /// Rows to leave out at the beginning.
+    pub skip: usize,
+    /// Rows at most.
+    pub limit: usize,
+}
+
+impl PositionRange {
+    /// The newest rows before a position.
+    pub fn before(before: Option<Position>, limit: usize) -> Self {
+        let newest = Position { block: u64::MAX, index: u32::MAX, part: u32::MAX };
+        let before = before.unwrap_or(newest);
+        Self { from: Position::default(), before, order: Order::NewestFirst, skip: 0, limit }
+    }
+
+    /// Rows of some blocks, both included.
+    pub fn of_blocks(from: u64, to: u64, order: Order, skip: usize, limit: usize) -> Self {
+        let start = |block| Position { block, index: 0, part: 0 };
+        Self { from: start(from), before: start(to.saturating_add(1)), order, skip, limit }
+    }
+}
+
+/// A page of a list.
+#[derive(Clone, Debug)]
+pub struct IndexPage<T> {
+    /// The items.
+    pub items: Vec<T>,
+    /// The position of the last row that was read, if there may be more after it.
+    pub next: Option<Position>,
+}
+
+/// The part that an address has in a transaction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TransactionRole {
+    /// It sent the transaction.
+    Sender,
+    /// It received the transaction, or was created by it.
+    Recipient,
+}
+
+/// A filter of transfers.
+#[derive(Clone, Debug, Default)]
+pub struct TransferRole {
+    /// The side of the address; either if there is none.
+    pub side: Option<TransactionRole>,
+    /// The token.
+    pub token: Option<Address>,
+    /// The standards; any if the list is empty.
+    pub kinds: Vec<TokenKind>,
+}
+
+/// A token that an address holds.
+#[derive(Clone, Copy, Debug)]
+pub struct OwnedToken {
+    /// The token's contract.
+    pub token: Address,
+    /// The standard.
+    pub kind: TokenKind,
+    /// The id; `None` unless balances are by id.
+    pub id: Option<U256>,
+    /// The balance.
+    pub balance: U256,
+}
+
+/// A holder of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// The holder.
+    pub address: Address,
+    /// The id, for ERC-1155.
+    pub id: U256,
+    /// The balance.
+    pub balance: U256,
+}
+
+/// What the index knows of an address.
+#[derive(Clone, Debug, Default)]
+pub struct Account {
+    /// The numbers of rows.
+    pub counts: Counts,
+    /// The creator of the contract, and the position of its creation.
+    pub creation: Option<(Address, Position)>,
+    /// The token, if the address is a token's contract.
+    pub token: Option<TokenRecord>,
+}
+
+/// The rows as of one moment, and the chain.
+pub struct IndexReader {
+    rows: RowsTable,
+    chain: Chain,
+    /// The head that blocks are read from.
+    pub head: Arc<Head>,
+}
+
+impl IndexReader {
+    pub(super) fn new(rows: RowsTable, chain: Chain) -> Self {
+        let head = chain.head();
+        Self { rows, chain, head }
+    }
+
+    /// Returns a canonical block.
+    pub fn block(&self, number: u64) -> Option<Arc<Block>> {
+        self.chain.block(&self.head, BlockId::Number(number)).ok().flatten()
+    }
+
+    /// Returns the block of a transaction, and its index there.
+    pub fn transaction(&self, hash: B256) -> Option<(Arc<Block>, usize)> {
+        self.chain.transaction(&self.head, hash)
+    }
+
+    /// Returns the block with a hash.
+    pub fn block_by_hash(&self, hash: B256) -> Option<Arc<Block>> {
+        self.chain.block(&self.head, BlockId::Hash(hash)).ok().flatten()
+    }
+
+    /// Returns the oldest block in memory or on disk.
+    pub fn oldest(&self) -> u64 {
+        self.chain.oldest(&self.head)
+    }
+
+    /// Iterates over the blocks up to `last` that may have logs under at least one key of each of `wanted`, newest first.
+    pub fn blocks_with_logs<'a>(
+        &'a self,
+        last: Option<u64>,
+        wanted: &'a [Vec<LogKey>],
+    ) -> impl Iterator<Item = Arc<Block>> + 'a {
+        let last = last.unwrap_or(u64::MAX);
+        let recent: Vec<_> = self.head.candidates(0, last.min(self.head.number()), wanted).cloned().collect();
+        let older = self.chain.old_blocks_before(&self.head, last.saturating_add(1), wanted);
+        recent.into_iter().rev().chain(older)
+    }
+
+    /// Iterates over the blocks from `from` to `to` that may have logs under at least one key of each of `wanted`,
+    /// oldest first.
+    pub fn candidates<'a>(
+        &'a self,
+        from: u64,
+        to: u64,
+        wanted: &[Vec<LogKey>],
+    ) -> impl Iterator<Item = Arc<Block>> + 'a {
+        let to = to.min(self.head.number());
+        let older = self.chain.old_candidates(&self.head, from, to, wanted);
+        let recent: Vec<_> = self.head.candidates(from, to, wanted).cloned().collect();
+        older.into_iter().filter_map(|number| self.chain.old_block(&self.head, number)).chain(recent)
+    }
+
+    /// Returns the numbers of the whole chain.
+    pub fn totals(&self) -> Result<Counts, IndexError> {
+        self.counts(None)
+    }
+
+    fn counts(&self, subject: Option<Address>) -> Result<Counts, IndexError> {
+        let Some(value) = self.get(&counts_key(subject))? else { return Ok(Counts::default()) };
+        let mut parts = Parts(&value);
+        Ok(Counts::of_fields(std::array::from_fn(|_| parts.block())))
+    }
+
+    fn get(&self, key: &RowKey) -> Result<Option<Vec<u8>>, IndexError> {
+        Ok(self.rows.get(key.bytes())?.map(|value| value.value().to_vec()))
+    }
+
+    /// Returns what is known of an address.
+    pub fn account(&self, address: Address) -> Result<Account, IndexError> {
+        let key = RowKey::new(kind::CREATION).address(address);
+        let newest = self.page(&key, &PositionRange::before(None, 1), |position, value| {
+            Ok(Some((Parts(value).address(), position)))
+        })?;
+        let creation = newest.items.into_iter().next();
+        Ok(Account { counts: self.counts(Some(address))?, creation, token: self.token(address)? })
+    }
+
+    /// Returns a token.
+    pub fn token(&self, token: Address) -> Result<Option<TokenRecord>, IndexError> {
+        let stored = self.get(&RowKey::new(kind::TOKEN).address(token))?;
+        Ok(stored.map(|stored| serde_json::from_slice(&stored)).transpose()?)
+    }
+
+    /// Returns the numbers of a token's transfers and holders.
+    pub fn token_counts(&self, token: Address) -> Result<Counts, IndexError> {
+        self.counts(Some(token))
+    }
+
+    /// Returns a page of the rows that begin with `key`. `read` leaves rows out by returning `None`.
+    fn page<T>(
+        &self,
+        key: &RowKey,
+        range: &PositionRange,
+        mut read: impl FnMut(Position, &[u8]) -> Result<Option<T>, IndexError>,
+    ) -> Result<IndexPage<T>, IndexError> {
+        let at = |position: Position| {
+            let key = key.clone().block(position.block).index(position.index).index(position.part);
+            key.into_bytes()
+        };
+        let (from, before) = (at(range.from), at(range.before));
+        let none = IndexPage { items: Vec::new(), next: None };
+        if from >= before {
+            return Ok(none);
+        }
+        let bounds = (Bound::Included(&from[..]), Bound::Excluded(&before[..]));
+        let rows = self.rows.range::<&[u8]>(bounds)?;
+        let rows: Box<dyn Iterator<Item = _>> = match range.order {
+            Order::NewestFirst => Box::new(rows.rev()),
+            Order::OldestFirst => Box::new(rows),
+        };
+        let (mut page, mut last, mut skipped) = (none, Position::default(), 0);
+        for (count, row) in rows.enumerate() {
+            if page.items.len() == range.limit || count == MAX_READS + range.skip {
+                page.next = Some(last);
+                break;
+            }
+            let (row_key, value) = row?;
+            let mut parts = Parts(&row_key.value()[key.bytes().len()..]);
+            last = Position { block: parts.block(), index: parts.index(), part: parts.index() };
+            if let Some(item) = read(last, value.value())? {
+                if skipped < range.skip {
+                    skipped += 1;
+                } else {
+                    page.items.push(item);
+                }
+            }
+        }
+        Ok(page)
+    }
+
+    /// Returns the transactions of an address.
+    pub fn transactions(
+        &self,
+        address: Address,
+        role: Option<TransactionRole>,
+        range: &PositionRange,
+    ) -> Result<IndexPage<Position>, IndexError> {
+        let key = RowKey::new(kind::TRANSACTION).address(address);
+        self.page(&key, range, |position, value| {
+            let touched = Touched::of_code(value.first().copied().unwrap_or_default());
+            let is_wanted = match role {
+                None => true,
+                Some(TransactionRole::Sender) => touched.from,
+                Some(TransactionRole::Recipient) => touched.to || touched.created,
+            };
+            Ok(is_wanted.then_some(position))
+        })
+    }
+
+    /// Returns blocks with transactions.
+    pub fn filled_blocks(&self, range: &PositionRange) -> Result<IndexPage<u64>, IndexError> {
+        self.page(&RowKey::new(kind::FILLED), range, |position, _| Ok(Some(position.block)))
+    }
+
+    /// Returns token transfers: of an address or of all.
+    pub fn transfers(
+        &self,
+        address: Option<Address>,
+        role: &TransferRole,
+        range: &PositionRange,
+    ) -> Result<IndexPage<Position>, IndexError> {
+        let Some(address) = address else {
+            return match role.token {
+                Some(token) => self.token_transfers(token, None, range),
+                None => self.page(&RowKey::new(kind::ANY_TRANSFER), range, |position, _| Ok(Some(position))),
+            };
+        };
+        self.page(&RowKey::new(kind::TRANSFER).address(address), range, |position, value| {
+            let mut parts = Parts(value);
+            let (touched, kind) = (Touched::of_code(parts.byte()), TokenKind::of_code(parts.byte()));
+            let token = parts.address();
+            let side = match role.side {
+                None => true,
+                Some(TransactionRole::Sender) => touched.from,
+                Some(TransactionRole::Recipient) => touched.to,
+            };
+            let is_wanted = side
+                && role.token.is_none_or(|wanted| wanted == token)
+                && (role.kinds.is_empty() || role.kinds.contains(&kind));
+            Ok(is_wanted.then_some(position))
+        })
+    }
+
+    /// Returns the transfers of a token, or of one id of it.
+    pub fn token_transfers(
+        &self,
+        token: Address,
+        id: Option<U256>,
+        range: &PositionRange,
+    ) -> Result<IndexPage<Position>, IndexError> {
+        self.page(&RowKey::new(kind::TOKEN_TRANSFER).address(token), range, |position, value| {
+            let mut parts = Parts(value);
+            let (_, _, _, own) = (parts.byte(), parts.address(), parts.address(), parts.word());
+            Ok(id.is_none_or(|id| id == own).then_some(position))
+        })
+    }
+
+    /// Returns internal calls: of an address or of all.
+    pub fn internal_calls(
+        &self,
+        address: Option<Address>,
+        range: &PositionRange,
+    ) -> Result<IndexPage<InternalPosition>, IndexError> {
+        let Some(address) = address else {
+            return self.page(&RowKey::new(kind::CALL), range, |position, value| {
+                Ok(Some(InternalPosition { position, call: decode_call(value)? }))
+            });
+        };
+        self.page(&RowKey::new(kind::INTERNAL).address(address), range, |position, _| {
+            let key = RowKey::new(kind::CALL).block(position.block).index(position.index).index(position.part);
+            let stored = self.get(&key)?;
+            Ok(stored.map(|stored| decode_call(&stored)).transpose()?.map(|call| InternalPosition { position, call }))
+        })
+    }
+
+    /// Returns the keys and values that begin with `key`, after `after`.
+    fn list<T>(
+        &self,
+        key: &RowKey,
+        after: Option<RowKey>,
+        limit: usize,
+        mut read: impl FnMut(&[u8], &[u8]) -> Result<Option<T>, IndexError>,
+    ) -> Result<Vec<T>, IndexError> {
+        let (start, end) = (after.map_or(Bound::Included(key.clone()), Bound::Excluded), key.end());
+        let start = start.as_ref().map(RowKey::bytes);
+        let mut items = Vec::new();
+        for row in self.rows.range::<&[u8]>((start, Bound::Excluded(&end[..])))?.take(MAX_READS) {
+            if items.len() == limit {
+                break;
+            }
+            let (row_key, value) = row?;
+            items.extend(read(&row_key.value()[key.bytes().len()..], value.value())?);
+        }
+        Ok(items)
+    }
+
+    /// Returns the tokens that an address holds, after one of them, in the order of their addresses.
+    pub fn owned_tokens(
+        &self,
+        address: Address,
+        kinds: &[TokenKind],
+        after: Option<(Address, U256)>,
+        limit: usize,
+    ) -> Result<Vec<OwnedToken>, IndexError> {
+        let key = RowKey::new(kind::BALANCE).address(address);
+        let after = after.map(|(token, id)| key.clone().address(token).word(id));
+        self.list(&key, after, limit, |rest, value| {
+            let (mut parts, mut value) = (Parts(rest), Parts(value));
+            let (token, id, kind) = (parts.address(), parts.word(), TokenKind::of_code(value.byte()));
+            let id = (kind == TokenKind::Erc1155).then_some(id);
+            let owned = OwnedToken { token, kind, id, balance: value.word() };
+            Ok((kinds.is_empty() || kinds.contains(&kind)).then_some(owned))
+        })
+    }
+
+    /// Returns a stored balance.
+    pub fn balance(&self, address: Address, token: Address, id: U256) -> Result<U256, IndexError> {
+        let stored = self.get(&RowKey::new(kind::BALANCE).address(address).address(token).word(id))?;
+        Ok(stored.map_or(U256::ZERO, |value| Parts(&value[1..]).word()))
+    }
+
+    /// Returns the non-fungible tokens with owners that an address owns: contract and id, after one of them.
+    pub fn owned_instances(
+        &self,
+        address: Address,
+        after: Option<(Address, U256)>,
+        limit: usize,
+    ) -> Result<Vec<(Address, U256)>, IndexError> {
+        let key = RowKey::new(kind::OWNED).address(address);
+        let after = after.map(|(token, id)| key.clone().address(token).word(id));
+        self.list(&key, after, limit, |rest, _| {
+            let mut parts = Parts(rest);
+            Ok(Some((parts.address(), parts.word())))
+        })
+    }
+
+    /// Returns the ids of a non-fungible token, each with its owner if there is a single one, after an id.
+    pub fn instances(
+        &self,
+        token: Address,
+        after: Option<U256>,
+        limit: usize,
+    ) -> Result<Vec<(U256, Option<Address>)>, IndexError> {
+        let key = RowKey::new(kind::INSTANCE).address(token);
+        let after = after.map(|id| key.clone().word(id));
+        self.list(&key, after, limit, |rest, value| {
+            Ok(Some((Parts(rest).word(), (!value.is_empty()).then(|| Parts(value).address()))))
+        })
+    }
+
+    /// Returns an id of a non-fungible token, with its owner if there is a single one.
+    pub fn instance(&self, token: Address, id: U256) -> Result<Option<Option<Address>>, IndexError> {
+        let stored = self.get(&RowKey::new(kind::INSTANCE).address(token).word(id))?;
+        Ok(stored.map(|value| (!value.is_empty()).then(|| Parts(&value).address())))
+    }
+
+    /// Returns the holders of a token, the largest first, after one of them.
+    pub fn holders(&self, token: Address, after: Option<Holder>, limit: usize) -> Result<Vec<Holder>, IndexError> {
+        let key = RowKey::new(kind::HOLDER).address(token);
+        let after = after.map(|after| key.clone().word(!after.balance).address(after.address).word(after.id));
+        self.list(&key, after, limit, |rest, _| {
+            let mut parts = Parts(rest);
+            let balance = !parts.word();
+            Ok(Some(Holder { balance, address: parts.address(), id: parts.word() }))
+        })
+    }
+
+    /// Returns the tokens after one of them, in the order of their addresses, that `is_wanted`.
+    pub fn tokens(
+        &self,
+        after: Option<Address>,
+        limit: usize,
+        is_wanted: impl Fn(Address, &TokenRecord) -> bool,
+    ) -> Result<Vec<(Address, TokenRecord)>, IndexError> {
+        let key = RowKey::new(kind::TOKEN);
+        let after = after.map(|after| key.clone().address(after));
+        self.list(&key, after, limit, |rest, value| {
+            let (token, record) = (Parts(rest).address(), serde_json::from_slice(value)?);
+            Ok(is_wanted(token, &record).then_some((token, record)))
+        })
+    }
+}
