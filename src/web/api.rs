@@ -6,7 +6,7 @@
 //! stable aide brings a second schemars, and utoipa wants its own schema derived for every body and the parameters listed
 //! in an attribute next to the handler, where they can drift from what it parses.
 
-use std::{convert::Infallible, future::Future};
+use std::{borrow::Cow, convert::Infallible, future::Future};
 
 use axum::{
     Router,
@@ -20,7 +20,7 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use super::{
     RestError,
-    content::only_json,
+    content::{only_json, only_toml},
     parameters::{Parameter, ParameterPlace},
 };
 
@@ -42,12 +42,13 @@ pub struct Api<S> {
 #[derive(Clone, Debug)]
 pub struct Operation {
     pub(super) method: &'static str,
-    pub(super) path: &'static str,
+    pub(super) path: Cow<'static, str>,
     /// The interface that the route belongs to.
     pub(super) tag: &'static str,
     pub(super) summary: &'static str,
     pub(super) parameters: Vec<Parameter>,
-    pub(super) body: Option<SchemaOf>,
+    /// The media type and the schema of the request's body.
+    pub(super) body: Option<(&'static str, SchemaOf)>,
     pub(super) responses: Vec<ResponseKind>,
 }
 
@@ -64,22 +65,28 @@ impl Operation {
     /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are described by hand:
     /// those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
-        Self { method: "", path: "", tag, summary, parameters: Vec::new(), body: None, responses: Vec::new() }
+        Self { method: "", path: "".into(), tag, summary, parameters: Vec::new(), body: None, responses: Vec::new() }
     }
 
     /// Sets the method and the path.
-    pub fn at(self, method: &'static str, path: &'static str) -> Self {
-        Self { method, path, ..self }
+    pub fn at(self, method: &'static str, path: impl Into<Cow<'static, str>>) -> Self {
+        Self { method, path: path.into(), ..self }
     }
 
-    pub(super) fn parameters(mut self, parameters: Vec<Parameter>) -> Self {
+    /// Adds parameters.
+    pub fn parameters(mut self, parameters: Vec<Parameter>) -> Self {
         self.parameters.extend(parameters);
         self
     }
 
     /// Adds a request body.
-    pub fn body<T: JsonSchema>(mut self) -> Self {
-        self.body = Some(SchemaGenerator::subschema_for::<T>);
+    pub fn body<T: JsonSchema>(self) -> Self {
+        self.body_in::<T>("application/json")
+    }
+
+    /// Adds a request body of another media type.
+    pub fn body_in<T: JsonSchema>(mut self, media: &'static str) -> Self {
+        self.body = Some((media, SchemaGenerator::subschema_for::<T>));
         self
     }
 
@@ -221,7 +228,19 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route("post", path, route.route_layer(from_fn(only_json)), operation)
     }
 
-    /// Adds a route for `POST` that changes nothing, and therefore takes bodies of any type.
+    /// Adds a route for `POST` that takes TOML only.
+    pub fn post_toml<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
+    where
+        H: Handler<T, S> + Documented<S, D>,
+        T: 'static,
+    {
+        let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
+        let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
+        let route = axum::routing::post(handler).route_layer(DefaultBodyLimit::max(MAX_BODY));
+        self.route("post", path, route.route_layer(from_fn(only_toml)), operation)
+    }
+
+    /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the body proves to be allowed.
     pub fn inert_post<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where
         H: Handler<T, S> + Documented<S, D>,

@@ -61,7 +61,7 @@ impl Requests {
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
         }
-        let request = match &self.front.fast {
+        let request = match self.front.fast.as_ref().filter(|_| !self.front.faults.are_active()) {
             None => request,
             Some(fast) => match fast.answer(request, self.peer) {
                 Ok(answer) => return named.answer(answer).await,

@@ -23,6 +23,27 @@ pub fn is_encoded(headers: &HeaderMap) -> bool {
     headers.get_all(header::CONTENT_ENCODING).iter().any(|value| !value.as_bytes().eq_ignore_ascii_case(b"identity"))
 }
 
+/// Whether the content type is TOML's. Browsers send a preflight request for it, as for JSON.
+fn is_toml(headers: &HeaderMap) -> bool {
+    let value = headers.get(header::CONTENT_TYPE).and_then(|value| value.to_str().ok());
+    let essence = value.and_then(|value| value.split(';').next()).map(str::trim);
+    essence.is_some_and(|essence| essence.eq_ignore_ascii_case(TOML_TYPE))
+}
+
+/// The media type of TOML.
+pub(super) const TOML_TYPE: &str = "application/toml";
+
+/// Lets only requests with a TOML body through, as [`only_json`] does for JSON.
+pub(super) async fn only_toml(request: Request, next: Next) -> Result<Response, RestError> {
+    if is_encoded(request.headers()) {
+        return Err(RestError::UnsupportedMediaType("a body has to come without a content encoding"));
+    }
+    if !is_toml(request.headers()) {
+        return Err(RestError::UnsupportedMediaType("this route takes content type application/toml"));
+    }
+    Ok(next.run(request).await)
+}
+
 /// Lets only requests through for which browsers send a preflight request on behalf of a page of another origin: those with
 /// a JSON body, or without a body if the method alone requires it.
 pub(super) async fn only_json(request: Request, next: Next) -> Result<Response, RestError> {

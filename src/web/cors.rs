@@ -1,4 +1,5 @@
-//! Cross-origin access to the interfaces. By default all origins have it: nothing here authenticates by cookie.
+//! Cross-origin access to the interfaces. By default all origins have it, since nothing here authenticates by cookie, except to
+//! the routes that administer the node.
 
 use std::{str::FromStr, time::Duration};
 
@@ -6,7 +7,7 @@ use axum::{
     Router,
     extract::{Request, State},
     http::{HeaderName, HeaderValue, Method, StatusCode, Uri, header},
-    middleware::{Next, from_fn_with_state},
+    middleware::{Next, from_fn, from_fn_with_state},
     response::{IntoResponse, Response},
 };
 use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
@@ -14,10 +15,13 @@ use tower_http::cors::{AllowOrigin, Any, CorsLayer, Vary};
 /// How long a browser may cache the response to a preflight request.
 const MAX_AGE: Duration = Duration::from_secs(3_600);
 
+/// The routes that administer the node. They change what the node does for everybody, without a signature.
+const ADMINISTRATION: &str = "/api/admin/";
+
 /// Origins of pages that may use the interfaces.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub enum Origins {
-    /// All origins.
+    /// All origins; those of other pages than the node's own not for administration.
     #[default]
     Any,
     /// These origins, and the node's own page.
@@ -59,7 +63,7 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
         .max_age(MAX_AGE);
     match origins {
         // The response is the same for every origin.
-        Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))),
+        Origins::Any => router.layer(layer.allow_origin(Any).vary(Vary::list([]))).layer(from_fn(guard_administration)),
         Origins::Listed(listed) => {
             let values = listed.iter().filter_map(|origin| HeaderValue::from_str(&origin.0).ok());
             let layer = layer.allow_origin(AllowOrigin::list(values)).vary(Vary::list([header::ORIGIN]));
@@ -73,9 +77,27 @@ pub fn with_cors(router: Router, origins: &Origins) -> Router {
 async fn guard(State(listed): State<Vec<Origin>>, request: Request, next: Next) -> Response {
     let reads = matches!(*request.method(), Method::GET | Method::HEAD | Method::OPTIONS);
     if (!reads || request.headers().contains_key(header::UPGRADE)) && !is_welcome(&request, &listed) {
-        return (StatusCode::FORBIDDEN, "pages of this origin may not use this node\n").into_response();
+        return refused();
     }
     next.run(request).await
+}
+
+/// Refuses administration by pages of other origins, while these may use everything else. Preflight requests are refused like
+/// the requests that they precede.
+async fn guard_administration(request: Request, next: Next) -> Response {
+    let administers = request.uri().path().starts_with(ADMINISTRATION);
+    if administers && !is_welcome(&request, &[]) {
+        return refused();
+    }
+    let mut response = next.run(request).await;
+    if administers {
+        response.headers_mut().remove(header::ACCESS_CONTROL_ALLOW_ORIGIN);
+    }
+    response
+}
+
+fn refused() -> Response {
+    (StatusCode::FORBIDDEN, "pages of this origin may not use this node\n").into_response()
 }
 
 /// Whether a request comes from a program, from the node's own page, or from a listed origin.

@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-use super::{Budget, Held};
+use super::{Budget, Faults, Held};
 
 /// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
@@ -31,6 +31,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub struct Flow {
     /// The memory for messages.
     budget: Budget,
+    /// The faults that the protocol suffers.
+    faults: Faults,
     /// Whether the protocol was switched: WebSockets have write timeouts of their own.
     upgraded: AtomicBool,
     /// Whether messages may be long enough to be counted.
@@ -42,14 +44,19 @@ pub struct Flow {
 }
 
 impl Flow {
-    pub(super) fn new(budget: Budget) -> Self {
+    pub(super) fn new(budget: Budget, faults: Faults) -> Self {
         let (upgraded, counted, unread) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
-        Self { budget, upgraded, counted, unread, held: Mutex::default() }
+        Self { budget, faults, upgraded, counted, unread, held: Mutex::default() }
     }
 
     /// The memory for the connection's messages.
     pub(super) fn budget(&self) -> &Budget {
         &self.budget
+    }
+
+    /// The faults that the connection's protocol suffers.
+    pub(super) fn faults(&self) -> &Faults {
+        &self.faults
     }
 
     /// Notes that the connection speaks WebSocket from now on.

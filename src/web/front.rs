@@ -6,7 +6,7 @@ use axum::{Router, http::Request, response::Response};
 use futures_util::future::BoxFuture;
 use hyper::body::Incoming;
 
-use super::Peer;
+use super::{Faults, Peer};
 
 /// Answers some requests without the router, which clones its layers and handlers for every request: their reference counts
 /// are contended across processors.
@@ -21,17 +21,26 @@ pub trait FastPath: Send + Sync + 'static {
 pub struct Front {
     pub(super) router: Router,
     pub(super) fast: Option<Arc<dyn FastPath>>,
+    /// The faults that WebSockets suffer.
+    pub(super) faults: Faults,
 }
 
 impl Front {
     /// A router behind a fast path, which has to respond as the router would.
     pub fn new(router: Router, fast: Arc<dyn FastPath>) -> Self {
-        Self { router, fast: Some(fast) }
+        Self { fast: Some(fast), ..router.into() }
+    }
+
+    /// Has WebSockets suffer these faults. Requests suffer those of the router, which therefore answers all of them while there
+    /// are faults.
+    #[must_use]
+    pub fn with_faults(self, faults: Faults) -> Self {
+        Self { faults, ..self }
     }
 }
 
 impl From<Router> for Front {
     fn from(router: Router) -> Self {
-        Self { router, fast: None }
+        Self { router, fast: None, faults: Faults::default() }
     }
 }

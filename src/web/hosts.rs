@@ -4,15 +4,19 @@
 //! page's own server, the same-origin policy does not apply, and only the name in the request gives the attack away.
 
 use std::{
+    convert::Infallible,
     net::{Ipv4Addr, Ipv6Addr},
     str::FromStr,
     sync::OnceLock,
 };
 
 use axum::{
-    http::{HeaderValue, Request, StatusCode, header},
+    extract::FromRequestParts,
+    http::{HeaderValue, Request, StatusCode, header, request::Parts, uri::Authority},
     response::{IntoResponse, Response},
 };
+
+use super::api::Input;
 
 /// Names of the node in addition to addresses, `localhost` and names that end with `.localhost`, none of which a page can
 /// redirect.
@@ -80,6 +84,22 @@ impl Hosts {
         Some((StatusCode::FORBIDDEN, [(header::X_CONTENT_TYPE_OPTIONS, "nosniff")], text).into_response())
     }
 }
+
+/// Extracts the host and port by which a request names the node, if it does. They are those that its client connects to,
+/// behind a proxy as well.
+#[derive(Clone, Debug)]
+pub struct NamedHost(pub Option<Authority>);
+
+impl<S: Sync> FromRequestParts<S> for NamedHost {
+    type Rejection = Infallible;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Infallible> {
+        let named = || parts.headers.get(header::HOST).and_then(|host| host.to_str().ok()?.parse().ok());
+        Ok(Self(parts.uri.authority().cloned().or_else(named)))
+    }
+}
+
+impl<S> Input<S> for NamedHost {}
 
 fn is_permitted(host: &[u8], listed: &[HostName]) -> bool {
     let Ok(host) = std::str::from_utf8(host) else { return false };

@@ -14,6 +14,12 @@ pub struct Inherited {
     pub prices: Option<TcpListener>,
     /// For `metrics-listen`.
     pub metrics: Option<TcpListener>,
+    /// For `comet-listen`.
+    pub comet: Option<TcpListener>,
+    /// For `cosmos-rest-listen`.
+    pub cosmos_rest: Option<TcpListener>,
+    /// For `grpc-listen`.
+    pub grpc: Option<TcpListener>,
     /// For `listen-unix`.
     #[cfg(unix)]
     pub unix: Option<std::os::unix::net::UnixListener>,
@@ -27,8 +33,8 @@ pub enum InheritedError {
     Count(String),
     /// A name is not that of a setting, or occurs twice.
     #[error(
-        "LISTEN_FDNAMES: cannot use a socket named `{0}`: FileDescriptorName= takes listen, ws-listen, metrics-listen \
-         or listen-unix, each once"
+        "LISTEN_FDNAMES: cannot use a socket named `{0}`: FileDescriptorName= takes listen, ws-listen, metrics-listen, \
+         comet-listen, cosmos-rest-listen, grpc-listen or listen-unix, each once"
     )]
     Name(String),
     /// A socket is of the wrong kind.
@@ -42,7 +48,7 @@ pub enum InheritedError {
 }
 
 /// The number of settings with sockets.
-const MOST: usize = 4;
+const MOST: usize = 7;
 
 impl Inherited {
     /// Takes over the sockets that the environment names, if they are for this process. Must be called while the process has
@@ -86,6 +92,9 @@ impl Inherited {
             "listen" => &mut self.main,
             "ws-listen" => &mut self.prices,
             "metrics-listen" => &mut self.metrics,
+            "comet-listen" => &mut self.comet,
+            "cosmos-rest-listen" => &mut self.cosmos_rest,
+            "grpc-listen" => &mut self.grpc,
             _ => return Err(InheritedError::Name(name.to_owned())),
         };
         if place.is_some() {

@@ -151,7 +151,7 @@ pub async fn serve(
                     hosts: hosts.clone(),
                     permitted_host: OnceLock::new(),
                     ids: ids.clone(),
-                    flow: Arc::new(Flow::new(budget.clone())),
+                    flow: Arc::new(Flow::new(budget.clone(), front.faults.clone())),
                 });
                 let connection = Connection { requests, limits, shutdown: shutdown.clone() };
                 tokio::spawn(connection.serve(stream));

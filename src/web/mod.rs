@@ -1,5 +1,6 @@
 //! HTTP shared by the interfaces: listeners, limits, typed routes, caching, errors, WebSockets and shutdown.
 
+mod admin_token;
 mod api;
 mod budget;
 mod cache;
@@ -9,6 +10,7 @@ mod connection;
 mod content;
 mod cors;
 mod exposition;
+mod faults;
 mod flow;
 mod forwarded;
 mod front;
@@ -32,23 +34,25 @@ mod traffic;
 #[cfg(unix)]
 mod unix_socket;
 
-pub use api::{Api, Failure, Operation, Output};
+pub use admin_token::AdminToken;
+pub use api::{Api, Failure, Input, Operation, Output};
 pub use budget::{Budget, Held};
 pub use cache::{CachePolicy, Rendered, entity_tag};
 pub use client_address::{Client, ClientAddresses, ClientKey, Peer};
 pub use content::{is_encoded, is_json};
 pub use cors::{Origin, Origins, with_cors};
 pub use exposition::{CONTENT_TYPE as METRICS_TYPE, Exposition};
+pub use faults::{Fault, FaultClients, FaultGuard, FaultScope, Faults, MAX_CLIENT_NAME};
 pub use flow::Flow;
 pub use front::{FastPath, Front};
-pub use hosts::{HostName, Hosts};
+pub use hosts::{HostName, Hosts, NamedHost};
 pub use inherited::{Inherited, InheritedError};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
 pub use openapi::openapi_router;
 pub use parameters::{Interface, Path, Query};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;
-pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized};
+pub use reply::{Cached, Checked, JsonBody, NoCache, NoStore, RequestBody, Serialized, TomlBody};
 pub use request_id::RequestIds;
 pub use rest::{RestError, TaskFailed, method_not_allowed, not_found};
 pub use shutdown::{Shutdown, ShutdownHandle};

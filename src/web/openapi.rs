@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use axum::{Router, body::Bytes, extract::State};
-use schemars::{SchemaGenerator, generate::SchemaSettings};
+use schemars::{SchemaGenerator, generate::SchemaSettings, transform::ReplaceBoolSchemas};
 use serde_json::{Map, Value, json};
 
 use super::{
@@ -27,7 +27,10 @@ async fn openapi(State(body): State<Bytes>) -> Serialized<Map<String, Value>> {
 
 /// Generates the document.
 pub fn document(title: &str, operations: &[Operation]) -> Value {
-    let settings = SchemaSettings::draft2020_12().for_serialize();
+    // Of any value, generators of clients and of tests expect `{}` rather than `true`.
+    let mut replace_booleans = ReplaceBoolSchemas::default();
+    replace_booleans.skip_additional_properties = true;
+    let settings = SchemaSettings::draft2020_12().for_serialize().with_transform(replace_booleans);
     let mut generator = SchemaGenerator::new(settings.with(|settings| {
         settings.definitions_path = "/components/schemas".into();
         settings.meta_schema = None;
@@ -35,7 +38,7 @@ pub fn document(title: &str, operations: &[Operation]) -> Value {
     let mut paths = Map::new();
     for operation in operations {
         let described = describe(operation, &mut generator);
-        let path = paths.entry(operation.path).or_insert_with(|| json!({}));
+        let path = paths.entry(operation.path.as_ref()).or_insert_with(|| json!({}));
         path[operation.method] = described;
     }
     json!({
@@ -61,9 +64,8 @@ fn describe(operation: &Operation, generator: &mut SchemaGenerator) -> Value {
     if !parameters.is_empty() {
         described["parameters"] = parameters.into();
     }
-    if let Some(schema) = operation.body {
-        described["requestBody"] =
-            json!({ "required": true, "content": { "application/json": { "schema": schema(generator) } } });
+    if let Some((media, schema)) = operation.body {
+        described["requestBody"] = json!({ "required": true, "content": { media: { "schema": schema(generator) } } });
     }
     described
 }

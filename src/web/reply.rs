@@ -16,6 +16,7 @@ use super::{
     RestError,
     api::{Input, Operation, Output},
     cache::{CachePolicy, Rendered},
+    content::TOML_TYPE,
 };
 
 /// A body that caches must revalidate before each use.
@@ -138,5 +139,24 @@ impl<S: Send + Sync, T: RequestBody> FromRequest<S> for JsonBody<T> {
 impl<S, T: RequestBody> Input<S> for JsonBody<T> {
     fn describe(operation: Operation) -> Operation {
         operation.body::<T>().fails::<RestError>(&[StatusCode::BAD_REQUEST])
+    }
+}
+
+/// Extracts the text of a TOML document.
+pub struct TomlBody(pub String);
+
+impl<S: Send + Sync> FromRequest<S> for TomlBody {
+    type Rejection = RestError;
+
+    async fn from_request(request: Request, state: &S) -> Result<Self, RestError> {
+        let bytes = Bytes::from_request(request, state).await?;
+        let text = String::from_utf8(bytes.into()).map_err(|error| RestError::parameter("body", error.to_string()))?;
+        Ok(Self(text))
+    }
+}
+
+impl<S> Input<S> for TomlBody {
+    fn describe(operation: Operation) -> Operation {
+        operation.body_in::<String>(TOML_TYPE).fails::<RestError>(&[StatusCode::BAD_REQUEST])
     }
 }

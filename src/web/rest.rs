@@ -45,6 +45,9 @@ pub enum RestError {
     /// The body has a content type or an encoding that the route does not take.
     #[error("{0}")]
     UnsupportedMediaType(&'static str),
+    /// The route requires the token that administers the node.
+    #[error("this route requires the node's admin token, as `Authorization: Bearer`")]
+    Unauthorized,
     /// The client has exceeded its rate limit.
     #[error("rate limit exceeded: {limit} requests per minute; try again in {retry_after} s")]
     TooManyRequests {
@@ -91,6 +94,7 @@ impl RestError {
             Self::NotFound(_) => StatusCode::NOT_FOUND,
             Self::Body { status, .. } => *status,
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
             Self::TooManyRequests { .. } | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
@@ -105,6 +109,7 @@ impl RestError {
             Self::NotFound(_) => "not_found",
             Self::Body { .. } => "invalid_body",
             Self::MethodNotAllowed => "method_not_allowed",
+            Self::Unauthorized => "unauthorized",
             Self::UnsupportedMediaType(_) => "unsupported_media_type",
             Self::TooManyRequests { .. } => "rate_limit_exceeded",
             Self::TooManyConnections(_) => "too_many_connections",
@@ -128,6 +133,9 @@ impl IntoResponse for RestError {
             }
             Self::MethodNotAllowed => {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
+            }
+            Self::Unauthorized => {
+                response.headers_mut().insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             }
             Self::UnsupportedMediaType(_) => {
                 response.headers_mut().insert(header::ACCEPT_ENCODING, HeaderValue::from_static("identity"));

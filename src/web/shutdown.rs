@@ -73,7 +73,6 @@ impl Shutdown {
     }
 
     /// Whether the shutdown has begun.
-    #[cfg(feature = "internals")]
     pub fn has_begun(&self) -> bool {
         *self.stage.borrow() >= Stage::Begun
     }

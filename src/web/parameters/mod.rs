@@ -5,6 +5,8 @@
 
 mod values;
 
+use std::borrow::Cow;
+
 use axum::{
     extract::{
         FromRequestParts, Path as AxumPath, Query as AxumQuery,
@@ -87,7 +89,7 @@ pub enum ParameterPlace {
 /// The description of a parameter.
 #[derive(Clone, Debug)]
 pub struct Parameter {
-    pub(super) name: &'static str,
+    pub(super) name: Cow<'static, str>,
     pub(super) place: ParameterPlace,
     pub(super) description: String,
     pub(super) required: bool,
@@ -108,7 +110,20 @@ impl Parameter {
             schema.get("default").map(|value| value.as_str().map_or_else(|| value.to_string(), str::to_owned));
         let example = example.map(str::to_owned).or(default).unwrap_or_default();
         let required = P::absent().is_none();
+        let name = name.into();
         Self { name, place, description, required, schema, example, may_be_unknown: P::MAY_BE_UNKNOWN }
+    }
+
+    /// A parameter that no [`Param`] describes: a required one in the path, an optional one in the query.
+    pub fn described(
+        name: String,
+        place: ParameterPlace,
+        description: String,
+        schema: Schema,
+        example: String,
+    ) -> Self {
+        let required = place == ParameterPlace::Path;
+        Self { name: name.into(), place, description, required, schema, example, may_be_unknown: false }
     }
 
     /// Describes another name for the parameter `name`.
@@ -249,7 +264,10 @@ impl<P: Param> Param for Option<P> {
     const MAY_BE_UNKNOWN: bool = P::MAY_BE_UNKNOWN;
 
     fn schema() -> Schema {
-        P::schema()
+        let mut schema = P::schema();
+        // Leaving it out differs from giving the type's default.
+        schema.remove("default");
+        schema
     }
 
     fn accepted() -> Option<String> {
@@ -337,8 +355,8 @@ mod tests {
         let [period, alias, limit, token] = &HistoryQuery::describe(ParameterPlace::Query)[..] else {
             panic!("four names")
         };
-        assert_eq!((period.name, &*period.description), ("period", "How far back: 1h, 24h, 7d or 30d."));
-        assert_eq!((alias.name, &*alias.description), ("timeframe", "Another name for `period`."));
+        assert_eq!((&*period.name, &*period.description), ("period", "How far back: 1h, 24h, 7d or 30d."));
+        assert_eq!((&*alias.name, &*alias.description), ("timeframe", "Another name for `period`."));
         assert_eq!((alias.required, &*alias.example), (false, "24h"));
         assert_eq!((&*limit.description, &*limit.example), ("Samples at most: 1 to 10.", "3"));
         assert_eq!((&*token.example, token.may_be_unknown, token.required), ("WETH", true, false));

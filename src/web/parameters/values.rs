@@ -56,10 +56,15 @@ pub struct Timeframe {
     pub seconds: u64,
 }
 
+impl Timeframe {
+    /// A day.
+    pub const DAY: Self = Self { name: "24h", seconds: 86_400 };
+}
+
 impl Choice for Timeframe {
     const CHOICES: &'static [(&'static str, Self)] = &[
         ("1h", Self { name: "1h", seconds: 3_600 }),
-        ("24h", Self { name: "24h", seconds: 86_400 }),
+        ("24h", Self::DAY),
         ("7d", Self { name: "7d", seconds: 604_800 }),
         ("30d", Self { name: "30d", seconds: 2_592_000 }),
     ];

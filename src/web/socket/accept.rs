@@ -13,7 +13,7 @@ use super::{SocketProtocol, task::SocketTask};
 use crate::{
     metrics::{Counter, Gauge},
     web::{
-        Client, ClientAddresses, ConnectionSlot, Flow, Operation, RestError, Shutdown, budget::UNCOUNTED,
+        Client, ClientAddresses, ConnectionSlot, FaultScope, Flow, Operation, RestError, Shutdown, budget::UNCOUNTED,
         client_slots::ClientSlots,
     },
 };
@@ -43,6 +43,8 @@ pub struct WebSockets(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     interface: &'static str,
+    /// The interface as faults distinguish it; none if no fault concerns it.
+    fault_scope: Option<FaultScope>,
     limits: SocketLimits,
     slots: Option<ClientSlots>,
     addresses: ClientAddresses,
@@ -53,16 +55,27 @@ struct Shared {
 
 impl WebSockets {
     /// The WebSockets of an interface, by the name that it has in metrics and in the log. They are closed when `shutdown`
-    /// begins.
-    pub fn new(interface: &'static str, limits: SocketLimits, addresses: ClientAddresses, shutdown: Shutdown) -> Self {
+    /// begins, and suffer the faults of `fault_scope`.
+    pub fn new(
+        interface: &'static str,
+        fault_scope: Option<FaultScope>,
+        limits: SocketLimits,
+        addresses: ClientAddresses,
+        shutdown: Shutdown,
+    ) -> Self {
         let slots = limits.per_client.map(ClientSlots::new);
         let (open, cut) = (Gauge::default(), Counter::default());
-        Self(Arc::new(Shared { interface, limits, slots, addresses, shutdown, open, cut }))
+        Self(Arc::new(Shared { interface, fault_scope, limits, slots, addresses, shutdown, open, cut }))
     }
 
     /// The name of the interface.
     pub fn interface(&self) -> &'static str {
         self.0.interface
+    }
+
+    /// Whether connections are accepted: until the node shuts down.
+    pub fn are_accepted(&self) -> bool {
+        !self.0.shutdown.has_begun()
     }
 
     /// The number of open connections.
@@ -114,6 +127,7 @@ impl WebSockets {
         if max_message > UNCOUNTED {
             flow.count();
         }
+        let target = self.0.fault_scope.map(|scope| flow.faults().target(scope, peer, &parts.headers, &parts.uri));
         let sockets = self.clone();
         upgrade
             .max_message_size(max_message)
@@ -122,7 +136,7 @@ impl WebSockets {
             .write_buffer_size(buffer)
             .on_upgrade(move |socket| async move {
                 let _held = held;
-                SocketTask::new(socket, begin(client), flow, sockets).run().await;
+                SocketTask::new(socket, begin(client), flow, sockets).with_fault_target(target).run().await;
             })
     }
 }

@@ -15,6 +15,8 @@ const CLOSING_SLOWLY: Duration = Duration::from_secs(10);
 pub(super) enum Ending {
     /// The connection broke.
     Lost,
+    /// A fault cuts it, as if the network had failed.
+    Cut,
     /// The client closed it.
     ClosedByClient,
     ShuttingDown,
@@ -58,7 +60,7 @@ impl Ending {
     /// The close frame; `None` if the node does not close the connection itself.
     pub(super) fn frame(self) -> Option<CloseFrame> {
         let (code, reason) = match self {
-            Self::Lost | Self::ClosedByClient => return None,
+            Self::Lost | Self::Cut | Self::ClosedByClient => return None,
             Self::ShuttingDown => (close_code::AWAY, "the node is shutting down"),
             Self::Silent => (close_code::POLICY, "no sign of life for 60 seconds"),
             Self::Stalled => (close_code::AGAIN, "the connection is stalled"),

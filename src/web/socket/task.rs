@@ -1,6 +1,6 @@
 //! The task of one connection: reads messages, writes replies and events, and detects clients that are gone.
 
-use std::{convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
+use std::{collections::VecDeque, convert::Infallible, future::Future, pin::pin, sync::Arc, time::Duration};
 
 use axum::extract::ws::{Message, Utf8Bytes};
 use futures_util::{
@@ -9,16 +9,18 @@ use futures_util::{
     stream::FuturesUnordered,
 };
 use governor::{DefaultDirectRateLimiter, RateLimiter};
-use tokio::time::{Instant, interval_at, sleep, timeout};
+use tokio::time::{Instant, interval_at, sleep, sleep_until, timeout};
 
 use super::{
     SocketProtocol, SocketReply, WebSockets,
     ending::{CLOSING, Ending},
 };
-use crate::web::{Budget, Flow, Held, Shutdown};
+use crate::web::{Budget, Flow, Held, Shutdown, faults::FaultTarget};
 
 /// Most messages of one connection that are processed at once. Reading pauses at this number.
 pub(super) const MAX_IN_FLIGHT: usize = 64;
+/// Most messages that faults hold back. Reading pauses at half of them.
+const MAX_DELAYED: usize = 4_096;
 /// Interval of pings.
 const PING_INTERVAL: Duration = Duration::from_secs(20);
 /// How long a client may send nothing, not even the answer to a ping.
@@ -33,6 +35,8 @@ pub(super) struct SocketTask<S, P> {
     flow: Arc<Flow>,
     sockets: WebSockets,
     limiter: Option<DefaultDirectRateLimiter>,
+    /// The client as faults distinguish it; none if no fault concerns the interface.
+    target: Option<FaultTarget>,
 }
 
 /// The stream of messages.
@@ -42,6 +46,17 @@ struct Wire<S> {
     shutdown: Shutdown,
     /// Whether reading failed, so that nothing more can be read.
     unreadable: bool,
+    /// Messages that faults hold back, oldest first.
+    delayed: VecDeque<DelayedMessage>,
+}
+
+/// A message to be written later.
+struct DelayedMessage {
+    due: Instant,
+    text: Utf8Bytes,
+    /// The ending if the client does not take it in time.
+    missed: Ending,
+    _held: Held,
 }
 
 impl<S, P> SocketTask<S, P>
@@ -52,8 +67,13 @@ where
     pub(super) fn new(socket: S, protocol: P, flow: Arc<Flow>, sockets: WebSockets) -> Self {
         let limits = *sockets.limits();
         let (write_timeout, shutdown) = (limits.write_timeout, sockets.shutdown());
-        let wire = Wire { socket, write_timeout, shutdown, unreadable: false };
-        Self { wire, protocol, flow, sockets, limiter: limits.messages.map(RateLimiter::direct) }
+        let wire = Wire { socket, write_timeout, shutdown, unreadable: false, delayed: VecDeque::new() };
+        Self { wire, protocol, flow, sockets, limiter: limits.messages.map(RateLimiter::direct), target: None }
+    }
+
+    /// Sets the client as faults distinguish it.
+    pub(super) fn with_fault_target(self, target: Option<FaultTarget>) -> Self {
+        Self { target, ..self }
     }
 
     /// Serves the connection until either side ends it.
@@ -67,7 +87,7 @@ where
 
     async fn serve(&mut self) -> Result<Infallible, Ending> {
         if let Some(greeting) = self.protocol.greeting() {
-            self.wire.write([greeting], Ending::Stalled).await?;
+            self.wire.send([greeting], Ending::Stalled, self.latency(), self.flow.budget()).await?;
         }
         let event_missed = if P::EVERY_EVENT { Ending::TooSlow } else { Ending::Stalled };
         let mut answers = FuturesUnordered::new();
@@ -76,25 +96,29 @@ where
         // Shared by all turns: subscribing takes a lock that all connections share.
         let mut shutdown = self.wire.shutdown.clone();
         let mut begun = pin!(shutdown.begun());
+        let mut cut = pin!(self.flow.faults().when_cut(self.target.clone()));
         let mut turn = 0_u32;
         loop {
             turn = turn.wrapping_add(1);
             let yields = turn.is_multiple_of(TURNS);
-            let reads = answers.len() < MAX_IN_FLIGHT;
+            let reads = answers.len() < MAX_IN_FLIGHT && self.wire.delayed.len() < MAX_DELAYED / 2;
             if !reads {
                 // The client may have sent something in the meantime.
                 heard = Instant::now();
             }
+            let due = self.wire.delayed.front().map(|message| message.due);
             tokio::select! {
                 // Most connections only wait for events, so these are polled first.
                 biased;
                 event = self.protocol.next_event(), if !yields => {
                     let event = event.ok_or(Ending::ShuttingDown)?;
-                    self.wire.write(self.protocol.messages(&event), event_missed).await?;
+                    let latency = self.latency();
+                    self.wire.send(self.protocol.messages(&event), event_missed, latency, self.flow.budget()).await?;
                 }
+                () = until(due), if due.is_some() => self.wire.write_delayed().await?,
                 Some(answer) = answers.next() => {
                     let (answer, held) = Option::ok_or(answer, Ending::NoRoom)?;
-                    self.wire.write([answer], Ending::Stalled).await?;
+                    self.wire.send([answer], Ending::Stalled, self.latency(), self.flow.budget()).await?;
                     drop::<Held>(held);
                 }
                 _ = ping.tick() => {
@@ -105,6 +129,7 @@ where
                     in_time(sending, self.wire.write_timeout, &self.wire.shutdown, Ending::Stalled).await?;
                 }
                 () = &mut begun => return Err(Ending::ShuttingDown),
+                () = &mut cut => return Err(Ending::Cut),
                 message = self.wire.socket.next(), if reads => {
                     heard = Instant::now();
                     let mut held = self.flow.take();
@@ -113,11 +138,15 @@ where
                     if !budget.grow(&mut held, message.len()).await {
                         return Err(Ending::NoRoom);
                     }
+                    // A message that fails has no effect.
+                    if self.flow.faults().fails(self.target.as_ref()) {
+                        return Err(Ending::Cut);
+                    }
                     match self.protocol.receive(message) {
                         SocketReply::Now(reply) => {
                             drop(held);
                             let held = budget.hold(reply.len()).await.ok_or(Ending::NoRoom)?;
-                            self.wire.write([reply], Ending::Stalled).await?;
+                            self.wire.send([reply], Ending::Stalled, self.latency(), budget).await?;
                             drop(held);
                         }
                         SocketReply::Later(answer) => answers.push(complete(answer, held, budget.clone())),
@@ -126,6 +155,11 @@ where
                 () = ready(()), if yields => {}
             }
         }
+    }
+
+    /// The delay of messages to the client.
+    fn latency(&self) -> Duration {
+        self.flow.faults().latency(self.target.as_ref())
     }
 
     /// The content of a message; `None` if it is for the connection itself.
@@ -155,7 +189,7 @@ where
     async fn close(&mut self, ending: Ending) {
         let frame = ending.frame();
         tracing::debug!(interface = self.sockets.interface(), ?ending, "a WebSocket ends");
-        if ending == Ending::Lost {
+        if matches!(ending, Ending::Lost | Ending::Cut) {
             return;
         }
         let Wire { socket, shutdown, unreadable, .. } = &mut self.wire;
@@ -190,7 +224,46 @@ async fn complete(
     room.then_some((answer, held))
 }
 
+/// Waits for a time; for ever if there is none.
+async fn until(due: Option<Instant>) {
+    match due {
+        Some(due) => sleep_until(due).await,
+        None => std::future::pending().await,
+    }
+}
+
 impl<S: Sink<Message, Error = axum::Error> + Unpin> Wire<S> {
+    /// Writes messages, or holds them back for `latency`. They never overtake earlier ones.
+    async fn send(
+        &mut self,
+        messages: impl IntoIterator<Item = Utf8Bytes>,
+        missed: Ending,
+        latency: Duration,
+        budget: &Budget,
+    ) -> Result<(), Ending> {
+        if latency.is_zero() && self.delayed.is_empty() {
+            return self.write(messages, missed).await;
+        }
+        let due = Instant::now() + latency;
+        let due = self.delayed.back().map_or(due, |last| due.max(last.due));
+        for text in messages {
+            if self.delayed.len() >= MAX_DELAYED {
+                return Err(missed);
+            }
+            let held = budget.hold(text.len()).await.ok_or(Ending::NoRoom)?;
+            self.delayed.push_back(DelayedMessage { due, text, missed, _held: held });
+        }
+        Ok(())
+    }
+
+    /// Writes the oldest of the messages that were held back.
+    async fn write_delayed(&mut self) -> Result<(), Ending> {
+        match self.delayed.pop_front() {
+            Some(DelayedMessage { text, missed, _held, .. }) => self.write([text], missed).await,
+            None => Ok(()),
+        }
+    }
+
     /// Writes messages as they are rendered. Ends with `missed` if the client does not take one in time.
     async fn write(&mut self, messages: impl IntoIterator<Item = Utf8Bytes>, missed: Ending) -> Result<(), Ending> {
         let mut written = false;

@@ -102,7 +102,7 @@ fn sockets() -> (ShutdownHandle, WebSockets) {
         per_client: None,
         write_timeout: WRITE_TIMEOUT,
     };
-    (handle, WebSockets::new("test", limits, ClientAddresses::default(), shutdown))
+    (handle, WebSockets::new("test", None, limits, ClientAddresses::default(), shutdown))
 }
 
 /// The messages that a client receives until the connection ends, with their times in seconds, and the number of
