@@ -69,7 +69,10 @@ fn restart(accounts: u64) {
         deposit_contract: Address::ZERO,
         network_precompiles: true,
         standard: false,
+        increasing_timestamps: false,
+        limits: Default::default(),
         signers: Default::default(),
+        cosmos: Default::default(),
     });
     let opening = || Opening {
         kept: ChainStore { storage: storage.clone(), log: Arc::new(LocalLogs::new(storage.clone())) },
