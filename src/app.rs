@@ -1,10 +1,12 @@
 //! The composition root: puts the modules together into a node.
 
+mod addresses;
 mod cluster;
 mod directory;
 mod forks;
 mod identity;
 mod import;
+mod keplr;
 mod keystore;
 mod listeners;
 mod metrics;
@@ -13,6 +15,7 @@ mod open;
 mod probes;
 mod process;
 mod ready;
+mod scenarios;
 mod secrets;
 mod services;
 mod timer;
@@ -24,26 +27,32 @@ use zeroize::Zeroizing;
 
 pub use self::ready::ReadyError;
 use self::{
+    addresses::Addresses,
     cluster::Joining,
     identity::Identity,
     import::ImportError,
-    listeners::{Addresses, Listeners},
-    services::Services,
+    listeners::Listeners,
+    services::{AdminAccess, Services},
 };
 use crate::{
     account::SecretKey,
-    chain::{Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, SystemClock, WriterThread},
+    chain::{
+        Chain, ChainConfig, Clock, GenesisError, Keyring, Mining, OpenError, Preamble, Sender, SystemClock, View,
+        WriterThread,
+    },
     cluster::{Cluster, ClusterError},
-    config::{Config, ConfigError, Profile},
+    config::{Config, ConfigError},
     exchange::{
         Exchange, Market, UpdatePace, Updater,
         feed::{FeedError, SourceSet, SourceSetConfig},
     },
     fork::ForkError,
     genesis::file::GenesisFileError,
+    index::{Index, IndexOptions},
+    lending::deployed_pool,
     network::Network,
     store::{DataDir, DataDirError},
-    web::{Inherited, RequestIds, ShutdownHandle, TlsError},
+    web::{ClientAddresses, Faults, Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten seconds.
@@ -75,6 +84,8 @@ const HASH_CACHE: usize = 1 << 15;
 pub struct Node {
     addresses: Addresses,
     pub(crate) chain: Chain,
+    /// The index of addresses, which the explorer API reads.
+    index: Option<Index>,
     cluster: Option<Cluster>,
     market: Option<Market>,
     writer: WriterThread,
@@ -139,6 +150,9 @@ pub enum SpawnError {
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
+    /// The scenario cannot be started.
+    #[error("--scenario {0}")]
+    Scenario(String),
     /// The ready file could not be written.
     #[error(transparent)]
     Ready(#[from] ReadyError),
@@ -172,7 +186,7 @@ impl Node {
         Self::begin(config, clock, Inherited::default()).await
     }
 
-    async fn begin(config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
+    async fn begin(mut config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
         let listeners = Listeners::bind(&config, inherited)?;
@@ -183,13 +197,20 @@ impl Node {
         let mut joining = Joining::begin(&config, storage.as_ref()).await?;
         let mut identity = Identity::load(&config)?;
         let stored = keystore::keys(&config)?;
+        let admin = AdminAccess::of(&config)?;
         secrets::warn(&config);
-        let network = Arc::new(config.network.clone());
         let forks = Arc::new(forks::forks(&config, &identity, &clock));
         let mut recovered = match config.fork.url {
             Some(_) => forks::begin(&forks, config.fork.block).await?,
             None => open::chain(&config, &identity, directory, joining.as_ref(), &clock).await?,
         };
+        if is_network_chain(&config) {
+            let view = View::newest(Arc::new(recovered.head.clone()));
+            config.network.contracts.lending_pool = deployed_pool(&view, &config.network);
+        }
+        let network = Arc::new(config.network.clone());
+        let scenario_context = scenarios::context(&config, &network, &identity);
+        let scenario = config.scenario.as_deref().map(|file| scenarios::load(file, &scenario_context)).transpose()?;
         for file in &config.import {
             import::import(&mut recovered, file, config.history, config.import_continue)?;
         }
@@ -209,26 +230,47 @@ impl Node {
             }
             None => None,
         };
+        let index = explorer_index(&config, &chain)?;
         warn_of_clock(&chain);
 
         let (handle, shutdown) = ShutdownHandle::new();
-        let keys = std::mem::take(&mut identity.development).into_iter().chain(stored);
-        let keyring = Arc::new(Keyring::new(keys));
+        let keys = std::mem::take(&mut identity.development);
+        let sender = |key: &SecretKey| Arc::new(Sender::new(chain.clone(), key.clone()));
+        let (owner, accounts) = (sender(&identity.treasury), keys.iter().map(sender).collect());
+        let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored)));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
-        let services =
-            Services { chain: chain.clone(), cluster: kept, network, storage, clock, forks, shutdown: ending };
-        let owner = (config.profile == Profile::Development).then(|| identity.treasury.clone());
-        let exchange = sources.map(|sources| services.exchange(&config, sources, owner));
-        let routers = services.routers(&config, keyring.clone(), exchange.as_ref());
+        let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+        let faults = Faults::new(client_addresses, clock.clone(), shutdown.clone());
+        let services = Services {
+            chain: chain.clone(),
+            index: index.clone(),
+            cluster: kept,
+            network,
+            storage,
+            clock,
+            forks,
+            faults,
+            admin,
+            shutdown: ending,
+        };
+        let setter = admin.is_open().then(|| owner.clone());
+        let exchange = sources.clone().map(|sources| services.exchange(&config, sources, setter));
+        let scenario_exchange = exchange.as_ref().map(|exchange| exchange.market().clone()).zip(sources);
+        let scenarios = services.scenarios(scenario_exchange, owner, accounts, scenario_context);
+        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios);
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Request ids are needed only if slow requests are logged or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }
-        listeners.serve(routers, prices, &config, ids, &shutdown);
+        listeners.serve(routers, prices, &config, ids, &services.faults, &shutdown);
+        if let Some(scenario) = scenario {
+            scenarios.begin(scenario);
+        }
         let market = exchange.map(|exchange| exchange.market().clone());
-        let node = Self { addresses, chain, cluster, market, writer, shutdown: handle, keyring, updater, config };
+        let node =
+            Self { addresses, chain, index, cluster, market, writer, shutdown: handle, keyring, updater, config };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -280,6 +322,21 @@ impl Node {
         }
     }
 
+    /// Returns the URL of the listener of CometBFT's interface, if it has one of its own.
+    pub fn comet_url(&self) -> Option<String> {
+        self.addresses.comet.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+    }
+
+    /// Returns the URL of the listener of the Cosmos gateway's REST, if it has one of its own.
+    pub fn cosmos_rest_url(&self) -> Option<String> {
+        self.addresses.cosmos_rest.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+    }
+
+    /// Returns the URL of the listener of gRPC, if it has one of its own.
+    pub fn grpc_url(&self) -> Option<String> {
+        self.addresses.grpc.map(|address| format!("{}://{address}", self.addresses.scheme("http")))
+    }
+
     /// Shuts the node down: stops accepting, finishes requests, closes WebSockets (code 1001), stops the chain.
     pub async fn shut_down(self) {
         self.chain.wind_down();
@@ -293,8 +350,14 @@ impl Node {
             market.keep().await;
         }
         self.chain.stop();
-        // The writer ends within the time of a block.
-        let _ = tokio::task::spawn_blocking(move || self.writer.join()).await;
+        // The writer ends within the time of a block. The index then writes what it has to the disk.
+        let end = move || {
+            self.writer.join();
+            if let Some(index) = self.index {
+                index.stop();
+            }
+        };
+        let _ = tokio::task::spawn_blocking(end).await;
     }
 }
 
@@ -312,13 +375,32 @@ fn warn_of_clock(chain: &Chain) {
     }
 }
 
+/// Returns whether the chain has the network's contracts: it began with neither a genesis file nor a fork.
+fn is_network_chain(config: &Config) -> bool {
+    config.genesis.is_none() && config.fork.url.is_none()
+}
+
+/// Starts the index of addresses, unless the node goes without.
+fn explorer_index(config: &Config, chain: &Chain) -> Result<Option<Index>, SpawnError> {
+    if config.no_explorer {
+        return Ok(None);
+    }
+    let tokens = &config.network.tokens;
+    let tokens = match is_network_chain(config) {
+        true => tokens.iter().flat_map(|token| [token.address, token.receipt]).collect(),
+        false => Vec::new(),
+    };
+    let options = IndexOptions { directory: config.data_dir.clone(), tokens };
+    Ok(Some(Index::start(chain.clone(), options)?))
+}
+
 /// Returns the price sources; none on another chain than the network's.
 fn sources(
     config: &Config,
     network: &Arc<Network>,
     clock: &Arc<dyn Clock>,
 ) -> Result<Option<Arc<SourceSet>>, FeedError> {
-    if config.genesis.is_some() || config.fork.url.is_some() {
+    if !is_network_chain(config) {
         return Ok(None);
     }
     let exchange = &config.exchange;

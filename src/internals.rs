@@ -58,12 +58,20 @@ pub mod exchange {
     pub use crate::exchange::*;
 }
 
+pub mod explorer {
+    pub use crate::explorer::*;
+}
+
 pub mod fork {
     pub use crate::fork::*;
 }
 
 pub mod genesis {
     pub use crate::genesis::*;
+}
+
+pub mod index {
+    pub use crate::index::*;
 }
 
 pub mod lending {
@@ -88,6 +96,10 @@ pub mod redact {
 
 pub mod rpc {
     pub use crate::rpc::*;
+}
+
+pub mod scenario {
+    pub use crate::scenario::*;
 }
 
 pub mod site {

@@ -31,6 +31,7 @@ mod activity;
 mod app;
 mod artifacts;
 mod block;
+mod calendar;
 mod causes;
 mod chain;
 mod cli;
@@ -43,8 +44,10 @@ mod cosmos;
 mod decimal;
 mod evm;
 mod exchange;
+mod explorer;
 mod fork;
 mod genesis;
+mod index;
 #[cfg(feature = "internals")]
 #[doc(hidden)]
 #[allow(missing_docs, reason = "the items are documented where they are defined")]
@@ -55,6 +58,7 @@ mod metrics;
 mod network;
 mod redact;
 mod rpc;
+mod scenario;
 mod site;
 mod state;
 mod storage;

@@ -124,7 +124,7 @@ impl Default for Contracts {
         Self {
             oracle: address!("0x6e5da6d7a89c6B7cB0e5c64fcf326292F76A0352"),
             vault: address!("0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff"),
-            lending_pool: unpublished("lending-pool"),
+            lending_pool: address!("0xa0fE00Da13cD944F2e41531E1E23aCcF12deAE4a"),
             lending_lens: unpublished("lending-lens"),
         }
     }

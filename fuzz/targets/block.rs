@@ -15,7 +15,10 @@ fn genesis() -> &'static Head {
             deposit_contract: Default::default(),
             network_precompiles: true,
             standard: false,
+            increasing_timestamps: false,
+            limits: Default::default(),
             signers: Default::default(),
+            cosmos: Default::default(),
         };
         Genesis::empty(0, 30_000_000).build(Arc::new(params)).expect("an empty genesis")
     })

@@ -5,11 +5,11 @@ use std::{io, net::SocketAddr, sync::Arc};
 use axum::Router;
 use tokio::net::TcpListener;
 
-use super::{SpawnError, services::Routers};
+use super::{SpawnError, addresses::Addresses, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
+    web::{self, FaultScope, Faults, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound but do not serve yet.
@@ -17,23 +17,12 @@ pub(super) struct Listeners {
     main: TcpListener,
     prices: Option<TcpListener>,
     metrics: Option<TcpListener>,
+    comet: Option<TcpListener>,
+    cosmos_rest: Option<TcpListener>,
+    grpc: Option<TcpListener>,
     #[cfg(unix)]
     unix: Option<web::UnixSocket>,
     tls: Option<Arc<Tls>>,
-}
-
-/// The addresses of a node.
-pub(super) struct Addresses {
-    pub(super) main: SocketAddr,
-    pub(super) prices: Option<SocketAddr>,
-    pub(super) tls: Option<Arc<Tls>>,
-}
-
-impl Addresses {
-    /// Returns `http` or `ws`, with an `s` appended if connections are encrypted.
-    pub(super) fn scheme(&self, plain: &str) -> String {
-        format!("{plain}{}", if self.tls.is_some() { "s" } else { "" })
-    }
 }
 
 impl Listeners {
@@ -41,6 +30,10 @@ impl Listeners {
     pub(super) fn bind(config: &Config, inherited: Inherited) -> Result<Self, SpawnError> {
         let given = |listener: std::net::TcpListener| TcpListener::from_std(listener);
         let tls = config.tls.clone().map(|files| Tls::load(files.certificate, files.key)).transpose()?;
+        let optional = |flag, given_by: Option<std::net::TcpListener>, address: Option<SocketAddr>| {
+            let bound = || address.map(|address| bind(flag, address, None)).transpose();
+            given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
+        };
         // A chain from a genesis file has no exchange.
         let prices = config.ws_listen.filter(|_| config.genesis.is_none());
         let metrics = match config.metrics {
@@ -58,10 +51,10 @@ impl Listeners {
                     address.map(|address| bind("ws-listen", address, Some(exchange::SEND_BUFFER))).transpose()?
                 }
             },
-            metrics: match (inherited.metrics, metrics) {
-                (Some(listener), _) => Some(given(listener)?),
-                (None, address) => address.map(|address| bind("metrics-listen", address, None)).transpose()?,
-            },
+            metrics: optional("metrics-listen", inherited.metrics, metrics)?,
+            comet: optional("comet-listen", inherited.comet, config.comet_listen)?,
+            cosmos_rest: optional("cosmos-rest-listen", inherited.cosmos_rest, config.cosmos_rest_listen)?,
+            grpc: optional("grpc-listen", inherited.grpc, config.grpc_listen)?,
             #[cfg(unix)]
             unix: match (inherited.unix, config.listen_unix.as_deref()) {
                 (Some(listener), _) => Some(web::UnixSocket::given(listener)?),
@@ -73,9 +66,13 @@ impl Listeners {
 
     /// Returns the bound addresses; the system has picked a port in place of port 0.
     pub(super) fn addresses(&self) -> io::Result<Addresses> {
+        let address = |listener: &Option<TcpListener>| listener.as_ref().map(TcpListener::local_addr).transpose();
         Ok(Addresses {
             main: self.main.local_addr()?,
-            prices: self.prices.as_ref().map(TcpListener::local_addr).transpose()?,
+            prices: address(&self.prices)?,
+            comet: address(&self.comet)?,
+            cosmos_rest: address(&self.cosmos_rest)?,
+            grpc: address(&self.grpc)?,
             tls: self.tls.clone(),
         })
     }
@@ -87,6 +84,7 @@ impl Listeners {
         prices: Option<Router>,
         config: &Config,
         ids: RequestIds,
+        faults: &Faults,
         shutdown: &Shutdown,
     ) {
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
@@ -102,8 +100,17 @@ impl Listeners {
         if let Some(listener) = self.metrics {
             serve(Listener::Tcp(listener), routers.metrics.into());
         }
+        let cosmos = [(self.comet, routers.comet), (self.cosmos_rest, routers.cosmos_rest), (self.grpc, routers.grpc)];
+        for (listener, router) in cosmos {
+            let front = Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            if let Some(listener) = listener {
+                serve(Listener::new(listener, self.tls.as_ref()), front);
+            }
+        }
         if let (Some(listener), Some(router)) = (self.prices, prices) {
-            serve(Listener::new(listener, self.tls.as_ref()), web::with_cors(router, &config.origins).into());
+            let router = faults.affect(router, Some(FaultScope::Prices));
+            let front = Front::from(web::with_cors(router, &config.origins)).with_faults(faults.clone());
+            serve(Listener::new(listener, self.tls.as_ref()), front);
         }
     }
 }

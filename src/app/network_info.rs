@@ -3,15 +3,18 @@
 use std::{borrow::Cow, sync::Arc};
 
 use alloy_primitives::Address;
-use arc_swap::ArcSwap;
-use axum::{Router, body::Bytes};
+use axum::{Router, body::Bytes, http::HeaderMap};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
 
+use super::{
+    addresses::Addresses,
+    keplr::{ClientUrls, KeplrChain},
+};
 use crate::{
     chain::Chain,
     network::{Network, Token},
-    web::{Api, Operation, Serialized, method_not_allowed},
+    web::{Api, NamedHost, Operation, Serialized, method_not_allowed},
 };
 
 #[derive(Serialize, JsonSchema)]
@@ -27,6 +30,8 @@ struct NetworkInfo<'a> {
     lending_lens: String,
     tokens: BySymbol<'a>,
     p_tokens: BySymbol<'a>,
+    /// What Keplr's `experimentalSuggestChain` takes.
+    keplr: KeplrChain<'a>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -55,28 +60,26 @@ impl Serialize for BySymbol<'_> {
     }
 }
 
-/// Returns the route. Only the chain id can change while the node runs.
-pub(super) fn router(network: Arc<Network>, chain: Chain) -> (Router, Vec<Operation>) {
-    let rendered = ArcSwap::from_pointee((chain.params().chain_id, render(&network, chain.params().chain_id)));
-    let answer = move || {
-        let chain_id = chain.params().chain_id;
-        if rendered.load().0 != chain_id {
-            rendered.store(Arc::new((chain_id, render(&network, chain_id))));
-        }
-        let body = rendered.load().1.clone();
+/// Returns the route.
+pub(super) fn router(network: Arc<Network>, chain: Chain, addresses: Addresses) -> (Router, Vec<Operation>) {
+    let answer = move |NamedHost(host): NamedHost, headers: HeaderMap| {
+        let body = render(&network, &chain, &ClientUrls::new(&addresses, host, &headers));
         async move { Serialized::<NetworkInfo<'static>>::from(body) }
     };
     // Handlers are cloned for each connection.
     let answer = Arc::new(answer);
-    let answer = move || answer();
+    let answer = move |host: NamedHost, headers: HeaderMap| answer(host, headers);
     Api::new("Node")
-        .get("/api/network", answer, "Chain ids, native coin, prefix, contracts and tokens.")
+        .get("/api/network", answer, "Chain ids, native coin, prefix, contracts, tokens, and the chain for Keplr.")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(())
 }
 
-fn render(network: &Network, chain_id: u64) -> Bytes {
+fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
     let contracts = &network.contracts;
+    let chain_id = chain.params().chain_id;
+    let base_fee = chain.next_base_fee(&chain.head()).unwrap_or(0);
+    let gas_price = base_fee.saturating_add(u64::try_from(chain.min_tip()).unwrap_or(u64::MAX));
     // Addresses carry the EIP-55 checksum, as wallets expect.
     let info = NetworkInfo {
         chain_id,
@@ -89,6 +92,7 @@ fn render(network: &Network, chain_id: u64) -> Bytes {
         lending_lens: contracts.lending_lens.to_checksum(None),
         tokens: by_symbol(network, |token| token.address),
         p_tokens: by_symbol(network, |token| token.receipt),
+        keplr: KeplrChain::new(network, chain_id, gas_price, urls),
     };
     // Serialising these types cannot fail.
     Bytes::from(serde_json::to_vec(&info).unwrap_or_default())

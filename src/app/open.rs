@@ -7,10 +7,11 @@ use alloy_primitives::{keccak256, utils::format_ether};
 
 use super::{SpawnError, cluster::Joining, identity::Identity};
 use crate::{
+    block::cosmos::CosmosNetwork,
     chain::{Clock, Genesis, OpenError, Opening, Recovered, open, repair},
-    config::Config,
-    evm::{ChainParams, Forks},
-    genesis::{FundedAccounts, file, network_genesis},
+    config::{BlockTimestamps, Config, Profile},
+    evm::{ChainParams, Forks, Limits},
+    genesis::{FundedAccounts, GenesisOptions, file, network_genesis},
     log::{Durability, LocalLogs, LogStore},
     store::{ChainStore, DataDir, PART_BYTES, Settings},
 };
@@ -75,34 +76,66 @@ pub(super) fn first_block(
     clock: &dyn Clock,
 ) -> Result<(Genesis, ChainParams), SpawnError> {
     if let Some(path) = &config.genesis {
-        return Ok(file::load(path)?);
+        let (genesis, params) = file::load(path)?;
+        return Ok((genesis, configured(config, params)));
     }
     let params = network_params(config);
-    let genesis = network_genesis(&config.network, funded, clock.now_ms() / 1000, config.gas_limit);
+    let options = GenesisOptions {
+        timestamp: clock.now_ms() / 1000,
+        gas_limit: config.gas_limit,
+        limited_lending: config.profile == Profile::Production,
+        frozen_prices: config.exchange.price_tick.is_none(),
+    };
+    let genesis = network_genesis(&config.network, funded, options);
     Ok((genesis, params))
 }
 
 /// Returns the parameters of the network's chain.
 pub(super) fn network_params(config: &Config) -> ChainParams {
-    ChainParams {
+    let params = ChainParams {
         chain_id: config.chain_id,
         forks: Forks::all_from_genesis(config.hardfork),
         deposit_contract: MAINNET_DEPOSIT_CONTRACT_ADDRESS,
         network_precompiles: true,
         standard: false,
+        increasing_timestamps: false,
+        limits: Limits::default(),
         signers: Default::default(),
+        cosmos: CosmosNetwork::default(),
+    };
+    configured(config, params)
+}
+
+/// Returns the parameters with what the configuration decides about new blocks and about Cosmos transactions.
+fn configured(config: &Config, params: ChainParams) -> ChainParams {
+    let network = &config.network;
+    ChainParams {
+        cosmos: CosmosNetwork {
+            chain_id: network.cosmos_chain_id.clone(),
+            denom: network.denomination.clone(),
+            prefix: network.hrp.as_str().to_owned(),
+        },
+        increasing_timestamps: config.block_timestamps() == BlockTimestamps::Increasing,
+        limits: Limits {
+            transaction_gas: config.caps_transaction_gas(),
+            block_gas: !config.disable_block_gas_limit,
+            code_size: !config.disable_code_size_limit,
+        },
+        ..params
     }
 }
 
 /// Returns the settings that are fixed when a chain is created.
 fn settings(config: &Config, identity: &Identity) -> Settings {
     let named = |name: &str, value: String| (name.to_owned(), value);
+    // Executing a block again depends on it.
+    let sizes = config.disable_code_size_limit.then(|| named("--disable-code-size-limit", "true".to_owned()));
     if config.genesis.is_some() {
         // The content of the genesis file is compared separately.
-        return vec![named("--genesis", "a file".to_owned())];
+        return [named("--genesis", "a file".to_owned())].into_iter().chain(sizes).collect();
     }
     let mnemonic = keccak256(config.mnemonic.as_bytes());
-    vec![
+    let network = [
         named("--chain-id", config.chain_id.to_string()),
         named("--hardfork", config.hardfork.name().to_string()),
         named("--accounts", config.accounts.to_string()),
@@ -110,5 +143,6 @@ fn settings(config: &Config, identity: &Identity) -> Settings {
         named("the --mnemonic with the hash", mnemonic.to_string()),
         named("the treasury", identity.treasury.address().to_string()),
         named("the updater", identity.updater.address().to_string()),
-    ]
+    ];
+    network.into_iter().chain(sizes).collect()
 }

@@ -17,6 +17,12 @@ struct ReadyFile {
     ws: String,
     exchange_ws: String,
     rest: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comet: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cosmos_rest: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    grpc: Option<String>,
     pid: u32,
 }
 
@@ -27,6 +33,9 @@ pub(super) fn write(path: &Path, node: &Node) -> Result<(), ReadyError> {
         ws: node.ws_url(),
         exchange_ws: node.exchange_ws_url(),
         rest: node.rest_url(),
+        comet: node.comet_url(),
+        cosmos_rest: node.cosmos_rest_url(),
+        grpc: node.grpc_url(),
         pid: std::process::id(),
     };
     let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));

@@ -30,6 +30,7 @@ fn files(config: &Config) -> Vec<PathBuf> {
         &config.treasury_file,
         &config.updater_file,
         &config.password_file,
+        &config.admin_token_file,
         &config.cluster.credentials_file,
         &config.cluster.tls_key_file,
     ];

@@ -2,24 +2,30 @@
 
 use std::sync::Arc;
 
-use axum::Router;
+use axum::{Router, routing::any};
+use futures_util::future::BoxFuture;
+use zeroize::Zeroizing;
 
-use super::{cluster::OtherHolds, metrics, metrics::Sources, network_info, probes, timer};
+use super::{
+    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info, probes, timer,
+};
 use crate::{
-    account::SecretKey,
     activity::Activity,
-    chain::{Chain, Clock, Keyring},
+    chain::{Chain, Clock, Keyring, Sender},
     cluster::Cluster,
-    config::{Config, MetricsAt},
+    config::{Config, MetricsAt, Profile},
     cosmos::Gateway,
     exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet},
+    explorer::Explorer,
     fork::ChainForks,
+    index::Index,
     lending::Lending,
     network::Network,
     rpc::{self, Direct, Rpc, RpcConfig},
+    scenario::{self, Scenarios},
     site::Site,
     storage::Storage,
-    web::{self, ClientAddresses, Front, Operation, RateLimit, Shutdown, Traffic},
+    web::{self, AdminToken, Client, ClientAddresses, Faults, Front, Operation, RateLimit, Shutdown, Traffic},
 };
 
 /// The routes of the listeners.
@@ -28,24 +34,75 @@ pub(super) struct Routers {
     pub(super) main: Front,
     /// Routes of the separate listener of metrics.
     pub(super) metrics: Router,
+    /// Routes of the separate listener of CometBFT's interface.
+    pub(super) comet: Router,
+    /// Routes of the separate listener of the Cosmos gateway.
+    pub(super) cosmos_rest: Router,
+    /// Routes of the separate listener of gRPC.
+    pub(super) grpc: Router,
+}
+
+/// The clients that may use the routes which administer the node.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum AdminAccess {
+    /// None: the routes do not exist.
+    Nobody,
+    /// All clients, as for the other methods of the development profile.
+    Everybody,
+    /// Clients with the token.
+    Token(AdminToken),
+}
+
+impl AdminAccess {
+    /// Reads the token, if there is one.
+    pub(super) fn of(config: &Config) -> Result<Self, SpawnError> {
+        match &config.admin_token_file {
+            _ if config.profile == Profile::Development => Ok(Self::Everybody),
+            Some(file) => {
+                let failed = |what: String| SpawnError::Key(format!("admin-token-file: {}: {what}", file.display()));
+                let text = std::fs::read_to_string(file).map(Zeroizing::new);
+                let text = text.map_err(|error| failed(error.to_string()))?;
+                AdminToken::parse(&text).map(Self::Token).map_err(failed)
+            }
+            None => Ok(Self::Nobody),
+        }
+    }
+
+    /// Whether the routes exist.
+    pub(super) fn is_open(self) -> bool {
+        !matches!(self, Self::Nobody)
+    }
+
+    /// Protects the routes of a router.
+    fn protect(self, router: Router) -> Router {
+        match self {
+            Self::Token(token) => token.protect(router),
+            Self::Nobody | Self::Everybody => router,
+        }
+    }
 }
 
 /// The parts that interfaces share.
 pub(super) struct Services {
     pub(super) chain: Chain,
+    /// The index of addresses; none without the explorer API.
+    pub(super) index: Option<Index>,
     pub(super) cluster: Option<Cluster>,
     pub(super) network: Arc<Network>,
     /// Files of the data directory.
     pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forks: Arc<ChainForks>,
+    pub(super) faults: Faults,
+    /// Who may use the routes that administer the node.
+    pub(super) admin: AdminAccess,
     pub(super) shutdown: Shutdown,
 }
 
 impl Services {
     /// Returns the exchange and starts the tasks that update its prices. With the key of the contracts' owner prices can be
     /// set by hand.
-    pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<SecretKey>) -> Exchange {
+    pub(super) fn exchange(&self, config: &Config, sources: Arc<SourceSet>, owner: Option<Arc<Sender>>) -> Exchange {
         let tick = config.exchange.price_tick;
         let kept = self.storage.clone();
         let market = Market::new(self.chain.clone(), self.network.clone(), config.seed, tick.is_some(), kept);
@@ -68,12 +125,19 @@ impl Services {
             cluster.follow_holds(move |token, price| held.manual().hold(token, price));
             Arc::new(OtherHolds(cluster)) as Arc<dyn ShareHolds>
         });
-        let manual_prices = ManualPrices::new(self.chain.clone(), self.network.clone(), sources, owner, others);
+        let manual_prices = ManualPrices::new(self.network.clone(), sources, owner, others);
         Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
     /// Returns all routes.
-    pub(super) fn routers(&self, config: &Config, keyring: Arc<Keyring>, exchange: Option<&Exchange>) -> Routers {
+    pub(super) fn routers(
+        &self,
+        config: &Config,
+        listening: &Addresses,
+        keyring: Arc<Keyring>,
+        exchange: Option<&Exchange>,
+        scenarios: &Scenarios,
+    ) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
         let (gas_limit, known) = (config.gas_limit, addresses.clone());
@@ -81,12 +145,16 @@ impl Services {
         let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
         let rpc = Rpc::new(chain.clone(), keyring, rpc_config, Some(self.forks.clone()));
         let market = exchange.map(|exchange| exchange.market().clone());
-        let mut traffic = Vec::new();
+        let has_contracts = exchange.is_some();
+        let cosmos_traffic = Traffic::new("cosmos", config.rpc.slow);
+        let mut traffic = vec![cosmos_traffic.clone()];
+        let cosmos = |router| cosmos_traffic.count(self.faults.affect(router, None));
         let mut operations: Vec<Operation> = Vec::new();
         let mut counted = |interface, router| {
             let counter = Traffic::new(interface, config.rpc.slow);
             traffic.push(counter.clone());
-            counter.count(router)
+            // Requests that fail because of a fault are counted, too.
+            counter.count(self.faults.affect(router, None))
         };
         let mut described = |(router, described): (Router, Vec<Operation>)| {
             operations.extend(described);
@@ -99,23 +167,46 @@ impl Services {
         let comet = Arc::new(move |body: &[u8]| comet.answer(body));
         let (shared, site) = (rpc.beside(comet), Site::default());
         let json_rpc = |rpc: &Rpc| rpc::service(rpc.clone(), rpc_sockets.clone());
-        let mut router = Router::new()
-            .route("/rpc", json_rpc(&rpc))
-            .route("/", site.before(json_rpc(&shared)))
+        let rpc_router = Router::new().route("/rpc", json_rpc(&rpc)).route("/", site.before(json_rpc(&shared)));
+        let mut router = self
+            .faults
+            .affect(rpc_router, None)
+            .merge(counted("graphql", Router::new().route("/graphql", rpc::graphql_service(rpc.clone()))))
             .merge(counted("site", site.router()))
-            .merge(counted("cosmos", described(gateway.router())))
+            .merge(cosmos(described(gateway.router())))
             .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));
         if let Some(exchange) = exchange {
             let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
             let activity = Activity::new(chain.clone(), network.clone()).router();
             let lending = Lending::new(chain.clone(), network.clone(), self.clock.clone()).router();
             router = router
-                .merge(counted("exchange", described(exchange.router())))
+                .merge(counted("exchange", self.admin.protect(described(exchange.router()))))
                 .merge(counted("activity", described(limited(config.exchange.rate_limit, activity))))
                 .merge(counted("lending", described(limited(config.lending_rate_limit, lending))))
-                .merge(described(network_info::router(network, chain.clone())));
+                .merge(
+                    self.faults
+                        .affect(described(network_info::router(network, chain.clone(), listening.clone())), None),
+                );
+        }
+        if let Some(index) = &self.index {
+            let (own, rpc) = (self.network.clone(), rpc.clone());
+            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Vec<u8>> {
+                let rpc = rpc.clone();
+                Box::pin(async move { rpc.answer(client, &body).await.0 })
+            };
+            let known = addresses.clone();
+            let explorer =
+                Explorer::new(self.chain.clone(), index.clone(), own, has_contracts, Arc::new(json_rpc), known);
+            router = router.merge(counted("explorer", described(explorer.router())));
+        } else {
+            router = router.route("/api", any(web::not_found));
+        }
+        // The other nodes of a cluster would know nothing of a scenario.
+        if self.admin.is_open() && self.cluster.is_none() {
+            router = router.merge(self.admin.protect(described(scenario::router(scenarios.clone()))));
         }
         operations.extend(rpc::operations());
+        operations.push(rpc::graphql_operation());
         let direct = Direct(vec![("/", shared), ("/rpc", rpc.clone())]);
         let (clock, exchange) = (self.clock.clone(), exchange.cloned());
         let (started_ms, data_dir) = (clock.now_ms(), config.data_dir.clone());
@@ -129,6 +220,15 @@ impl Services {
             operations.extend(described);
         }
         router = router.merge(web::openapi_router("tetrad", operations));
-        Routers { main: Front::new(web::with_cors(router, &config.origins), Arc::new(direct)), metrics }
+        let grpc = cosmos(gateway.grpc_router());
+        let router = Gateway::beside(grpc.clone(), router);
+        let front = Front::new(web::with_cors(router, &config.origins), Arc::new(direct));
+        Routers {
+            main: front.with_faults(self.faults.clone()),
+            metrics,
+            comet: cosmos(gateway.comet_router()),
+            cosmos_rest: cosmos(gateway.rest_router()),
+            grpc,
+        }
     }
 }

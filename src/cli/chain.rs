@@ -10,8 +10,9 @@ use std::{
 use clap::{Args, Subcommand};
 
 use crate::{
-    chain::{MaintainError, compact, export_blocks, repair, verify},
+    chain::{MaintainError, canonical_blocks, compact, export_blocks, repair, verify},
     exchange,
+    index::{self, IndexError},
     log::{Durability, LocalLogs},
     storage::{Directory, Storage},
     store::{ArchiveError, ChainStore, DataDir, DataDirError, backup, export, import, restore},
@@ -76,6 +77,9 @@ pub enum Error {
     /// The chain could not be written to or read from a file.
     #[error(transparent)]
     Archive(#[from] ArchiveError),
+    /// The index of addresses is damaged, or differs from the chain.
+    #[error("{0}; delete the file to have it built again")]
+    Index(#[from] IndexError),
     /// A system call failed.
     #[error("{0}: {1}")]
     Io(String, io::Error),
@@ -102,7 +106,7 @@ impl ChainArgs {
                         format!("the oldest block is now {oldest}")
                     }
                     ChainCommand::Repair => Self::repair(&chain)?,
-                    _ => Self::verify(&chain)?,
+                    _ => self.verify(&chain)?,
                 }
             }
         };
@@ -119,8 +123,13 @@ impl ChainArgs {
         Ok(DataDir::open(&self.data_dir)?)
     }
 
-    fn verify(chain: &ChainStore) -> Result<String, Error> {
+    fn verify(&self, chain: &ChainStore) -> Result<String, Error> {
         let found = verify(chain)?;
+        let blocks = canonical_blocks(chain)?;
+        let indexed = index::verify(&self.data_dir, |number| blocks.block(number))?;
+        let indexed =
+            indexed.map(|found| format!(", {} rows of {} blocks in the index of addresses", found.rows, found.blocks));
+        let indexed = indexed.unwrap_or_default();
         let blocks = match found.first <= found.last {
             true => format!("blocks {} to {}", found.first, found.last),
             false => format!("no blocks after {}", found.last),
@@ -130,7 +139,7 @@ impl ChainArgs {
             false => String::new(),
         };
         Ok(format!(
-            "{blocks}: {} entries, {} transactions, {} accounts, {} checkpoints, all in order{without_state}",
+            "{blocks}: {} entries, {} transactions, {} accounts, {} checkpoints{indexed}, all in order{without_state}",
             found.entries, found.transactions, found.accounts, found.checkpoints
         ))
     }

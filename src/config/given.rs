@@ -2,6 +2,7 @@
 
 use std::{
     fmt::{self, Display},
+    net::SocketAddr,
     ops::RangeInclusive,
     path::PathBuf,
     str::FromStr,
@@ -86,6 +87,17 @@ impl Given<'_> {
 
     pub(super) fn parsed<T: FromStr<Err: Display>>(&self, expected: &str, field: &mut T) -> Result<(), String> {
         let parse = |text: &str| text.parse().map_err(|error| format!("expected {expected}, got `{text}` ({error})"));
+        self.checked(parse, field)
+    }
+
+    /// The address of a listener, or `off`.
+    pub(super) fn address_or_off(&self, example: &str, field: &mut Option<SocketAddr>) -> Result<(), String> {
+        let parse = |text: &str| match text {
+            "off" => Ok(None),
+            address => address.parse().map(Some).map_err(|error| {
+                format!("expected an address and port, such as {example}, or off, got `{address}` ({error})")
+            }),
+        };
         self.checked(parse, field)
     }
 

@@ -29,6 +29,15 @@ pub enum Profile {
     Production,
 }
 
+/// The timestamps of blocks that are sealed within a second.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum BlockTimestamps {
+    /// They share it, so that the chain stays in step with the clock.
+    Shared,
+    /// Each is later than its parent.
+    Increasing,
+}
+
 /// The listener that serves metrics.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MetricsAt {
@@ -84,6 +93,12 @@ pub struct Config {
     pub ws_listen: Option<SocketAddr>,
     /// The listener that serves metrics.
     pub metrics: MetricsAt,
+    /// Address of a listener for CometBFT's interface.
+    pub comet_listen: Option<SocketAddr>,
+    /// Address of a listener for the Cosmos gateway's REST.
+    pub cosmos_rest_listen: Option<SocketAddr>,
+    /// Address of a listener for gRPC.
+    pub grpc_listen: Option<SocketAddr>,
     /// Unix socket that also serves everything.
     pub listen_unix: Option<PathBuf>,
     /// Certificate and private key of the listeners; without them they speak plain HTTP.
@@ -98,8 +113,19 @@ pub struct Config {
     pub block_time: Option<Duration>,
     /// Seal blocks on demand only.
     pub no_mining: bool,
+    /// Keep no index of addresses, and do not serve the explorer API.
+    pub no_explorer: bool,
     /// Gas limit of new blocks.
     pub gas_limit: u64,
+    /// The timestamps of blocks that are sealed within a second; by default shared, and increasing with a genesis file.
+    pub block_timestamps: Option<BlockTimestamps>,
+    /// Whether a block's transactions may use more than its gas limit.
+    pub disable_block_gas_limit: bool,
+    /// Whether contracts and the code that creates them may have any size.
+    pub disable_code_size_limit: bool,
+    /// Whether the gas limit of a transaction is capped since Osaka (EIP-7825); by default in production and with a genesis
+    /// file.
+    pub enable_tx_gas_limit: Option<bool>,
     /// The hardfork whose rules apply from the first block.
     pub hardfork: Fork,
     /// Mnemonic of the development accounts.
@@ -122,6 +148,10 @@ pub struct Config {
     pub checkpoint_bytes: u64,
     /// Seed of the price simulation.
     pub seed: u64,
+    /// A scenario to start with the node: a file, or the name of a ready-made one.
+    pub scenario: Option<PathBuf>,
+    /// File with the token that opens `/api/admin`; without it only the development profile has these routes.
+    pub admin_token_file: Option<PathBuf>,
     /// File to write the URLs and the process id to once every listener is bound.
     pub ready_file: Option<PathBuf>,
     /// Print nothing but errors.
@@ -171,6 +201,9 @@ impl Default for Config {
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
             metrics: MetricsAt::Beside,
+            comet_listen: None,
+            cosmos_rest_listen: None,
+            grpc_listen: None,
             listen_unix: None,
             tls: None,
             origins: Origins::Any,
@@ -178,7 +211,12 @@ impl Default for Config {
             chain_id: 125,
             block_time: None,
             no_mining: false,
+            no_explorer: false,
             gas_limit: 60_000_000,
+            block_timestamps: None,
+            disable_block_gas_limit: false,
+            disable_code_size_limit: false,
+            enable_tx_gas_limit: None,
             hardfork: Fork::LATEST,
             mnemonic: DEVELOPMENT_MNEMONIC.to_owned(),
             accounts: 10,
@@ -190,6 +228,8 @@ impl Default for Config {
             durability: Durability::Fsync,
             checkpoint_bytes: 32 << 20,
             seed: 1,
+            scenario: None,
+            admin_token_file: None,
             ready_file: None,
             quiet: false,
             console: ConsoleConfig::default(),
@@ -219,6 +259,17 @@ impl Config {
     pub fn test() -> Self {
         let free = SocketAddr::from(([127, 0, 0, 1], 0));
         Self { listen: free, ws_listen: Some(free), quiet: true, ..Self::default() }
+    }
+
+    /// Returns the timestamps of blocks that are sealed within a second.
+    pub fn block_timestamps(&self) -> BlockTimestamps {
+        let increasing = self.genesis.is_some();
+        self.block_timestamps.unwrap_or(if increasing { BlockTimestamps::Increasing } else { BlockTimestamps::Shared })
+    }
+
+    /// Returns whether the gas limit of a transaction is capped (EIP-7825).
+    pub fn caps_transaction_gas(&self) -> bool {
+        self.enable_tx_gas_limit.unwrap_or(self.profile == Profile::Production || self.genesis.is_some())
     }
 
     /// Returns the defaults of a profile.

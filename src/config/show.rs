@@ -2,6 +2,7 @@
 
 use std::{
     fmt::Display,
+    net::SocketAddr,
     path::{Path, PathBuf},
     time::Duration,
 };
@@ -10,6 +11,11 @@ use toml::Value;
 
 pub(super) fn text(text: impl Display) -> Option<Value> {
     Some(Value::String(text.to_string()))
+}
+
+/// The address of a listener, or `off`.
+pub(super) fn address_or_off(address: Option<SocketAddr>) -> Option<Value> {
+    text(address.map_or("off".to_owned(), |address| address.to_string()))
 }
 
 pub(super) fn integer(number: impl TryInto<i64>) -> Option<Value> {

@@ -30,7 +30,8 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     let mut seen = Vec::with_capacity(block.transactions.len());
     let Ok(state) = head.state_before(block.number()) else { return seen };
     let environment = head.environment_of(block);
-    let Ok(mut executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else { return seen };
+    let Ok(executor) = BlockExecutor::begin(&head.params, &environment, &state, &**head) else { return seen };
+    let mut executor = executor.again();
     let until = std::time::Instant::now() + PATIENCE;
     let is_over = move || std::time::Instant::now() >= until;
     let mut left = MAX_BYTES;

@@ -80,6 +80,40 @@ test('a wallet is switched to the network, approves and swaps', async () => {
   await clean(page);
 });
 
+test('the chain is suggested to Keplr', async () => {
+  const page = await browser.open(node.url);
+  const button = page.locator('button:has-text("Add to Keplr")');
+  await button.click();
+  await page.waitForSelector('.toast:has-text("Keplr not found")');
+  await page.evaluate(() => {
+    window.keplr = { experimentalSuggestChain: async (document) => (window.suggested = document) };
+  });
+  await button.click();
+  await page.waitForSelector('.toast.good:has-text("This network is in Keplr")');
+  const document = await page.evaluate(() => window.suggested);
+  const { keplr } = await (await fetch(`${node.url}/api/network`)).json();
+  const [{ gasPriceStep, ...feeCoin }] = document.feeCurrencies;
+  const coin = { coinDenom: 'HPX', coinMinimalDenom: 'ahpx', coinDecimals: 18 };
+  assert.deepEqual(document, { ...keplr, feeCurrencies: [{ ...coin, gasPriceStep }] });
+  assert.deepEqual([feeCoin, document.currencies, document.stakeCurrency], [coin, [coin], coin]);
+  assert.ok(0 < gasPriceStep.low && gasPriceStep.low < gasPriceStep.average && gasPriceStep.average < gasPriceStep.high);
+  const { rpc, rest, evm, chainId, bip44, bech32Config, features } = document;
+  assert.deepEqual([rpc, rest, evm], [node.url, node.url, { chainId: 125, rpc: `${node.url}/rpc` }]);
+  assert.deepEqual([chainId, bip44, bech32Config.bech32PrefixAccAddr], ['hyperpax_125-1', { coinType: 60 }, 'pax']);
+  for (const feature of ['eth-address-gen', 'eth-key-sign']) assert.ok(features.includes(feature));
+  // What Keplr asks before it shows the chain.
+  assert.equal((await (await fetch(`${rpc}/status`)).json()).result.node_info.network, chainId);
+  const { default_node_info } = await (await fetch(`${rest}/cosmos/base/tendermint/v1beta1/node_info`)).json();
+  assert.equal(default_node_info.network, chainId);
+
+  await page.evaluate(() => {
+    window.keplr.experimentalSuggestChain = () => Promise.reject(new Error('Request rejected'));
+  });
+  await button.click();
+  await page.waitForSelector('.toast.error:has-text("Request rejected")');
+  await clean(page);
+});
+
 test('a swap that the vault would reject is not sent', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=WBTC&to=WETH`, { wallet: WALLET });
   await connect(page);
@@ -301,6 +335,20 @@ test('blocks that a restarted node no longer has are dropped', async () => {
   await clean(page);
   await next.stop();
   rmSync(folder, { recursive: true });
+});
+
+test('a scenario is started and stopped', async () => {
+  const page = await browser.open(`${node.url}/#/developer`);
+  const scenarios = page.locator('section.card', { hasText: 'Start scenario' });
+  await scenarios.locator('select').selectOption('paused-vault');
+  await scenarios.locator('text=pauses all swaps').waitFor();
+  await scenarios.locator('button:has-text("Start scenario")').click();
+  await page.waitForSelector('.toast.good:has-text("Paused vault started")');
+  await scenarios.locator('text=running').waitFor();
+  await scenarios.locator('button:has-text("Stop")').click();
+  await page.waitForSelector('.toast.good:has-text("Paused vault stopped")');
+  await scenarios.locator('text=stopped, 2 of 2 steps done').waitFor();
+  await clean(page);
 });
 
 test('the production profile shows no developer controls', async () => {

@@ -23,7 +23,7 @@ test('returns the same results as anvil', async () => {
         ['anvil_setCoinbase', [nobody]], ['eth_coinbase'], ['anvil_setBlockTimestampInterval', [5]],
         ['anvil_removeBlockTimestampInterval'], ['anvil_removeBlockTimestampInterval'], ['evm_setBlockGasLimit', ['0x1c9c380']],
         ['anvil_setNextBlockBaseFeePerGas', ['0x10']], ['anvil_getAutomine'], ['evm_setAutomine', [false]], ['anvil_getAutomine'],
-        ['evm_setIntervalMining', [1000]], ['anvil_getIntervalMining'], ['evm_setIntervalMining', [0]],
+        ['anvil_setIntervalMining', [1000]], ['anvil_getIntervalMining'], ['anvil_setIntervalMining', [0]],
         ['anvil_getIntervalMining'], ['anvil_dropTransaction', [word(1)]], ['anvil_removePoolTransactions', [owner]],
         ['anvil_dropAllTransactions'], ['evm_setAutomine', [true]], ['anvil_impersonateAccount', [nobody]],
         ['anvil_setCode', [nobody, '0x']], ['anvil_setBalance', [nobody, '0xde0b6b3a7640000']], ['eth_accounts'],

@@ -46,6 +46,13 @@ for (const kind of ['nginx', 'caddy', 'haproxy']) {
             ask('/rpc', { method: 'POST', body, headers: { 'content-type': 'application/json' }, ...options });
         const chainId = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_chainId' });
 
+        test('has wallets connect to the proxy', async () => {
+            const { keplr } = JSON.parse((await ask('/api/network')).text);
+            const own = `https://localhost:${front.port}`;
+            assert.ok([own, 'https://localhost'].includes(keplr.rpc), keplr.rpc);
+            assert.deepEqual([keplr.rest, keplr.evm.rpc], [keplr.rpc, `${keplr.rpc}/rpc`]);
+        });
+
         test('keeps connections to clients and to the node open', async () => {
             const agent = new https.Agent({ keepAlive: true, maxSockets: 1 });
             const sockets = new Set();

@@ -6,7 +6,7 @@ use crate::{
     account::Mnemonic,
     config::{
         given::{Given, ValueOrigin},
-        node::{Config, LogFormat, MetricsAt, Profile},
+        node::{BlockTimestamps, Config, LogFormat, MetricsAt, Profile},
         setting::{Kind, Section, Setting},
         show,
     },
@@ -15,6 +15,8 @@ use crate::{
 };
 
 const PROFILES: [(&str, Profile); 2] = [("development", Profile::Development), ("production", Profile::Production)];
+const TIMESTAMPS: [(&str, BlockTimestamps); 2] =
+    [("shared", BlockTimestamps::Shared), ("increasing", BlockTimestamps::Increasing)];
 const DURABILITIES: [(&str, Durability); 2] = [("fsync", Durability::Fsync), ("os", Durability::Os)];
 const LOG_FORMATS: [(&str, LogFormat); 2] = [("text", LogFormat::Text), ("json", LogFormat::Json)];
 
@@ -54,18 +56,8 @@ pub(super) const SECTION: Section = Section {
             placeholder: "ADDR:PORT|off",
             help: "Address of a second listener for the price WebSocket, which is served at every path, as on the live \
                    network",
-            read: |config, given| {
-                config.ws_listen = match given.text().as_str() {
-                    "off" => None,
-                    _ => {
-                        let mut listen = config.listen;
-                        given.parsed("an address and port, such as 127.0.0.1:3001, or off", &mut listen)?;
-                        Some(listen)
-                    }
-                };
-                Ok(())
-            },
-            show: |config| show::text(config.ws_listen.map_or("off".to_owned(), |address| address.to_string())),
+            read: |config, given| given.address_or_off("127.0.0.1:3001", &mut config.ws_listen),
+            show: |config| show::address_or_off(config.ws_listen),
             check: |config| match config.ws_listen == Some(config.listen) && config.listen.port() != 0 {
                 true => Err("the same address as listen; choose another port, or off".to_owned()),
                 false => Ok(()),
@@ -98,6 +90,33 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "comet-listen",
+            placeholder: "ADDR:PORT|off",
+            help: "Address of a listener for CometBFT's interface alone, whose usual port is 26657",
+            details: "The main listener serves it as well, except for `GET /health`, which is the node's own there.",
+            read: |config, given| given.address_or_off("127.0.0.1:26657", &mut config.comet_listen),
+            show: |config| show::address_or_off(config.comet_listen),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "cosmos-rest-listen",
+            placeholder: "ADDR:PORT|off",
+            help: "Address of a listener for the Cosmos gateway's REST alone, whose usual port is 1317",
+            details: "The main listener serves it as well.",
+            read: |config, given| given.address_or_off("127.0.0.1:1317", &mut config.cosmos_rest_listen),
+            show: |config| show::address_or_off(config.cosmos_rest_listen),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "grpc-listen",
+            placeholder: "ADDR:PORT|off",
+            help: "Address of a listener for gRPC alone, whose usual port is 9090",
+            details: "The main listener serves it as well. HTTP/2, with TLS if `tls.certificate-file` is set.",
+            read: |config, given| given.address_or_off("127.0.0.1:9090", &mut config.grpc_listen),
+            show: |config| show::address_or_off(config.grpc_listen),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "listen-unix",
             placeholder: "FILE",
             help: "Also serve everything on this Unix socket",
@@ -116,7 +135,8 @@ pub(super) const SECTION: Section = Section {
             placeholder: "ORIGIN,…|*",
             help: "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page \
                    only",
-            details: "For example [\"https://dapp.example\"]. Only browsers respect it.",
+            details: "For example [\"https://dapp.example\"]. Only browsers respect it. The routes under /api/admin are open to the \
+                      node's own page and to origins that are listed by name, not to all.",
             read: |config, given| {
                 let parse = |text: &str| text.parse::<Origin>().map_err(|what| format!("{what}, got `{text}`"));
                 config.origins = match given.items().as_slice() {
@@ -188,6 +208,26 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "block-timestamps",
+            placeholder: "shared|increasing",
+            help: "Timestamps of blocks within a second: shared, or each later than its parent's (increasing); by default \
+                   the latter with a genesis file",
+            details: "Ethereum demands increasing ones, and contracts and tests may rely on them; under load they run ahead of \
+                      the clock. Blocks of the mirrored network share seconds.",
+            read: |config, given| {
+                let mut timestamps = BlockTimestamps::Shared;
+                given.choice(&TIMESTAMPS, &mut timestamps)?;
+                config.block_timestamps = chosen(given, BlockTimestamps::Shared, timestamps);
+                Ok(())
+            },
+            show: |config| show::choice(&TIMESTAMPS, &config.block_timestamps()),
+            check: |config| match config.genesis.is_some() && config.block_timestamps == Some(BlockTimestamps::Shared) {
+                true => Err("a chain from a genesis file has Ethereum's rules; leave it out".to_owned()),
+                false => Ok(()),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
             name: "gas-limit",
             kind: Kind::Integer,
             placeholder: "N",
@@ -199,6 +239,48 @@ pub(super) const SECTION: Section = Section {
                 Ok(())
             },
             show: |config| show::integer(config.gas_limit),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "disable-block-gas-limit",
+            kind: Kind::Switch,
+            help: "Let the transactions of a block use more gas than its limit",
+            read: |config, given| given.switch(&mut config.disable_block_gas_limit),
+            show: |config| show::switch(config.disable_block_gas_limit),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "disable-code-size-limit",
+            kind: Kind::Switch,
+            help: "Lift the limits of a contract's size (EIP-170) and of the code that creates it (EIP-3860)",
+            details: "A chain in a data directory keeps the value with which it was created.",
+            read: |config, given| given.switch(&mut config.disable_code_size_limit),
+            show: |config| show::switch(config.disable_code_size_limit),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "enable-tx-gas-limit",
+            kind: Kind::Switch,
+            help: "Cap the gas limit of a transaction at 16777216 since Osaka (EIP-7825); by default in production and with \
+                   a genesis file",
+            details: "Some tools send the block gas limit as that of each transaction, which the cap refuses.",
+            read: |config, given| {
+                let default = config.profile == Profile::Production;
+                let mut is_capped = default;
+                given.switch(&mut is_capped)?;
+                config.enable_tx_gas_limit = chosen(given, default, is_capped);
+                Ok(())
+            },
+            show: |config| show::switch(config.caps_transaction_gas()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "throw-on-transaction-failure",
+            kind: Kind::Switch,
+            help: "Report an error for a submitted transaction that fails in its block, as hardhat does",
+            details: "Its data has the transaction's hash and what it reverted with. Only for transactions that are sealed at once.",
+            read: |config, given| given.switch(&mut config.rpc.throw_on_transaction_failure),
+            show: |config| show::switch(config.rpc.throw_on_transaction_failure),
             ..Setting::BLANK
         },
         Setting {
@@ -277,6 +359,15 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "no-explorer",
+            kind: Kind::Switch,
+            help: "Keep no index of addresses, and do not serve the explorer API",
+            details: "The index is in the data directory, or in memory. Left out, it is built again when it is needed.",
+            read: |config, given| given.switch(&mut config.no_explorer),
+            show: |config| show::switch(config.no_explorer),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "import-continue",
             kind: Kind::Switch,
             help: "Skip invalid blocks during the import instead of failing",
@@ -314,6 +405,32 @@ pub(super) const SECTION: Section = Section {
             details: "The same seed gives the same prices.",
             read: |config, given| given.integer(0..=i64::MAX, &mut config.seed),
             show: |config| show::integer(config.seed),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "scenario",
+            placeholder: "NAME|FILE",
+            help: "Start a scenario, such as a price crash or failing requests, together with the node",
+            details: "The name of a ready-made one, such as price-crash, or a file (see the book, \"Scenarios\").",
+            example: "\"price-crash\"",
+            read: |config, given| given.path(&mut config.scenario),
+            show: |config| show::path(config.scenario.as_ref()),
+            check: |config| match config.scenario.is_some() && config.cluster.is_enabled() {
+                true => Err("a node of a cluster runs no scenarios".to_owned()),
+                false => Ok(()),
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "admin-token-file",
+            placeholder: "FILE",
+            help: "File with a token that opens the routes under /api/admin",
+            details: "Clients send it as `Authorization: Bearer`. It has at least 16 characters. Without this setting these \
+                      routes exist in the development profile only, where they require no token.",
+            example: "\"/etc/tetrad/admin.token\"",
+            must_exist: true,
+            read: |config, given| given.path(&mut config.admin_token_file),
+            show: |config| show::path(config.admin_token_file.as_ref()),
             ..Setting::BLANK
         },
         Setting {
@@ -390,8 +507,8 @@ pub(super) const SECTION: Section = Section {
 };
 
 /// Returns a value that the user chose. A file may list defaults, as the shipped ones do; on a fork the other chain's
-/// values are used instead of those.
-fn chosen(given: &Given<'_>, default: u64, value: u64) -> Option<u64> {
+/// values are used instead of those, and on a chain from a genesis file Ethereum's.
+fn chosen<T: PartialEq>(given: &Given<'_>, default: T, value: T) -> Option<T> {
     let listed = matches!(given.origin, ValueOrigin::File(_)) && value == default;
     (!listed).then_some(value)
 }

@@ -1,4 +1,4 @@
-"""web3.py 7 against a node: connect, send, deploy, call, events, errors, signing, time, the network's contracts.
+"""web3.py 7 against a node: connect, send, deploy, call, events, errors, signing, time, the network's contracts; and gRPC.
 
 Arguments: the URLs of JSON-RPC over HTTP and over WebSocket, the REST base, and the path of the compiled test contract.
 """
@@ -9,8 +9,13 @@ import sys
 import unittest
 import urllib.request
 
+import grpc
 from eth_account import Account
 from eth_account.messages import encode_defunct, encode_typed_data
+from google.protobuf.descriptor_pool import DescriptorPool
+from google.protobuf.json_format import MessageToDict
+from google.protobuf.message_factory import GetMessageClass
+from grpc_reflection.v1alpha.proto_reflection_descriptor_database import ProtoReflectionDescriptorDatabase
 from web3 import AsyncWeb3, Web3, WebSocketProvider
 from web3.exceptions import ContractCustomError, ContractLogicError, ContractPanicError, Web3RPCError
 
@@ -57,6 +62,31 @@ class Clients(unittest.TestCase):
         self.assertEqual(self.web3.eth.get_transaction(sent)["value"], 5)
         self.assertIn(sent, self.web3.eth.get_block(receipt.blockNumber).transactions)
         self.assertGreater(len(self.web3.eth.fee_history(2, "latest", [50])["baseFeePerGas"]), 1)
+
+    def test_queries_over_grpc_with_reflection_alone(self):
+        with grpc.insecure_channel(REST.removeprefix("http://")) as channel:
+            database = ProtoReflectionDescriptorDatabase(channel)
+            self.assertIn("cosmos.bank.v1beta1.Query", database.get_services())
+            pool = DescriptorPool(database)
+
+            def ask(name, **fields):
+                service, method = name.split("/")
+                described = pool.FindServiceByName(service).FindMethodByName(method)
+                request, response = GetMessageClass(described.input_type), GetMessageClass(described.output_type)
+                call = channel.unary_unary(
+                    f"/{name}", request_serializer=request.SerializeToString, response_deserializer=response.FromString
+                )
+                return MessageToDict(call(request(**fields)), descriptor_pool=pool)
+
+            first = self.accounts[0]
+            coin = {"denom": "ahpx", "amount": str(self.web3.eth.get_balance(first))}
+            self.assertEqual(ask("cosmos.bank.v1beta1.Query/Balance", address=first, denom="ahpx"), {"balance": coin})
+            account = ask("cosmos.auth.v1beta1.Query/Account", address=first)["account"]
+            self.assertEqual(account["@type"], "/hyperpaxeer.types.v1.EthAccount")
+            self.assertEqual(ask("cosmos.evm.vm.v1.Query/Balance", address=first), {"balance": coin["amount"]})
+            with self.assertRaises(grpc.RpcError) as refused:
+                ask("cosmos.auth.v1beta1.Query/Account", address="x")
+            self.assertEqual(refused.exception.code(), grpc.StatusCode.INVALID_ARGUMENT)
 
     def test_signs_by_itself(self):
         account = Account.from_mnemonic(MNEMONIC, account_path="m/44'/60'/0'/0/3")

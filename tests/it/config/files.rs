@@ -41,6 +41,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "block-time",
         "genesis",
         "data-dir",
+        "scenario",
+        "admin-token-file",
         "ready-file",
         "listen-unix",
         "traces.endpoint",
@@ -84,7 +86,7 @@ fn another_value(setting: &Setting) -> String {
         }
         .to_owned(),
         (Some(_), _) => match setting.name {
-            "listen" => "\"127.0.0.1:1\"".to_owned(),
+            "listen" | "comet-listen" | "cosmos-rest-listen" | "grpc-listen" => "\"127.0.0.1:1\"".to_owned(),
             "hardfork" => "\"prague\"".to_owned(),
             "mnemonic" => {
                 format!("\"{}about\"", "abandon ".repeat(11))

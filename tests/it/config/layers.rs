@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{ValueOrigin, Values, settings},
+    config::{BlockTimestamps, ValueOrigin, Values, settings},
 };
 
 fn from_file(text: &str) -> Result<Config, String> {
@@ -30,6 +30,32 @@ fn flags_win_over_the_environment_and_the_environment_over_the_file() {
     flag(&mut values, "chain-id", "3").unwrap();
     let config = Config::from_values(&values).unwrap();
     assert_eq!((config.chain_id, config.seed, config.accounts, config.rpc.max_batch), (3, 2, 1, 2));
+}
+
+#[test]
+fn ethereums_rules_hold_with_a_genesis_file_unless_somebody_chose_otherwise() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let genesis = format!("genesis = {:?}", file.path());
+    let rules = |text: &str| {
+        let config = from_file(text).unwrap();
+        (config.caps_transaction_gas(), config.block_timestamps())
+    };
+    assert_eq!(rules(""), (false, BlockTimestamps::Shared));
+    assert_eq!(rules("profile = \"production\""), (true, BlockTimestamps::Shared));
+    // A file may list the defaults, as the shipped ones do.
+    let listed = format!("{genesis}\nenable-tx-gas-limit = false\nblock-timestamps = \"shared\"");
+    for text in [&genesis, &listed] {
+        assert_eq!(rules(text), (true, BlockTimestamps::Increasing));
+    }
+    assert_eq!(
+        rules("enable-tx-gas-limit = true\nblock-timestamps = \"increasing\""),
+        (true, BlockTimestamps::Increasing)
+    );
+    let mut values = Values::default();
+    values.read_text(&genesis, "x.toml").unwrap();
+    flag(&mut values, "block-timestamps", "shared").unwrap();
+    let error = Config::from_values(&values).unwrap_err().to_string();
+    assert!(error.contains("a chain from a genesis file has Ethereum's rules"), "{error}");
 }
 
 #[test]

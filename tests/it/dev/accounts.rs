@@ -66,8 +66,15 @@ async fn an_edit_shows_at_once_and_is_in_the_root_of_the_next_block() {
     node.mine().await;
     let after = node.latest().await;
     assert_ne!(after["stateRoot"], before["stateRoot"]);
-    assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "0x0"])).await, "0x0");
-    assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "0x1"])).await, "0x7");
+    // It stays part of the block at which it was made, on whose number tests rely.
+    node.rpc("anvil_setBalance", json!([NOBODY, "0x8"])).await;
+    node.mine().await;
+    for (block, balance) in [("0x0", "0x7"), ("0x1", "0x8"), ("0x2", "0x8")] {
+        assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, block])).await, balance, "{block}");
+    }
+    // What a block was executed on does not change.
+    node.rpc("anvil_rollback", json!([1])).await;
+    assert_eq!(node.rpc("eth_getBalance", json!([NOBODY, "latest"])).await, "0x7");
 }
 
 #[tokio::test]

@@ -48,14 +48,21 @@ async fn sealing_can_be_switched() {
     assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
     assert_eq!(node.rpc("evm_setAutomine", json!([false])).await, Value::Null);
     assert_eq!(node.rpc("hardhat_getAutomine", json!([])).await, false);
-    node.rpc("evm_setIntervalMining", json!([1_000])).await;
-    assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 1_000);
-    node.rpc("anvil_setIntervalMining", json!([0])).await;
+    // hardhat's are milliseconds.
+    for (method, interval) in [("anvil_setIntervalMining", 1_000), ("evm_setIntervalMining", 1_000_000)] {
+        node.rpc(method, json!([interval])).await;
+        assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, 1_000);
+        node.rpc(method, json!([0])).await;
+        assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, Value::Null);
+    }
     assert_eq!(node.rpc("anvil_getIntervalMining", json!([])).await, Value::Null);
     let waiting = node.send_wei(0).await;
     assert_eq!(node.height().await, 0);
     node.rpc("evm_setAutomine", json!([true])).await;
     assert_eq!(node.rpc("eth_getTransactionReceipt", json!([waiting])).await["blockNumber"], "0x1");
+    // What is no interval stays.
+    node.rpc("evm_setIntervalMining", json!([0])).await;
+    assert_eq!(node.rpc("anvil_getAutomine", json!([])).await, true);
 }
 
 #[tokio::test]

@@ -6,6 +6,7 @@ mod blobs;
 mod concurrency;
 mod dumps;
 mod impersonation;
+mod limits;
 mod mining;
 mod rewinding;
 mod terminal;

@@ -2,7 +2,9 @@
 
 use serde_json::{Value, json};
 
-use crate::support::{TestNode, node, number};
+use tetrad::config::BlockTimestamps;
+
+use crate::support::{TestNode, manual_clock, node, node_at, number};
 
 async fn head(node: &TestNode) -> (u128, u128) {
     let block = node.rpc("eth_getBlockByNumber", json!(["latest", false])).await;
@@ -33,6 +35,27 @@ async fn mining_makes_blocks_of_rising_time() {
     let error = node.rpc_error("evm_mine", json!([1])).await;
     assert_eq!(error["code"], -32602, "{error}");
     assert_eq!(node.rpc_error("evm_mine", json!([{"blocks": 1_000_000_000}])).await["code"], -32602);
+}
+
+#[tokio::test]
+async fn blocks_share_a_second_unless_each_is_to_be_later() {
+    let shared = node_at(manual_clock(), |_| {});
+    let increasing = node_at(manual_clock(), |config| config.block_timestamps = Some(BlockTimestamps::Increasing));
+    let (shared, increasing) = tokio::join!(shared, increasing);
+    for (node, step) in [(&shared, 0), (&increasing, 1)] {
+        let (_, start) = head(node).await;
+        for count in 1..=3 {
+            send(node).await;
+            assert_eq!(head(node).await, (count, start + count * step));
+        }
+        let at = start + 100;
+        node.rpc("evm_setNextBlockTimestamp", json!([at as u64])).await;
+        send(node).await;
+        let again = node.request("evm_setNextBlockTimestamp", json!([at as u64])).await;
+        assert_eq!(again["error"].is_null(), step == 0, "{again}");
+        send(node).await;
+        assert_eq!(head(node).await.1, at + step);
+    }
 }
 
 #[tokio::test]

@@ -43,6 +43,8 @@ async fn is_told_in_the_other_nodes_words() {
             ("trace_transaction", json!([transaction])),
             ("trace_filter", json!([{"fromBlock": "0x0", "toBlock": newest}])),
             ("ots_getBlockDetails", json!([newest])),
+            ("ots_getBlockDetails", json!([1])),
+            ("debug_getRawBlock", json!([1])),
             ("eth_getLogs", json!([{"fromBlock": "0x0", "toBlock": newest, "address": token}])),
             ("eth_getLogs", json!([{"blockHash": old["hash"]}])),
         ]

@@ -13,10 +13,11 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 28] = [
+const IMPORTS: [(&str, &[&str]); 32] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
+    ("calendar", &[]),
     ("decimal", &[]),
     ("metrics", &[]),
     ("causes", &[]),
@@ -29,6 +30,7 @@ const IMPORTS: [(&str, &[&str]); 28] = [
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "state"]),
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
+    ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("console", &["artifacts", "block", "chain", "evm", "network"]),
@@ -54,10 +56,15 @@ const IMPORTS: [(&str, &[&str]); 28] = [
             "web",
         ],
     ),
-    ("lending", &["artifacts", "block", "chain", "contracts", "decimal", "network", "web"]),
+    ("lending", &["account", "artifacts", "block", "chain", "contracts", "decimal", "network", "web"]),
     ("activity", &["block", "chain", "contracts", "decimal", "network", "store", "web"]),
-    ("cosmos", &["account", "block", "chain", "network", "state", "web"]),
+    (
+        "explorer",
+        &["account", "artifacts", "block", "calendar", "chain", "decimal", "evm", "index", "network", "store", "web"],
+    ),
+    ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
+    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "network", "web"]),
     ("genesis", &["artifacts", "chain", "contracts", "evm", "exchange", "lending", "network"]),
     (
         "config",
@@ -74,10 +81,11 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 20] = [
+const WITHOUT_WEB: [&str; 22] = [
     "account",
     "artifacts",
     "block",
+    "calendar",
     "causes",
     "codec",
     "console",
@@ -92,6 +100,7 @@ const WITHOUT_WEB: [&str; 20] = [
     "log",
     "store",
     "chain",
+    "index",
     "cluster",
     "fork",
     "genesis",

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use alloy::{
     network::{EthereumWallet, TransactionBuilder},
-    primitives::{Address, B256, U256, address},
+    primitives::{Address, B256, U256, Uint, address},
     providers::{DynProvider, Provider, ProviderBuilder},
     rpc::types::{TransactionReceipt, TransactionRequest},
     signers::local::PrivateKeySigner,
@@ -46,6 +46,12 @@ impl TestNode {
     /// The key of a development account.
     pub fn signer(&self, index: usize) -> PrivateKeySigner {
         self.development_accounts()[index].1.parse().expect("a key")
+    }
+
+    /// Lets frozen prices age like others.
+    pub async fn let_prices_age(&self) {
+        let call = PriceOracle::setMaxAgeCall { newSeconds: Uint::from(600) };
+        assert!(self.send(&self.treasury(), ORACLE, call).await.status());
     }
 
     /// The key of the account that owns the contracts.

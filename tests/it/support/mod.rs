@@ -2,6 +2,7 @@
 
 pub mod chain;
 pub mod golden;
+pub mod grpc;
 pub mod process;
 pub mod sign;
 pub mod socket;

@@ -128,6 +128,38 @@ async fn pages_of_other_origins_change_nothing() {
     node.end().await;
 }
 
+#[tokio::test]
+async fn pages_of_other_origins_administer_no_node_unless_they_are_listed_by_name() {
+    let node = node_with(|config| config.exchange.rate_limit = 0).await;
+    let own = node.rest_url();
+    let price = format!("{own}/api/admin/prices/{}", key(&token("WETH")));
+    let scenarios = format!("{own}/api/admin/scenarios");
+    let quiet = "name = \"quiet\"\nlasts = \"1h\"";
+    for (method, url, content_type, body) in [
+        ("OPTIONS", &scenarios, "", ""),
+        ("GET", &scenarios, "", ""),
+        ("POST", &scenarios, "application/toml", quiet),
+        ("POST", &price, "application/json", r#"{"price": 1234}"#),
+        ("DELETE", &price, "application/json", ""),
+    ] {
+        for (origin, allowed) in
+            [(Some("https://evil.example"), false), (Some("null"), false), (Some(own.as_str()), true), (None, true)]
+        {
+            let request = node.http.request(method.parse().expect("a method"), url).body(body);
+            let request = request.header("content-type", content_type);
+            let request = request.header("access-control-request-method", "POST");
+            let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));
+            let response = request.send().await.expect("an answer");
+            assert!(!response.headers().contains_key("access-control-allow-origin"), "{method} {url} {origin:?}");
+            let status = response.status().as_u16();
+            assert_eq!(status, if allowed { 200 } else { 403 }, "{method} {url} {origin:?}");
+        }
+    }
+    let elsewhere = node.http.get(format!("{own}/api/prices")).header("origin", "https://evil.example").send().await;
+    assert_eq!(elsewhere.expect("an answer").headers()["access-control-allow-origin"], "*");
+    node.end().await;
+}
+
 /// What a browser sends for any page without asking first: forms, and text.
 #[tokio::test]
 async fn what_changes_something_takes_json_and_nothing_else() {
@@ -138,11 +170,11 @@ async fn what_changes_something_takes_json_and_nothing_else() {
         [None, Some("text/plain"), Some("application/x-www-form-urlencoded"), Some("multipart/form-data; boundary=x")]
     {
         for method in [Method::POST, Method::DELETE] {
-            let request = node.http.request(method.clone(), &url).header("origin", "https://evil.example");
+            let request = node.http.request(method.clone(), &url);
             let request = content_type.into_iter().fold(request, |request, text| request.header("content-type", text));
             let answer = request.body(r#"{"price": 1234}"#).send().await.expect("an answer");
             if (&method, content_type) == (&Method::DELETE, None) {
-                // A browser asks before it sends this for another page.
+                // A browser asks before it sends this for another page, which is refused.
                 assert_eq!(answer.status(), 200);
                 continue;
             }
@@ -161,7 +193,7 @@ async fn compressed_bodies_are_refused_by_name() {
     let price = format!("{}/api/admin/prices/{}", node.rest_url(), key(&token("WETH")));
     for url in [node.rpc_url(), node.rest_url(), price] {
         for (origin, encoding) in
-            [(None, "gzip"), (None, "br"), (None, "identity, gzip"), (Some("http://x"), "deflate")]
+            [(None, "gzip"), (None, "br"), (None, "identity, gzip"), (Some(node.rest_url()), "deflate")]
         {
             let request = node.http.post(&url).header("content-type", "application/json");
             let request = origin.into_iter().fold(request, |request, origin| request.header("origin", origin));

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use futures_util::{SinkExt, StreamExt};
+use tetrad::internals::block::cosmos::MAX_COSMOS_TX_SIZE;
 use tokio::{io::AsyncWriteExt, net::TcpStream, time::timeout};
 use tokio_tungstenite::{
     WebSocketStream, client_async,
@@ -99,7 +100,7 @@ async fn messages_have_to_be_utf_8() {
 #[tokio::test]
 async fn a_message_over_the_limit_is_refused_with_a_reason() {
     let node = node_with(|config| config.rpc.max_body = 10_000).await;
-    for ((path, mut client), limit) in clients(&node).await.into_iter().zip([10_000, 4 << 10, 16 << 10]) {
+    for ((path, mut client), limit) in clients(&node).await.into_iter().zip([10_000, 4 << 10, 2 * MAX_COSMOS_TX_SIZE]) {
         client.0.send(Message::text("x".repeat(limit + 1))).await.unwrap();
         let expected = (CloseCode::Size, format!("messages may have at most {limit} bytes"));
         assert_eq!(client.closed().await, expected, "{path}");

@@ -16,6 +16,11 @@ export function account(user) {
   return read('LendingLens', network.addresses.lendingLens, 'getAccount', user);
 }
 
+/** The assets that are collateral of a user; null on a chain of an earlier version, where every supply is. */
+export function collateral(user) {
+  return read('LendingLens', network.addresses.lendingLens, 'getCollateral', user).catch(() => null);
+}
+
 /** A user's credit score, with its components. */
 export function score(user) {
   return read('LendingLens', network.addresses.lendingLens, 'getScore', user);

@@ -59,6 +59,13 @@ export async function load() {
   name(lendingPool, 'Lending pool');
   name(lendingLens, 'Lending lens');
   name('0xca11bde05977b3631167028862be2a173976ca11', 'Multicall3');
+  name('0x4e59b44847b379578588920ca78fbf26c0b4956c', 'Deployment proxy');
+  name('0x914d7fec6aac8cd542e72bca78b30650d45643d7', 'Safe singleton factory');
+  name('0xba5ed099633d3b313e4d5f7bdc1305d3c28ba5ed', 'CreateX');
+  name('0x000000000022d473030f116ddee9f6b43ac78ba3', 'Permit2');
+  name('0x5ff137d4b0fdcd49dca30c7cf57e578a026d2789', 'EntryPoint 0.6');
+  name('0x0000000071727de22e5e9d8baf0edac6f37da032', 'EntryPoint 0.7');
+  name('0x4337084d9e255ff0702461cf8895ce9e3b5ff108', 'EntryPoint 0.8');
   name('0x0000000000000000000000000000000000000400', 'bech32 precompile');
   const described = (map, kind) => Promise.all(Object.entries(map).map(([symbol, address]) => describe(address, symbol, kind)));
   [network.tokens, network.receipts] = await Promise.all([described(tokens, 'token'), described(pTokens, 'receipt')]);

@@ -167,6 +167,16 @@ export function networkForWallets() {
   };
 }
 
+/** The network as Keplr's `experimentalSuggestChain` takes it, with this page's URL for what is served beside the page. */
+export function networkForKeplr() {
+  const { keplr } = network.addresses;
+  const here = (url) => {
+    const { host, pathname } = new URL(url);
+    return host === location.host ? new URL(`.${pathname}`, location.href).href.replace(/\/$/, '') : url;
+  };
+  return { ...keplr, rpc: here(keplr.rpc), rest: here(keplr.rest), evm: { ...keplr.evm, rpc: here(keplr.evm.rpc) } };
+}
+
 /** Awaits a promise, with revert data in its error decoded into a message. */
 async function explained(promise) {
   try {

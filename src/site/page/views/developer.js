@@ -8,6 +8,7 @@ import { network, callData, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 import { priceCard } from './pricecard.js';
+import { scenarioCard } from './scenarios.js';
 import { snapshotCard } from './snapshots.js';
 
 /** The first of several method names that the node supports, or null. */
@@ -143,6 +144,6 @@ async function impersonationCard() {
 }
 
 export default async function view({ signal }) {
-  const cards = await Promise.all([miningCard(), timeCard(signal), faucetCard(), snapshotCard(signal), priceCard(signal), impersonationCard()]);
+  const cards = await Promise.all([miningCard(), timeCard(signal), faucetCard(), snapshotCard(signal), priceCard(signal), scenarioCard(signal), impersonationCard()]);
   return [heading('Developer'), h('p.lead', 'In the development profile, anyone who can reach this node can use these controls.'), h('div.grid.three', cards)];
 }

@@ -74,9 +74,9 @@ function chartCard(signal, chosen) {
 function tokenTable(signal, choose) {
   const body = h('tbody');
   const cells = network.tokens.map((token) => {
-    const row = { token, price: h('td.number'), change: h('td.number'), line: h('td'), reserve: h('td.number.soft') };
+    const row = { token, halted: h('span'), price: h('td.number'), change: h('td.number'), line: h('td'), reserve: h('td.number.soft') };
     const button = h('button.link-button', { type: 'button', onclick: () => choose(token) }, token.symbol);
-    row.element = h('tr', h('td', button), row.price, row.change, row.line, row.reserve);
+    row.element = h('tr', h('td', button, row.halted), row.price, row.change, row.line, row.reserve);
     return row;
   });
   replace(body, cells.map((row) => row.element));
@@ -94,6 +94,7 @@ function tokenTable(signal, choose) {
         }
       }
       replace(row.change, change(now.change24h));
+      replace(row.halted, now.halted && h('span.tag.bad', 'Halted'));
     }
   }, 50);
   async function lines() {

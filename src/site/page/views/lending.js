@@ -1,10 +1,11 @@
 // The lending pool: markets with their rates, and the position of the active account.
 
 import { curve } from '../lib/chart.js';
-import { card, facts, failure, h, heading, replace } from '../lib/dom.js';
+import { card, facts, failure, h, heading, replace, toast } from '../lib/dom.js';
 import { amount, percent } from '../lib/format.js';
-import { account, borrowRate, pools, score, yearly } from '../lib/lens.js';
+import { account, borrowRate, collateral, pools, score, yearly } from '../lib/lens.js';
 import { addressLink } from '../lib/links.js';
+import { callData, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 import { actionsCard } from './borrow.js';
@@ -68,17 +69,27 @@ export default function view({ signal, query }) {
   async function draw() {
     const who = wallets.current?.address;
     try {
-      const [all, mine, points] = await Promise.all([pools(), who ? account(who) : null, who ? score(who) : null]);
+      const [all, mine, enabled, points] = await Promise.all([pools(), ...(who ? [account(who), collateral(who), score(who)] : [null, null, null])]);
       if (signal.aborted || who !== wallets.current?.address) return;
       state.pools = all;
       // Redrawing the table would take the focus away from the button that has it.
       if (!body.contains(document.activeElement)) drawPools();
-      replace(position, positionCard(mine));
+      replace(position, positionCard(mine, enabled, setCollateral));
       replace(explained, points && scoreCard(points));
       actions.update(all, mine);
       replace(problem);
     } catch (error) {
       if (!signal.aborted) replace(problem, failure(error));
+    }
+  }
+
+  async function setCollateral(asset, symbol, enabled) {
+    try {
+      const receipt = await wallets.send({ to: network.addresses.lendingPool, data: callData('LendingPool', 'setCollateral', asset, enabled) });
+      toast(`${symbol} is ${enabled ? 'collateral' : 'no longer collateral'}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
+      draw();
+    } catch (error) {
+      replace(problem, failure(error));
     }
   }
 

@@ -6,7 +6,7 @@ import { ago, count, fee, percent, span } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
-import { wallets } from '../lib/wallet.js';
+import { networkForKeplr, wallets } from '../lib/wallet.js';
 import { connect } from './connect.js';
 
 /** Number of blocks in the charts. */
@@ -27,6 +27,20 @@ function addToWallet() {
       toast(`${wallet.name} is connected to this network`, 'good');
     } catch (error) {
       toast(error.message ?? 'The wallet rejected the request', 'error');
+    }
+  });
+  return button;
+}
+
+function addToKeplr() {
+  const button = h('button', { type: 'button' }, icon('accounts'), 'Add to Keplr');
+  button.addEventListener('click', async () => {
+    if (!window.keplr?.experimentalSuggestChain) return toast('Keplr not found. Install its browser extension, or use the document at /api/network.');
+    try {
+      await window.keplr.experimentalSuggestChain(networkForKeplr());
+      toast('This network is in Keplr', 'good');
+    } catch (error) {
+      toast(error.message ?? 'Keplr rejected the request', 'error');
     }
   });
   return button;
@@ -114,7 +128,7 @@ export default function view({ signal }) {
   });
 
   return [
-    heading(network.cosmosChainId || `Chain ${network.chainId}`, addToWallet()),
+    heading(network.cosmosChainId || `Chain ${network.chainId}`, addToWallet(), network.addresses && addToKeplr()),
     h('div.tiles', Object.values(tiles).map((one) => one.element)),
     cluster,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),

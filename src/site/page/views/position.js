@@ -6,8 +6,16 @@ import { ENDLESS, yearly } from '../lib/lens.js';
 
 const usd = (value) => `$${amount(value, 8, 9)}`;
 
-/** The account's totals, health factor and position in each asset. */
-export function positionCard(account) {
+/** Says whether a supply is collateral, and switches it. */
+function consent({ asset, symbol }, collateral, set) {
+  if (!collateral) return null;
+  const enabled = collateral.includes(asset);
+  const text = enabled ? 'Collateral' : 'Not collateral';
+  return h('button.link-button', { type: 'button', 'aria-pressed': String(enabled), 'aria-label': `Use ${symbol} as collateral`, onclick: () => set(asset, symbol, !enabled) }, text);
+}
+
+/** The account's totals, health factor and position in each asset; `set(asset, symbol, enabled)` enables an asset as collateral. */
+export function positionCard(account, collateral, set) {
   if (!account) return card('Your position', h('p.soft', 'Choose an account at the top to see its position.'));
   const { healthFactorBps: health } = account;
   const owes = account.debtUsd > 0n;
@@ -17,7 +25,7 @@ export function positionCard(account) {
   bar.style.width = `${Math.min(100, used * 100)}%`;
   const rows = account.positions.map((one) => h('div.log',
     h('div.spread', h('strong', one.symbol), one.liquidationPrice > 0n && h('span.soft', `Liquidated ${one.liquidationSide === 1n ? 'below' : 'above'} ${usd(one.liquidationPrice)}`)),
-    one.supplied > 0n && h('div.spread', h('span', `Supplied ${amount(one.supplied, Number(one.decimals), 9)}`), h('span', usd(one.suppliedUsd), h('span.up', ` +${percent(yearly(one.supplyRate))}`))),
+    one.supplied > 0n && h('div.spread', h('span', `Supplied ${amount(one.supplied, Number(one.decimals), 9)} `, consent(one, collateral, set)), h('span', usd(one.suppliedUsd), h('span.up', ` +${percent(yearly(one.supplyRate))}`))),
     one.debt > 0n && h('div.spread', h('span', `Borrowed ${amount(one.debt, Number(one.decimals), 9)}`), h('span', usd(one.debtUsd), h('span.down', ` −${percent(yearly(one.borrowRate))}`)))));
   return card('Your position',
     facts([

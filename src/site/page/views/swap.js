@@ -21,6 +21,7 @@ const REFUSALS = [
   'Insufficient liquidity for this trade.',
   'Price impact too high: a swap may take at most 10% of the reserve. Try a smaller amount.',
   'Recent swaps have used up the price impact limit. Try a smaller amount, or try again later.',
+  'One of the tokens is halted: its price is catching up with its source. Try again in a few seconds.',
 ];
 
 /** Approves a spender for an amount of a token, unless its allowance already suffices. */

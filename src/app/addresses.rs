@@ -1,0 +1,23 @@
+//! The addresses at which a node listens.
+
+use std::{net::SocketAddr, sync::Arc};
+
+use crate::web::Tls;
+
+/// The addresses of a node.
+#[derive(Clone)]
+pub(super) struct Addresses {
+    pub(super) main: SocketAddr,
+    pub(super) prices: Option<SocketAddr>,
+    pub(super) comet: Option<SocketAddr>,
+    pub(super) cosmos_rest: Option<SocketAddr>,
+    pub(super) grpc: Option<SocketAddr>,
+    pub(super) tls: Option<Arc<Tls>>,
+}
+
+impl Addresses {
+    /// Returns `http` or `ws`, with an `s` appended if connections are encrypted.
+    pub(super) fn scheme(&self, plain: &str) -> String {
+        format!("{plain}{}", if self.tls.is_some() { "s" } else { "" })
+    }
+}
