@@ -319,6 +319,44 @@ async fn a_node_that_joins_has_the_blocks_before_its_checkpoint_and_follows_a_re
     }
 }
 
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_node_joins_a_cluster_whose_log_was_compacted() {
+    let Some(nats) = NatsServers::start(1).await else { return };
+    let settings = ["--exchange-price-tick", "0", "--limits-checkpoint-kilobytes", "16"];
+    let arguments = settings.map(str::to_owned).to_vec();
+    let mut cluster = Cluster::start(&nats, 2, Options { arguments, ..Options::default() }).await;
+    let leader = cluster.leader().await;
+    let servers = nats.urls().join(",");
+    let hash = ask(cluster.rpc(leader), "eth_sendRawTransaction", json!([raw(transfer(0), 0)])).await;
+    // The leader offers its checkpoints from time to time.
+    let deadline = std::time::Instant::now() + super::PATIENCE;
+    let begins = loop {
+        assert!(std::time::Instant::now() < deadline, "nothing is removed");
+        ask(cluster.rpc(leader), "anvil_mine", json!(["0x20"])).await;
+        let (done, said, error) = output(&["cluster", "compact", "--cluster", &servers, "--cluster-name", "test"]);
+        // There is no checkpoint before the leader has offered the first.
+        assert!(done || error.contains("no checkpoint"), "{said}{error}");
+        match said.trim().rsplit(' ').next().and_then(|height| height.parse::<u128>().ok()) {
+            Some(height) if height > 1 => break height,
+            _ => tokio::time::sleep(super::POLL).await,
+        }
+    };
+    let newcomer = cluster.add(&nats).await;
+    let head = number(&ask(cluster.rpc(leader), "eth_blockNumber", json!([])).await);
+    assert!(begins <= head, "{begins} > {head}");
+    for block in [begins, head] {
+        let wanted = json!([format!("{block:#x}"), false]);
+        let expected = ask(cluster.rpc(leader), "eth_getBlockByNumber", wanted.clone()).await;
+        assert_eq!(ask(cluster.rpc(newcomer), "eth_getBlockByNumber", wanted).await, expected);
+    }
+    // Before it, the log has nothing to be fetched; the state is whole.
+    assert_eq!(ask(cluster.rpc(newcomer), "eth_getTransactionReceipt", json!([hash])).await, Value::Null);
+    for (nonce, index) in [(1, newcomer), (2, leader)] {
+        let hash = ask(cluster.rpc(index), "eth_sendRawTransaction", json!([raw(transfer(nonce), 0)])).await;
+        assert_eq!(ask(cluster.rpc(index), "eth_getTransactionReceipt", json!([hash])).await["status"], "0x1");
+    }
+}
+
 fn is_checkpoint(file: &std::fs::DirEntry) -> bool {
     file.file_name().to_string_lossy().starts_with("checkpoint-")
 }
