@@ -7,7 +7,7 @@
 FROM rust:1.95-bookworm AS build
 WORKDIR /src
 COPY . .
-RUN cargo build --release --locked && strip target/release/tetrad
+RUN cargo build --release --locked --features js-tracer && strip target/release/tetrad
 
 # Only the C library: no shell, no package manager.
 FROM gcr.io/distroless/cc-debian12:nonroot

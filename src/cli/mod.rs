@@ -26,6 +26,8 @@ use std::{
 use clap::{FromArgMatches, Subcommand};
 
 use crate::config::{Config, ConfigError};
+#[cfg(all(feature = "js-tracer", unix))]
+use crate::rpc;
 
 /// The commands that are derived with `clap`.
 #[derive(Debug, Subcommand)]
@@ -106,7 +108,15 @@ const IMPORT_FAILED: u8 = 3;
 
 /// Runs the program with these arguments, the first being its name.
 pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
-    let matches = match parser().try_get_matches_from(arguments) {
+    let parser = parser();
+    // For the program itself: neither help nor completions name it.
+    #[cfg(all(feature = "js-tracer", unix))]
+    let parser = parser.subcommand(
+        clap::Command::new(rpc::TRACER_COMMAND)
+            .hide(true)
+            .arg(clap::Arg::new("memory").required(true).value_parser(clap::value_parser!(u64))),
+    );
+    let matches = match parser.try_get_matches_from(arguments) {
         Ok(matches) => matches,
         Err(error) => {
             // Help and version arrive here as well; clap knows the stream of each.
@@ -168,6 +178,12 @@ fn dispatch(matches: &clap::ArgMatches) -> Result<(), Error> {
     let out = &mut match matches.subcommand() {
         None => return serve::run(&settings::values(matches)?),
         Some(("serve", matches)) => return serve::run(&settings::values(matches)?),
+        #[cfg(all(feature = "js-tracer", unix))]
+        Some((rpc::TRACER_COMMAND, matches)) => {
+            // The parser requires it.
+            let memory = matches.get_one("memory").copied().unwrap_or(0);
+            return Ok(rpc::run_tracer(memory)?);
+        }
         Some(_) => io::stdout().lock(),
     };
     match matches.subcommand() {

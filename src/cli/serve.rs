@@ -2,6 +2,7 @@
 
 use std::{
     io::{self, IsTerminal, Write},
+    path::{Path, PathBuf},
     time::Duration,
 };
 
@@ -13,7 +14,8 @@ const LEFTOVERS: Duration = Duration::from_millis(500);
 
 /// Runs a node with these settings until SIGINT or SIGTERM.
 pub(super) fn run(values: &Values) -> Result<(), Error> {
-    let config = Config::from_values(values)?;
+    let mut config = Config::from_values(values)?;
+    config.rpc.tracer_program = program();
     // Before other threads start: taking sockets over changes the environment.
     let inherited = Inherited::take()?;
     let _telemetry = telemetry::install(&config)?;
@@ -48,6 +50,12 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     // An aborted call ends at its next check of the time.
     runtime.shutdown_timeout(LEFTOVERS);
     served
+}
+
+/// The program of this process, even if its file has been replaced meanwhile.
+fn program() -> Option<PathBuf> {
+    let link = Path::new("/proc/self/exe");
+    if link.exists() { Some(link.to_owned()) } else { std::env::current_exe().ok() }
 }
 
 /// The signals that the process handles.

@@ -23,6 +23,8 @@ use revm::{
     state::AccountInfo,
 };
 
+#[cfg(feature = "js-tracer")]
+use super::DetachedExecution;
 use super::{
     BlockHashes, ChainParams, DaoFork, Environment, Evm, EvmContext, Fork, Inspected, Overlay, OverrideError,
     PrecompileSet,
@@ -194,7 +196,7 @@ impl<'a> BlockExecutor<'a> {
         let used = self.evm.ctx.db().used();
         let executed = match transaction.cosmos() {
             None => self.evm.transact(tx_env(transaction)).map_err(TransactionError::from),
-            Some(cosmos) => run_cosmos(&mut self.evm.ctx, &mut NoOpInspector, self.chain, transaction, &cosmos),
+            Some(cosmos) => run_cosmos(&mut self.evm.ctx, &mut NoOpInspector, &self.chain.cosmos, transaction, &cosmos),
         };
         let executed = executed.inspect_err(|_| self.evm.ctx.db_mut().forget(used))?;
         self.commit(transaction, executed)
@@ -216,6 +218,21 @@ impl<'a> BlockExecutor<'a> {
         let (result, seen) = self.execute_with(transaction, tx_env(transaction), cfg, precompiles, inspector, look);
         result?;
         seen.ok_or_else(|| TransactionError::Machine("nothing was seen".to_owned()))
+    }
+
+    /// The execution of the next transaction as plain data, and the state that it runs on.
+    #[cfg(feature = "js-tracer")]
+    pub fn detached(&self, transaction: &Transaction) -> (DetachedExecution, &Overlay<'a>) {
+        let mut cfg = self.evm.ctx.cfg.clone();
+        cfg.disable_eip3607 = transaction.is_impersonated();
+        let (fork, block) = (self.environment.rules.fork, self.evm.ctx.block.clone());
+        let precompiles = self.environment.precompiles(self.chain);
+        let execution = DetachedExecution::new(fork, cfg, block, tx_env(transaction), &precompiles);
+        let execution = match transaction.cosmos() {
+            None => execution,
+            Some(_) => execution.of_cosmos(transaction, &self.chain.cosmos),
+        };
+        (execution, self.evm.ctx.db())
     }
 
     /// Executes an unsigned call, with limits and precompiles of its own.
@@ -258,7 +275,7 @@ impl<'a> BlockExecutor<'a> {
         evm.precompiles = precompiles;
         let executed = match transaction.cosmos() {
             None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
-            Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, self.chain, transaction, &cosmos),
+            Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, &self.chain.cosmos, transaction, &cosmos),
         };
         let (block, before, inspector) = (evm.ctx.block, evm.ctx.journaled_state.database, evm.inspector);
         match executed {

@@ -11,6 +11,8 @@ use revm::{
     },
 };
 
+#[cfg(feature = "js-tracer")]
+use super::DetachedExecution;
 use super::{
     BlockHashes, ChainParams, Environment, Evm, EvmContext, Overlay, PrecompileSet, StateOverrides, TransactionError,
     apply_overrides,
@@ -109,10 +111,24 @@ impl<'a> CallContext<'a> {
     where
         I: for<'e> Inspector<EvmContext<'e>>,
     {
-        let tx = call.tx_env(call.gas.unwrap_or(self.gas_cap).min(self.gas_cap), self.chain.chain_id);
+        let tx = call.tx_env(self.gas_of(call), self.chain.chain_id);
         let mut evm = self.evm(call, inspector)?;
         let outcome = evm.inspect_tx(tx.clone())?;
         Ok(Inspected { tx, block: evm.ctx.block, outcome, before: evm.ctx.journaled_state.database })
+    }
+
+    /// The execution of `call` with the gas it asks for, up to the cap, as plain data, and the state that it runs on.
+    #[cfg(feature = "js-tracer")]
+    pub fn detached(&self, call: &Call) -> Result<(DetachedExecution, Overlay<'_>), TransactionError> {
+        let tx = call.tx_env(self.gas_of(call), self.chain.chain_id);
+        let evm = self.evm(call, ())?;
+        let execution =
+            DetachedExecution::new(self.environment.rules.fork, evm.ctx.cfg, evm.ctx.block, tx, &evm.precompiles);
+        Ok((execution, evm.ctx.journaled_state.database))
+    }
+
+    fn gas_of(&self, call: &Call) -> u64 {
+        call.gas.unwrap_or(self.gas_cap).min(self.gas_cap)
     }
 
     fn evm<I>(&self, call: &Call, inspector: I) -> Result<Evm<'_, I>, TransactionError> {
@@ -145,7 +161,7 @@ impl<'a> CallContext<'a> {
 
     /// Runs `call` with the gas it asks for, up to the cap.
     pub fn call(&self, call: &Call) -> Result<ExecutionResult, TransactionError> {
-        self.run(call, call.gas.unwrap_or(self.gas_cap).min(self.gas_cap))
+        self.run(call, self.gas_of(call))
     }
 }
 

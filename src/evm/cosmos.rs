@@ -21,11 +21,11 @@ use revm::{
     },
 };
 
-use super::{ChainParams, EvmContext, TransactionError, transaction::tx_env};
+use super::{EvmContext, TransactionError, transaction::tx_env};
 use crate::{
     block::{
         Transaction,
-        cosmos::{BANK_ADDRESS, CosmosError, CosmosTransaction, SignerData},
+        cosmos::{BANK_ADDRESS, CosmosError, CosmosNetwork, CosmosTransaction, SignerData},
     },
     state::ReadError,
 };
@@ -34,7 +34,7 @@ use crate::{
 pub(super) fn run_cosmos<'a, I>(
     context: &mut EvmContext<'a>,
     inspector: &mut I,
-    chain: &ChainParams,
+    network: &CosmosNetwork,
     transaction: &Transaction,
     cosmos: &CosmosTransaction,
 ) -> Result<ResultAndState, TransactionError>
@@ -42,7 +42,7 @@ where
     I: Inspector<EvmContext<'a>>,
 {
     context.set_tx(tx_env(transaction));
-    let executed = check(context, chain, cosmos).and_then(|()| execute(context, inspector, transaction, cosmos));
+    let executed = check(context, network, cosmos).and_then(|()| execute(context, inspector, transaction, cosmos));
     // The journal is emptied after a failure as well.
     let state = context.journal_mut().finalize();
     Ok(ResultAndState { result: executed?, state })
@@ -51,10 +51,10 @@ where
 /// Checks that the transaction may be in this block.
 fn check(
     context: &mut EvmContext<'_>,
-    chain: &ChainParams,
+    network: &CosmosNetwork,
     cosmos: &CosmosTransaction,
 ) -> Result<(), TransactionError> {
-    cosmos.check(&chain.cosmos)?;
+    cosmos.check(network)?;
     let height: u64 = context.block.number().saturating_to();
     let timeout = cosmos.body.timeout_height;
     if timeout != 0 && height > timeout {
@@ -68,7 +68,7 @@ fn check(
     }
     let number = context.db_mut().account_number(cosmos.sender)?;
     let number = number.ok_or_else(|| CosmosError::unknown_address(format!("account {}", cosmos.sender)))?;
-    let signer = SignerData { chain_id: &chain.cosmos.chain_id, evm_chain_id: chain.chain_id, account_number: number };
+    let signer = SignerData { chain_id: &network.chain_id, evm_chain_id: context.cfg.chain_id, account_number: number };
     Ok(cosmos.verify(&signer)?)
 }
 

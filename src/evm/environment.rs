@@ -181,14 +181,25 @@ impl Environment {
 
     /// An EVM with the given limits and an inspector that sees every step.
     pub fn evm_with<'a, I>(&self, cfg: CfgEnv, chain: &ChainParams, overlay: Overlay<'a>, inspector: I) -> Evm<'a, I> {
-        let context: MainnetContext<EmptyDB> = Context::mainnet();
-        let context = context.with_db(overlay).with_block(self.block_env()).with_cfg(cfg);
-        RevmEvm {
-            ctx: context,
-            inspector,
-            instruction: instructions(self.rules),
-            precompiles: self.precompiles(chain),
-            frame_stack: FrameStack::new_prealloc(8),
-        }
+        assemble(self.block_env(), cfg, self.rules, self.precompiles(chain), overlay, inspector)
+    }
+}
+
+/// An EVM of its parts.
+pub(super) fn assemble<'a, I>(
+    block: BlockEnv,
+    cfg: CfgEnv,
+    rules: Rules,
+    precompiles: PrecompileSet,
+    overlay: Overlay<'a>,
+    inspector: I,
+) -> Evm<'a, I> {
+    let context: MainnetContext<EmptyDB> = Context::mainnet();
+    RevmEvm {
+        ctx: context.with_db(overlay).with_block(block).with_cfg(cfg),
+        inspector,
+        instruction: instructions(rules),
+        precompiles,
+        frame_stack: FrameStack::new_prealloc(8),
     }
 }

@@ -6,7 +6,7 @@ use alloy_eips::eip7840::BlobParams;
 use revm::primitives::hardfork::SpecId;
 
 /// A mainnet fork that changed the rules of execution or the shape of a block, in historical order.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
 #[expect(missing_docs, reason = "the names are the documentation: https://ethereum.org/en/history")]
 pub enum Fork {
     Frontier,

@@ -5,6 +5,8 @@ mod block;
 mod call;
 mod cosmos;
 mod dao;
+#[cfg(feature = "js-tracer")]
+mod detached;
 mod environment;
 mod estimate;
 mod fork;
@@ -27,6 +29,8 @@ pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, halt_
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected};
 pub use dao::DAO_EXTRA_DATA;
+#[cfg(feature = "js-tracer")]
+pub use detached::{DetachedAccount, DetachedExecution};
 pub use environment::{ChainParams, Environment, Evm, EvmContext, Limits};
 pub use estimate::EstimateError;
 pub use fork::{Fork, Rules};

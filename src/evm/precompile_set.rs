@@ -1,10 +1,14 @@
 //! The precompiles that an execution sees: those of the chain, some of which a call's overrides may have moved.
 
+#[cfg(feature = "js-tracer")]
+use super::precompile::{BECH32_ADDRESS, precompiles};
 use super::{
     EvmContext,
     patience::STOPPED,
     signers::{Signers, signer},
 };
+#[cfg(feature = "js-tracer")]
+use alloy_primitives::FixedBytes;
 use alloy_primitives::{
     Address, Bytes,
     map::{AddressMap, AddressSet},
@@ -65,6 +69,44 @@ impl PrecompileSet {
 
     fn change(&mut self) -> &mut AddressMap<Precompile> {
         self.changed.get_or_insert_with(|| Box::new(self.chain.precompiles.inner().clone()))
+    }
+}
+
+/// A set of precompiles as plain data.
+#[cfg(feature = "js-tracer")]
+#[derive(Debug, serde::Serialize, serde::Deserialize)]
+pub(super) struct DetachedPrecompiles {
+    /// Whether the network's own precompiles are among the chain's.
+    network: bool,
+    /// The precompiles after the call's overrides, if it has any: where each is, and where the chain has it.
+    changed: Option<Vec<(Address, Address)>>,
+    signers: Vec<(Bytes, Address)>,
+}
+
+#[cfg(feature = "js-tracer")]
+impl PrecompileSet {
+    /// The set as plain data.
+    pub(super) fn detached(&self) -> DetachedPrecompiles {
+        let moved = |(at, precompile): (&Address, &Precompile)| (*at, *precompile.address());
+        DetachedPrecompiles {
+            network: self.chain.precompiles.contains(&BECH32_ADDRESS),
+            changed: self.changed.as_ref().map(|changed| changed.iter().map(moved).collect()),
+            signers: self.signers.iter().map(|(key, signer)| (Bytes::copy_from_slice(&key[..]), *signer)).collect(),
+        }
+    }
+}
+
+#[cfg(feature = "js-tracer")]
+impl DetachedPrecompiles {
+    /// The set for the rules of `spec`.
+    pub(super) fn attach(self, spec: SpecId) -> PrecompileSet {
+        let signers = self.signers.iter().filter(|(key, _)| key.len() == 65);
+        let signers = signers.map(|(key, signer)| (FixedBytes::from_slice(key), *signer)).collect();
+        let mut set = precompiles(spec, self.network, Signers::new(signers));
+        let chain = set.chain.precompiles.inner();
+        let found = |(at, from): (Address, Address)| Some((at, chain.get(&from)?.clone()));
+        set.changed = self.changed.map(|changed| Box::new(changed.into_iter().filter_map(found).collect()));
+        set
     }
 }
 

@@ -118,6 +118,9 @@ impl Recorder for DebugInspector {
     fn records(&self) -> RecordedData {
         match self {
             Self::Noop(_) | Self::StateGasTracer(_) => RecordedData::default(),
+            // Not used: JavaScript runs in a process of its own, whose memory is limited.
+            #[cfg(feature = "js-tracer")]
+            Self::Js(_) => RecordedData::default(),
             Self::FourByte(_) => RecordedData { calls: true, ..RecordedData::default() },
             // Together, the tracers that a mux tracer may hold record all of these.
             Self::Mux(..) => {

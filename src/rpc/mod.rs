@@ -37,6 +37,7 @@ mod web3;
 mod ws;
 
 use std::{
+    path::PathBuf,
     sync::{Arc, atomic::AtomicBool},
     time::{Duration, Instant},
 };
@@ -50,6 +51,8 @@ pub use examples::{Answers, Example, ExampleExchange, examples};
 pub use graphql::{graphql_operation, graphql_service};
 pub use http::{Direct, operations, service};
 pub use table::Table;
+#[cfg(all(feature = "js-tracer", unix))]
+pub use tracing::{TRACER_COMMAND, run_tracer};
 pub use ws::web_sockets;
 
 use self::{
@@ -92,6 +95,10 @@ pub struct RpcConfig {
     pub execution_timeout: Duration,
     /// The maximum size of a response with traces in bytes.
     pub max_trace_bytes: usize,
+    /// The memory limit of a JavaScript tracer in bytes.
+    pub max_tracer_memory: usize,
+    /// The program that runs JavaScript tracers: this one. Without it there are none.
+    pub tracer_program: Option<PathBuf>,
     /// The approximate memory in bytes that a dump of the chain may take.
     pub max_dump_bytes: usize,
     /// The maximum number of logs that a query may return.
@@ -133,6 +140,8 @@ impl Default for RpcConfig {
             gas_cap: 50_000_000,
             execution_timeout: Duration::from_secs(5),
             max_trace_bytes: 64 << 20,
+            max_tracer_memory: 256 << 20,
+            tracer_program: None,
             max_dump_bytes: 256 << 20,
             max_logs: 50_000,
             max_filters: 10_000,

@@ -69,7 +69,7 @@ const MODULES: [&str; 9] = [
 ];
 
 /// The parameters of a chain that its Cosmos transactions name.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct CosmosNetwork {
     /// The Cosmos chain id.
     pub chain_id: String,

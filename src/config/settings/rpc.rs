@@ -84,6 +84,15 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "rpc.max-tracer-megabytes",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Memory limit of a JavaScript tracer",
+            read: |config, given| given.megabytes(64..=100_000, &mut config.rpc.max_tracer_memory),
+            show: |config| show::megabytes(config.rpc.max_tracer_memory),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "rpc.max-dump-megabytes",
             kind: Kind::Integer,
             placeholder: "N",

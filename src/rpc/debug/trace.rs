@@ -17,7 +17,7 @@ use crate::{
         json::{Object, Written},
         params::{self, Param, ParamRules},
         schema,
-        tracing::{BlockReplay, Budget, Subject, TraceOptions, TracePosition, find_transaction, trace},
+        tracing::{BlockReplay, Budget, RequestTracer, Subject, TraceOptions, TracePosition, find_transaction},
     },
 };
 
@@ -26,7 +26,7 @@ pub(super) fn methods(table: &mut Table) {
         ["transaction hash", "options"],
         "Replays a transaction and returns every step, or the result of the `tracer` in the options: \
          callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
-         erc7562Tracer, keccak256PreimageTracer. A `timeout` such as `2s` shortens the node's own limit.",
+         erc7562Tracer, keccak256PreimageTracer, or a tracer in JavaScript. A `timeout` such as `2s` shortens the node's own limit.",
     );
     table
         .apart("debug_traceBlockByNumber", block_by_number, OnFork::Block)
@@ -63,7 +63,8 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
     let mut executor = replay.after(index, &budget)?;
     let place = TracePosition { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
     let mut out = Vec::new();
-    trace(&options, &budget, place, Subject::Next(&mut executor, &replay.block.transactions[index]), &mut out)?;
+    let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
+    RequestTracer::new(&context.config, &options, &budget).trace(place, subject, &mut out)?;
     Ok(Written(out))
 }
 
@@ -98,6 +99,7 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
 fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) -> Result<Written, RpcError> {
     let budget = budget(context, options);
     let mut executor = replay.begin()?;
+    let mut tracer = RequestTracer::new(&context.config, options, &budget);
     let mut out = vec![b'['];
     for (index, transaction) in replay.block.transactions.iter().enumerate() {
         budget.check_time()?;
@@ -108,7 +110,7 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
             TracePosition { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
-        trace(options, &budget, place, Subject::Next(&mut executor, transaction), object.name("result"))?;
+        tracer.trace(place, Subject::Next(&mut executor, transaction), object.name("result"))?;
         object.end();
     }
     out.push(b']');
@@ -192,6 +194,7 @@ fn call(
     let call = request.into_call(context.chain.params().chain_id)?;
     let calls: CallContext<'_> = view.call_context(&options.state, context.config.gas_cap);
     let mut out = Vec::new();
-    trace(&options.trace, &budget, TracePosition::default(), Subject::Call(calls, &call), &mut out)?;
+    let mut tracer = RequestTracer::new(&context.config, &options.trace, &budget);
+    tracer.trace(TracePosition::default(), Subject::Call(calls, &call), &mut out)?;
     Ok(Written(out))
 }

@@ -38,7 +38,7 @@ impl Budget {
     /// The error for a request whose time is over.
     pub fn check_time(&self) -> Result<(), RpcError> {
         match self.is_over() {
-            true => Err(RpcError::timeout(format!("execution timeout after {:?}", self.limit))),
+            true => Err(self.timeout()),
             false => Ok(()),
         }
     }
@@ -57,7 +57,7 @@ impl Budget {
     pub fn check(&self, stopped: Option<Stop>) -> Result<(), RpcError> {
         match stopped {
             None => Ok(()),
-            Some(Stop::Time) => Err(RpcError::timeout(format!("execution timeout after {:?}", self.limit))),
+            Some(Stop::Time) => Err(self.timeout()),
             Some(Stop::Size) => Err(self.too_large()),
         }
     }
@@ -73,6 +73,11 @@ impl Budget {
     /// The error for a response that is too long.
     pub fn check_size(&self, written: &[u8]) -> Result<(), RpcError> {
         if written.len() > self.max_bytes { Err(self.too_large()) } else { Ok(()) }
+    }
+
+    /// The error of an execution whose time is over.
+    pub fn timeout(&self) -> RpcError {
+        RpcError::timeout(format!("execution timeout after {:?}", self.limit))
     }
 
     /// The trace does not fit into one response.

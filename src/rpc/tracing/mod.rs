@@ -3,11 +3,21 @@
 //! The `debug`, `trace` and `ots` namespaces are built on this.
 
 mod budget;
+#[cfg(all(feature = "js-tracer", unix))]
+mod javascript;
+#[cfg(not(all(feature = "js-tracer", unix)))]
+mod no_javascript;
 mod preimages;
 mod replay;
 mod struct_log;
+mod subject;
 mod tracer;
 
 pub(super) use budget::Budget;
+#[cfg(all(feature = "js-tracer", unix))]
+pub use javascript::{COMMAND as TRACER_COMMAND, run as run_tracer};
+#[cfg(not(all(feature = "js-tracer", unix)))]
+use no_javascript as javascript;
 pub(super) use replay::{BlockReplay, find_transaction};
-pub(super) use tracer::{Subject, TraceOptions, TracePosition, trace};
+pub(super) use subject::{Subject, TracePosition};
+pub(super) use tracer::{RequestTracer, TraceOptions};

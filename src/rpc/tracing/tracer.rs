@@ -1,24 +1,23 @@
 //! The tracers by name, and the trace of one transaction.
 
-use alloy_primitives::B256;
 use alloy_rpc_types_trace::geth::{
     GethDebugBuiltInTracerType, GethDebugTracerConfig, GethDebugTracerType, GethDebugTracingOptions,
 };
-use revm::Inspector;
 use revm_inspectors::tracing::{DebugInspector, TransactionContext};
 use serde::Deserialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::{
     budget::Budget,
+    javascript::{Script, ScriptRunner},
     preimages::PreimageTracer,
     struct_log::{StructLogOptions, StructLogger},
+    subject::{Subject, TracePosition},
 };
 use crate::{
-    block::Transaction,
-    evm::{BlockExecutor, Call, CallContext, EvmContext, Inspected, TransactionError, Watch},
+    evm::{Inspected, Watch},
     rpc::{
-        RpcError,
+        RpcConfig, RpcError,
         eth::field,
         params::{self, Param, ParamRules},
         schema,
@@ -35,13 +34,15 @@ pub struct TraceOptions {
     pub timeout: Option<GoDuration>,
 }
 
-/// A tracer's name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// A tracer's name, or a tracer.
+#[derive(Clone, Debug, PartialEq, Eq)]
 enum TracerName {
     /// One of revm-inspectors.
     BuiltIn(GethDebugBuiltInTracerType),
     /// `keccak256PreimageTracer`.
     Preimages,
+    /// A script.
+    JavaScript(Script),
 }
 
 #[derive(Deserialize)]
@@ -64,17 +65,19 @@ impl Param for TraceOptions {
             Some(name) if name == "keccak256PreimageTracer" => Some(TracerName::Preimages),
             Some(name) => {
                 let known = serde_json::from_value(serde_json::Value::String(name.clone()));
-                let Ok(GethDebugTracerType::BuiltInTracer(tracer)) = known else {
-                    let shown: String = name.chars().take(50).collect();
-                    return Err(format!(
-                        "tracer: no \"{shown}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, \
-                         muxTracer, noopTracer, erc7562Tracer, keccak256PreimageTracer, or none for the opcode tracer"
-                    ));
-                };
-                Some(TracerName::BuiltIn(tracer))
+                Some(match known {
+                    Ok(GethDebugTracerType::BuiltInTracer(tracer)) => TracerName::BuiltIn(tracer),
+                    _ if name.chars().all(|letter| letter.is_ascii_alphanumeric()) => return Err(unknown(&name)),
+                    // As in geth, what is no name is a script.
+                    _ => TracerName::JavaScript(Script::new(name, raw.tracer_config)?),
+                })
             }
         };
-        let config = raw.tracer_config.map(|raw| params::shape(raw.get())).transpose();
+        let config = match (&tracer, raw.tracer_config) {
+            // A script gets the text.
+            (Some(TracerName::JavaScript(_)), _) | (_, None) => Ok(None),
+            (_, Some(raw)) => params::shape(raw.get()).map(Some),
+        };
         let options = Self {
             steps: params::shape(json)?,
             tracer,
@@ -82,7 +85,8 @@ impl Param for TraceOptions {
             timeout: field("timeout", raw.timeout, rules)?,
         };
         // An invalid configuration is refused before anything runs.
-        options.tracer().map(|_| options)
+        options.tracer()?;
+        Ok(options)
     }
 
     fn schema() -> Value {
@@ -98,6 +102,15 @@ impl Param for TraceOptions {
             ("limit", json!({"type": "integer", "minimum": 0})),
         ])
     }
+}
+
+/// The error for an unknown name.
+fn unknown(name: &str) -> String {
+    format!(
+        "tracer: no \"{}\"; one of callTracer, prestateTracer, 4byteTracer, flatCallTracer, muxTracer, noopTracer, \
+         erc7562Tracer, keccak256PreimageTracer, or none for the opcode tracer",
+        name.chars().take(50).collect::<String>()
+    )
 }
 
 /// A duration as Go writes it: `300ms`, `5s`, `2m`.
@@ -133,7 +146,7 @@ fn wrong_duration(text: &str) -> String {
 impl TraceOptions {
     /// Advice on how to request less.
     pub fn advice(&self) -> &'static str {
-        match self.tracer {
+        match &self.tracer {
             None => "set a limit or disableStack, or leave out enableMemory and enableReturnData",
             Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::CallTracer)) => {
                 "set onlyTopCall, or trace the transactions of a block one by one"
@@ -141,13 +154,17 @@ impl TraceOptions {
             Some(TracerName::BuiltIn(GethDebugBuiltInTracerType::PreStateTracer)) => {
                 "set disableCode or disableStorage, or trace the transactions of a block one by one"
             }
+            Some(TracerName::JavaScript(_)) => {
+                "return less from result(), or trace the transactions of a block one by one"
+            }
             Some(_) => "use the callTracer with onlyTopCall, or trace the transactions of a block one by one",
         }
     }
 
-    fn tracer(&self) -> Result<Tracer, String> {
-        let tracer = match self.tracer {
-            Some(TracerName::BuiltIn(tracer)) => tracer,
+    fn tracer(&self) -> Result<Tracer<'_>, String> {
+        let tracer = match &self.tracer {
+            Some(TracerName::BuiltIn(tracer)) => *tracer,
+            Some(TracerName::JavaScript(script)) => return Ok(Tracer::JavaScript(script)),
             Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
             None => return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps)))),
         };
@@ -177,95 +194,70 @@ fn complete(name: &str, config: &mut Value) {
     }
 }
 
-enum Tracer {
+enum Tracer<'o> {
     Steps(Box<StructLogger>),
     Named(Box<DebugInspector>),
     Preimages(Box<PreimageTracer>),
+    JavaScript(&'o Script),
 }
 
-/// The position of a traced transaction; empty for a call.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct TracePosition {
-    /// The block.
-    pub block: Option<B256>,
-    /// The transaction.
-    pub transaction: Option<B256>,
-    /// Its index in the block.
-    pub index: Option<usize>,
+/// The tracer of one request, which may be for many transactions.
+pub struct RequestTracer<'r> {
+    options: &'r TraceOptions,
+    budget: &'r Budget,
+    scripts: ScriptRunner<'r>,
 }
 
-/// The subject of a trace.
-pub enum Subject<'x, 'a> {
-    /// The next transaction of a block.
-    Next(&'x mut BlockExecutor<'a>, &'x Transaction),
-    /// A call.
-    Call(CallContext<'x>, &'x Call),
-}
-
-impl Subject<'_, '_> {
-    /// Runs it with `inspector` attached, and passes the outcome to `look`.
-    pub fn run<I, R>(
-        self,
-        inspector: &mut I,
-        look: impl FnOnce(&mut Inspected<'_>, &mut I) -> R,
-    ) -> Result<R, TransactionError>
-    where
-        I: for<'e> Inspector<EvmContext<'e>>,
-    {
-        match self {
-            Self::Next(executor, transaction) => executor.inspect(transaction, inspector, look),
-            Self::Call(context, call) => {
-                let mut inspected = context.inspect(call, inspector)?;
-                Ok(look(&mut inspected, inspector))
-            }
-        }
+impl<'r> RequestTracer<'r> {
+    /// The tracer that `options` name.
+    pub fn new(config: &'r RpcConfig, options: &'r TraceOptions, budget: &'r Budget) -> Self {
+        Self { options, budget, scripts: ScriptRunner::new(config, budget) }
     }
-}
 
-/// Traces one transaction; appends the trace.
-pub fn trace(
-    options: &TraceOptions,
-    budget: &Budget,
-    place: TracePosition,
-    subject: Subject<'_, '_>,
-    out: &mut Vec<u8>,
-) -> Result<(), RpcError> {
-    let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
-    match options.tracer().map_err(RpcError::invalid_params)? {
-        Tracer::Steps(mut logger) => {
-            let mut watch = Watch::new(&mut *logger, &is_over, left);
-            let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
-            budget.check(watch.stopped())?;
-            logger.finish(&result?, out);
-            budget.check_size(out)
-        }
-        Tracer::Preimages(mut tracer) => {
-            let mut watch = Watch::new(&mut *tracer, &is_over, left);
-            let ran = subject.run(&mut watch, |_, _| ());
-            budget.check(watch.stopped())?;
-            ran?;
-            tracer.finish(out);
-            budget.check_size(out)
-        }
-        Tracer::Named(mut inspector) => {
-            // The former shows the top call alone; the latter reads the state only.
-            let top_only = match &*inspector {
-                DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
-                DebugInspector::PreStateTracer(..) => true,
-                _ => false,
-            };
-            let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
-            let seen = subject.run(&mut watch, |inspected, watch| {
-                // An incomplete record is not rendered.
+    /// Traces one transaction; appends the trace.
+    pub fn trace(&mut self, place: TracePosition, subject: Subject<'_, '_>, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        let (options, budget) = (self.options, self.budget);
+        let (is_over, left) = (|| budget.is_over(), budget.bytes_left(out));
+        match options.tracer().map_err(RpcError::invalid_params)? {
+            Tracer::Steps(mut logger) => {
+                let mut watch = Watch::new(&mut *logger, &is_over, left);
+                let result = subject.run(&mut watch, |inspected, _| inspected.outcome.result.clone());
                 budget.check(watch.stopped())?;
-                let context =
-                    TransactionContext { block_hash: place.block, tx_hash: place.transaction, tx_index: place.index };
-                let Inspected { tx, block, outcome, before } = inspected;
-                let result = watch.inner().get_result(Some(context), tx, block, outcome, before);
-                result.map_err(|error| RpcError::server(error.to_string()))
-            });
-            budget.check(watch.stopped())?;
-            budget.write(seen??, out)
+                logger.finish(&result?, out);
+                budget.check_size(out)
+            }
+            Tracer::JavaScript(script) => self.scripts.trace(script, place, subject, out),
+            Tracer::Preimages(mut tracer) => {
+                let mut watch = Watch::new(&mut *tracer, &is_over, left);
+                let ran = subject.run(&mut watch, |_, _| ());
+                budget.check(watch.stopped())?;
+                ran?;
+                tracer.finish(out);
+                budget.check_size(out)
+            }
+            Tracer::Named(mut inspector) => {
+                // The former shows the top call alone; the latter reads the state only.
+                let top_only = match &*inspector {
+                    DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
+                    DebugInspector::PreStateTracer(..) => true,
+                    _ => false,
+                };
+                let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
+                let seen = subject.run(&mut watch, |inspected, watch| {
+                    // An incomplete record is not rendered.
+                    budget.check(watch.stopped())?;
+                    let context = TransactionContext {
+                        block_hash: place.block,
+                        tx_hash: place.transaction,
+                        tx_index: place.index,
+                    };
+                    let Inspected { tx, block, outcome, before } = inspected;
+                    let result = watch.inner().get_result(Some(context), tx, block, outcome, before);
+                    result.map_err(|error| RpcError::server(error.to_string()))
+                });
+                budget.check(watch.stopped())?;
+                budget.write(seen??, out)
+            }
         }
     }
 }

@@ -189,6 +189,12 @@ async fn ethereum_clients_see_legacy_transactions_without_a_signature() {
         node.rpc("debug_traceTransaction", json!([tx["hash"], { "tracer": tracer }])).await;
     }
     assert_eq!(node.rpc("debug_traceTransaction", json!([tx["hash"]])).await["structLogs"], json!([]));
+    if cfg!(all(feature = "js-tracer", unix)) {
+        let script = "{ values: [], enter(call) { this.values.push(Number(call.getValue())) }, exit() {}, fault() {}, \
+                        result(context) { return { values: this.values, gas: context.gasUsed } } }";
+        let traces = node.rpc("debug_traceBlockByNumber", json!(["0x2", { "tracer": script }])).await;
+        assert_eq!(traces[0]["result"], json!({"values": [1, 2], "gas": GAS}));
+    }
 
     // A block contains everything that another node needs to execute it.
     for (parent, number) in [(before, 1), (between, 2)] {

@@ -78,7 +78,7 @@ async fn code_that_only_looks_like_a_delegation_is_code() {
 async fn wrong_options_of_traces_are_named() {
     let node = node().await;
     for (options, data) in [
-        (json!({"tracer": "{step: 1}"}), "params[2]: tracer: no \"{step: 1}\"; one of callTracer"),
+        (json!({"tracer": "stepTracer"}), "params[2]: tracer: no \"stepTracer\"; one of callTracer"),
         (json!({"timeout": "soon"}), "params[2]: timeout: expected a duration such as 300ms, 5s or 2m, got soon"),
         (json!({"tracer": "muxTracer", "tracerConfig": {"muxTracer": {}}}), "params[2]: tracerConfig"),
         (json!({"limit": -1}), "params[2]: invalid value"),
@@ -87,5 +87,11 @@ async fn wrong_options_of_traces_are_named() {
         let error = node.rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options])).await;
         assert_eq!(error["code"], -32602, "{error}");
         assert!(error["data"].as_str().unwrap().starts_with(data), "{error}");
+    }
+    if cfg!(not(feature = "js-tracer")) {
+        let options = json!({"tracer": "{result: () => 1, fault: () => {}}"});
+        let error = node.rpc_error("debug_traceCall", json!([{"to": AT}, "latest", options])).await;
+        says(&error, "this build has no JavaScript tracers");
+        says(&error, "--features js-tracer");
     }
 }

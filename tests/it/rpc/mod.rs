@@ -8,6 +8,8 @@ mod fairness;
 mod filters;
 mod fuzz;
 mod graphql;
+#[cfg(all(feature = "js-tracer", unix))]
+mod javascript;
 mod limits;
 mod logs;
 mod pool;

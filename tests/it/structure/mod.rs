@@ -28,7 +28,7 @@ const IMPORTS: [(&str, &[&str]); 32] = [
     ("storage", &["codec"]),
     ("log", &["block", "causes", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
-    ("evm", &["block", "state"]),
+    ("evm", &["block", "codec", "state"]),
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),

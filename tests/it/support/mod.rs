@@ -46,6 +46,7 @@ pub async fn node_with(change: impl FnOnce(&mut Config)) -> TestNode {
 pub async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) -> TestNode {
     let mut config = Config::test();
     config.exchange.price_tick = None;
+    config.rpc.tracer_program = Some(env!("CARGO_BIN_EXE_tetrad").into());
     change(&mut config);
     let node = Node::spawn_with_clock(config, clock).await.expect("the node starts");
     TestNode { node, http: reqwest::Client::new() }
