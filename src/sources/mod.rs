@@ -22,12 +22,10 @@ pub mod text;
 mod verification;
 mod watcher;
 
-pub use code::{CodeMatch, CompiledCode, Reference};
+pub use code::{CodeMatch, CompiledCode};
 pub use compilers::{CompilerVersion, Compilers};
 pub use contract::{CompiledContract, KnownContract, Matches, Origin};
 pub use known::KnownContracts;
-pub use signatures::Signatures;
-pub use source_map::SourceLocation;
 pub use standard_json::{ContractName, MAX_INPUT, StandardInput};
-pub use verification::{DeployedContract, SubmitError, Verification, VerificationError, VerificationRequest, Verifier};
+pub use verification::{DeployedContract, SubmitError, VerificationError, VerificationRequest, Verifier};
 pub use watcher::{ArtifactWatcher, WatcherGuard};
