@@ -1,6 +1,7 @@
 // Source verification with real compilers and the verifiers' own clients: forge and hardhat-verify.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -92,7 +93,9 @@ test('failures of a verified contract have names and lines', async () => {
     const [frame] = trace.frames;
     assert.deepEqual([frame.contract, frame.function, frame.file], ['Probe', 'store', 'src/Probe.sol']);
     assert.match(frame.source, /revert TooLarge\(next, 1000\)/);
-    assert.match(node.output, /Probe\.store\(next: 2000\).*reverted: TooLarge\(value: 2000, limit: 1000\)\n +at Probe\.store \(src\/Probe\.sol:\d+:\d+\)/s);
+    const shown = /Probe\.store\(next: 2000\).*reverted: TooLarge\(value: 2000, limit: 1000\)\n +at Probe\.store \(src\/Probe\.sol:\d+:\d+\)/s;
+    // The terminal follows the chain.
+    while (!shown.test(node.output)) await once(node.child.stdout, 'data');
 });
 
 test('hardhat-verify verifies with blockscout and sourcify', async () => {
