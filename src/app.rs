@@ -51,6 +51,7 @@ use crate::{
     index::{Index, IndexOptions},
     lending::deployed_pool,
     network::Network,
+    sources::{ArtifactWatcher, Compilers, KnownContracts, Verifier, WatcherGuard},
     store::{DataDir, DataDirError},
     web::{ClientAddresses, Faults, Inherited, RequestIds, ShutdownHandle, TlsError},
 };
@@ -86,6 +87,11 @@ pub struct Node {
     pub(crate) chain: Chain,
     /// The index of addresses, which the explorer API reads.
     index: Option<Index>,
+    /// Contracts whose sources are known.
+    pub(crate) known: KnownContracts,
+    verifier: Verifier,
+    /// Follows the directory of artifacts, if there is one.
+    _artifacts: Option<WatcherGuard>,
     cluster: Option<Cluster>,
     market: Option<Market>,
     writer: WriterThread,
@@ -150,6 +156,9 @@ pub enum SpawnError {
     /// A key cannot be used.
     #[error("{0}")]
     Key(String),
+    /// The verified sources in the data directory cannot be read.
+    #[error("--data-dir: verified sources: {0}")]
+    Sources(io::Error),
     /// The scenario cannot be started.
     #[error("--scenario {0}")]
     Scenario(String),
@@ -231,6 +240,11 @@ impl Node {
             None => None,
         };
         let index = explorer_index(&config, &chain)?;
+        let own = is_network_chain(&config).then_some(&config.network);
+        let known = KnownContracts::open(own, storage.as_deref()).map_err(SpawnError::Sources)?;
+        let compilers = config.solc_directory.clone().map(Compilers::new);
+        let verifier = Verifier::new(compilers, known.clone(), clock.clone());
+        let artifacts = watch_artifacts(&config, &known).await?;
         warn_of_clock(&chain);
 
         let (handle, shutdown) = ShutdownHandle::new();
@@ -244,6 +258,8 @@ impl Node {
         let services = Services {
             chain: chain.clone(),
             index: index.clone(),
+            known: known.clone(),
+            verifier: verifier.clone(),
             cluster: kept,
             network,
             storage,
@@ -269,8 +285,21 @@ impl Node {
             scenarios.begin(scenario);
         }
         let market = exchange.map(|exchange| exchange.market().clone());
-        let node =
-            Self { addresses, chain, index, cluster, market, writer, shutdown: handle, keyring, updater, config };
+        let node = Self {
+            addresses,
+            chain,
+            index,
+            known,
+            verifier,
+            cluster,
+            market,
+            writer,
+            shutdown: handle,
+            keyring,
+            updater,
+            config,
+            _artifacts: artifacts,
+        };
         if let Some(file) = &node.config.ready_file {
             ready::write(file, &node)?;
         }
@@ -352,6 +381,7 @@ impl Node {
         self.chain.stop();
         // The writer ends within the time of a block. The index then writes what it has to the disk.
         let end = move || {
+            self.verifier.stop();
             self.writer.join();
             if let Some(index) = self.index {
                 index.stop();
@@ -378,6 +408,14 @@ fn warn_of_clock(chain: &Chain) {
 /// Returns whether the chain has the network's contracts: it began with neither a genesis file nor a fork.
 fn is_network_chain(config: &Config) -> bool {
     config.genesis.is_none() && config.fork.url.is_none()
+}
+
+/// Reads the artifacts of a development tool and follows them, if there is a directory of them.
+async fn watch_artifacts(config: &Config, known: &KnownContracts) -> Result<Option<WatcherGuard>, SpawnError> {
+    let Some(directory) = config.artifacts.clone() else { return Ok(None) };
+    let watcher = ArtifactWatcher::new(directory, known.clone());
+    let started = tokio::task::spawn_blocking(move || watcher.start()).await;
+    Ok(Some(started.map_err(io::Error::other)??))
 }
 
 /// Starts the index of addresses, unless the node goes without.

@@ -8,6 +8,7 @@ use alloy_primitives::Address;
 use crate::{
     Config, Node, SpawnError,
     chain::{Chain, Clock},
+    sources::KnownContracts,
 };
 
 pub mod activity {
@@ -106,6 +107,10 @@ pub mod site {
     pub use crate::site::*;
 }
 
+pub mod sources {
+    pub use crate::sources::*;
+}
+
 pub mod state {
     pub use crate::state::*;
 }
@@ -134,6 +139,11 @@ impl Node {
     /// Returns the chain.
     pub fn chain(&self) -> &Chain {
         &self.chain
+    }
+
+    /// Returns the contracts whose sources are known.
+    pub fn known(&self) -> &KnownContracts {
+        &self.known
     }
 
     /// Returns the account that updates prices.

@@ -60,6 +60,7 @@ mod redact;
 mod rpc;
 mod scenario;
 mod site;
+mod sources;
 mod state;
 mod storage;
 mod store;

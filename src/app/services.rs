@@ -24,6 +24,7 @@ use crate::{
     rpc::{self, Direct, Rpc, RpcConfig},
     scenario::{self, Scenarios},
     site::Site,
+    sources::{KnownContracts, Verifier},
     storage::Storage,
     web::{self, AdminToken, Client, ClientAddresses, Faults, Front, Operation, RateLimit, Shutdown, Traffic},
 };
@@ -87,6 +88,9 @@ pub(super) struct Services {
     pub(super) chain: Chain,
     /// The index of addresses; none without the explorer API.
     pub(super) index: Option<Index>,
+    /// Contracts whose sources are known.
+    pub(super) known: KnownContracts,
+    pub(super) verifier: Verifier,
     pub(super) cluster: Option<Cluster>,
     pub(super) network: Arc<Network>,
     /// Files of the data directory.
@@ -143,9 +147,8 @@ impl Services {
         let (gas_limit, known) = (config.gas_limit, addresses.clone());
         let rpc_config = RpcConfig { gas_limit, addresses: known, ..config.rpc.clone() };
         let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
-        let rpc = Rpc::new(chain.clone(), keyring, rpc_config, Some(self.forks.clone()));
+        let rpc = Rpc::new(chain.clone(), keyring, rpc_config, self.known.clone(), Some(self.forks.clone()));
         let market = exchange.map(|exchange| exchange.market().clone());
-        let has_contracts = exchange.is_some();
         let cosmos_traffic = Traffic::new("cosmos", config.rpc.slow);
         let mut traffic = vec![cosmos_traffic.clone()];
         let cosmos = |router| cosmos_traffic.count(self.faults.affect(router, None));
@@ -194,9 +197,16 @@ impl Services {
                 let rpc = rpc.clone();
                 Box::pin(async move { rpc.answer(client, &body).await.0 })
             };
-            let known = addresses.clone();
-            let explorer =
-                Explorer::new(self.chain.clone(), index.clone(), own, has_contracts, Arc::new(json_rpc), known);
+            let (known, verifier) = (self.known.clone(), self.verifier.clone());
+            let explorer = Explorer::new(
+                self.chain.clone(),
+                index.clone(),
+                own,
+                known,
+                verifier,
+                Arc::new(json_rpc),
+                addresses.clone(),
+            );
             router = router.merge(counted("explorer", described(explorer.router())));
         } else {
             router = router.route("/api", any(web::not_found));

@@ -37,7 +37,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             let config = &node.config;
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let (own, logging) = ([node.updater], config.rpc.logging.clone());
-            let console = Console::new(&config.console, &config.network, own, logging, colours)?;
+            let console = Console::new(&config.console, &config.network, node.known.clone(), own, logging, colours)?;
             tokio::spawn(console.follow(node.chain.clone(), io::stdout()));
         }
         notify::notify(notify::READY);

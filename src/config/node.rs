@@ -115,6 +115,10 @@ pub struct Config {
     pub no_mining: bool,
     /// Keep no index of addresses, and do not serve the explorer API.
     pub no_explorer: bool,
+    /// Directory of compilers, with which sources of contracts are verified.
+    pub solc_directory: Option<PathBuf>,
+    /// Directory of artifacts, by whose code deployed contracts are identified.
+    pub artifacts: Option<PathBuf>,
     /// Gas limit of new blocks.
     pub gas_limit: u64,
     /// The timestamps of blocks that are sealed within a second; by default shared, and increasing with a genesis file.
@@ -212,6 +216,8 @@ impl Default for Config {
             block_time: None,
             no_mining: false,
             no_explorer: false,
+            solc_directory: None,
+            artifacts: None,
             gas_limit: 60_000_000,
             block_timestamps: None,
             disable_block_gas_limit: false,

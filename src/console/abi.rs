@@ -1,27 +1,27 @@
 //! Known ABIs: names of addresses, selectors and topics, and decoding of data.
 
 use std::{
-    collections::{BTreeMap, HashMap},
-    fmt::Write,
+    collections::BTreeMap,
     fs, io,
     path::{Path, PathBuf},
+    sync::Arc,
 };
 
 use alloy_dyn_abi::{DynSolValue, EventExt, FunctionExt, JsonAbiExt};
-use alloy_json_abi::{Error, Event, Function, JsonAbi};
-use alloy_primitives::{Address, B256, LogData, Selector, hex};
-use alloy_sol_types::{ContractError, GenericContractError, SolInterface};
+use alloy_json_abi::{Function, JsonAbi};
+use alloy_primitives::{Address, LogData, hex};
 use serde::Deserialize;
 
-use crate::{artifacts, network::Network};
+use crate::{
+    chain::{Head, View},
+    evm::FailedCall,
+    network::{Network, Token},
+    sources::{
+        KnownContracts,
+        text::{MAX_DATA, MAX_TEXT, clean, cut, named, plain, revert_reason},
+    },
+};
 
-/// The longest message, in characters; longer ones are cut.
-pub(super) const MAX_MESSAGE: usize = 4_096;
-
-/// The most bytes of data that are decoded.
-const MAX_DATA: usize = 1 << 16;
-/// The longest text, in characters; longer ones are cut.
-const MAX_TEXT: usize = 600;
 /// The deepest folder that is searched.
 const MAX_DEPTH: usize = 8;
 
@@ -33,83 +33,84 @@ pub struct AbiError {
     source: io::Error,
 }
 
-/// The known ABIs.
-#[derive(Debug, Default)]
-pub(super) struct Abis {
-    functions: HashMap<Selector, Function>,
-    errors: HashMap<Selector, Error>,
-    /// By topic and number of indexed parameters, which distinguishes the `Transfer` of ERC-20 and ERC-721.
-    events: HashMap<(B256, usize), Event>,
-    names: BTreeMap<Address, String>,
+/// The names of accounts and the ABIs that are known, as of one moment.
+pub(super) struct Decoder<'a> {
+    known: &'a KnownContracts,
+    names: &'a BTreeMap<Address, String>,
+    view: View,
 }
 
-impl Abis {
-    /// Returns the ABIs of the network's contracts.
-    pub(super) fn of_network(network: &Network) -> Self {
-        let mut abis = Self::default();
-        artifacts::ALL.iter().for_each(|artifact| abis.add(artifact.json));
-        let contracts = &network.contracts;
-        let named = [
-            (contracts.vault, "Vault"),
-            (contracts.oracle, "PriceOracle"),
-            (contracts.lending_pool, "LendingPool"),
-            (contracts.lending_lens, "LendingLens"),
-        ];
-        abis.names.extend(named.map(|(address, name)| (address, name.to_owned())));
-        for token in &network.tokens {
-            abis.names.insert(token.address, token.symbol.clone());
-            abis.names.insert(token.receipt, format!("p{}", token.symbol));
-        }
-        abis
-    }
+/// Returns the short names of the network's tokens.
+pub(super) fn token_names(network: &Network) -> BTreeMap<Address, String> {
+    let named = |token: &Token| [(token.address, token.symbol.clone()), (token.receipt, format!("p{}", token.symbol))];
+    network.tokens.iter().flat_map(named).collect()
+}
 
-    /// Adds the ABI in a file, or in each `.json` below a folder.
-    pub(super) fn read(&mut self, path: &Path) -> Result<(), AbiError> {
-        self.walk(path, 0).map_err(|source| AbiError { path: path.to_owned(), source })
-    }
+/// Adds the ABI in a file, or in each `.json` below a folder.
+pub(super) fn learn(known: &KnownContracts, path: &Path) -> Result<(), AbiError> {
+    walk(known, path, 0).map_err(|source| AbiError { path: path.to_owned(), source })
+}
 
-    fn walk(&mut self, path: &Path, depth: usize) -> io::Result<()> {
-        if path.is_dir() {
-            for entry in fs::read_dir(path)? {
-                let path = entry?.path();
-                let fits = path.is_dir() || path.extension().is_some_and(|extension| extension == "json");
-                if fits && depth < MAX_DEPTH {
-                    self.walk(&path, depth + 1)?;
-                }
+fn walk(known: &KnownContracts, path: &Path, depth: usize) -> io::Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            let path = entry?.path();
+            let fits = path.is_dir() || path.extension().is_some_and(|extension| extension == "json");
+            if fits && depth < MAX_DEPTH {
+                walk(known, &path, depth + 1)?;
             }
-            return Ok(());
         }
-        self.add(&fs::read_to_string(path)?);
-        Ok(())
+        return Ok(());
+    }
+    add(known, &fs::read_to_string(path)?);
+    Ok(())
+}
+
+/// Adds the ABI of an artifact, or a bare ABI. Other JSON is ignored.
+fn add(known: &KnownContracts, json: &str) {
+    #[derive(Deserialize)]
+    struct CompiledContract {
+        abi: JsonAbi,
+    }
+    let parsed = serde_json::from_str::<CompiledContract>(json).map(|contract| contract.abi);
+    if let Ok(abi) = parsed.or_else(|_| serde_json::from_str::<JsonAbi>(json)) {
+        known.learn(&abi);
+    }
+}
+
+impl<'a> Decoder<'a> {
+    pub(super) fn new(known: &'a KnownContracts, names: &'a BTreeMap<Address, String>, head: &Arc<Head>) -> Self {
+        Self { known, names, view: View::newest(head.clone()) }
     }
 
-    /// Adds the ABI of an artifact, or a bare ABI. Other JSON is ignored.
-    fn add(&mut self, json: &str) {
-        #[derive(Deserialize)]
-        struct CompiledContract {
-            abi: JsonAbi,
-        }
-        let parsed = serde_json::from_str::<CompiledContract>(json).map(|contract| contract.abi);
-        let Ok(abi) = parsed.or_else(|_| serde_json::from_str::<JsonAbi>(json)) else { return };
-        self.functions.extend(abi.functions().map(|function| (function.selector(), function.clone())));
-        self.errors.extend(abi.errors().map(|error| (error.selector(), error.clone())));
-        self.events.extend(abi.events().map(|event| {
-            let indexed = event.inputs.iter().filter(|input| input.indexed).count();
-            ((event.selector(), indexed), event.clone())
-        }));
+    fn name(&self, address: Address) -> Option<String> {
+        self.names.get(&address).cloned().or_else(|| self.known.name(&self.view, address))
     }
 
     /// Returns the name of an account, or its shortened address.
     pub(super) fn account(&self, address: Address) -> String {
-        self.names.get(&address).cloned().unwrap_or_else(|| short(address))
+        self.name(address).unwrap_or_else(|| short(address))
     }
 
-    /// Returns the name of the function that call data selects, or the selector.
-    pub(super) fn function(&self, data: &[u8]) -> String {
+    /// Formats the place in the source where a call failed, if it is known.
+    pub(super) fn place(&self, call: &FailedCall) -> Option<String> {
+        let address = call.code?;
+        let place = self.known.location(&self.view, address, call.position)?;
+        let (account, function) = (self.account(address), self.function(address, &call.input));
+        Some(clean(&format!("at {account}.{function} ({}:{}:{})", place.file, place.line, place.column)))
+    }
+
+    /// Returns the function of a contract that call data selects.
+    fn selected(&self, to: Address, data: &[u8]) -> Option<Arc<Function>> {
+        self.known.function(self.known.at(&self.view, to).as_deref(), data)
+    }
+
+    /// Returns the name of the function of a contract that call data selects, or the selector.
+    pub(super) fn function(&self, to: Address, data: &[u8]) -> String {
         match data.first_chunk::<4>() {
             None if data.is_empty() => "receive".to_owned(),
             None => "fallback".to_owned(),
-            Some(selector) => match self.functions.get(&Selector::from(*selector)) {
+            Some(selector) => match self.selected(to, data) {
                 Some(function) => function.name.clone(),
                 None => hex::encode_prefixed(selector),
             },
@@ -117,56 +118,40 @@ impl Abis {
     }
 
     /// Formats a call with its arguments.
-    pub(super) fn call(&self, data: &[u8]) -> String {
-        let decoded = data.split_first_chunk::<4>().and_then(|(selector, rest)| {
-            let function = self.functions.get(&Selector::from(*selector))?;
+    pub(super) fn call(&self, to: Address, data: &[u8]) -> String {
+        let decoded = data.split_first_chunk::<4>().and_then(|(_, rest)| {
+            let function = self.selected(to, data)?;
             let values = function.abi_decode_input(within(rest)?).ok()?;
             let names = function.inputs.iter().map(|input| input.name.as_str());
             Some(format!("{}({})", function.name, self.named(names, &values)))
         });
         decoded.unwrap_or_else(|| match data.len() {
-            0..=4 => format!("{}()", self.function(data)),
-            length => format!("{}({} bytes)", self.function(data), length - 4),
+            0..=4 => format!("{}()", self.function(to, data)),
+            length => format!("{}({} bytes)", self.function(to, data), length - 4),
         })
     }
 
     /// Formats the output of a call.
-    pub(super) fn output(&self, data: &[u8], output: &[u8]) -> String {
-        let decoded = data.first_chunk::<4>().and_then(|selector| {
-            let function = self.functions.get(&Selector::from(*selector))?;
+    pub(super) fn output(&self, to: Address, data: &[u8], output: &[u8]) -> String {
+        let decoded = self.selected(to, data).and_then(|function| {
             let values = function.abi_decode_output(within(output)?).ok()?;
             Some(cut(values.iter().map(|value| self.value(value)).collect::<Vec<_>>().join(", ")))
         });
         decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&output[..output.len().min(MAX_TEXT)])))
     }
 
-    /// Formats the reason of a revert.
-    pub(super) fn revert(&self, data: &[u8]) -> String {
-        if data.is_empty() {
-            return "without a reason".to_owned();
-        }
-        if let Ok(standard) = GenericContractError::abi_decode(data) {
-            return match standard {
-                ContractError::Revert(revert) => clean(&cut(revert.reason)),
-                ContractError::Panic(panic) => clean(&panic.to_string()),
-                ContractError::CustomError(never) => match never {},
-            };
-        }
-        let decoded = data.split_first_chunk::<4>().and_then(|(selector, rest)| {
-            let error = self.errors.get(&Selector::from(*selector))?;
-            let values = error.abi_decode_input(within(rest)?).ok()?;
-            let names = error.inputs.iter().map(|input| input.name.as_str());
-            Some(format!("{}({})", error.name, self.named(names, &values)))
-        });
-        decoded.unwrap_or_else(|| cut(hex::encode_prefixed(&data[..data.len().min(MAX_TEXT)])))
+    /// Formats the reason of a contract's revert.
+    pub(super) fn revert(&self, address: Address, data: &[u8]) -> String {
+        let error = self.known.error(self.known.at(&self.view, address).as_deref(), data);
+        revert_reason(data, error.as_deref(), |value| self.value(value))
     }
 
-    /// Formats an event, with its parameters in the order of its declaration.
-    pub(super) fn event(&self, log: &LogData) -> String {
+    /// Formats a contract's event, with its parameters in the order of its declaration.
+    pub(super) fn event(&self, address: Address, log: &LogData) -> String {
         let topics = log.topics();
-        let decoded = topics.first().and_then(|topic| {
-            let event = self.events.get(&(*topic, topics.len() - 1))?;
-            within(&log.data)?;
+        let contract = self.known.at(&self.view, address);
+        let decoded = within(&log.data).and_then(|_| {
+            let event = self.known.event(contract.as_deref(), topics)?;
             let decoded = event.decode_log(log).ok()?;
             let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
             let values = event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() });
@@ -180,19 +165,13 @@ impl Abis {
         })
     }
 
-    fn named<'a>(&self, names: impl Iterator<Item = &'a str>, values: &[DynSolValue]) -> String {
-        let parts = names.zip(values).map(|(name, value)| match name {
-            "" => self.value(value),
-            name => format!("{name}: {}", self.value(value)),
-        });
-        cut(parts.collect::<Vec<_>>().join(", "))
+    fn named<'n>(&self, names: impl Iterator<Item = &'n str>, values: &[DynSolValue]) -> String {
+        named(names, values, |value| self.value(value))
     }
 
     fn value(&self, value: &DynSolValue) -> String {
         match value {
-            DynSolValue::Address(address) => {
-                self.names.get(address).cloned().unwrap_or_else(|| address.to_checksum(None))
-            }
+            DynSolValue::Address(address) => self.name(*address).unwrap_or_else(|| address.to_checksum(None)),
             DynSolValue::String(text) => format!("\"{}\"", clean(text)),
             DynSolValue::Array(values) | DynSolValue::FixedArray(values) => {
                 format!("[{}]", values.iter().take(64).map(|value| self.value(value)).collect::<Vec<_>>().join(", "))
@@ -208,39 +187,6 @@ impl Abis {
 /// Returns the data if it is short enough to be decoded.
 fn within(data: &[u8]) -> Option<&[u8]> {
     Some(data).filter(|data| data.len() <= MAX_DATA)
-}
-
-/// Replaces control characters, so that a contract cannot control the terminal, and cuts long text off.
-pub(super) fn clean(text: &str) -> String {
-    let letters = text.chars().take(MAX_MESSAGE);
-    letters.map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
-}
-
-/// Formats a value without names and quotes.
-pub(super) fn plain(value: &DynSolValue) -> String {
-    match value {
-        DynSolValue::Bool(value) => value.to_string(),
-        DynSolValue::Int(value, _) => value.to_string(),
-        DynSolValue::Uint(value, _) => value.to_string(),
-        DynSolValue::FixedBytes(word, size) => hex::encode_prefixed(&word[..(*size).min(32)]),
-        DynSolValue::Address(address) => address.to_checksum(None),
-        DynSolValue::Bytes(bytes) => hex::encode_prefixed(&bytes[..bytes.len().min(MAX_TEXT)]),
-        DynSolValue::String(text) => text.clone(),
-        other => {
-            let mut text = String::new();
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{other:?}");
-            cut(text)
-        }
-    }
-}
-
-/// Cuts a text that is too long.
-fn cut(text: String) -> String {
-    match text.char_indices().nth(MAX_TEXT) {
-        Some((at, _)) => format!("{}…", &text[..at]),
-        None => text,
-    }
 }
 
 /// Shortens an address, as in `0xf39F…2266`.

@@ -11,7 +11,7 @@ mod text;
 mod trace;
 
 use std::{
-    collections::BTreeSet,
+    collections::{BTreeMap, BTreeSet},
     io::Write,
     path::PathBuf,
     sync::{
@@ -26,11 +26,12 @@ use alloy_primitives::Address;
 use tokio::sync::broadcast::error::RecvError;
 
 pub use self::abi::AbiError;
-use self::{abi::Abis, replay::ReplayedTransaction, style::Styles};
+use self::{abi::Decoder, replay::ReplayedTransaction, style::Styles};
 use crate::{
     block::Block,
     chain::{Chain, Event, Head},
     network::Network,
+    sources::KnownContracts,
 };
 
 /// Length of the queue of texts; further ones are dropped.
@@ -50,7 +51,9 @@ pub struct ConsoleConfig {
 
 /// The terminal output of a chain.
 pub struct Console {
-    pub(self) abis: Abis,
+    known: KnownContracts,
+    /// Short names of tokens.
+    names: BTreeMap<Address, String>,
     pub(self) styles: Styles,
     pub(self) verbosity: u8,
     pub(self) coin: String,
@@ -60,20 +63,21 @@ pub struct Console {
 }
 
 impl Console {
-    /// Reads the ABIs that `config` names. Transactions of the node's `own` accounts are only shown at verbosity 4; nothing
+    /// Reads the ABIs that `config` names, and adds them to the known contracts. Transactions of the node's `own` accounts are only shown at verbosity 4; nothing
     /// is shown while `logging` is off.
     pub fn new(
         config: &ConsoleConfig,
         network: &Network,
+        known: KnownContracts,
         own: impl IntoIterator<Item = Address>,
         logging: Arc<AtomicBool>,
         colours: bool,
     ) -> Result<Self, AbiError> {
-        let mut abis = Abis::of_network(network);
-        config.abi.iter().try_for_each(|path| abis.read(path))?;
+        config.abi.iter().try_for_each(|path| abi::learn(&known, path))?;
+        let names = abi::token_names(network);
         let own = own.into_iter().collect();
         let styles = Styles::new(colours);
-        Ok(Self { abis, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, logging })
+        Ok(Self { known, names, styles, verbosity: config.verbosity, coin: network.coin.clone(), own, logging })
     }
 
     /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked terminal does not block
@@ -125,21 +129,29 @@ impl Console {
             return;
         }
         let seen = if all.is_empty() { Vec::new() } else { replay::replay(head, block) };
+        let decoder = Decoder::new(&self.known, &self.names, head);
         for at in all {
-            self.render_transaction(block, at, seen.get(at), out);
+            self.render_transaction(&decoder, block, at, seen.get(at), out);
         }
     }
 
-    fn render_transaction(&self, block: &Block, at: usize, seen: Option<&ReplayedTransaction>, out: &mut String) {
+    fn render_transaction(
+        &self,
+        decoder: &Decoder<'_>,
+        block: &Block,
+        at: usize,
+        seen: Option<&ReplayedTransaction>,
+        out: &mut String,
+    ) {
         let failed = !block.receipts[at].succeeded();
-        text::line(self, block, at, seen, out);
+        text::line(self, decoder, block, at, seen, out);
         let Some(seen) = seen else { return };
         log::lines(&self.styles, seen, out);
         match self.verbosity {
             0 | 1 => {}
-            2 => trace::events(self, seen, out),
-            3 if !failed => trace::events(self, seen, out),
-            _ => trace::calls(self, seen, out),
+            2 => trace::events(self, decoder, seen, out),
+            3 if !failed => trace::events(self, decoder, seen, out),
+            _ => trace::calls(self, decoder, seen, out),
         }
     }
 }

@@ -8,7 +8,7 @@ use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig, types::
 use crate::{
     block::Block,
     chain::Head,
-    evm::{BlockExecutor, Watch, halt_message},
+    evm::{BlockExecutor, FailedCall, FailureTracer, Watch, halt_message},
 };
 
 /// Time limit per block; transactions that did not run by then are shown without calls.
@@ -23,6 +23,8 @@ pub(super) struct ReplayedTransaction {
     pub(super) calls: Vec<CallTraceNode>,
     /// The reason of a failure other than a revert.
     pub(super) halt: Option<String>,
+    /// The calls that led to a failure, the outermost first.
+    pub(super) failed: Vec<FailedCall>,
 }
 
 /// Re-executes a block's transactions. Returns fewer if the state is not available or a limit is reached.
@@ -36,7 +38,8 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
     let is_over = move || std::time::Instant::now() >= until;
     let mut left = MAX_BYTES;
     for transaction in &block.transactions {
-        let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
+        let tracing = TracingInspector::new(TracingInspectorConfig::default_parity().record_logs());
+        let mut inspector = (tracing, FailureTracer::default());
         let mut watch = Watch::new(&mut inspector, &is_over, left);
         let halt = executor.inspect(transaction, &mut watch, |inspected, _| match &inspected.outcome.result {
             ExecutionResult::Halt { reason, .. } => Some(halt_message(reason)),
@@ -44,7 +47,9 @@ pub(super) fn replay(head: &Arc<Head>, block: &Block) -> Vec<ReplayedTransaction
         });
         left = left.saturating_sub(watch.recorded());
         let Ok(halt) = halt else { break };
-        seen.push(ReplayedTransaction { calls: inspector.into_traces().into_nodes(), halt });
+        let (tracing, failure) = inspector;
+        let (calls, failed) = (tracing.into_traces().into_nodes(), failure.into_calls());
+        seen.push(ReplayedTransaction { calls, halt, failed });
     }
     seen
 }

@@ -3,11 +3,26 @@
 use alloy_consensus::Transaction as _;
 use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
 
-use super::{Console, abi::short, replay::ReplayedTransaction};
+use super::{
+    Console,
+    abi::{Decoder, short},
+    replay::ReplayedTransaction,
+};
 use crate::block::Block;
 
-/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure.
-pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&ReplayedTransaction>, out: &mut String) {
+/// The most places in sources that are shown of a failure, the innermost first.
+const MAX_PLACES: usize = 16;
+
+/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure, with the places in
+/// sources that led to it.
+pub(super) fn line(
+    console: &Console,
+    decoder: &Decoder<'_>,
+    block: &Block,
+    at: usize,
+    seen: Option<&ReplayedTransaction>,
+    out: &mut String,
+) {
     let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
     let tx = &transaction.envelope;
     let target = match tx.kind() {
@@ -15,11 +30,11 @@ pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Re
             Some(address) => format!("new contract {}", address.to_checksum(None)),
             None => "new contract".to_owned(),
         },
-        TxKind::Call(to) if tx.input().is_empty() => console.abis.account(to),
+        TxKind::Call(to) if tx.input().is_empty() => decoder.account(to),
         TxKind::Call(to) if console.verbosity > 0 => {
-            format!("{}.{}", console.abis.account(to), console.abis.call(tx.input()))
+            format!("{}.{}", decoder.account(to), decoder.call(to, tx.input()))
         }
-        TxKind::Call(to) => format!("{}.{}", console.abis.account(to), console.abis.function(tx.input())),
+        TxKind::Call(to) => format!("{}.{}", decoder.account(to), decoder.function(to, tx.input())),
     };
     let hash = if console.verbosity > 0 { transaction.hash().to_string() } else { short_hash(transaction.hash()) };
     out.push_str(&format!(
@@ -34,15 +49,20 @@ pub(super) fn line(console: &Console, block: &Block, at: usize, seen: Option<&Re
     }
     out.push_str(&console.styles.faint(&format!("  {} gas", receipt.gas_used)));
     if !receipt.succeeded() {
-        out.push_str(&format!("  {}", console.styles.failure(&failure(console, seen))));
+        out.push_str(&format!("  {}", console.styles.failure(&failure(decoder, seen))));
     }
     out.push('\n');
+    let failed = seen.map(|seen| seen.failed.as_slice()).unwrap_or_default();
+    let places = failed.iter().rev().take(MAX_PLACES).filter_map(|call| decoder.place(call));
+    places.for_each(|place| out.push_str(&format!("      {}\n", console.styles.faint(&place))));
 }
 
-fn failure(console: &Console, seen: Option<&ReplayedTransaction>) -> String {
+fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String {
     match seen.map(|seen| (&seen.halt, seen.calls.first())) {
         Some((Some(reason), _)) => format!("failed: {reason}"),
-        Some((None, Some(root))) => format!("reverted: {}", console.abis.revert(&root.trace.output)),
+        Some((None, Some(root))) => {
+            format!("reverted: {}", decoder.revert(root.execution_address(), &root.trace.output))
+        }
         _ => "failed".to_owned(),
     }
 }

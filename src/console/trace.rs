@@ -3,20 +3,21 @@
 use alloy_primitives::utils::format_ether;
 use revm_inspectors::tracing::types::{CallTraceNode, TraceMemberOrder};
 
-use super::{Console, log, replay::ReplayedTransaction};
+use super::{Console, abi::Decoder, log, replay::ReplayedTransaction};
 
 /// Maximum number of lines per transaction.
 const MAX_LINES: usize = 2_000;
 
 /// Appends a line for each event, in order. A failed transaction has none.
-pub(super) fn events(console: &Console, seen: &ReplayedTransaction, out: &mut String) {
+pub(super) fn events(console: &Console, decoder: &Decoder<'_>, seen: &ReplayedTransaction, out: &mut String) {
     let Some(root) = seen.calls.first().filter(|root| root.trace.success) else { return };
     let mut lines = 0;
-    walk_events(console, seen, root, &mut lines, out);
+    walk_events(console, decoder, seen, root, &mut lines, out);
 }
 
 fn walk_events(
     console: &Console,
+    decoder: &Decoder<'_>,
     seen: &ReplayedTransaction,
     node: &CallTraceNode,
     lines: &mut usize,
@@ -29,14 +30,18 @@ fn walk_events(
         match member {
             TraceMemberOrder::Log(at) if *lines < MAX_LINES => {
                 *lines += 1;
-                let account = console.abis.account(node.execution_address());
-                let event = node.logs.get(*at).map(|log| console.abis.event(&log.raw_log)).unwrap_or_default();
+                let account = decoder.account(node.execution_address());
+                let event = node
+                    .logs
+                    .get(*at)
+                    .map(|log| decoder.event(node.execution_address(), &log.raw_log))
+                    .unwrap_or_default();
                 out.push_str(&format!("      {} {}\n", console.styles.faint(&account), event));
             }
             TraceMemberOrder::Call(child) => {
                 let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
                 if let Some(child) = child {
-                    walk_events(console, seen, child, lines, out);
+                    walk_events(console, decoder, seen, child, lines, out);
                 }
             }
             TraceMemberOrder::Log(_) | TraceMemberOrder::Step(_) => {}
@@ -45,17 +50,24 @@ fn walk_events(
 }
 
 /// Appends a line for each call, indented by depth, with its events and its outcome.
-pub(super) fn calls(console: &Console, seen: &ReplayedTransaction, out: &mut String) {
+pub(super) fn calls(console: &Console, decoder: &Decoder<'_>, seen: &ReplayedTransaction, out: &mut String) {
     let mut lines = 0;
     if let Some(root) = seen.calls.first() {
-        walk(console, seen, root, &mut lines, out);
+        walk(console, decoder, seen, root, &mut lines, out);
     }
     if lines >= MAX_LINES {
         out.push_str("      …\n");
     }
 }
 
-fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lines: &mut usize, out: &mut String) {
+fn walk(
+    console: &Console,
+    decoder: &Decoder<'_>,
+    seen: &ReplayedTransaction,
+    node: &CallTraceNode,
+    lines: &mut usize,
+    out: &mut String,
+) {
     let trace = &node.trace;
     let indent = "  ".repeat(3 + trace.depth.min(40));
     let mut line = |text: String| {
@@ -67,12 +79,12 @@ fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lin
     if log::is_console(trace.address) {
         return line(console.styles.log(&format!("console.log: {}", log::message(&trace.data).replace('\n', " "))));
     }
-    let account = console.abis.account(trace.address);
+    let account = decoder.account(trace.address);
     let kind = trace.kind.to_string().to_lowercase();
     let what = if trace.kind.is_any_create() {
         format!("new contract {}", trace.address.to_checksum(None))
     } else {
-        format!("{}.{}", account, console.abis.call(&trace.data))
+        format!("{}.{}", account, decoder.call(trace.address, &trace.data))
     };
     let value = if trace.value.is_zero() {
         String::new()
@@ -84,7 +96,11 @@ fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lin
     for member in &node.ordering {
         match member {
             TraceMemberOrder::Log(at) => {
-                let event = node.logs.get(*at).map(|log| console.abis.event(&log.raw_log)).unwrap_or_default();
+                let event = node
+                    .logs
+                    .get(*at)
+                    .map(|log| decoder.event(node.execution_address(), &log.raw_log))
+                    .unwrap_or_default();
                 *lines += 1;
                 if *lines <= MAX_LINES {
                     out.push_str(&format!("{indent}  emits {event}\n"));
@@ -93,7 +109,7 @@ fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lin
             TraceMemberOrder::Call(child) if *lines <= MAX_LINES => {
                 let child = node.children.get(*child).and_then(|child| seen.calls.get(*child));
                 if let Some(child) = child {
-                    walk(console, seen, child, lines, out);
+                    walk(console, decoder, seen, child, lines, out);
                 }
             }
             TraceMemberOrder::Call(_) | TraceMemberOrder::Step(_) => {}
@@ -104,10 +120,10 @@ fn walk(console: &Console, seen: &ReplayedTransaction, node: &CallTraceNode, lin
         return;
     }
     let outcome = match trace.success {
-        false => console.styles.failure(&format!("reverts: {}", console.abis.revert(&trace.output))),
+        false => console.styles.failure(&format!("reverts: {}", decoder.revert(trace.address, &trace.output))),
         true if trace.kind.is_any_create() => format!("returns {} bytes of code", trace.output.len()),
         true if trace.output.is_empty() => return,
-        true => format!("returns {}", console.abis.output(&trace.data, &trace.output)),
+        true => format!("returns {}", decoder.output(trace.address, &trace.data, &trace.output)),
     };
     out.push_str(&format!("{indent}  {outcome}\n"));
 }

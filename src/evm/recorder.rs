@@ -114,6 +114,17 @@ impl Recorder for TracingInspector {
     }
 }
 
+/// Two inspectors at once, of which the second records nothing but what it copies.
+impl<R: Recorder> Recorder for (TracingInspector, R) {
+    fn records(&self) -> RecordedData {
+        self.0.records()
+    }
+
+    fn copied(&self) -> usize {
+        self.0.copied() + self.1.copied()
+    }
+}
+
 impl Recorder for DebugInspector {
     fn records(&self) -> RecordedData {
         match self {

@@ -239,7 +239,7 @@ pub(super) struct TransactionBody {
     pub(super) nonce: u64,
     pub(super) position: usize,
     pub(super) raw_input: String,
-    /// The call, if the function is one of the network's contracts'.
+    /// The call, if the function is known.
     pub(super) decoded_input: Option<DecodedBody>,
     /// The name of the function, or its selector.
     pub(super) method: Option<String>,
@@ -325,7 +325,7 @@ pub(super) struct LogBody {
     /// Four, of which the last are null if there are fewer.
     pub(super) topics: Vec<Option<String>>,
     pub(super) data: String,
-    /// The event, if it is one of the network's contracts'.
+    /// The event, if it is known.
     pub(super) decoded: Option<DecodedBody>,
     pub(super) smart_contract: Option<AddressParam>,
 }
@@ -430,22 +430,30 @@ pub(super) struct IndexingBody {
 }
 
 /// A contract with its source.
-#[derive(Serialize, JsonSchema)]
+#[derive(Default, Serialize, JsonSchema)]
 #[schemars(rename = "ExplorerSmartContract")]
 pub(super) struct ContractBody {
     pub(super) name: Option<String>,
     pub(super) is_verified: bool,
+    /// Whether the metadata matches as well, with the hashes of all sources.
     pub(super) is_fully_verified: bool,
     pub(super) is_partially_verified: bool,
     pub(super) abi: Option<Value>,
     pub(super) source_code: Option<String>,
     pub(super) file_path: Option<String>,
     pub(super) additional_sources: Vec<Value>,
-    pub(super) language: Option<&'static str>,
-    pub(super) compiler_version: Option<&'static str>,
-    pub(super) evm_version: Option<&'static str>,
+    pub(super) language: Option<String>,
+    pub(super) compiler_version: Option<String>,
+    pub(super) compiler_settings: Option<Value>,
+    pub(super) evm_version: Option<String>,
     pub(super) optimization_enabled: Option<bool>,
-    pub(super) optimization_runs: Option<u32>,
+    pub(super) optimization_runs: Option<u64>,
+    /// The constructor's arguments as they are encoded; null if the creating transaction is not known.
+    pub(super) constructor_args: Option<String>,
+    /// A pair of value and parameter for each.
+    pub(super) decoded_constructor_args: Option<Value>,
+    pub(super) license_type: Option<String>,
+    pub(super) verified_at: Option<String>,
     pub(super) deployed_bytecode: String,
     pub(super) creation_bytecode: Option<String>,
     pub(super) implementations: Vec<Value>,

@@ -2,20 +2,23 @@
 //!
 //! Lists come from the index of addresses; what an item says comes from the blocks that the index points to, and from the
 //! newest state. A request waits until the index has reached the head, so that a transaction is listed as soon as its
-//! receipt is there.
+//! receipt is there. Sources are verified through both, and through Sourcify's API v2 under `/sourcify`.
 
 mod addresses;
 mod blocks;
 mod bodies;
+mod contracts;
+mod decode;
 mod etherscan;
-mod known;
 mod logs;
 mod parameters;
 mod render;
 mod rest;
 mod search;
+mod sourcify;
 mod tokens;
 mod transactions;
+mod uploads;
 
 use axum::Router;
 
@@ -23,11 +26,11 @@ pub use self::rest::Explorer;
 use crate::web::{Api, Operation, method_not_allowed};
 
 impl Explorer {
-    /// The routes under `/api/v2` and `/api`, and their description.
+    /// The routes under `/api/v2`, `/api` and `/sourcify`, and their description.
     pub fn router(&self) -> (Router, Vec<Operation>) {
         let api = addresses::routes(Api::new("Explorer"));
         let api = search::routes(tokens::routes(blocks::routes(transactions::routes(api))));
-        let api = etherscan::routes(api);
+        let api = sourcify::routes(etherscan::routes(contracts::routes(api)));
         api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(self.clone())
     }
 }

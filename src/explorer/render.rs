@@ -1,17 +1,17 @@
 //! Bodies from blocks, the newest state and the index.
 
-use std::{cell::RefCell, collections::HashMap};
+use std::{cell::RefCell, collections::HashMap, sync::Arc};
 
 use alloy_consensus::{Transaction as _, Typed2718};
-use alloy_primitives::{Address, B256, U256, hex};
+use alloy_primitives::{Address, B256, Log, U256, hex};
 use serde_json::Value;
 
 use super::{
     bodies::{
-        AddressParam, BlockBody, FeeBody, InternalBody, LogBody, NextPage, TokenBody, TotalBody, TransactionBody,
-        TransferBody,
+        AddressParam, BlockBody, DecodedBody, FeeBody, InternalBody, LogBody, NextPage, TokenBody, TotalBody,
+        TransactionBody, TransferBody,
     },
-    known::KnownContracts,
+    decode,
 };
 use crate::{
     block::{Block, LogPosition},
@@ -22,6 +22,8 @@ use crate::{
         IndexError, IndexPage, IndexReader, InternalPosition, Position, TokenKind, TokenRecord, TokenTransfer,
         total_supply, transfers_of,
     },
+    sources::{CompiledContract, KnownContract, KnownContracts, Origin},
+    web::RestError,
 };
 
 /// The most token transfers that a transaction shows itself.
@@ -33,6 +35,7 @@ pub(super) struct Render<'a> {
     pub(super) known: &'a KnownContracts,
     view: View,
     addresses: RefCell<HashMap<Address, AddressParam>>,
+    contracts: RefCell<HashMap<Address, Option<Arc<KnownContract>>>>,
     tokens: RefCell<HashMap<Address, TokenBody>>,
 }
 
@@ -100,7 +103,8 @@ fn percent(part: u128, whole: u128) -> f64 {
 impl<'a> Render<'a> {
     pub(super) fn new(reader: &'a IndexReader, known: &'a KnownContracts) -> Self {
         let view = View::newest(reader.head.clone());
-        Self { reader, known, view, addresses: RefCell::default(), tokens: RefCell::default() }
+        let (addresses, contracts, tokens) = Default::default();
+        Self { reader, known, view, addresses, contracts, tokens }
     }
 
     /// The newest state.
@@ -108,19 +112,69 @@ impl<'a> Render<'a> {
         &self.view
     }
 
+    /// Returns the contract at an address, if its source is known.
+    pub(super) fn contract(&self, address: Address) -> Option<Arc<KnownContract>> {
+        if let Some(known) = self.contracts.borrow().get(&address) {
+            return known.clone();
+        }
+        let known = self.known.at(&self.view, address);
+        self.contracts.borrow_mut().insert(address, known.clone());
+        known
+    }
+
+    /// Returns the contract at an address with its source; `None` if an artifact has gone away since it was identified.
+    pub(super) fn compiled(
+        &self,
+        address: Address,
+    ) -> Result<Option<(Arc<KnownContract>, CompiledContract)>, RestError> {
+        let Some(known) = self.contract(address) else { return Ok(None) };
+        match known.compiled() {
+            Ok(compiled) => Ok(Some((known, compiled))),
+            Err(error) if known.origin == Origin::Artifact => {
+                tracing::debug!(%address, %error, "an artifact cannot be read");
+                Ok(None)
+            }
+            Err(error) => Err(RestError::Internal(format!("verified sources: {error}"))),
+        }
+    }
+
+    /// Returns the name of the function that a call of a contract selects, or the selector.
+    pub(super) fn method(&self, to: Option<Address>, input: &[u8]) -> Option<String> {
+        let contract = to.and_then(|to| self.contract(to));
+        decode::method(self.known.function(contract.as_deref(), input).as_deref(), input)
+    }
+
+    fn decoded_call(&self, to: Option<Address>, input: &[u8]) -> Option<DecodedBody> {
+        let contract = self.contract(to?);
+        let function = self.known.function(contract.as_deref(), input)?;
+        decode::call(&function, input)
+    }
+
+    fn decoded_log(&self, log: &Log) -> Option<DecodedBody> {
+        let contract = self.contract(log.address);
+        let event = self.known.event(contract.as_deref(), log.data.topics())?;
+        decode::log(&event, &log.data)
+    }
+
     pub(super) fn address(&self, address: Address) -> AddressParam {
         if let Some(known) = self.addresses.borrow().get(&address) {
             return known.clone();
         }
-        let contract = self.known.contract(address);
+        let contract = self.contract(address);
         let token = || self.reader.token(address).ok().flatten().and_then(|token| token.name);
         let account = self.view.state.get(address).ok().flatten();
         let is_contract = account.is_some_and(|account| !account.code().is_empty());
         let param = AddressParam {
             hash: address.to_checksum(None),
-            name: contract.map(|contract| contract.name.clone()).or_else(|| if is_contract { token() } else { None }),
             is_contract,
             is_verified: contract.is_some() && is_contract,
+            name: match contract {
+                // A token's own name says more than that of its source, except for the network's.
+                Some(contract) if contract.origin == Origin::Network => Some(contract.label.clone()),
+                Some(contract) => token().or_else(|| Some(contract.label.clone())),
+                None if is_contract => token(),
+                None => None,
+            },
             is_scam: false,
             reputation: "ok",
             proxy_type: None,
@@ -230,8 +284,8 @@ impl<'a> Render<'a> {
             nonce: envelope.nonce(),
             position: index,
             raw_input: hex::encode_prefixed(envelope.input()),
-            decoded_input: if whole { self.known.call(envelope.input()) } else { None },
-            method: envelope.to().and_then(|_| self.known.method(envelope.input())),
+            decoded_input: if whole { self.decoded_call(envelope.to(), envelope.input()) } else { None },
+            method: envelope.to().and_then(|to| self.method(Some(to), envelope.input())),
             transaction_types: types,
             revert_reason: None,
             has_error_in_internal_transactions: !ok,
@@ -278,7 +332,7 @@ impl<'a> Render<'a> {
                 (false, true) => "token_burning",
                 (false, false) => "token_transfer",
             },
-            method: self.known.method(at.transaction.envelope.input()),
+            method: self.method(at.transaction.envelope.to(), at.transaction.envelope.input()),
         })
     }
 
@@ -316,7 +370,7 @@ impl<'a> Render<'a> {
             index: at.log_index,
             topics: (0..4).map(|topic| topics.get(topic).map(ToString::to_string)).collect(),
             data: hex::encode_prefixed(&at.log.data.data),
-            decoded: self.known.event(at.log),
+            decoded: self.decoded_log(at.log),
             smart_contract: at.transaction.envelope.to().map(|to| self.address(to)),
         }
     }

@@ -4,16 +4,20 @@ use std::{future::Future, pin::Pin, sync::Arc};
 
 use tokio::sync::Semaphore;
 
-use super::{known::KnownContracts, render::Render};
+use super::render::Render;
 use crate::{
     chain::Chain,
     index::{Index, IndexError, Waiting},
     network::Network,
+    sources::{KnownContracts, Verifier},
     web::{Client, ClientAddresses, Interface, NoCache, RestError},
 };
 
 /// Reads of the index that may run at once.
 const MAX_READS: usize = 4;
+
+/// Bodies with sources that are read at once.
+const MAX_UPLOADS: usize = 4;
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
 pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Vec<u8>> + Send>> + Send + Sync;
@@ -28,6 +32,9 @@ pub(super) struct Shared {
     pub(super) index: Index,
     pub(super) network: Arc<Network>,
     pub(super) known: KnownContracts,
+    pub(super) verifier: Verifier,
+    /// Limits the bodies with sources that are read at once.
+    pub(super) uploads: Semaphore,
     pub(super) json_rpc: Arc<JsonRpc>,
     pub(super) clients: ClientAddresses,
     reads: Arc<Semaphore>,
@@ -57,18 +64,19 @@ impl From<IndexError> for RestError {
 }
 
 impl Explorer {
-    /// The interface to the index of `chain`, which has the contracts of `network` if `has_contracts`.
+    /// The interface to the index of `chain`, with the contracts whose sources are known.
     pub fn new(
         chain: Chain,
         index: Index,
         network: Arc<Network>,
-        has_contracts: bool,
+        known: KnownContracts,
+        verifier: Verifier,
         json_rpc: Arc<JsonRpc>,
         clients: ClientAddresses,
     ) -> Self {
-        let known = KnownContracts::new(has_contracts.then_some(&*network));
         let reads = Arc::new(Semaphore::new(MAX_READS));
-        Self(Arc::new(Shared { chain, index, network, known, json_rpc, clients, reads }))
+        let uploads = Semaphore::new(MAX_UPLOADS);
+        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, json_rpc, clients, reads }))
     }
 
     /// Reads the index once it has reached the head, on a thread that may block.

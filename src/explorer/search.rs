@@ -92,11 +92,10 @@ fn results(shared: &Shared, render: &Render<'_>, words: &str) -> Result<Vec<Sear
         symbol: record.symbol,
         ..SearchResult::default()
     }));
-    let named = render.known.contracts().filter(|(_, contract)| contract.artifact.name.to_lowercase().contains(&lower));
-    found.extend(named.take(PAGE).map(|(address, contract)| SearchResult {
+    found.extend(render.known.named(&lower, PAGE).into_iter().map(|(address, contract)| SearchResult {
         kind: "contract",
         address_hash: Some(address.to_checksum(None)),
-        name: Some(contract.name.clone()),
+        name: Some(contract.label.clone()),
         ..SearchResult::default()
     }));
     Ok(found)

@@ -1,12 +1,10 @@
-//! Routes about tokens, and about the contracts behind them.
+//! Routes about tokens.
 
-use alloy_primitives::{Address, U256, hex};
+use alloy_primitives::{Address, U256};
 use axum::extract::State;
-use serde_json::{Value, json};
 
 use super::{
-    bodies::{ContractBody, HolderBody, InstanceBody, ListBody, NextPage, TokenBody, TokenCounters, TransferBody},
-    known::{COMPILER, EVM_VERSION, OPTIMIZER_RUNS, sources},
+    bodies::{HolderBody, InstanceBody, ListBody, NextPage, TokenBody, TokenCounters, TransferBody},
     parameters::{
         ContractAddress, ContractPath, HolderPageQuery, InstancePageQuery, InstancePath, KindQuery, PAGE, PageQuery,
         TokenPageQuery, Wide,
@@ -31,11 +29,6 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
             "/api/v2/tokens/{address}/instances/{id}/transfers",
             instance_transfers,
             "The transfers of an id of a non-fungible token, newest first.",
-        )
-        .get(
-            "/api/v2/smart-contracts/{address}",
-            contract,
-            "A contract's code; ABI and source if it is one of the network's; 404 without code.",
         )
 }
 
@@ -225,41 +218,4 @@ async fn instance_transfers(
 ) -> Body<ListBody<TransferBody>> {
     let (ContractAddress(token), Wide(id)) = (path.token, path.id);
     explorer.body(move |_, render| token_transfers(render, token, Some(id), &page)).await
-}
-
-async fn contract(State(explorer): State<Explorer>, Path(path): Path<ContractPath>) -> Body<ContractBody> {
-    let ContractAddress(address) = path.address;
-    explorer.body(move |_, render| render_contract(render, address)).await
-}
-
-fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody, RestError> {
-    let account = render.view().state.get(address).map_err(|error| RestError::Internal(error.to_string()))?;
-    let account = account.filter(|account| !account.code().is_empty());
-    let none = || RestError::NotFound(format!("no contract {}", address.to_checksum(None)));
-    let account = account.ok_or_else(none)?;
-    let known = render.known.contract(address);
-    let source = known.and_then(|known| known.source());
-    let path = source.as_ref().map(|(path, _)| path.clone());
-    let others = sources().into_iter().filter(|(own, _)| known.is_some() && Some(own) != path.as_ref());
-    let additional_sources = others.map(|(path, text)| json!({ "file_path": path, "source_code": text })).collect();
-    let abi = known.and_then(|known| serde_json::from_str::<Value>(known.artifact.abi()).ok());
-    Ok(ContractBody {
-        name: known.map(|known| known.artifact.name.to_owned()),
-        is_verified: known.is_some(),
-        is_fully_verified: known.is_some(),
-        is_partially_verified: false,
-        abi,
-        source_code: source.map(|(_, text)| text.to_owned()),
-        file_path: path,
-        additional_sources,
-        language: known.map(|_| "solidity"),
-        compiler_version: known.map(|_| COMPILER),
-        evm_version: known.map(|_| EVM_VERSION),
-        optimization_enabled: known.map(|_| true),
-        optimization_runs: known.map(|_| OPTIMIZER_RUNS),
-        deployed_bytecode: hex::encode_prefixed(account.code().original_byte_slice()),
-        creation_bytecode: known.map(|known| hex::encode_prefixed(known.artifact.creation_code())),
-        implementations: Vec::new(),
-        proxy_type: None,
-    })
 }

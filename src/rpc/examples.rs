@@ -9,13 +9,14 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 /// The files, in the order in which their requests build on each other.
-const FILES: [(&str, &str); 6] = [
+const FILES: [(&str, &str); 7] = [
     ("eth/examples.jsonl", include_str!("eth/examples.jsonl")),
     ("examples.jsonl", include_str!("examples.jsonl")),
     ("debug/examples.jsonl", include_str!("debug/examples.jsonl")),
     ("trace/examples.jsonl", include_str!("trace/examples.jsonl")),
     ("ots/examples.jsonl", include_str!("ots/examples.jsonl")),
     ("dev/examples.jsonl", include_str!("dev/examples.jsonl")),
+    ("tetrad/examples.jsonl", include_str!("tetrad/examples.jsonl")),
 ];
 
 /// The example of one method.

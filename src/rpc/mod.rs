@@ -30,6 +30,7 @@ mod schema;
 mod subscriptions;
 mod table;
 mod testing;
+mod tetrad;
 mod trace;
 mod tracing;
 mod txpool;
@@ -69,6 +70,7 @@ use self::{
 use crate::{
     chain::{Chain, Keyring},
     fork::{ChainFork, ChainForks},
+    sources::KnownContracts,
     web::{Budget, Client, ClientAddresses, Held},
 };
 
@@ -169,6 +171,8 @@ pub struct Context {
     execution: Execution,
     meters: Meters,
     methods: Methods,
+    /// Contracts whose sources are known.
+    known: KnownContracts,
     /// The forked chain, and how to change it.
     forks: Option<Arc<ChainForks>>,
     /// Held by a dump while it is written or read: one at a time.
@@ -232,7 +236,13 @@ impl Rpc {
     /// The interface to `chain`, signing with the keys of `keyring`.
     ///
     /// With `forks` it also answers for the forked chain.
-    pub fn new(chain: Chain, keyring: Arc<Keyring>, config: RpcConfig, forks: Option<Arc<ChainForks>>) -> Self {
+    pub fn new(
+        chain: Chain,
+        keyring: Arc<Keyring>,
+        config: RpcConfig,
+        known: KnownContracts,
+        forks: Option<Arc<ChainForks>>,
+    ) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
             filters: Filters::new(&config),
@@ -242,6 +252,7 @@ impl Rpc {
             sending: tokio::sync::Mutex::default(),
             methods: Methods::of(&table, config.dialect),
             dialect: config.dialect,
+            known,
             forks,
             chain,
             keyring,
@@ -262,6 +273,7 @@ impl Rpc {
         debug::methods(&mut table);
         trace::methods(&mut table);
         ots::methods(&mut table);
+        tetrad::methods(&mut table);
         discover::methods(&mut table);
         if development {
             testing::methods(&mut table);

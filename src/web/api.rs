@@ -250,6 +250,17 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self.route("post", path, axum::routing::post(handler), operation)
     }
 
+    /// Adds a route for `POST` that changes nothing but what the body proves to be allowed, as [`inert_post`](Self::inert_post),
+    /// with bodies that the handler itself limits.
+    pub fn upload<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
+    where
+        H: Handler<T, S> + Documented<S, D>,
+        T: 'static,
+    {
+        let operation = H::describe(Operation::new(self.tag, summary));
+        self.route("post", path, axum::routing::post(handler).route_layer(DefaultBodyLimit::disable()), operation)
+    }
+
     /// Adds a route for `DELETE`, which takes JSON or nothing.
     pub fn delete<H, T, D>(self, path: &'static str, handler: H, summary: &'static str) -> Self
     where

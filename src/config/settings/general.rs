@@ -368,6 +368,30 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "solc-directory",
+            placeholder: "DIR",
+            help: "Directory of Solidity compilers, with which the explorer API verifies sources",
+            details: "The folders of svm (`~/.svm`) and hardhat (`~/.cache/hardhat-nodejs/compilers-v2`) can be used, and any \
+                      with programs named like `solc-0.8.24` or `solc-v0.8.24+commit.e11b9ed9`. Anyone who reaches the node can \
+                      then have it compile sources.",
+            example: "\"/home/me/.svm\"",
+            must_exist: true,
+            read: |config, given| given.path(&mut config.solc_directory),
+            show: |config| show::path(config.solc_directory.as_ref()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "artifacts",
+            placeholder: "DIR",
+            help: "Artifacts of foundry (out) or hardhat (artifacts), by whose code deployed contracts are identified",
+            details: "The directory is watched, and need not exist yet. The explorer API and the terminal then know names, ABIs \
+                      and sources of these contracts.",
+            example: "\"out\"",
+            read: |config, given| given.path(&mut config.artifacts),
+            show: |config| show::path(config.artifacts.as_ref()),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "import-continue",
             kind: Kind::Switch,
             help: "Skip invalid blocks during the import instead of failing",

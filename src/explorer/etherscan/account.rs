@@ -103,7 +103,7 @@ fn transactions(request: &Request<'_>) -> Outcome {
 fn transaction(request: &Request<'_>, block: &Block, index: usize) -> Option<Value> {
     let (transaction, receipt) = (block.transactions.get(index)?, block.receipts.get(index)?);
     let (envelope, ok) = (&transaction.envelope, receipt.succeeded());
-    let method = request.render.known.method(envelope.input());
+    let method = request.render.method(envelope.to(), envelope.input());
     let id = envelope.input().first_chunk::<4>();
     let members = [
         ("from", text(transaction.sender)),

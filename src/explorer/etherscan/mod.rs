@@ -13,7 +13,7 @@ use std::{convert::Infallible, str::FromStr};
 use alloy_primitives::{Address, B256, U256};
 use axum::{
     body::Bytes,
-    extract::{FromRequestParts, State},
+    extract::{FromRequestParts, RawQuery, State},
     http::{StatusCode, header, request::Parts},
     response::{IntoResponse, Response},
 };
@@ -25,14 +25,15 @@ use super::{
     parameters::Words,
     render::Render,
     rest::{Explorer, Shared},
+    uploads::Form,
 };
 use crate::{
     account::{address_from_hex, parse_account_address},
     index::{Order, PositionRange},
     network::Network,
     web::{
-        Api, Client, Input, Operation, Output, Peer, Query, RestError,
-        parameters::{Param, ParamError, parameters},
+        Api, Client, Input, Interface, Operation, Output, Peer, Query, RestError,
+        parameters::{Param, ParamError, Parameters, RawParameters, parameters},
     },
 };
 
@@ -40,7 +41,11 @@ use crate::{
 const MAX_PAGE: usize = 10_000;
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.")
+    api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.").upload(
+        "/api",
+        answer_form,
+        "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
+    )
 }
 
 parameters! {
@@ -139,6 +144,9 @@ parameters! {
         /// Gas, in the module `proxy`.
         #[param("gas", example = "0x5208")]
         gas: Option<Words>,
+        /// The id of a verification.
+        #[param("guid", example = "00000000-0000-4000-8000-000000000000")]
+        guid: Option<Words>,
     }
 }
 
@@ -176,6 +184,8 @@ pub(super) enum Refusal {
     Empty(&'static str),
     /// There is an error, with the result that clients recognise it by.
     Failed(String),
+    /// There is an error whose result clients compare, and a reason.
+    Because { result: &'static str, reason: String },
     /// The node failed, or has not indexed the chain yet.
     Node(RestError),
 }
@@ -221,22 +231,55 @@ impl FromRequestParts<Explorer> for Caller {
 
 impl Input<Explorer> for Caller {}
 
+impl Input<Explorer> for RawQuery {}
+
 async fn answer(
     State(explorer): State<Explorer>,
     Caller(client): Caller,
     Query(query): Query<EtherscanQuery>,
 ) -> Result<Answer, RestError> {
+    answer_query(&explorer, client, query).await
+}
+
+/// Answers a form, whose members may be in the query as well.
+async fn answer_form(
+    State(explorer): State<Explorer>,
+    Caller(client): Caller,
+    RawQuery(query): RawQuery,
+    Form(mut members): Form,
+) -> Result<Answer, RestError> {
+    let query = query.unwrap_or_default();
+    let in_query = form_urlencoded::parse(query.as_bytes());
+    members.extend(in_query.map(|(name, value)| (name.into_owned(), value.into_owned())));
+    let form = Form(members);
+    let asked = (form.get("module"), form.get("action").map(str::to_ascii_lowercase));
+    if let (Some("contract"), Some("verifysourcecode")) = (asked.0, asked.1.as_deref()) {
+        return render(contract::verify(&explorer, &form).await);
+    }
+    let query = EtherscanQuery::read(&RawParameters::of_form(form.0, explorer.network()))?;
+    answer_query(&explorer, client, query).await
+}
+
+async fn answer_query(explorer: &Explorer, client: Client, query: EtherscanQuery) -> Result<Answer, RestError> {
     let outcome = match (text(&query.module), text(&query.action)) {
         (Some("proxy"), Some(action)) => {
             let action = action.to_owned();
-            return proxy::answer(&explorer, client, &action, &query).await.map(Answer);
+            return proxy::answer(explorer, client, &action, &query).await.map(Answer);
+        }
+        (Some("contract"), Some(action)) if action.eq_ignore_ascii_case("checkverifystatus") => {
+            contract::status(explorer, &query).await
         }
         _ => explorer.read(move |shared, render| Ok(route(shared, render, &query))).await?,
     };
+    render(outcome)
+}
+
+fn render(outcome: Outcome) -> Result<Answer, RestError> {
     let (status, message, result) = match outcome {
         Ok(result) => ("1", "OK".to_owned(), result),
         Err(Refusal::Empty(message)) => ("0", message.to_owned(), json!([])),
         Err(Refusal::Failed(what)) => ("0", "NOTOK".to_owned(), json!(what)),
+        Err(Refusal::Because { result, reason }) => ("0", reason, json!(result)),
         Err(Refusal::Node(error)) => return Err(error),
     };
     let body = AnswerBody { status, message, result };
@@ -267,6 +310,12 @@ fn text(words: &Option<Words>) -> Option<&str> {
     words.as_ref().map(|words| words.0.as_str()).filter(|text| !text.is_empty())
 }
 
+fn parse_address(network: &Network, text: &str) -> Result<Address, Refusal> {
+    let hex = address_from_hex(&text.to_ascii_lowercase()).ok();
+    let address = hex.or_else(|| parse_account_address(text, &network.hrp).ok());
+    address.ok_or_else(|| Refusal::failed("Error! Invalid address format"))
+}
+
 /// A request, with what answers it.
 pub(super) struct Request<'a> {
     shared: &'a Shared,
@@ -276,9 +325,7 @@ pub(super) struct Request<'a> {
 
 impl Request<'_> {
     fn parse_address(&self, text: &str) -> Result<Address, Refusal> {
-        let hex = address_from_hex(&text.to_ascii_lowercase()).ok();
-        let address = hex.or_else(|| parse_account_address(text, &self.shared.network.hrp).ok());
-        address.ok_or_else(|| Refusal::failed("Error! Invalid address format"))
+        parse_address(&self.shared.network, text)
     }
 
     /// The address that a request is about.

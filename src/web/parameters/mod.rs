@@ -182,7 +182,12 @@ pub struct RawParameters<'a> {
     network: &'a Network,
 }
 
-impl RawParameters<'_> {
+impl<'a> RawParameters<'a> {
+    /// The parameters of a form, which count as those of a query.
+    pub fn of_form(pairs: Vec<(String, String)>, network: &'a Network) -> Self {
+        Self { place: ParameterPlace::Query, pairs, network }
+    }
+
     /// Reads a parameter that may have a second name. If both are given they have to agree.
     pub fn read<P: Param>(&self, name: &'static str, alias: Option<&'static str>) -> Result<P, ParameterError> {
         let first = self.parse(name)?;

@@ -42,6 +42,8 @@ fn every_setting_has_a_value_that_can_be_shown() {
         "genesis",
         "data-dir",
         "scenario",
+        "solc-directory",
+        "artifacts",
         "admin-token-file",
         "ready-file",
         "listen-unix",

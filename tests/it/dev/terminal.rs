@@ -8,6 +8,8 @@ use serde_json::json;
 use tetrad::internals::{
     console::{Console, ConsoleConfig},
     contracts::bindings::Token,
+    network::Network,
+    sources::KnownContracts,
 };
 
 use crate::support::{TestNode, chain::token, node};
@@ -16,10 +18,14 @@ use crate::support::{TestNode, chain::token, node};
 const SPEAKER: &str = "60203603602060003760006000602036036000\
     6a636f6e736f6c652e6c6f675afa5060006000fd";
 
+fn known(network: &Network) -> KnownContracts {
+    KnownContracts::open(Some(network), None).expect("known contracts")
+}
+
 fn console(verbosity: u8) -> Console {
     let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
-    let network = tetrad::internals::network::Network::default();
-    Console::new(&config, &network, [], Arc::new(AtomicBool::new(true)), false).expect("a console")
+    let network = Network::default();
+    Console::new(&config, &network, known(&network), [], Arc::new(AtomicBool::new(true)), false).expect("a console")
 }
 
 /// What is shown of the newest block.
@@ -105,12 +111,13 @@ async fn abis_of_other_contracts_can_be_named() {
     node.send(&node.signer(0), greeter, greetCall { whom: "you".to_owned() }).await;
     let config = |path| ConsoleConfig { verbosity: 1, abi: vec![path] };
     let logging = Arc::new(AtomicBool::new(true));
-    let network = tetrad::internals::network::Network::default();
-    let console = Console::new(&config(folder.path().to_owned()), &network, [], logging.clone(), false).unwrap();
+    let network = Network::default();
+    let console =
+        Console::new(&config(folder.path().to_owned()), &network, known(&network), [], logging.clone(), false).unwrap();
     let head = node.chain().head();
     let text = console.render(&head, std::slice::from_ref(&head.block), &[]);
     assert!(text.contains("greet(whom: \"you\")"), "{text}");
-    let missing = Console::new(&config(folder.path().join("none")), &network, [], logging, false);
+    let missing = Console::new(&config(folder.path().join("none")), &network, known(&network), [], logging, false);
     assert!(missing.err().unwrap().to_string().contains("--abi"));
 }
 
@@ -121,9 +128,9 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     let head = node.chain().head();
     for (verbosity, lines) in [(0, 0), (4, 2)] {
         let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
-        let network = tetrad::internals::network::Network::default();
+        let network = Network::default();
         let logging = Arc::new(AtomicBool::new(true));
-        let console = Console::new(&config, &network, [node.account(0)], logging, false).unwrap();
+        let console = Console::new(&config, &network, known(&network), [node.account(0)], logging, false).unwrap();
         assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);
     }
 }

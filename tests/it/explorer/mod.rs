@@ -3,6 +3,7 @@
 mod etherscan;
 mod model;
 mod tokens;
+mod verification;
 
 use std::path::Path;
 

@@ -160,7 +160,7 @@ async fn any_block_is_imported_or_refused() {
 async fn any_request_is_answered_in_json() {
     let node = node_with(|config| config.no_mining = true).await;
     let config = RpcConfig { gas_cap: 1_000_000, max_trace_bytes: 1 << 20, development: false, ..RpcConfig::default() };
-    let rpc = Rpc::new(node.chain().clone(), Arc::new(Keyring::default()), config, None);
+    let rpc = Rpc::new(node.chain().clone(), Arc::new(Keyring::default()), config, node.known().clone(), None);
     let answer = |body: &[u8]| {
         let answered = futures_util::FutureExt::now_or_never(rpc.answer(Default::default(), body));
         answered.map(|(answer, _)| answer)

@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 32] = [
+const IMPORTS: [(&str, &[&str]); 33] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -33,10 +33,11 @@ const IMPORTS: [(&str, &[&str]); 32] = [
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
-    ("console", &["artifacts", "block", "chain", "evm", "network"]),
+    ("sources", &["artifacts", "chain", "network", "storage"]),
+    ("console", &["block", "chain", "evm", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "causes", "chain", "evm", "state"]),
-    ("rpc", &["block", "chain", "evm", "fork", "metrics", "redact", "state", "store", "web"]),
+    ("rpc", &["block", "chain", "evm", "fork", "metrics", "redact", "sources", "state", "store", "web"]),
     (
         "exchange",
         &[
@@ -60,7 +61,7 @@ const IMPORTS: [(&str, &[&str]); 32] = [
     ("activity", &["block", "chain", "contracts", "decimal", "network", "store", "web"]),
     (
         "explorer",
-        &["account", "artifacts", "block", "calendar", "chain", "decimal", "evm", "index", "network", "store", "web"],
+        &["account", "block", "calendar", "chain", "decimal", "evm", "index", "network", "sources", "store", "web"],
     ),
     ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
@@ -81,7 +82,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 22] = [
+const WITHOUT_WEB: [&str; 23] = [
     "account",
     "artifacts",
     "block",
@@ -95,6 +96,7 @@ const WITHOUT_WEB: [&str; 22] = [
     "metrics",
     "network",
     "redact",
+    "sources",
     "evm",
     "storage",
     "log",

@@ -1,0 +1,88 @@
+//! Decoded calls and logs, with the ABI of the contract if it is known, or else with that of any known contract.
+
+use alloy_dyn_abi::{DynSolValue, EventExt, JsonAbiExt};
+use alloy_json_abi::{Constructor, Event, Function};
+use alloy_primitives::{LogData, hex};
+use serde_json::{Value, json};
+
+use super::bodies::{DecodedBody, DecodedParameter};
+
+/// The most bytes of data that are decoded.
+const MAX_DATA: usize = 1 << 16;
+
+/// Returns the name of the function that call data selects, or the selector; `None` without call data.
+pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String> {
+    let selector = input.first_chunk::<4>()?;
+    Some(function.map_or_else(|| hex::encode_prefixed(selector), |function| function.name.clone()))
+}
+
+/// Decodes call data.
+pub(super) fn call(function: &Function, input: &[u8]) -> Option<DecodedBody> {
+    let (selector, data) = input.split_first_chunk::<4>().filter(|(_, data)| data.len() <= MAX_DATA)?;
+    let values = function.abi_decode_input(data).ok()?;
+    let inputs = function.inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), None));
+    Some(DecodedBody {
+        method_call: declaration(&function.name, inputs.clone()),
+        method_id: hex::encode(selector),
+        parameters: parameters(inputs, values),
+    })
+}
+
+/// Decodes a log.
+pub(super) fn log(event: &Event, log: &LogData) -> Option<DecodedBody> {
+    let topic = log.topics().first()?;
+    let decoded = event.decode_log(log).ok().filter(|_| log.data.len() <= MAX_DATA)?;
+    let (mut indexed, mut body) = (decoded.indexed.into_iter(), decoded.body.into_iter());
+    let values = event.inputs.iter().map(|input| if input.indexed { indexed.next() } else { body.next() });
+    let values = values.collect::<Option<Vec<_>>>()?;
+    let inputs = event.inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), Some(input.indexed)));
+    Some(DecodedBody {
+        method_call: declaration(&event.name, inputs.clone()),
+        method_id: hex::encode(&topic[..4]),
+        parameters: parameters(inputs, values),
+    })
+}
+
+/// Decodes the arguments of a constructor, as Blockscout shows them.
+pub(super) fn arguments(constructor: &Constructor, arguments: &[u8]) -> Option<Value> {
+    let values = constructor.abi_decode_input(Some(arguments).filter(|data| data.len() <= MAX_DATA)?).ok()?;
+    let shown = constructor.inputs.iter().zip(&values).map(|(input, value)| {
+        json!([plain(value), { "name": input.name, "type": input.ty, "internalType": input.internal_type.as_ref().map(|kind| kind.to_string()) }])
+    });
+    Some(Value::Array(shown.collect()))
+}
+
+type Input = (String, String, Option<bool>);
+
+/// Writes `name(type name, …)`.
+fn declaration(name: &str, inputs: impl Iterator<Item = Input>) -> String {
+    let inputs = inputs.map(|(name, kind, indexed)| match indexed {
+        Some(true) => format!("{kind} indexed {name}"),
+        _ => format!("{kind} {name}"),
+    });
+    format!("{name}({})", inputs.collect::<Vec<_>>().join(", "))
+}
+
+fn parameters(inputs: impl Iterator<Item = Input>, values: Vec<DynSolValue>) -> Vec<DecodedParameter> {
+    let named = inputs.zip(values);
+    named.map(|((name, kind, indexed), value)| DecodedParameter { name, kind, value: plain(&value), indexed }).collect()
+}
+
+/// Returns a value as JSON: numbers as decimal text, bytes as hex.
+fn plain(value: &DynSolValue) -> Value {
+    match value {
+        DynSolValue::Bool(value) => json!(value.to_string()),
+        DynSolValue::Int(value, _) => json!(value.to_string()),
+        DynSolValue::Uint(value, _) => json!(value.to_string()),
+        DynSolValue::FixedBytes(word, size) => json!(hex::encode_prefixed(&word[..*size])),
+        DynSolValue::Address(address) => json!(address.to_checksum(None)),
+        DynSolValue::Function(function) => json!(hex::encode_prefixed(function.as_slice())),
+        DynSolValue::Bytes(bytes) => json!(hex::encode_prefixed(bytes)),
+        DynSolValue::String(text) => json!(text),
+        DynSolValue::Array(values) | DynSolValue::FixedArray(values) | DynSolValue::Tuple(values) => {
+            Value::Array(values.iter().map(plain).collect())
+        }
+        #[allow(unreachable_patterns, reason = "a feature of the crate adds a variant")]
+        _ => Value::Null,
+    }
+}
