@@ -174,7 +174,7 @@ mod tests {
 
     fn run(script: &str, time_limit: Duration, is_over: bool) -> Result<String, String> {
         let run = Run { program: Path::new("/bin/sh"), arguments: &["-c", script], time_limit, is_over: &|| is_over };
-        run.output(b"the input".to_vec()).map(|output| String::from_utf8(output).unwrap())
+        run.output(b"the input".to_vec()).map(|output| String::from_utf8(output).expect("text"))
     }
 
     fn within_a_minute(script: &str) -> Result<String, String> {
