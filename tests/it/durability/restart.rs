@@ -240,12 +240,12 @@ async fn a_production_node_keeps_the_keys_that_it_made() {
     }
 }
 
-/// Copies the directory of a running node without its lock. Begins again if the node replaces a file meanwhile.
+/// Copies the files in the directory of a running node, without its lock. Begins again if the node replaces a file meanwhile.
 fn copy_of(directory: &Path) -> TempDir {
     loop {
         let copy = tempfile::tempdir().unwrap();
-        let mut files =
-            std::fs::read_dir(directory).unwrap().map(Result::unwrap).filter(|file| file.file_name() != "lock");
+        let entries = std::fs::read_dir(directory).unwrap().map(Result::unwrap);
+        let mut files = entries.filter(|entry| entry.path().is_file() && entry.file_name() != "lock");
         match files.try_for_each(|file| std::fs::copy(file.path(), copy.path().join(file.file_name())).map(drop)) {
             Ok(()) => return copy,
             Err(error) => assert_eq!(error.kind(), std::io::ErrorKind::NotFound, "{error}"),
