@@ -272,9 +272,10 @@ fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyE
 
 async fn verify(
     State(explorer): State<Explorer>,
-    Path(path): Path<ChainContractPath>,
+    path: Result<Path<ChainContractPath>, RestError>,
     JsonText(text): JsonText,
 ) -> Result<Ticket, SourcifyError> {
+    let Path(path) = path?;
     check_chain(&explorer.0, path.chain)?;
     let ContractAddress(address) = path.address;
     let parse = move || serde_json::from_str::<VerifyRequest>(&text);

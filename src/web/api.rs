@@ -135,6 +135,13 @@ pub trait Input<S> {
 impl<S> Input<S> for State<S> {}
 impl<S> Input<S> for HeaderMap {}
 
+/// An input whose errors the handler answers in a form of its own.
+impl<S, T: Input<S>> Input<S> for Result<T, RestError> {
+    fn describe(operation: Operation) -> Operation {
+        T::describe(operation)
+    }
+}
+
 /// The result of a handler, which adds the responses that it can become to the operation.
 pub trait Output {
     /// Adds the responses.
