@@ -293,8 +293,9 @@ async fn verify(
 
 async fn verification(
     State(explorer): State<Explorer>,
-    Path(path): Path<VerificationPath>,
+    path: Result<Path<VerificationPath>, RestError>,
 ) -> Result<NoCache<VerificationBody>, SourcifyError> {
+    let Path(path) = path?;
     let shared = &explorer.0;
     let id = path.id.0;
     let found = shared.verifier.verification(&id);
