@@ -196,6 +196,18 @@ pub(super) struct DecodedBody {
     pub(super) parameters: Vec<DecodedParameter>,
 }
 
+/// The data of a revert: decoded if the error is known.
+#[derive(Serialize, JsonSchema)]
+#[schemars(rename = "ExplorerRevert")]
+#[serde(untagged)]
+pub(super) enum RevertBody {
+    Decoded(DecodedBody),
+    Raw {
+        /// At most the first 4,096 bytes.
+        raw: String,
+    },
+}
+
 /// A decoded parameter.
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "ExplorerDecodedParameter")]
@@ -216,7 +228,8 @@ pub(super) struct TransactionBody {
     pub(super) hash: String,
     /// `ok` or `error`.
     pub(super) status: &'static str,
-    pub(super) result: &'static str,
+    /// `success`, or the error, such as `execution reverted`.
+    pub(super) result: String,
     pub(super) block_number: u64,
     pub(super) timestamp: String,
     pub(super) confirmations: u64,
@@ -244,7 +257,8 @@ pub(super) struct TransactionBody {
     /// The name of the function, or its selector.
     pub(super) method: Option<String>,
     pub(super) transaction_types: Vec<&'static str>,
-    pub(super) revert_reason: Option<Value>,
+    /// The data with which the transaction reverted; null if it reverted without any, or did not revert.
+    pub(super) revert_reason: Option<RevertBody>,
     pub(super) has_error_in_internal_transactions: bool,
     /// The first token transfers; null in lists.
     pub(super) token_transfers: Option<Vec<TransferBody>>,

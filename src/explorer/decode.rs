@@ -1,7 +1,7 @@
-//! Decoded calls and logs, with the ABI of the contract if it is known, or else with that of any known contract.
+//! Decoded calls, errors and logs, with the ABI of the contract if it is known, or else with that of any known contract.
 
 use alloy_dyn_abi::{DynSolValue, EventExt, JsonAbiExt};
-use alloy_json_abi::{Constructor, Event, Function};
+use alloy_json_abi::{Constructor, Error, Event, Function, Param};
 use alloy_primitives::{LogData, hex};
 use serde_json::{Value, json};
 
@@ -18,11 +18,32 @@ pub(super) fn method(function: Option<&Function>, input: &[u8]) -> Option<String
 
 /// Decodes call data.
 pub(super) fn call(function: &Function, input: &[u8]) -> Option<DecodedBody> {
-    let (selector, data) = input.split_first_chunk::<4>().filter(|(_, data)| data.len() <= MAX_DATA)?;
-    let values = function.abi_decode_input(data).ok()?;
-    let inputs = function.inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), None));
+    selected(&function.name, &function.inputs, input, |data| function.abi_decode_input(data))
+}
+
+/// Decodes the data of a revert. `error` is what its selector means, if that is known.
+pub(super) fn error(error: Option<&Error>, data: &[u8]) -> Option<DecodedBody> {
+    let standard = || {
+        let known =
+            ["Error(string reason)", "Panic(uint256 code)"].into_iter().filter_map(|known| Error::parse(known).ok());
+        { known }.find(|known| data.starts_with(known.selector().as_slice()))
+    };
+    let error = error.cloned().or_else(standard)?;
+    selected(&error.name, &error.inputs, data, |data| error.abi_decode_input(data))
+}
+
+/// Decodes arguments after the selector of a function or an error.
+fn selected(
+    name: &str,
+    inputs: &[Param],
+    data: &[u8],
+    decode: impl Fn(&[u8]) -> alloy_dyn_abi::Result<Vec<DynSolValue>>,
+) -> Option<DecodedBody> {
+    let (selector, data) = data.split_first_chunk::<4>().filter(|(_, data)| data.len() <= MAX_DATA)?;
+    let values = decode(data).ok()?;
+    let inputs = inputs.iter().map(|input| (input.name.clone(), input.ty.clone(), None));
     Some(DecodedBody {
-        method_call: declaration(&function.name, inputs.clone()),
+        method_call: declaration(name, inputs.clone()),
         method_id: hex::encode(selector),
         parameters: parameters(inputs, values),
     })

@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::{
     bodies::{
-        AddressParam, BlockBody, DecodedBody, FeeBody, InternalBody, LogBody, NextPage, TokenBody, TotalBody,
-        TransactionBody, TransferBody,
+        AddressParam, BlockBody, DecodedBody, FeeBody, InternalBody, LogBody, NextPage, RevertBody, TokenBody,
+        TotalBody, TransactionBody, TransferBody,
     },
     decode,
 };
@@ -150,6 +150,17 @@ impl<'a> Render<'a> {
         decode::call(&function, input)
     }
 
+    /// Renders the data with which a call of a contract reverted: decoded, or raw.
+    fn revert_reason(&self, to: Option<Address>, data: &[u8]) -> Option<RevertBody> {
+        if data.is_empty() {
+            return None;
+        }
+        let contract = to.and_then(|to| self.contract(to));
+        let error = self.known.error(contract.as_deref(), data);
+        let decoded = decode::error(error.as_deref(), data);
+        Some(decoded.map_or_else(|| RevertBody::Raw { raw: hex::encode_prefixed(data) }, RevertBody::Decoded))
+    }
+
     fn decoded_log(&self, log: &Log) -> Option<DecodedBody> {
         let contract = self.contract(log.address);
         let event = self.known.event(contract.as_deref(), log.data.topics())?;
@@ -259,10 +270,16 @@ impl<'a> Render<'a> {
             first.map(|(at, transfer)| self.transfer(block, at, transfer)).collect::<Result<Vec<_>, _>>()
         });
         let ok = receipt.succeeded();
+        let failure = if ok { None } else { self.reader.failure(block.number(), index)? };
+        let result = match &failure {
+            _ if ok => "success",
+            Some(failure) => &failure.error,
+            None => "error",
+        };
         Ok(TransactionBody {
             hash: transaction.hash().to_string(),
             status: if ok { "ok" } else { "error" },
-            result: if ok { "success" } else { "error" },
+            result: result.to_owned(),
             block_number: block.number(),
             timestamp: timestamp(block.header.timestamp),
             confirmations: self.reader.head.number().saturating_sub(block.number()) + 1,
@@ -287,7 +304,7 @@ impl<'a> Render<'a> {
             decoded_input: if whole { self.decoded_call(envelope.to(), envelope.input()) } else { None },
             method: envelope.to().and_then(|to| self.method(Some(to), envelope.input())),
             transaction_types: types,
-            revert_reason: None,
+            revert_reason: failure.and_then(|failure| self.revert_reason(envelope.to(), &failure.data)),
             has_error_in_internal_transactions: !ok,
             token_transfers_overflow: whole.then_some(transfers.len() > SHOWN_TRANSFERS),
             token_transfers: shown.transpose()?,

@@ -1,16 +1,20 @@
-//! Internal calls: found by executing a block's transactions a second time, and stored.
+//! Internal calls, and why transactions failed: found by executing a block's transactions a second time, and stored.
 
-use alloy_primitives::{Address, U256};
+use alloy_primitives::{Address, Bytes, U256};
+use revm::context_interface::result::ExecutionResult;
 
 use crate::{
     block::Block,
     chain::Head,
     codec::{Malformed, Reader, Writer},
-    evm::{BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch},
+    evm::{BlockExecutor, InternalCall, InternalCallKind, InternalCalls, IsOver, Watch, halt_message},
 };
 
 /// The gas of a transaction that runs no code.
 const PLAIN_GAS: u64 = 21_000;
+
+/// The most bytes of the data of a revert that are kept.
+const MAX_REVERT_DATA: usize = 4_096;
 
 const KINDS: [InternalCallKind; 7] = [
     InternalCallKind::Call,
@@ -26,14 +30,52 @@ const KINDS: [InternalCallKind; 7] = [
 #[derive(Debug)]
 pub(super) struct Stopped;
 
-/// Returns the internal calls of each transaction of a block. A block whose state is not available has none.
-pub(super) fn internal_calls(
-    head: &Head,
-    block: &Block,
-    is_over: IsOver<'_>,
-) -> Result<Vec<Vec<InternalCall>>, Stopped> {
-    // A transaction that costs no more than a transfer has run no code.
-    let runs = |at: usize| block.receipts[at].gas_used != PLAIN_GAS;
+/// Why a transaction failed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    /// The error, such as `execution reverted` or `out of gas`.
+    pub error: String,
+    /// The data of the revert, at most its first 4,096 bytes; empty if the transaction did not revert.
+    pub data: Bytes,
+}
+
+impl Failure {
+    fn of(result: &ExecutionResult) -> Option<Self> {
+        match result {
+            ExecutionResult::Success { .. } => None,
+            ExecutionResult::Revert { output, .. } => Some(Self {
+                error: "execution reverted".to_owned(),
+                data: Bytes::copy_from_slice(&output[..output.len().min(MAX_REVERT_DATA)]),
+            }),
+            ExecutionResult::Halt { reason, .. } => Some(Self { error: halt_message(reason), data: Bytes::new() }),
+        }
+    }
+
+    pub(super) fn encode(&self) -> Vec<u8> {
+        let mut writer = Writer::default();
+        writer.string(self.error.as_bytes());
+        writer.string(&self.data);
+        writer.into_bytes()
+    }
+
+    pub(super) fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
+        let mut reader = Reader::new(bytes);
+        let error = String::from_utf8_lossy(reader.string()?).into_owned();
+        Ok(Self { error, data: Bytes::copy_from_slice(reader.string()?) })
+    }
+}
+
+/// What a transaction's execution shows that its receipt does not.
+#[derive(Debug, Default)]
+pub(super) struct Executed {
+    pub(super) calls: Vec<InternalCall>,
+    pub(super) failure: Option<Failure>,
+}
+
+/// Executes the transactions of a block. A block whose state is not available has none.
+pub(super) fn execute(head: &Head, block: &Block, is_over: IsOver<'_>) -> Result<Vec<Executed>, Stopped> {
+    // A transaction that succeeds and costs no more than a transfer has run no code.
+    let runs = |at: usize| block.receipts[at].gas_used != PLAIN_GAS || !block.receipts[at].succeeded();
     let Some(last) = (0..block.transactions.len()).rev().find(|at| runs(*at)) else { return Ok(Vec::new()) };
     if block.number() == head.genesis.number() {
         return Ok(Vec::new());
@@ -59,20 +101,22 @@ pub(super) fn internal_calls(
     let mut all = Vec::with_capacity(last + 1);
     for (at, transaction) in block.transactions.iter().enumerate().take(last + 1) {
         let mut calls = InternalCalls::default();
-        let executed = if runs(at) {
+        let result = if runs(at) {
             let mut watch = Watch::new(&mut calls, is_over, usize::MAX);
-            executor.inspect(transaction, &mut watch, |_, _| ())
+            executor.inspect(transaction, &mut watch, |inspected, _| Failure::of(&inspected.outcome.result))
         } else {
-            executor.execute(transaction).map(drop)
+            executor.execute(transaction).map(|_| None)
         };
         if is_over() {
             return Err(Stopped);
         }
-        if let Err(error) = executed {
-            failed(&error);
-            return Ok(all);
+        match result {
+            Ok(failure) => all.push(Executed { calls: calls.into_calls(), failure }),
+            Err(error) => {
+                failed(&error);
+                return Ok(all);
+            }
         }
-        all.push(calls.into_calls());
     }
     Ok(all)
 }

@@ -13,7 +13,7 @@ use alloy_primitives::Address;
 
 use super::{
     balances::answer,
-    calls::internal_calls,
+    calls::execute,
     database::{Batch, IndexError, Meta, Rows},
     due::DueRead,
     rows::BlockRows,
@@ -175,8 +175,8 @@ impl Follower {
             let Some(block) = self.chain.block(head, BlockId::Number(next)).ok().flatten() else {
                 return Ok(false);
             };
-            let Ok(calls) = internal_calls(head, &block, &|| self.is_ending()) else { return Ok(false) };
-            left.take(1 + batch.add_block(next, block.hash, BlockRows::of(&block, &calls))?);
+            let Ok(executed) = execute(head, &block, &|| self.is_ending()) else { return Ok(false) };
+            left.take(1 + batch.add_block(next, block.hash, BlockRows::of(&block, &executed))?);
             meta.tip = next;
             next += 1;
         }

@@ -17,6 +17,8 @@ pub(super) mod kind {
     pub(in crate::index) const INTERNAL: u8 = b'i';
     /// The internal calls: block, transaction, call.
     pub(in crate::index) const CALL: u8 = b'c';
+    /// Failures: block, transaction.
+    pub(in crate::index) const FAILURE: u8 = b'f';
     /// Creations: contract, block, transaction, call.
     pub(in crate::index) const CREATION: u8 = b'n';
     /// Blocks with transactions: block.

@@ -5,7 +5,7 @@ use std::{ops::Bound, sync::Arc};
 use alloy_primitives::{Address, B256, U256};
 
 use super::{
-    calls::decode_call,
+    calls::{Failure, decode_call},
     database::{IndexError, RowsTable, counts_key},
     key::{Parts, RowKey, kind},
     rows::{Counts, Touched},
@@ -367,6 +367,12 @@ impl IndexReader {
             let stored = self.get(&key)?;
             Ok(stored.map(|stored| decode_call(&stored)).transpose()?.map(|call| InternalPosition { position, call }))
         })
+    }
+
+    /// Returns why a transaction failed; `None` if it succeeded, or if the state before its block was not available.
+    pub fn failure(&self, block: u64, index: usize) -> Result<Option<Failure>, IndexError> {
+        let stored = self.get(&RowKey::new(kind::FAILURE).block(block).index(index as u32).index(0))?;
+        Ok(stored.map(|stored| Failure::decode(&stored)).transpose()?)
     }
 
     /// Returns the keys and values that begin with `key`, after `after`.

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use alloy_primitives::{Address, B256};
 
 use super::{
-    calls::encode_call,
+    calls::{Executed, encode_call},
     due::DueRead,
     key::{Parts, RowKey, kind},
     transfers::{TokenKind, transfers_of},
@@ -99,8 +99,8 @@ pub(super) struct BlockRows {
 }
 
 impl BlockRows {
-    /// Derives the rows of a block and of the internal calls of its transactions.
-    pub(super) fn of(block: &Block, calls: &[Vec<InternalCall>]) -> Self {
+    /// Derives the rows of a block and of the execution of its transactions.
+    pub(super) fn of(block: &Block, executed: &[Executed]) -> Self {
         let mut rows = Self::default();
         if !block.transactions.is_empty() {
             let (count, gas) = (block.transactions.len() as u64, block.header.gas_used);
@@ -111,9 +111,12 @@ impl BlockRows {
             rows.transaction(block, index);
         }
         rows.transfers(block);
-        for (index, calls) in (0..).zip(calls) {
-            for (at, call) in (1..).zip(calls) {
+        for (index, executed) in (0..).zip(executed) {
+            for (at, call) in (1..).zip(&executed.calls) {
                 rows.internal_call(block.number(), index, at, call);
+            }
+            if let Some(failure) = &executed.failure {
+                rows.push(RowKey::new(kind::FAILURE).block(block.number()).index(index).index(0), failure.encode());
             }
         }
         rows

@@ -16,12 +16,14 @@ pub(super) fn answer(request: &Request<'_>, action: &str) -> Option<Outcome> {
 }
 
 fn status(request: &Request<'_>) -> Outcome {
-    let found = request.render.reader.transaction(request.hash()?);
-    let failed = found.is_some_and(|(block, index)| !block.receipts[index].succeeded());
-    Ok(json!({
-        "isError": if failed { "1" } else { "0" },
-        "errDescription": if failed { "execution reverted" } else { "" },
-    }))
+    let reader = &request.render.reader;
+    let found = reader.transaction(request.hash()?);
+    let Some((block, index)) = found.filter(|(block, index)| !block.receipts[*index].succeeded()) else {
+        return Ok(json!({ "isError": "0", "errDescription": "" }));
+    };
+    let failure = reader.failure(block.number(), index)?;
+    let description = failure.map_or_else(|| "error".to_owned(), |failure| failure.error);
+    Ok(json!({ "isError": "1", "errDescription": description }))
 }
 
 fn receipt_status(request: &Request<'_>) -> Outcome {
@@ -34,6 +36,7 @@ fn info(request: &Request<'_>) -> Outcome {
     let found = request.render.reader.transaction(request.hash()?);
     let (block, index) = found.ok_or_else(|| Refusal::failed("Transaction not found"))?;
     let (transaction, receipt) = (&block.transactions[index], &block.receipts[index]);
+    let failure = request.render.reader.failure(block.number(), index)?;
     let own = block.logs().filter(|at| at.transaction_index == index as u64);
     Ok(json!({
         "hash": transaction.hash().to_string(),
@@ -48,7 +51,7 @@ fn info(request: &Request<'_>) -> Outcome {
         "gasUsed": receipt.gas_used.to_string(),
         "gasPrice": transaction.effective_gas_price(block.header.base_fee_per_gas).to_string(),
         "success": receipt.succeeded(),
-        "revertReason": "",
+        "revertReason": failure.map(|failure| hex::encode_prefixed(failure.data)).unwrap_or_default(),
         "logs": own.map(|at| log(&block, &at)).collect::<Vec<_>>(),
         "next_page_params": null,
     }))

@@ -156,6 +156,51 @@ async fn internal_calls_are_those_of_the_traces() {
 }
 
 #[tokio::test]
+async fn a_failed_transaction_says_why() {
+    let node = node_with(|_| {}).await;
+    let from = node.account(3);
+    let call = async |to: Address, gas: u64, input: Vec<u8>| {
+        let request = json!({ "from": from, "to": to, "gas": U256::from(gas), "input": Bytes::from(input) });
+        let hash = node.rpc("eth_sendTransaction", json!([request])).await.as_str().unwrap().to_owned();
+        let shown = node.get_json(&format!("/api/v2/transactions/{hash}")).await;
+        assert_eq!(shown["status"], "error");
+        let status = node.get_json(&format!("/api?module=transaction&action=getstatus&txhash={hash}")).await;
+        assert_eq!(status["result"], json!({ "isError": "1", "errDescription": shown["result"] }));
+        let info = node.get_json(&format!("/api?module=transaction&action=gettxinfo&txhash={hash}")).await;
+        (shown["result"].clone(), shown["revert_reason"].clone(), info["result"]["revertReason"].clone())
+    };
+    let code = async |code: &str| {
+        node.rpc("anvil_setCode", json!([STRANGER, code])).await;
+        STRANGER
+    };
+
+    // A contract that is known: its error and the arguments of it.
+    let too_much = transferCall { to: STRANGER, value: U256::MAX }.abi_encode();
+    let (result, reason, raw) = call(token("USDC").address, 200_000, too_much).await;
+    assert_eq!(result, "execution reverted");
+    assert_eq!(raw.as_str().unwrap()[2..10], *reason["method_id"].as_str().unwrap());
+    assert!(reason["method_call"].as_str().unwrap().contains("nsufficient"), "{reason}");
+    assert_eq!(reason["parameters"][0]["value"], from.to_checksum(None));
+
+    // An error that every contract may have, one that nobody knows, and none: the rest of Panic(0x11) is zeros and 0x11.
+    let panic = code("0x634e487b715f5260116020526024601cfd").await;
+    let (_, reason, _) = call(panic, 100_000, Vec::new()).await;
+    assert_eq!((&reason["method_call"], &reason["method_id"]), (&json!("Panic(uint256 code)"), &json!("4e487b71")));
+    assert_eq!(reason["parameters"][0]["value"], "17");
+    let unknown = code("0x63deadbeef5f526004601cfd").await;
+    assert_eq!(call(unknown, 100_000, Vec::new()).await.1, json!({ "raw": "0xdeadbeef" }));
+    let silent = code("0x5f5ffd").await;
+    assert_eq!(call(silent, 100_000, Vec::new()).await, (json!("execution reverted"), json!(null), json!("0x")));
+
+    // No reverts: out of gas at the first instruction, with the gas of a transfer, and an instruction that does not exist.
+    let (result, reason, _) = call(silent, 21_000, Vec::new()).await;
+    assert_eq!((result, reason), (json!("out of gas"), json!(null)));
+    let invalid = code("0xfe").await;
+    assert_eq!(call(invalid, 100_000, Vec::new()).await.0, "invalid opcode: INVALID");
+    node.end().await;
+}
+
+#[tokio::test]
 async fn a_created_contract_knows_its_creator_however_it_was_created() {
     let node = node_with(|_| {}).await;
     let creator = node.account(2);
