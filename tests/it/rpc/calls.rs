@@ -96,10 +96,10 @@ async fn what_halts_says_why() {
     let error = call(&node, &invalid, vec![]).await.unwrap_err();
     assert_eq!(error, json!({"code": -32000, "message": "invalid opcode: INVALID"}));
     let forever = deploy(&node, &[0x5b, 0x5f, 0x56]).await;
-    let error = call(&node, &forever, vec![]).await.unwrap_err();
+    let error = node.rpc_error("eth_call", json!([{"to": forever, "gas": "0xf4240"}, "latest"])).await;
     assert!(error["message"].as_str().unwrap().starts_with("out of gas"), "{error}");
-    let error = node.rpc_error("eth_estimateGas", json!([{"to": forever}])).await;
-    assert_eq!(error, json!({"code": -32000, "message": "gas required exceeds allowance (50000000)"}));
+    let error = node.rpc_error("eth_estimateGas", json!([{"to": forever, "gas": "0xf4240"}])).await;
+    assert_eq!(error, json!({"code": -32000, "message": "gas required exceeds allowance (1000000)"}));
 }
 
 #[tokio::test]
