@@ -1,4 +1,4 @@
-// Packs target/release/tetrad for npm and PyPI, for the platform that this script runs on:
+// Packs target/release/tetrad, or the program that TETRAD names, for npm and PyPI, for the platform that this script runs on:
 //
 //   node packages/build.mjs [FOLDER]
 //
@@ -12,7 +12,7 @@ import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = path.resolve(import.meta.dirname, '..');
-const binary = path.join(root, 'target/release/tetrad');
+export const binary = process.env.TETRAD ?? path.join(root, 'target/release/tetrad');
 
 /** Platforms with a binary, named as in Node.js: those of the release workflow. */
 export const PLATFORMS = ['linux-x64', 'linux-arm64', 'darwin-arm64'];

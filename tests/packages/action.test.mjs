@@ -5,11 +5,10 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import path from 'node:path';
 import { before, test } from 'node:test';
-import { PLATFORMS, version } from '../../packages/build.mjs';
+import { PLATFORMS, binary, version } from '../../packages/build.mjs';
 import { folder, platform, root, run, succeed } from './support.mjs';
 
 const step = path.join(root, '.github/start-node');
-const binary = path.join(root, 'target/release/tetrad');
 const targets = {
     'linux-x64': 'x86_64-unknown-linux-gnu',
     'linux-arm64': 'aarch64-unknown-linux-gnu',

@@ -5,7 +5,7 @@ import { once } from 'node:events';
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { before, test } from 'node:test';
-import { version } from '../../packages/build.mjs';
+import { binary, version } from '../../packages/build.mjs';
 import { closed, examples, folder, packages, platform, registry, root, run, succeed } from './support.mjs';
 
 const tsc = path.join(root, 'tests/clients/node_modules/typescript/bin/tsc');
@@ -44,8 +44,7 @@ test('npx runs the program', async () => {
 
 test('the command has the exit code and the output of the program', async () => {
     const command = path.join(project, 'node_modules/.bin/tetrad');
-    const program = path.join(root, 'target/release/tetrad');
-    const expected = await run(program, ['--block-time', 'soon']);
+    const expected = await run(binary, ['--block-time', 'soon']);
     assert.notEqual(expected.code, 0);
     assert.deepEqual(await run(command, ['--block-time', 'soon']), expected);
 });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 
 const root = path.resolve(import.meta.dirname, '../../..');
-export const binary = process.env.CLIENTS_BINARY ?? path.join(root, 'target/release/tetrad');
+export const binary = process.env.TETRAD ?? path.join(root, 'target/release/tetrad');
 export const MNEMONIC = 'test test test test test test test test test test test junk';
 
 /** Starts the binary. Prices do not move, so that only the test's own transactions are mined. */
