@@ -20,7 +20,6 @@ mod tokens;
 mod transfers;
 mod verify;
 
-pub use calls::Failure;
 pub use database::IndexError;
 pub use reader::{
     Holder, IndexPage, IndexReader, InternalPosition, Order, OwnedToken, Position, PositionRange, TransactionRole,
