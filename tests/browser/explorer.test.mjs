@@ -114,6 +114,36 @@ test('new transactions appear at the head, and wait while somebody reads', async
   await clean(page);
 });
 
+test('blocks are listed from a given one downwards', async () => {
+  const page = await browser.open(`${node.url}/#/explorer?from=33`);
+  await page.waitForSelector('h1:has-text("Blocks from 33")');
+  const list = await wait(page, 'Blocks');
+  assert.equal(await list.first().locator('a').first().textContent(), '33');
+  await page.click('button:has-text("Older")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '8');
+  assert.equal(await list.count(), 9);
+  await page.click('button:has-text("Newer")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '33');
+  await page.goto(`${node.url}/#/explorer?from=x`);
+  await page.waitForSelector('.failure:has-text("block number or an address")');
+  await clean(page);
+});
+
+test('lists come back when the node does, and say that it is away', async () => {
+  const own = await startNode();
+  const page = await browser.open(`${own.url}/#/explorer`, { tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
+  await wait(page, 'Transactions');
+  await own.stop();
+  await page.waitForSelector('#status.lost');
+  await page.check('label:has-text("Failed only") input');
+  await page.waitForSelector('.list .failure');
+  const next = await startNode('--listen', `127.0.0.1:${own.port}`);
+  await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
+  await wait(page, 'Transactions');
+  await clean(page);
+  await next.stop();
+});
+
 test('an age becomes a date and back', async () => {
   const page = await browser.open(`${node.url}/#/explorer/blocks`);
   await wait(page, 'Blocks');
@@ -298,7 +328,7 @@ test('Enter opens the best match of any kind of term', async () => {
   await search(history.swapped.slice(2), 'swapExactTokensForTokens');
   await search('weth', 'WETH');
   await search('KITTEN', 'Test Kittens');
-  await search(BECH32.toUpperCase(), 'Account');
+  await search(BECH32.toUpperCase(), 'Account 0');
   await search('paxvaloper17w0adeg64ky0daxwd2ugyuneellmjgnxe3dllm', 'No results');
   await search(history.network.vault.toLowerCase(), 'Exchange vault');
   await search('PriceOracle', 'Price oracle');
@@ -337,26 +367,27 @@ test('every list is accessible and fits a phone, in light and dark', async () =>
   const [alice] = history.accounts;
   const paths = ['explorer', 'explorer/blocks', 'explorer/transfers', 'explorer/internal', 'tokens', `token/${coin}`, `token/${coin}?tab=holders`, `token/${collectible}/1`,
     'block/1', `address/${alice}`, `address/${alice}?tab=tokens`, `address/${history.network.vault}?tab=events`, 'search/nothing%20here'];
-  for (const colorScheme of ['light', 'dark']) {
-    for (const viewport of [{ width: 375, height: 812 }, { width: 1360, height: 900 }]) {
-      const page = await browser.open(node.url, { colorScheme, viewport });
-      await page.evaluate(axe.source);
-      for (const path of paths) {
-        await page.evaluate((to) => {
-          document.querySelector('main h1').remove();
-          location.hash = `#/${to}`;
-        }, path);
-        await page.waitForSelector('main h1');
-        await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
-        const found = await page.evaluate(async () => {
-          const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
-          return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' ')}`);
-        });
-        assert.deepEqual(found, [], `${path} in ${colorScheme}`);
-        assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${path} is wider than ${viewport.width}`);
-        await browser.picture(page, `${viewport.width < 500 ? 'phone-' : ''}${colorScheme}-${path.replaceAll(/[^a-z]+/g, '-').slice(0, 30)}`);
-      }
-      await clean(page);
+  const [phone, desktop] = [{ width: 375, height: 812 }, { width: 1360, height: 900 }];
+  const all = ['light', 'dark'].flatMap((colorScheme) => [phone, desktop].map((viewport) => ({ colorScheme, viewport })));
+  // Each theme and each size once; screenshots of all.
+  for (const { colorScheme, viewport } of process.env.SCREENSHOTS ? all : [all[0], all[3]]) {
+    const page = await browser.open(node.url, { colorScheme, viewport });
+    await page.evaluate(axe.source);
+    for (const path of paths) {
+      await page.evaluate((to) => {
+        document.querySelector('main h1').remove();
+        location.hash = `#/${to}`;
+      }, path);
+      await page.waitForSelector('main h1');
+      await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+      const found = await page.evaluate(async () => {
+        const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' ')}`);
+      });
+      assert.deepEqual(found, [], `${path} in ${colorScheme}`);
+      assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${path} is wider than ${viewport.width}`);
+      await browser.picture(page, `${viewport.width < 500 ? 'phone-' : ''}${colorScheme}-${path.replaceAll(/[^a-z]+/g, '-').slice(0, 30)}`);
     }
+    await clean(page);
   }
 });

@@ -10,6 +10,8 @@ export const ROWS = 25;
 /** Maximum numbers of blocks read at once, by GraphQL and by JSON-RPC. */
 const WINDOW = 1_000;
 const SMALL_WINDOW = 30;
+/** Number of reads by JSON-RPC after which a search pauses: on a fork each block is a request to another node. */
+const SMALL_WINDOWS = 4;
 /** Number of blocks after which a search pauses. */
 const PATIENCE = 5_000;
 
@@ -246,7 +248,7 @@ export async function outlines(from, to) {
   const blocks = await graphBlocks(from, to).catch(() => null);
   if (blocks?.length || to < from) return { blocks: blocks ?? [], from };
   const start = Math.max(from, to - SMALL_WINDOW + 1);
-  return { blocks: await nodeBlocks(start, to), from: start };
+  return { blocks: await nodeBlocks(start, to), from: start, slow: true };
 }
 
 /**
@@ -254,20 +256,21 @@ export async function outlines(from, to) {
  * `floor` the last position that was seen. Returns rows, the position after which the search continues (null at the
  * first block), whether it was paused, the number of transactions that were left out, and the blocks that were searched.
  */
-export async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PATIENCE, signal, progress }) {
+export async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PATIENCE, signal }) {
   const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
   let to = Math.min(before ? before.block : head, head);
   const lowest = floor ? floor.block : 0;
   const start = to;
   const times = new Map();
   const found = [];
-  let [left, skipped, size] = [null, 0, 100];
+  let [left, skipped, size, reads] = [null, 0, 100, 0];
   while (to >= lowest && !left && found.length <= limit) {
-    if (signal?.aborted || start - to >= most) {
+    if (signal?.aborted || start - to >= most || reads >= SMALL_WINDOWS) {
       left = { block: to, index: Infinity };
       break;
     }
-    const { blocks, from } = await outlines(Math.max(lowest, to - size + 1), to);
+    const { blocks, from, slow } = await outlines(Math.max(lowest, to - size + 1), to);
+    if (slow) reads++;
     const expected = to - from + 1;
     for (const block of blocks.toReversed()) {
       times.set(block.number, block.time);
@@ -280,7 +283,6 @@ export async function searchBlocks({ accepts, before = null, floor = null, limit
       }
       if (left) break;
     }
-    progress?.(from);
     // Blocks that the node no longer holds.
     if (blocks.length < expected && (blocks[0]?.number ?? Infinity) > from) break;
     to = from - 1;

@@ -246,7 +246,7 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
   const pager = h('nav.pager', { 'aria-label': `Pages of ${label}` }, newest, newer, older);
   const hasBar = controls || csv;
   const bar = h('div.list-bar', controls, hasBar && fresh, csv && exportButton(csv, columns, load));
-  const foot = h('div.list-foot', note, !hasBar && fresh, !brief && pager);
+  const foot = !brief && h('div.list-foot', note, !hasBar && fresh, pager);
   let [cursor, next, trail, turn, shown, failed] = [null, null, [], 0, '', false];
   let pending = null;
 
@@ -279,6 +279,7 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
       if (mine !== turn || signal.aborted) return;
       if (quiet && keyOf(page.rows) === shown) return;
       if (quiet && isReading()) {
+        if (brief) return;
         pending = page;
         fresh.hidden = false;
         return;
@@ -346,6 +347,8 @@ export function tabList({ label, tabs, selected, signal, chosen }) {
     }
     for (const [id, panel] of panels) panel.hidden = id !== tab.id;
     if (focus) buttons[at].focus();
+    const [left, width] = [buttons[at].offsetLeft - list.offsetLeft, buttons[at].offsetWidth];
+    if (left < list.scrollLeft || left + width > list.scrollLeft + list.clientWidth) list.scrollLeft = left - 24;
   };
   buttons.forEach((button, at) => button.addEventListener('click', () => {
     open(at, false);
@@ -362,6 +365,7 @@ export function tabList({ label, tabs, selected, signal, chosen }) {
     chosen?.(tabs[wrapped].id);
   });
   open(Math.max(0, tabs.findIndex((tab) => tab.id === selected)), false);
+  requestAnimationFrame(() => (list.scrollLeft = Math.max(0, (list.querySelector('[aria-selected="true"]')?.offsetLeft ?? 0) - list.offsetLeft - 24)));
   return h('section.card', list, box);
 }
 

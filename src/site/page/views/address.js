@@ -9,6 +9,7 @@ import { blockCell, hashLink, idLink, internalColumns, pagedList, party, recipie
 import { explainLog, nameOf, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { prices } from '../lib/prices.js';
+import { wallets } from '../lib/wallet.js';
 import { worthOf } from '../lib/worth.js';
 import { contractCard } from './contract.js';
 import { SEARCHED, recentTransfers } from './transfers.js';
@@ -141,12 +142,12 @@ async function eventRow(row) {
   const { decoded } = row;
   if (known) {
     const text = known.fragment.inputs.map((input, at) => `${input.name}=${known.values[at]}`).join(' ');
-    return { ...row, name: known.fragment.name, signature: '', text, body: h('details', h('summary.clip', text || 'None'), argumentsOf(known, row.log.address)) };
+    return { ...row, name: known.fragment.name, signature: '', text, body: h('details', h('summary.clip.long', text || 'None'), argumentsOf(known, row.log.address)) };
   }
   if (decoded) {
     const text = decoded.parameters.map(({ name, value }) => `${name}=${value}`).join(' ');
     const rows = decoded.parameters.map(({ name, value }) => h('tr', h('td', name), h('td.mono', String(value))));
-    return { ...row, name: decoded.method_call.split('(')[0], signature: decoded.method_call, text, body: h('details', h('summary.clip', text || 'None'), h('table.arguments', h('tbody', rows))) };
+    return { ...row, name: decoded.method_call.split('(')[0], signature: decoded.method_call, text, body: h('details', h('summary.clip.long', text || 'None'), h('table.arguments', h('tbody', rows))) };
   }
   const raw = [...row.log.topics.map((one, at) => [`topic ${at}`, one]), ['data', shorten(row.log.data, 130, 10)]];
   const rows = raw.map(([name, text]) => h('tr', h('td', name), h('td.mono', text)));
@@ -235,7 +236,9 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const target = delegate(code);
   const isContract = code !== '0x' && !target;
   const isUpdater = network.addresses && sender(address, network.addresses.oracle);
-  const name = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : null);
+  const held = wallets.held.indexOf(address);
+  const name = nameOf(address) ?? about?.name ?? learnedName(address) ?? (isUpdater ? 'Price updater' : held >= 0 ? `Account ${held}` : null);
+  const kind = target ? 'Delegated account' : isContract ? 'Contract' : 'Account';
   const moving = { balance: h('strong'), nonce: h('span') };
   const base = account?.base_account ?? account;
   whenever(node, 'head', signal, async () => {
@@ -245,14 +248,15 @@ export default async function view({ signal, rest: [text = ''], query }) {
     setText(moving.nonce, count(Number(found[1])));
   }, 2_000);
   const tags = [
-    h('span.tag', target ? 'Delegated account' : isContract ? 'Contract' : 'Account'),
+    name && !name.startsWith(kind) && h('span.tag', kind),
+    held >= 0 && h('span.tag', 'Key held by the node'),
     about?.is_verified && h('span.tag.good', 'Source known'),
     about?.token && h('a.tag.accent', { href: `#/token/${address}` }, `${about.token.type} token`),
     about?.creation_status === 'selfdestructed' && h('span.tag.bad', 'Destroyed'),
   ];
   const selected = query?.get('tab') ?? 'transactions';
   return [
-    heading(name ?? (isContract ? 'Contract' : 'Account'), tags),
+    heading(name ?? kind, tags),
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),
     card(null, facts([
       ['Address', copyable(all.hex, 'Copy address')],
