@@ -19,9 +19,10 @@ const PATIENCE = 5_000;
 const learned = new Map();
 let state = null;
 let updater = null;
+let forked = null;
 
 function forget() {
-  [state, updater] = [null, null];
+  [state, updater, forked] = [null, null, null];
   learned.clear();
 }
 node.addEventListener('restart', forget);
@@ -51,6 +52,21 @@ export function indexed() {
     },
   );
   return state;
+}
+
+/** The block at which the node forked another chain, or null. The index and GraphQL begin after it. */
+export function forkBlock() {
+  forked ??= node.call('anvil_nodeInfo').then(
+    (info) => (info.forkConfig?.forkBlockNumber === null || info.forkConfig?.forkBlockNumber === undefined ? null : Number(info.forkConfig.forkBlockNumber)),
+    () => null,
+  );
+  return forked;
+}
+
+/** Why the index is incomplete, as a sentence; null if it is complete. */
+export async function gap() {
+  const block = await forkBlock();
+  return block === null ? null : `This node forked another chain at block ${block.toLocaleString('en')}. Histories, holders and tokens are those of its own blocks after it.`;
 }
 
 /** Whether histories are incomplete without the index, as a sentence. */
@@ -245,8 +261,12 @@ async function nodeBlocks(from, to) {
 
 /** Blocks with the outlines of their transactions, oldest first. Earlier blocks than a fork's own have no GraphQL. */
 export async function outlines(from, to) {
-  const blocks = await graphBlocks(from, to).catch(() => null);
-  if (blocks?.length || to < from) return { blocks: blocks ?? [], from };
+  const own = ((await forkBlock()) ?? -1) + 1;
+  if (to >= own) {
+    const first = Math.max(from, own);
+    const blocks = await graphBlocks(first, to).catch(() => null);
+    if (blocks?.length) return { blocks, from: first };
+  }
   const start = Math.max(from, to - SMALL_WINDOW + 1);
   return { blocks: await nodeBlocks(start, to), from: start, slow: true };
 }
@@ -263,7 +283,7 @@ export async function searchBlocks({ accepts, before = null, floor = null, limit
   const start = to;
   const times = new Map();
   const found = [];
-  let [left, skipped, size, reads] = [null, 0, 100, 0];
+  let [left, skipped, size, reads] = [null, 0, 10, 0];
   while (to >= lowest && !left && found.length <= limit) {
     if (signal?.aborted || start - to >= most || reads >= SMALL_WINDOWS) {
       left = { block: to, index: Infinity };
@@ -286,7 +306,8 @@ export async function searchBlocks({ accepts, before = null, floor = null, limit
     // Blocks that the node no longer holds.
     if (blocks.length < expected && (blocks[0]?.number ?? Infinity) > from) break;
     to = from - 1;
-    size = Math.min(WINDOW, 3 * size);
+    const perBlock = blocks.reduce((sum, block) => sum + block.transactions.length, 0) / expected;
+    size = Math.max(1, Math.min(WINDOW, 4 * size, Math.floor(WINDOW / Math.max(perBlock, 1))));
   }
   const next = left && { block: left.block, index: Number.isFinite(left.index) ? left.index : 0xffffffff };
   const rows = await transactionsByHash(found.map((one) => one.hash), (block) => times.get(block));
@@ -309,7 +330,7 @@ export async function searchRows({ keeps, ...options }) {
       rows.push(row);
     }
     before = page.next;
-    if (!before || page.paused || round === 9) return { ...page, rows, skipped, to, paused: before !== null };
+    if (!before || page.paused || round === 4) return { ...page, rows, skipped, to, paused: before !== null };
   }
 }
 

@@ -2,7 +2,7 @@
 
 import { forms, parseAddress } from '../lib/address.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
-import { ROWS, WITHOUT_INDEX, addressTransactions, ask, contractLogs, createdContracts, indexed, internalTransactions, learnedName, listOf, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
+import { ROWS, WITHOUT_INDEX, addressTransactions, ask, contractLogs, createdContracts, gap, indexed, internalTransactions, learnedName, listOf, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
 import { amount, count, shorten, toUnits, usd } from '../lib/format.js';
 import { addressLink, argumentsOf, coins, transactionLink } from '../lib/links.js';
 import { blockCell, hashLink, idLink, internalColumns, pagedList, party, recipient, setQuery, symbolOf, tabList, timeCell, tokenLink, transactionColumns, transferColumns } from '../lib/lists.js';
@@ -225,13 +225,14 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const all = forms(address, network.prefix);
   if (network.addresses) prices.follow();
   const on = await indexed();
-  const [code, account, about, counters, tabCounters, sender] = await Promise.all([
+  const [code, account, about, counters, tabCounters, sender, missing] = await Promise.all([
     node.call('eth_getCode', address, 'latest'),
     cosmos(address).catch(() => null),
     on ? ask(`addresses/${address}`).catch(() => null) : null,
     on ? ask(`addresses/${address}/counters`).catch(() => null) : null,
     on ? ask(`addresses/${address}/tabs-counters`).catch(() => null) : null,
     priceUpdates(),
+    on ? gap() : null,
   ]);
   const target = delegate(code);
   const isContract = code !== '0x' && !target;
@@ -258,6 +259,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
   return [
     heading(name ?? kind, tags),
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),
+    missing && h('p.note', missing),
     card(null, facts([
       ['Address', copyable(all.hex, 'Copy address')],
       network.addresses && ['Cosmos address', copyable(all.account, 'Copy Cosmos address')],

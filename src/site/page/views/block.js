@@ -1,7 +1,7 @@
 // One block.
 
 import { card, copyButton, facts, h, heading } from '../lib/dom.js';
-import { ask, indexed, transactionsByHash } from '../lib/explorer.js';
+import { ask, forkBlock, indexed, transactionsByHash } from '../lib/explorer.js';
 import { count, date, fee } from '../lib/format.js';
 import { addressLink, moment } from '../lib/links.js';
 import { gasBar, pagedList, setQuery, shortCoins, transactionColumns } from '../lib/lists.js';
@@ -25,7 +25,7 @@ async function find(id) {
 
 /** What a block's transactions paid: from the index, since it takes all receipts. */
 async function paid(block) {
-  if (block.hash === null || !block.transactions.length || !(await indexed())) return null;
+  if (block.hash === null || !block.transactions.length || !(await indexed()) || Number(block.number) <= ((await forkBlock()) ?? -1)) return null;
   return ask(`blocks/${block.hash}`).catch(() => null);
 }
 

@@ -3,7 +3,7 @@
 import { parseAddress } from '../lib/address.js';
 import { BLOCK_COLUMNS, blocksFrom } from '../lib/blocks.js';
 import { card, field, h, heading, replace } from '../lib/dom.js';
-import { ROWS, WITHOUT_INDEX, addressTransactions, indexed, internalTransactions, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
+import { ROWS, WITHOUT_INDEX, addressTransactions, gap, indexed, internalTransactions, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
 import { count } from '../lib/format.js';
 import { internalColumns, pagedList, setQuery, transactionColumns, transferColumns } from '../lib/lists.js';
 import { network } from '../lib/network.js';
@@ -181,7 +181,8 @@ async function indexList(kind, signal) {
   const options = kind === 'transfers'
     ? { label: 'Token transfers', columns: transferColumns(), load: (cursor) => tokenTransfers('token-transfers', cursor) }
     : { label: 'Internal transactions', columns: internalColumns(), load: (cursor) => internalTransactions('internal-transactions', cursor) };
-  return pagedList({ signal, live: true, empty: `No ${options.label.toLowerCase()} yet`, csv: kind, ...options });
+  const missing = await gap();
+  return [missing && h('p.note', missing), pagedList({ signal, live: true, empty: `No ${options.label.toLowerCase()} yet`, csv: kind, ...options })];
 }
 
 /** The first block of a list, from links of earlier versions of the page: `#/explorer?from=<block>`. */
