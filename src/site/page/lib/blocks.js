@@ -1,11 +1,11 @@
 // Lists of blocks.
 
+import { blockCell, gasBar, party, shortCoins, timeCell } from './cells.js';
 import { h } from './dom.js';
 import { count, fee } from './format.js';
-import { outlines, priceUpdates } from './explorer.js';
-import { blockCell, gasBar, party, shortCoins, timeCell } from './lists.js';
 import { network } from './network.js';
 import { node } from './node.js';
+import { outlines, priceUpdates } from './scan.js';
 
 /** Number of blocks of a page. */
 export const BLOCKS = 25;

@@ -2,12 +2,15 @@
 
 import { parseAddress } from '../lib/address.js';
 import { BLOCK_COLUMNS, blocksFrom } from '../lib/blocks.js';
+import { internalColumns, transactionColumns, transferColumns } from '../lib/columns.js';
 import { card, field, h, heading, replace } from '../lib/dom.js';
-import { ROWS, WITHOUT_INDEX, addressTransactions, gap, indexed, internalTransactions, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
 import { count } from '../lib/format.js';
-import { internalColumns, pagedList, setQuery, transactionColumns, transferColumns } from '../lib/lists.js';
+import { gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { addressTransactions, internalTransactions, tokenTransfers } from '../lib/pages.js';
+import { priceUpdates, ROWS, searchRows } from '../lib/scan.js';
 
 const SHOW_UPDATES = 'tetrad.priceUpdates';
 const KINDS = { '': 'All kinds', transfer: 'Coin transfers', call: 'Contract calls', creation: 'Contract creations', cosmos: 'Cosmos transactions' };

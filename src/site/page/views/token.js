@@ -1,14 +1,18 @@
 // One token: figures, transfers, holders, and the ids of a non-fungible token.
 
 import { parseAddress } from '../lib/address.js';
+import { idLink, party, symbolOf, tokenLink } from '../lib/cells.js';
+import { transferColumns } from '../lib/columns.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
-import { WITHOUT_INDEX, ask, gap, indexed, listOf, tokenTransfers } from '../lib/explorer.js';
 import { amount, compact, count, toUnits, usd } from '../lib/format.js';
+import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
-import { idLink, pagedList, party, setQuery, symbolOf, tabList, tokenLink, transferColumns } from '../lib/lists.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { listOf, tokenTransfers } from '../lib/pages.js';
 import { prices } from '../lib/prices.js';
+import { tabList } from '../lib/tabs.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 import { SEARCHED, described, recentTransfers } from './transfers.js';
 

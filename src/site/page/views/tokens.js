@@ -1,11 +1,13 @@
 // All tokens: those of the network, and any other that the index knows.
 
+import { symbolOf, tokenLink } from '../lib/cells.js';
 import { card, h, heading } from '../lib/dom.js';
-import { WITHOUT_INDEX, ask, gap, indexed, listOf } from '../lib/explorer.js';
 import { amount, compact, count, usd } from '../lib/format.js';
+import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
-import { pagedList, setQuery, symbolOf, tokenLink } from '../lib/lists.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network, read, tokenAt } from '../lib/network.js';
+import { listOf } from '../lib/pages.js';
 import { prices } from '../lib/prices.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 
