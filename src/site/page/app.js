@@ -18,6 +18,8 @@ const VIEWS = [
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
+  { path: 'token', file: 'token', under: 'explorer' },
+  { path: 'tokens', file: 'tokens', under: 'explorer' },
   { path: 'search', file: 'search', under: 'explorer' },
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
@@ -144,13 +146,10 @@ function listen() {
     main.focus();
   });
   const query = document.getElementById('query');
-  document.getElementById('search').addEventListener('submit', (event) => {
-    event.preventDefault();
-    const text = query.value.trim();
-    if (text) location.hash = `#/search/${encodeURIComponent(text)}`;
-    query.value = '';
-    query.blur();
-  });
+  const form = document.getElementById('search');
+  form.addEventListener('submit', (event) => event.preventDefault());
+  // The search is loaded when it is used first.
+  query.addEventListener('focus', () => import('./lib/search.js').then(({ searchBox }) => searchBox(form, query)), { once: true });
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
     if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
