@@ -18,6 +18,8 @@ const VIEWS = [
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
+  { path: 'contract', file: 'contract', under: 'explorer' },
+  { path: 'simulate', file: 'simulate', under: 'explorer' },
   { path: 'search', file: 'search', under: 'explorer' },
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
