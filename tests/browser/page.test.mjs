@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { encodeCall, fragment, selector } from '../../src/site/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -179,8 +178,6 @@ test('search finds blocks, transactions, tokens and addresses in every format', 
   await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l', 'Account');
   assert.ok((await page.textContent('main')).includes(ACCOUNT));
   await search('0x49b0f9a0554da1a7243a9c8ac5b45245a66d90ff', 'Exchange vault');
-  await page.selectOption('section select', { label: 'SWAP_FEE_BPS()' });
-  await page.waitForSelector('ul.plain:has-text("30")');
   await search('pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9m', 'No results');
   await page.waitForSelector('.failure:has-text("checksum")');
   await search('0x' + '12'.repeat(32), 'No results');
@@ -201,37 +198,6 @@ test('older blocks and past transfers are found', async () => {
   await page.waitForSelector('section:has(h2:has-text("Token transfers")) td:has-text("1,000 USDC")');
   await page.waitForSelector('section:has(h2:has-text("Token transfers")) .tag.good:has-text("In")');
   await browser.picture(page, 'address');
-  await clean(page);
-});
-
-test('a failed transaction shows its reason', async () => {
-  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  const data = encodeCall(fragment('swapExactTokensForTokens(address,address,uint256,uint256)'), [tokens.USDC, tokens.USDC, 1n, 0n]);
-  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: vault, data, gas: '0x30d40' });
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('.tag.bad:has-text("Failed")');
-  const reason = await page.textContent('.failure');
-  assert.match(reason, /SameToken/);
-  await clean(page);
-});
-
-test('a saved ABI decodes calls that were unknown', async () => {
-  const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
-  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data });
-  const page = await browser.open(`${node.url}/#/interfaces`);
-  await page.fill('textarea', 'nonsense');
-  await page.click('button.primary');
-  await page.waitForSelector('.failure');
-  const named = selector(fragment('launch(uint256 rockets)'));
-  const known = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data: named + data.slice(10) });
-  await page.fill('textarea', 'function launch(uint256 rockets)');
-  await page.click('button.primary');
-  await page.waitForSelector('.toast.good:has-text("1 entry")');
-  await page.goto(`${node.url}/#/tx/${known}`);
-  await page.waitForSelector('h1:has-text("launch")');
-  assert.ok((await page.textContent('table.arguments')).includes('rockets'));
-  await page.goto(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('p:has-text("No known ABI")');
   await clean(page);
 });
 
@@ -285,18 +251,6 @@ test('a price is set and released, and an account is impersonated', async () => 
   await page.selectOption('#account', `node/${vault}`);
   await acting.locator('button:has-text("Stop")').click();
   await page.waitForFunction(() => !document.querySelector('#account').value.includes('/0x49B0'));
-  await clean(page);
-});
-
-test('the internal calls of a transaction are shown', async () => {
-  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  const call = (to, text, values) => node.rpc('eth_sendTransaction', { from: ACCOUNT, to, data: encodeCall(fragment(text), values) });
-  await call(tokens.USDT, 'approve(address,uint256)', [vault, 10n ** 9n]);
-  const hash = await call(vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDT, tokens.WETH, 10n ** 8n, 0n]);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  const trace = page.locator('.trace');
-  for (const name of ['readPrice', 'transferFrom', 'transfer']) await trace.locator(`.tag.accent:text-is("${name}")`).first().waitFor();
-  await browser.picture(page, 'trace');
   await clean(page);
 });
 

@@ -104,7 +104,7 @@ export function exampleOf(input) {
   const list = /^(.*)\[(\d*)\]$/.exec(input.type);
   if (list) {
     const one = exampleOf({ ...input, type: list[1] });
-    return `[${/^u?int|^bool|^\[|^\{/.test(list[1] + one) ? one : JSON.stringify(one)}]`;
+    return `[${input.components || /^u?int|^bool|\]$/.test(list[1]) ? one : JSON.stringify(one)}]`;
   }
   if (input.components) {
     const part = (one) => (/^u?int|^bool|\]$|^tuple/.test(one.type) ? exampleOf(one) : JSON.stringify(exampleOf(one)));

@@ -30,7 +30,7 @@ export function callName(call, known) {
 export function resultsOf(fragment, values, contract) {
   if (!values?.length) return null;
   const token = tokenAt(contract);
-  const rows = fragment.outputs.map((output, at) => h('tr', h('td', output.name || `#${at}`), h('td', valueOf(values[at], output, token))));
+  const rows = fragment.outputs.map((output, at) => h('tr', h('td', output.name || typeName(output)), h('td', valueOf(values[at], output, token))));
   return h('table.arguments', h('tbody', rows));
 }
 
@@ -63,8 +63,8 @@ async function detailOf(call, known, decoder) {
 
 function eventLine(log, decoder) {
   const known = decoder.log(log);
-  const text = known ? `${known.fragment.name}(${known.fragment.inputs.map(typeName).join(', ')})` : log.topics[0]?.slice(0, 10) ?? 'anonymous event';
-  return h('li', h('div.call', h('span.spacer'), h('span.tag', 'event'), h('span.soft', text)));
+  const name = known ? known.fragment.name : (log.topics[0]?.slice(0, 10) ?? 'anonymous');
+  return h('li', h('div.call', h('span.spacer'), h('span.tag', 'event'), h('span.mono.soft', name)));
 }
 
 /** Calls and events inside a call, in the order in which they happened. */

@@ -188,7 +188,7 @@ function functionList(contract, functions, tab, query, signal) {
     entries.forEach(({ element, text: name }) => (element.hidden = !name.includes(text)));
     none.hidden = entries.some(({ element }) => !element.hidden);
   });
-  return h('div.stack', entries.length > 8 && search, h('div.functions', entries.map(({ element }) => element)), none);
+  return h('div.stack', entries.length > 8 && h('div', search), h('div.functions', entries.map(({ element }) => element)), none);
 }
 
 /** The form that saves or removes the ABI of a contract. */

@@ -5,9 +5,9 @@ import { argumentName, formatArgument, parseArgument } from '../lib/arguments.js
 import { decoderFor } from '../lib/contracts.js';
 import { field, h, replace, setText, toast } from '../lib/dom.js';
 import { count, shorten } from '../lib/format.js';
-import { blockLink, moment, transactionLink, valueOf } from '../lib/links.js';
+import { argumentOf, blockLink, moment, transactionLink } from '../lib/links.js';
 import { followLogs, isFilterable, LogPages, topicsOf } from '../lib/logs.js';
-import { network, tokenAt } from '../lib/network.js';
+import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
 /** Maximum number of events kept on the page, and of those that arrive while it is paused. */
@@ -45,8 +45,7 @@ function save(name, text) {
 }
 
 function shownArguments(known, address) {
-  const token = tokenAt(address);
-  return h('div.event-args', known.fragment.inputs.map((input, at) => h('span', h('span.soft', `${argumentName(input, at)}: `), isHash(input) ? h('span.mono', shorten(String(known.values[at]), 12, 6)) : valueOf(known.values[at], input, token))));
+  return h('div.event-args', known.fragment.inputs.map((input, at) => h('span', h('span.soft', `${argumentName(input, at)}: `), isHash(input) ? h('span.mono', shorten(String(known.values[at]), 12, 6)) : argumentOf(known, at, address))));
 }
 
 function row(log, decoder) {

@@ -73,7 +73,7 @@ export function flame(trace, decoder, select) {
       const fits = Math.floor((room - 10) / 7.2);
       const frame = s('g', { role: 'treeitem', 'aria-level': depth + 1, 'aria-label': describe(call), tabindex: call === active ? '0' : '-1', 'aria-selected': String(call === active) },
         s(`rect.f${colourOf(call.to)}${call.error ? '.failed' : ''}`, { x: x.toFixed(2), y: depth * ROW, width: Math.max(0.5, room - 1).toFixed(2), height: ROW - 2, rx: 3 }),
-        fits >= 3 && s('text', { x: (x + 5).toFixed(2), y: depth * ROW + 16 }, label.length > fits ? `${label.slice(0, fits - 1)}…` : label));
+        fits >= 3 && s('text', { x: (x + 5).toFixed(2), y: depth * ROW + 16 }, label.slice(0, fits)));
       frame.addEventListener('click', () => {
         activate(call, true);
         zoom(call === top ? (parents.get(call) ?? trace) : call);

@@ -76,11 +76,11 @@ export function movementAmount({ kind, token, value, id }, tokens) {
   if (!token) return coins(value, 18);
   const info = tokens.get(token.toLowerCase());
   const symbol = info?.symbol ?? 'tokens';
-  if (kind === 'ERC-721') return h('span', addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
-  if (kind === 'ERC-1155') return h('span', `${count(value)} × `, addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
+  if (kind === 'ERC-721') return h('span.moved', addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
+  if (kind === 'ERC-1155') return h('span.moved', `${count(value)} × `, addressLinkFor(token, info), ` #${shorten(id.toString(), 12, 6)}`);
   const exact = info?.decimals !== null && info?.decimals !== undefined ? toUnits(value, info.decimals) : value.toString();
   const shown = info?.decimals !== null && info?.decimals !== undefined ? amount(value, info.decimals, 12) : value.toString();
-  return h('span', { title: exact }, `${shown} `, info?.symbol ? addressLinkFor(token, info) : addressLinkFor(token, { symbol }));
+  return h('span.moved', { title: exact }, `${shown} `, info?.symbol ? addressLinkFor(token, info) : addressLinkFor(token, { symbol }));
 }
 
 function addressLinkFor(address, info) {

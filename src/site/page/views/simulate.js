@@ -1,7 +1,7 @@
 // Simulation of a call, such as that of a transaction with changes, beside what the transaction did. Nothing is sent.
 
 import { decode, encodeCall, selector, signature } from '../lib/abi.js';
-import { parseAddress } from '../lib/address.js';
+import { checksum, parseAddress } from '../lib/address.js';
 import { formatArgument } from '../lib/arguments.js';
 import { abiOf, contractAt, decoderFor } from '../lib/contracts.js';
 import { card, copyButton, field, h, heading, replace } from '../lib/dom.js';
@@ -14,7 +14,7 @@ import { node } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 import { callTree, resultsOf } from './calltree.js';
 import { argumentFields } from './fields.js';
-import { addressesInLogs, eventList, hexBlock, stateChanges, transferTable } from './parts.js';
+import { addressesInLogs, eventList, hexBlock, movementAmount, stateChanges } from './parts.js';
 
 const NOBODY = `0x${'0'.repeat(40)}`;
 const hex = (number) => `0x${BigInt(number).toString(16)}`;
@@ -78,6 +78,12 @@ async function reasonOf(outcome, decoder) {
   return outcome.output && outcome.output !== '0x' ? decoder.error(outcome.output) : outcome.error;
 }
 
+/** Transfers as a list. */
+function moves(transfers, tokens) {
+  const rest = transfers.length - 20;
+  return h('ul.plain.moves', transfers.slice(0, 20).map((one) => h('li', movementAmount(one, tokens), h('span.soft', ' from '), addressLink(one.from), h('span.soft', ' to '), addressLink(one.to))), rest > 0 && h('li.soft', `and ${count(rest)} more`));
+}
+
 /** The rows of the comparison: name, the cell of an outcome, and a text by which two outcomes are compared. */
 async function comparedRows(outcome, known, decoder, tokens) {
   if (!outcome) return null;
@@ -91,7 +97,7 @@ async function comparedRows(outcome, known, decoder, tokens) {
     ['Returned', outcome.status ? returned : h('span.soft', '–'), outcome.status ? outcome.output : ''],
     ['Gas used', count(Number(outcome.gasUsed)), String(outcome.gasUsed)],
     ['Events', names.length ? `${count(names.length)}: ${[...new Set(names)].slice(0, 8).join(', ')}` : 'None', JSON.stringify(outcome.logs.map(({ address, topics, data }) => [address, topics, data]))],
-    ['Transfers', transfers.length ? transferTable(transfers, tokens)[0] : 'None', JSON.stringify(transfers.map((one) => Object.values(one).map(String)))],
+    ['Transfers', transfers.length ? moves(transfers, tokens) : 'None', JSON.stringify(transfers.map((one) => Object.values(one).map(String)))],
   ];
 }
 
@@ -181,13 +187,14 @@ function inputFields(start) {
 export default async function view({ query, signal }) {
   const original = await originalOf(query.get('tx'));
   const start = startingFrom(query, original);
+  const shown = (address) => (/^0x[0-9a-f]{40}$/i.test(address) ? checksum(address) : address);
   const text = (value, properties = {}) => {
     const input = h('input', { autocomplete: 'off', spellcheck: 'false', ...properties });
     input.value = value;
     return input;
   };
-  const from = text(start.from);
-  const to = text(start.to, { placeholder: 'Empty: the input creates a contract' });
+  const from = text(shown(start.from));
+  const to = text(shown(start.to), { placeholder: 'Empty: the input creates a contract' });
   const value = text(/^\d+$/.test(start.value) ? toUnits(BigInt(start.value), 18) : start.value, { inputmode: 'decimal' });
   const gas = text(start.gas, { inputmode: 'numeric', placeholder: 'The node’s limit' });
   const number = original?.receipt ? Number(original.receipt.blockNumber) : null;

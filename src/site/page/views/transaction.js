@@ -46,7 +46,7 @@ function origin(trace, decoder) {
   const path = trace ? failedPath(trace) : [];
   const call = path.at(-1);
   if (path.length < 2 || !call.to) return null;
-  return [' — in ', addressLink(call.to), '.', h('strong', callName(call, knownCall(call, decoder)))];
+  return [', in ', addressLink(call.to), '.', h('strong', callName(call, knownCall(call, decoder)))];
 }
 
 function inputCard(transaction, known) {
@@ -139,8 +139,7 @@ async function draw(transaction, receipt) {
   const price = BigInt(transaction.gasPrice ?? transaction.maxFeePerGas);
   const cards = [
     heading(title, cosmos && h('span.tag.accent', 'Cosmos'), status, receipt && !cosmos && replayLink(transaction)),
-    sentence && h('p.happened', sentence),
-    reason && h('div.failure', h('strong', 'Failure reason: '), reason, origin(trace, decoder)),
+    sentence && (receipt?.status === '0x0' ? h('p.failure', sentence, origin(trace, decoder)) : h('p.happened', sentence)),
     card(null, facts([
       ['Transaction hash', transactionLink(transaction.hash, { full: true })],
       receipt && ['Block', blockLink(receipt.blockNumber), ' ', confirmations, block && [' · ', moment(block.timestamp)], h('span.soft', ` · index ${Number(receipt.transactionIndex)}`)],
