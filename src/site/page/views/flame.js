@@ -68,12 +68,13 @@ export function flame(trace, decoder, select) {
     const focused = svg.contains(document.activeElement);
     frames = new Map();
     if (!placed.some(({ call }) => call === active)) active = top;
+    const texts = [];
     const elements = placed.map(({ call, x, room, depth }) => {
       const label = labelOf(call);
       const fits = Math.floor((room - 10) / 7.2);
       const frame = s('g', { role: 'treeitem', 'aria-level': depth + 1, 'aria-label': describe(call), tabindex: call === active ? '0' : '-1', 'aria-selected': String(call === active) },
-        s(`rect.f${colourOf(call.to)}${call.error ? '.failed' : ''}`, { x: x.toFixed(2), y: depth * ROW, width: Math.max(0.5, room - 1).toFixed(2), height: ROW - 2, rx: 3 }),
-        fits >= 3 && s('text', { x: (x + 5).toFixed(2), y: depth * ROW + 16 }, label.slice(0, fits)));
+        s(`rect.f${colourOf(call.to)}${call.error ? '.failed' : ''}`, { x: x.toFixed(2), y: depth * ROW, width: Math.max(0.5, room - 1).toFixed(2), height: ROW - 2, rx: 3 }));
+      if (fits >= 3) texts.push(s('text', { x: (x + 5).toFixed(2), y: depth * ROW + 16 }, label.length > fits ? `${label.slice(0, fits - 1)}…` : label));
       frame.addEventListener('click', () => {
         activate(call, true);
         zoom(call === top ? (parents.get(call) ?? trace) : call);
@@ -84,7 +85,8 @@ export function flame(trace, decoder, select) {
       frames.set(call, frame);
       return frame;
     });
-    replace(svg, elements);
+    // The texts lie above the frames, whose names for screen readers are not cut.
+    replace(svg, elements, s('g.texts', { 'aria-hidden': 'true' }, texts));
     replace(text, describe(active));
     if (focused) frames.get(active).focus();
   }
