@@ -9,6 +9,8 @@ import { parseInterface } from './signature.js';
 /** Maximum number of contracts remembered, and for how long, in milliseconds: proxies are upgraded, sources are verified. */
 const REMEMBERED = 300;
 const LIFETIME = 30_000;
+/** How long a lookup in the explorer API may take, in milliseconds; it waits while the index catches up. */
+const PATIENCE = 3_000;
 /** Maximum number of contracts looked up for one transaction. */
 const MOST = 60;
 
@@ -120,12 +122,13 @@ let explorerAbsent = false;
 
 async function verifiedAbi(address) {
   if (explorerAbsent) return null;
-  const response = await fetch(`api?module=contract&action=getabi&address=${address}`);
+  const given = () => ({ signal: AbortSignal.timeout(PATIENCE) });
+  const response = await fetch(`api?module=contract&action=getabi&address=${address}`, given());
   if (response.status === 404) explorerAbsent = true;
   if (!response.ok) return null;
   const { status, result } = await response.json();
   if (status !== '1') return null;
-  const named = await fetch(`api/v2/addresses/${address}`).then((answer) => (answer.ok ? answer.json() : null), () => null);
+  const named = await fetch(`api/v2/addresses/${address}`, given()).then((answer) => (answer.ok ? answer.json() : null), () => null);
   return { abi: fragmentsOf(JSON.parse(result)), name: named?.name ?? null };
 }
 

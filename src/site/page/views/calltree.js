@@ -64,7 +64,7 @@ async function detailOf(call, known, decoder) {
 function eventLine(log, decoder) {
   const known = decoder.log(log);
   const name = known ? known.fragment.name : (log.topics[0]?.slice(0, 10) ?? 'anonymous');
-  return h('li', h('div.call', h('span.spacer'), h('span.tag', 'event'), h('span.mono.soft', name)));
+  return h('li', h('div.call', h('span.spacer'), h('div', h('span.tag', 'event'), h('span.mono.soft', name))));
 }
 
 /** Calls and events inside a call, in the order in which they happened. */
@@ -102,8 +102,9 @@ export function callTree(trace, decoder, { other = null } = {}) {
     const more = h('button.link-button', { type: 'button', 'aria-expanded': 'false' }, known ? `${name}(${known.fragment.inputs.length ? '…' : ''})` : name);
     const error = call.error ? h('span.tag.bad', call.error) : null;
     if (error && call.output && call.output !== '0x') decoder.error(call.output).then((text) => replace(error, text));
-    const line = h('div.call', { tabindex: '-1' }, toggle, h('span.tag', call.type.toLowerCase()), target, more, mark,
-      call.value && BigInt(call.value) > 0n && h('span.tag.good', coins(call.value)), error, h('span.gas', `${count(Number(call.gasUsed))} gas`));
+    const line = h('div.call', { tabindex: '-1' }, toggle,
+      h('div', h('span.tag', call.type.toLowerCase()), target, more, mark, call.value && BigInt(call.value) > 0n && h('span.tag.good', coins(call.value)), error),
+      h('span.gas', `${count(Number(call.gasUsed))} gas`));
     const element = h('li', line, details, list);
     let filled = false;
     const open = (on) => {

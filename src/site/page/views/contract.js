@@ -127,13 +127,15 @@ function writeForm(contract, called, texts, signal) {
     }
     return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: sum, data: encodeCall(called, fields.values()) };
   };
+  let sent = null;
   const during = async (button, run) => {
     const label = button.textContent;
+    sent = null;
     send.disabled = trial.disabled = true;
     try {
       await run();
     } catch (error) {
-      replace(output, problem(error));
+      replace(output, problem(error), sent && h('p', 'Sent: ', transactionLink(sent)));
     }
     button.textContent = label;
     trial.disabled = false;
@@ -143,7 +145,10 @@ function writeForm(contract, called, texts, signal) {
   const write = () => during(send, async () => {
     const { to, data, value: sum } = callOf();
     send.textContent = 'Waiting…';
-    const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}` }, (hash) => replace(output, h('p', 'Sent: ', transactionLink(hash))));
+    const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}` }, (hash) => {
+      sent = hash;
+      replace(output, h('p', 'Sent: ', transactionLink(hash), ', waiting for its receipt…'));
+    });
     const decoder = await decoderFor([contract.address, ...receipt.logs.map((log) => log.address)]);
     replace(output, h('div.row', h('span.tag.good', 'Success'), transactionLink(receipt.transactionHash), h('span.soft', `${count(Number(receipt.gasUsed))} gas`)),
       receipt.logs.length > 0 && eventList(receipt.logs, decoder));
@@ -289,5 +294,5 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const { code } = await contractAt(address);
   if (code === '0x') throw new Error(`${address} is not a contract: it has no code`);
   const content = await contractCard(address, signal, query);
-  return [heading(nameOf(address) ?? 'Contract', h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
+  return [heading(nameOf(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
 }

@@ -126,7 +126,7 @@ function word(text) {
   if (number === 0n) return h('span.mono', { title: text }, '0');
   const bits = number.toString(2).length;
   if (bits > 128 && bits <= 160) return h('span', { title: text }, addressLink(`0x${text.slice(-40)}`));
-  return h('span.mono', { title: text }, bits <= 128 ? number.toString() : shorten(text, 14, 8));
+  return h('span.mono', { title: text }, bits <= 128 ? number.toString() : `0x${number.toString(16)}`);
 }
 
 function slotRows(before, after, names) {
@@ -139,7 +139,7 @@ function slotRows(before, after, names) {
   });
 }
 
-function accountChanges(address, before, after, destroyed, names) {
+function accountChanges(address, before, after, destroyed, names, role) {
   const rows = [];
   const change = (name, was, is, extra) => rows.push(h('tr', h('td', name), h('td', was), h('td', is, extra)));
   if (after.balance !== undefined) {
@@ -159,16 +159,19 @@ function accountChanges(address, before, after, destroyed, names) {
     more.remove();
   });
   const head = h('thead', h('tr', ['', 'Before', 'After'].map((name) => (name ? h('th', { scope: 'col' }, name) : h('td')))));
-  return h('div.log', h('div.row', addressLink(address), slots.length > 0 && h('span.soft', `${count(slots.length)} storage ${slots.length === 1 ? 'slot' : 'slots'}`)),
+  return h('div.log', h('div.row', addressLink(address), role && h('span.tag', role), slots.length > 0 && h('span.soft', `${count(slots.length)} storage ${slots.length === 1 ? 'slot' : 'slots'}`)),
     h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': `Changes of ${address}` }, h('table.changes', head, body)), more);
 }
 
-/** The accounts and slots that an execution changed, from the prestate tracer. `addresses` are those that may be keys of mappings. */
-export function stateChanges({ pre, post }, addresses = []) {
+/**
+ * The accounts and slots that an execution changed, from the prestate tracer. `addresses` are those that may be keys of mappings;
+ * `roles` are what accounts have to do with it, by lower-case address.
+ */
+export function stateChanges({ pre, post }, addresses = [], roles = new Map()) {
   const accounts = [...new Set([...Object.keys(post), ...Object.keys(pre)])];
   if (!accounts.length) return h('p.soft', 'No state changes');
   const names = slotNames([...new Set([...addresses, ...accounts].map((one) => one.toLowerCase()))]);
-  const rows = accounts.map((address) => accountChanges(address, pre[address] ?? {}, post[address] ?? {}, !(address in post), names));
+  const rows = accounts.map((address) => accountChanges(address, pre[address] ?? {}, post[address] ?? {}, !(address in post), names, roles.get(address.toLowerCase())));
   const rest = rows.splice(SHOWN_EVENTS);
   const more = rest.length ? h('button', { type: 'button', onclick: () => more.replaceWith(...rest) }, `Show ${count(rest.length)} more accounts`) : null;
   return h('div', rows, more);

@@ -285,7 +285,7 @@ export default async function view({ query, signal }) {
     run();
   });
   await follow();
-  if ([...query.keys()].length) run();
+  if (['tx', 'data', 'value'].some((name) => query.has(name))) run();
   const about = original && h('p', 'Transaction ', transactionLink(original.transaction.hash), original.receipt ? [' in block ', blockLink(number)] : ' (pending)', ' from ', addressLink(original.transaction.from));
   return [
     heading(original ? 'Replay with changes' : 'Simulate a call'),

@@ -1,7 +1,7 @@
 // One transaction: what it did, fields, transfers, decoded input, calls, events and state changes.
 
 import { card, copyButton, facts, h, heading, replace, setText } from '../lib/dom.js';
-import { decoderFor } from '../lib/contracts.js';
+import { contractAt, decoderFor } from '../lib/contracts.js';
 import { addressesIn, failedPath, simulationLink, traceTransaction } from '../lib/execution.js';
 import { count, fee, percent } from '../lib/format.js';
 import { addressLink, argumentsOf, blockLink, coins, moment, transactionLink } from '../lib/links.js';
@@ -49,12 +49,12 @@ function origin(trace, decoder) {
   return [', in ', addressLink(call.to), '.', h('strong', callName(call, knownCall(call, decoder)))];
 }
 
-function inputCard(transaction, known) {
+function inputCard(transaction, known, isContract) {
   if (transaction.input === '0x') return null;
   const size = `${count(transaction.input.length / 2 - 1)} bytes`;
   if (!transaction.to) return card('Creation code', h('details', h('summary', size), hexBlock(transaction.input)));
   if (!known) {
-    return card('Input data', h('p.soft', `No known ABI has the selector ${transaction.input.slice(0, 10)}. `, h('a', { href: `#/contract/${transaction.to}?tab=abi` }, 'Add an ABI')), rawCall(transaction.input));
+    return card('Input data', h('p.soft', `No known ABI has the selector ${transaction.input.slice(0, 10)}. `, h('a', { href: isContract ? `#/contract/${transaction.to}?tab=abi` : '#/interfaces' }, 'Add an ABI')), rawCall(transaction.input));
   }
   const decoded = () => argumentsOf(known, transaction.to) ?? h('p.soft', 'No arguments');
   const { control, content } = switcher('Form of the input', [['Decoded', decoded], ['Raw', () => rawCall(transaction.input)]]);
@@ -96,15 +96,17 @@ function cosmosCard(found) {
 }
 
 /** The cards that depend on the trace. */
-function traceCards(traced, decoder, logs, transaction) {
+function traceCards(traced, decoder, logs, transaction, block, cosmos) {
   if (!traced) return [];
   const { trace, diff } = traced;
   const tree = callTree(trace, decoder);
+  const roles = new Map([[block?.miner?.toLowerCase(), 'Fee recipient'], [transaction.from.toLowerCase(), 'Sender']]);
   const keys = [transaction.from, transaction.to, ...addressesInLogs(logs), ...addressesIn(trace)].filter(Boolean);
   return [
-    trace.calls?.length ? card('Gas by call', flame(trace, decoder, tree.reveal)) : null,
-    transaction.input !== '0x' || trace.calls?.length ? card('Call tree', tree.element) : null,
-    diff && card('State changes', stateChanges(diff, keys)),
+    // The input of a Cosmos transaction is no call, and its transfers are listed already.
+    trace.calls?.length && !cosmos ? card('Gas by call', flame(trace, decoder, tree.reveal)) : null,
+    !cosmos && (transaction.input !== '0x' || trace.calls?.length) ? card('Call tree', tree.element) : null,
+    diff && card('State changes', stateChanges(diff, keys, roles)),
   ];
 }
 
@@ -130,7 +132,11 @@ async function draw(transaction, receipt) {
   if (cosmos) transfers.forEach((one) => (one.kind = 'native'));
   const named = [...transfers, ...logs.flatMap((log) => decoder.log(log)?.values.filter((value) => /^0x[0-9a-fA-F]{40}$/.test(value) && nameOf(value)) ?? []).map((token) => ({ token }))];
   if (known?.fragment.name === 'approve') named.push({ token: transaction.to });
-  const [tokens, reason] = await Promise.all([tokensOf(named), reasonOf(transaction, receipt, trace, decoder)]);
+  const [tokens, reason, isContract] = await Promise.all([
+    tokensOf(named),
+    reasonOf(transaction, receipt, trace, decoder),
+    transaction.to ? contractAt(transaction.to).then(({ code }) => code !== '0x', () => false) : false,
+  ]);
   const status = !receipt ? h('span.tag', 'Pending') : receipt.status === '0x0' ? h('span.tag.bad', 'Failed') : h('span.tag.good', 'Success');
   const title = cosmos ? 'Cosmos transaction' : known ? known.fragment.name : !transaction.to ? 'Contract creation' : transaction.input === '0x' ? 'Transfer' : 'Transaction';
   const sent = cosmos && transfers.length ? [addressLink(transfers[0].from), ' sent ', h('strong', coins(transfers[0].value, 18)), ' to ', addressLink(transfers[0].to), transfers.length > 1 && ` and made ${transfers.length - 1} more transfers`] : null;
@@ -154,9 +160,9 @@ async function draw(transaction, receipt) {
     ])),
     cosmosCard(cosmosFound),
     transfers.length ? card(`Transfers (${count(transfers.length)})`, transferTable(transfers, tokens)) : null,
-    cosmos ? card('Signed transaction (TxRaw)', h('details', h('summary', `${count(transaction.input.length / 2 - 1)} bytes`), hexBlock(transaction.input))) : inputCard(transaction, known),
+    cosmos ? card('Signed transaction (TxRaw)', h('details', h('summary', `${count(transaction.input.length / 2 - 1)} bytes`), hexBlock(transaction.input))) : inputCard(transaction, known, isContract),
     receipt && card(`Events (${count(logs.length)})`, eventList(logs, decoder)),
-    ...traceCards(traced, decoder, logs, transaction),
+    ...traceCards(traced, decoder, logs, transaction, block, cosmos),
   ];
   return { cards: cards.filter(Boolean), confirmations };
 }
