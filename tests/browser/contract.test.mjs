@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { fragment, topic } from '../../src/site/page/lib/abi.js';
+import { fragment, selector, topic } from '../../src/site/page/lib/abi.js';
 import { exampleOf, formatArgument, parseArgument } from '../../src/site/page/lib/arguments.js';
 import { keccak256 } from '../../src/site/page/lib/keccak.js';
 import { beaconOf, BOX, cloneOf, creationOf, deploy, send } from './contracts.mjs';
@@ -104,7 +104,7 @@ test('a contract is read, and the link repeats it', async () => {
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await quote.locator('button.copy').click();
   const link = await page.evaluate(() => navigator.clipboard.readText());
-  assert.ok(link.includes('tab=read&function=quoteSwap'), link);
+  assert.ok(link.includes(`#/contract/${network.vault}?tab=read&function=quoteSwap`), link);
   const other = await browser.open(link);
   await functionIn(other, 'quoteSwap').locator('.result td').first().waitFor();
   assert.equal(await functionIn(other, 'quoteSwap').locator('label:has-text("amountIn") input').inputValue(), '1_000_000');
@@ -134,6 +134,19 @@ test('a function is simulated, then written with the active account', async () =
   await page.waitForSelector('.toast.good:has-text("transfer succeeded")');
   assert.equal(Number(await node.rpc('eth_blockNumber')), Number(block) + 1);
   await transfer.locator('.result:has-text("Success"):has-text("2.5 USDC")').waitFor();
+  await clean(page);
+});
+
+test('an error of the contract is decoded with its ABI when writing fails', async () => {
+  // Reverts with the error Nope(uint256) and the number 7 whenever it is called.
+  const refuser = await deploy(node, sender, `63${selector(fragment('Nope(uint256)')).slice(2)}5f52600760205260246${'01cfd'}`);
+  const page = await open(`contract/${refuser}?tab=abi`);
+  await page.fill('textarea', 'function go()\nerror Nope(uint256 number)');
+  await page.click('button:text-is("Save ABI")');
+  await tab(page, 'Write');
+  await functionIn(page, 'go').locator('summary').click();
+  await functionIn(page, 'go').locator('button:text-is("Write")').click();
+  await functionIn(page, 'go').locator('.failure:text-is("Nope(number: 7)")').waitFor();
   await clean(page);
 });
 

@@ -27,10 +27,15 @@ function currentQuery() {
   return new URLSearchParams(location.hash.split('?')[1] ?? '');
 }
 
-/** The page's URL with other parameters. */
-function linkTo(parameters) {
+/** The link to a contract with a tab and its parameters. */
+function linkTo(address, parameters) {
   const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
-  return `${location.hash.split('?')[0]}?${query}`;
+  return `#/contract/${address}?${query}`;
+}
+
+/** Puts the tab into the page's URL, unless the contract is part of another view, whose URL it is. */
+function rememberTab(address, tab) {
+  if (location.hash.startsWith('#/contract/')) history.replaceState(null, '', linkTo(address, { tab }));
 }
 
 const isView = (one) => /^(view|pure)$/.test(one.stateMutability);
@@ -57,8 +62,8 @@ function problem(error) {
   return h('div.failure', { role: 'alert' }, error.message);
 }
 
-function shareButton(tab, called, texts) {
-  return copyButton(() => new URL(linkTo({ tab, function: signature(called), args: texts.length ? JSON.stringify(texts) : null }), location.href).href, 'Copy link with these arguments');
+function shareButton(contract, tab, called, texts) {
+  return copyButton(() => new URL(linkTo(contract.address, { tab, function: signature(called), args: texts.length ? JSON.stringify(texts) : null }), location.href).href, 'Copy link with these arguments');
 }
 
 /** The form of a view function. It reads immediately if there is nothing to fill in. */
@@ -78,7 +83,7 @@ function readForm(contract, called, texts, run) {
     }
   };
   const link = h('span');
-  const share = () => replace(link, shareButton('read', called, fields.texts()));
+  const share = () => replace(link, shareButton(contract, 'read', called, fields.texts()));
   const form = h('form.stack', fields.elements, h('div.row', h('button', { type: 'submit' }, called.inputs.length ? 'Query' : 'Refresh'), link), output);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -88,6 +93,13 @@ function readForm(contract, called, texts, run) {
   share();
   if (!called.inputs.length || run) query();
   return form;
+}
+
+/** The reason for which a call fails, with the ABIs of all contracts that it reaches, or null if it does not fail. */
+async function reasonOf(contract, call) {
+  const found = await simulate(call);
+  if (found.status || !found.output || found.output === '0x') return null;
+  return (await decoderFor([contract.address, ...addressesIn(found.trace)])).error(found.output);
 }
 
 async function showOutcome(output, called, contract, call) {
@@ -135,7 +147,9 @@ function writeForm(contract, called, texts, signal) {
     try {
       await run();
     } catch (error) {
-      replace(output, problem(error), sent && h('p', 'Sent: ', transactionLink(sent)));
+      // The wallet knows the errors of the network's contracts; those of this one need its ABI.
+      const reason = /unknown error/.test(error.message) ? await reasonOf(contract, callOf()).catch(() => null) : null;
+      replace(output, problem(reason ? new Error(reason) : error), sent && h('p', 'Sent: ', transactionLink(sent)));
     }
     button.textContent = label;
     trial.disabled = false;
@@ -155,7 +169,7 @@ function writeForm(contract, called, texts, signal) {
     toast(`${called.name} succeeded`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
   });
   const link = h('span');
-  const share = () => replace(link, shareButton('write', called, fields.texts()));
+  const share = () => replace(link, shareButton(contract, 'write', called, fields.texts()));
   const form = h('form.stack', fields.elements, value && field(`Value (${network.coin})`, value), h('div.row', trial, send, link), whoever, output);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -250,7 +264,7 @@ async function fill(box, address, signal, query) {
   const origin = contract.origin ?? (abi ? 'implementation' : null);
   const redraw = async (change, tab) => {
     change();
-    history.replaceState(null, '', linkTo({ tab }));
+    rememberTab(contract.address, tab);
     await fill(box, address, signal, new URLSearchParams({ tab }));
   };
   const tabs = [
@@ -265,7 +279,7 @@ async function fill(box, address, signal, query) {
   const made = new Map();
   const buttons = tabs.map(([id, name]) => h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(id, true) }, name));
   function choose(id, byUser) {
-    if (byUser) history.replaceState(null, '', linkTo({ tab: id }));
+    if (byUser) rememberTab(contract.address, id);
     buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(tabs[at][0] === id)));
     if (!made.has(id)) made.set(id, tabs.find(([one]) => one === id)[2]());
     replace(content, made.get(id));

@@ -156,6 +156,8 @@ async function draw(transaction, receipt) {
       receipt ? ['Gas used', `${count(Number(receipt.gasUsed))} of ${count(Number(transaction.gas))} (${percent(Number(receipt.gasUsed) / Number(transaction.gas), 1)})`] : ['Gas limit', count(Number(transaction.gas))],
       ['Nonce', count(Number(transaction.nonce))],
       ['Type', cosmos ? 'Cosmos SDK' : (KINDS[Number(transaction.type)] ?? transaction.type)],
+      transaction.accessList?.length ? ['Access list', `${count(transaction.accessList.length)} ${transaction.accessList.length === 1 ? 'address' : 'addresses'}, ${count(transaction.accessList.reduce((sum, one) => sum + one.storageKeys.length, 0))} storage keys`] : null,
+      transaction.blobVersionedHashes?.length ? ['Blobs', h('ul.plain', transaction.blobVersionedHashes.map((one) => h('li', h('span.mono', one))))] : null,
       transaction.authorizationList?.length ? ['Authorizations', h('ul.plain', transaction.authorizationList.map((one) => h('li', 'Delegates to ', addressLink(one.address), h('span.soft', ` · nonce ${count(Number(one.nonce))}`))))] : null,
     ])),
     cosmosCard(cosmosFound),
