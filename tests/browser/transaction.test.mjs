@@ -135,6 +135,18 @@ test('the call tree expands, collapses, and shows arguments and return values', 
   await clean(page);
 });
 
+test('a call with thousands of calls inside is shown in parts', async () => {
+  // Calls the token 3,000 times.
+  const loop = await deploy(node, sender, `610bb85b5f5f5f5f73${network.tokens.USDC.slice(2)}5afa50600190038060035700`);
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: loop, gas: '0x1000000' });
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const lines = page.locator('.trace .call');
+  await page.locator('.trace button:text-is("Show more of 2,900")').click();
+  await page.locator('.trace button:text-is("Show more of 2,400")').waitFor();
+  assert.equal(await lines.count(), 601);
+  await clean(page);
+});
+
 test('the gas flame is operated with the keyboard', async () => {
   const hash = await swap(10n ** 6n, 0n);
   const page = await browser.open(`${node.url}/#/tx/${hash}`);

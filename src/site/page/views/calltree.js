@@ -10,6 +10,8 @@ import { hexBlock } from './parts.js';
 /** Number of calls shown at first, and at most after "Expand all". */
 const FIRST = 120;
 const MOST = 2_000;
+/** Number of calls and events inside one call that are shown at once. */
+const SHOWN_INNER = 100;
 
 const isCreation = (call) => call.type.startsWith('CREATE');
 
@@ -106,17 +108,31 @@ export function callTree(trace, decoder, { other = null } = {}) {
       h('div', h('span.tag', call.type.toLowerCase()), target, more, mark, call.value && BigInt(call.value) > 0n && h('span.tag.good', coins(call.value)), error),
       h('span.gas', `${count(Number(call.gasUsed))} gas`));
     const element = h('li', line, details, list);
-    let filled = false;
+    let [filled, pairs] = [0, null];
+    const rest = h('li', h('button', { type: 'button', onclick: () => fill(5 * SHOWN_INNER) }));
+    /** Adds the next lines. */
+    const fill = (number) => {
+      pairs ??= counterpart ? paired(call.calls ?? [], counterpart.calls ?? []) : [];
+      const next = inner.slice(filled, filled + number);
+      filled += next.length;
+      rest.remove();
+      list.append(...next.map((one) => (one.log ? eventLine(one.log, decoder) : entry(one.call, pairs[one.index] ?? null))));
+      budget.left -= next.length;
+      if (filled === inner.length) return;
+      replace(rest.firstChild, `Show more of ${count(inner.length - filled)}`);
+      list.append(rest);
+    };
     const open = (on) => {
       if (!inner.length) return;
-      if (on && !filled) {
-        filled = true;
-        const pairs = counterpart ? paired(call.calls ?? [], counterpart.calls ?? []) : [];
-        list.append(...inner.map((one) => (one.log ? eventLine(one.log, decoder) : entry(one.call, pairs[one.index] ?? null))));
-        budget.left -= inner.length;
-      }
+      if (on && !filled) fill(SHOWN_INNER);
       list.hidden = !on;
       toggle.setAttribute('aria-expanded', String(on));
+    };
+    /** Opens the call up to one inside it. */
+    const openTo = (wanted) => {
+      open(true);
+      const at = inner.findIndex((one) => one.call === wanted);
+      if (at >= filled) fill(at + 1 - filled);
     };
     toggle.addEventListener('click', () => open(list.hidden));
     more.addEventListener('click', async () => {
@@ -125,7 +141,7 @@ export function callTree(trace, decoder, { other = null } = {}) {
       details.hidden = !on;
       more.setAttribute('aria-expanded', String(on));
     });
-    entries.set(call, { line, open });
+    entries.set(call, { line, open, openTo });
     return element;
   }
 
@@ -136,7 +152,7 @@ export function callTree(trace, decoder, { other = null } = {}) {
       const call = queue.shift();
       if (budget.left <= 0) return false;
       entries.get(call).open(true);
-      queue.push(...(call.calls ?? []));
+      queue.push(...(call.calls ?? []).filter((one) => entries.has(one)));
     }
     return true;
   }
@@ -156,7 +172,7 @@ export function callTree(trace, decoder, { other = null } = {}) {
     const path = [];
     const find = (one) => one === call || (one.calls ?? []).some((inner) => find(inner) && path.unshift(one));
     find(trace);
-    path.forEach((one) => entries.get(one).open(true));
+    path.forEach((one, at) => entries.get(one).openTo(path[at + 1] ?? call));
     const { line } = entries.get(call);
     line.scrollIntoView({ block: 'center' });
     line.focus({ preventScroll: true });
