@@ -8,7 +8,6 @@ import { after, before, test } from 'node:test';
 
 import axe from 'axe-core';
 
-import { encodeCall, fragment, selector } from '../../src/site/page/lib/abi.js';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x90F79bf6EB2c4f870365E785982E1f101E93b906';
@@ -165,37 +164,6 @@ test('a node account supplies, borrows and repays', async () => {
   await clean(page);
 });
 
-test('a failed transaction shows its reason', async () => {
-  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  const data = encodeCall(fragment('swapExactTokensForTokens(address,address,uint256,uint256)'), [tokens.USDC, tokens.USDC, 1n, 0n]);
-  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: vault, data, gas: '0x30d40' });
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('.tag.bad:has-text("Failed")');
-  const reason = await page.textContent('.failure');
-  assert.match(reason, /SameToken/);
-  await clean(page);
-});
-
-test('a saved ABI decodes calls that were unknown', async () => {
-  const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
-  const hash = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data });
-  const page = await browser.open(`${node.url}/#/interfaces`);
-  await page.fill('textarea', 'nonsense');
-  await page.click('button.primary');
-  await page.waitForSelector('.failure');
-  const named = selector(fragment('launch(uint256 rockets)'));
-  const known = await node.rpc('eth_sendTransaction', { from: ACCOUNT, to: ACCOUNT, data: named + data.slice(10) });
-  await page.fill('textarea', 'function launch(uint256 rockets)');
-  await page.click('button.primary');
-  await page.waitForSelector('.toast.good:has-text("1 entry")');
-  await page.goto(`${node.url}/#/tx/${known}`);
-  await page.waitForSelector('h1:has-text("launch")');
-  assert.ok((await page.textContent('table.arguments')).includes('rockets'));
-  await page.goto(`${node.url}/#/tx/${hash}`);
-  await page.waitForSelector('p:has-text("No known ABI")');
-  await clean(page);
-});
-
 test('developer controls mine, advance time, revert and send from the faucet', async () => {
   const page = await browser.open(`${node.url}/#/developer`);
   const block = async () => Number(await node.rpc('eth_blockNumber'));
@@ -246,18 +214,6 @@ test('a price is set and released, and an account is impersonated', async () => 
   await page.selectOption('#account', `node/${vault}`);
   await acting.locator('button:has-text("Stop")').click();
   await page.waitForFunction(() => !document.querySelector('#account').value.includes('/0x49B0'));
-  await clean(page);
-});
-
-test('the internal calls of a transaction are shown', async () => {
-  const { vault, tokens } = await (await fetch(`${node.url}/api/network`)).json();
-  const call = (to, text, values) => node.rpc('eth_sendTransaction', { from: ACCOUNT, to, data: encodeCall(fragment(text), values) });
-  await call(tokens.USDT, 'approve(address,uint256)', [vault, 10n ** 9n]);
-  const hash = await call(vault, 'swapExactTokensForTokens(address,address,uint256,uint256)', [tokens.USDT, tokens.WETH, 10n ** 8n, 0n]);
-  const page = await browser.open(`${node.url}/#/tx/${hash}`);
-  const trace = page.locator('.trace');
-  for (const name of ['readPrice', 'transferFrom', 'transfer']) await trace.locator(`.tag.accent:text-is("${name}")`).first().waitFor();
-  await browser.picture(page, 'trace');
   await clean(page);
 });
 
@@ -362,7 +318,7 @@ test('the page keeps up with a thousand blocks a minute', async () => {
 test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  const paths = ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', `tx/${hash}`, 'nowhere'];
+  const paths = ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { colorScheme });
     await page.evaluate(axe.source);
@@ -388,7 +344,7 @@ test('every view is accessible, in light and dark', async () => {
 test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces']) {
+    for (const path of ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForTimeout(150);
       await page.waitForSelector('main h1');

@@ -20,6 +20,8 @@ const VIEWS = [
   { path: 'address', file: 'address', under: 'explorer' },
   { path: 'token', file: 'token', under: 'explorer' },
   { path: 'tokens', file: 'tokens', under: 'explorer' },
+  { path: 'contract', file: 'contract', under: 'explorer' },
+  { path: 'simulate', file: 'simulate', under: 'explorer' },
   { path: 'search', file: 'search', under: 'explorer' },
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
