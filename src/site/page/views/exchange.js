@@ -27,8 +27,8 @@ function tokenTable(signal, choose) {
     return row;
   });
   const drawLine = (row) => {
-    const moved = prices.of(row.token.address)?.change24h;
-    if (row.series?.length > 1 && moved !== undefined) replace(row.line, sparkline(row.series, `${row.token.symbol} in the last 24 hours`, moved >= 0 ? 'up' : 'down'));
+    const now = prices.of(row.token.address);
+    if (row.series?.length > 1 && now) replace(row.line, sparkline([...row.series, now.price], `${row.token.symbol} in the last 24 hours`, Number(now.change24h.toFixed(2)) >= 0 ? 'up' : 'down'));
   };
   whenever(prices, 'prices', signal, () => {
     for (const row of cells) {

@@ -9,7 +9,7 @@ const colour = (health) => (health < CLOSE ? 'down' : health < RISKY ? 'warn' : 
 
 /** A health factor as text, with two decimals, rounded down: it is 1.00 or more only if the position cannot be liquidated. */
 export function healthText(health) {
-  if (health === ENDLESS) return '∞';
+  if (health === ENDLESS) return 'No debt';
   if (health >= 1_000_000n) return '>100';
   const cut = health / 100n;
   return `${cut / 100n}.${String(cut % 100n).padStart(2, '0')}`;
@@ -17,7 +17,7 @@ export function healthText(health) {
 
 /** A coloured health factor. */
 export function healthElement(health) {
-  return h(`span.${colour(health)}`, { title: health === ENDLESS ? 'No debt' : 'Below 1 a position can be liquidated' }, healthText(health));
+  return h(`span.${colour(health)}`, { title: 'Below 1 a position can be liquidated' }, healthText(health));
 }
 
 /** Two values with an arrow between them; one value if nothing changes. */

@@ -1,7 +1,7 @@
 // The lending pool: markets with their rates, positions at risk, and the position of the active account.
 
 import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
-import { amount, percent } from '../lib/format.js';
+import { amount, compact, percent } from '../lib/format.js';
 import { account, collateral, pools, score, scoreHistory, yearly } from '../lib/lens.js';
 import { logo } from '../lib/logos.js';
 import { market } from '../lib/market.js';
@@ -24,12 +24,18 @@ function meter(share) {
   return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
 }
 
+/** A short amount, such as 10.31 or 3.50M. */
+function tokens(value, decimals) {
+  const number = Number(value) / 10 ** decimals;
+  return number < 1_000 ? amount(value, decimals, 6) : compact(number);
+}
+
 function poolRow(pool, band, chosen, choose) {
   const used = Number(pool.utilisation) / 1e27;
   const decimals = Number(pool.decimals);
   const token = network.tokens.find((one) => one.symbol === pool.symbol);
   const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('strong', pool.symbol), nameElement(pool.symbol)));
-  const stacked = (value) => h('td.number', h('span.stacked', amount(value, decimals, 7), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
+  const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
     h('td', h('span.row.nowrap', name, pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token))),
     stacked(pool.totalSupplied),
@@ -72,6 +78,7 @@ export default function view({ signal, query }) {
     draw();
   };
   const risk = riskCard(signal, () => state.pools, acted);
+  for (const one of [risk, activity]) one.element.classList.add('late');
   const actions = actionsCard(signal, acted);
   const chosenPool = () => state.pools.find((one) => one.symbol === state.chosen) ?? state.pools[0];
   const choose = (symbol, action) => {
@@ -140,7 +147,7 @@ export default function view({ signal, query }) {
     problem,
     totals.element,
     h('div.grid.main-side',
-      h('div.stack', card('Markets', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Markets' }, h('table', h('thead', h('tr', head)), body))), detail.element, risk.element, activity.element),
+      h('div.stack', card('Markets', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Markets' }, h('table.markets', h('thead', h('tr', head)), body))), detail.element, risk.element, activity.element),
       h('div.stack', position, actions.element, explained)),
   ];
 }

@@ -79,7 +79,7 @@ export function priceChart(signal) {
     const within = points.filter((point) => point.time >= to - range.span - width);
     // A candle's price at its end is that of a line.
     const lines = within.map((point) => ({ ...point, time: Math.min(point.time + width, to) }));
-    plot.update({ kind, width, points: kind === 'candles' ? within : lines, way: (moveOf(now) ?? 0) >= 0 ? 'up' : 'down' });
+    plot.update({ kind, width, points: kind === 'candles' ? within : lines, way: Number((moveOf(now) ?? 0).toFixed(2)) >= 0 ? 'up' : 'down' });
   }
 
   function drawDay(found) {
