@@ -31,7 +31,7 @@ export function actionsCard(signal, done) {
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
   const worth = h('span');
   const limit = h('span');
-  const most = h('button.link-button', { type: 'button', 'aria-label': 'Use the largest amount' }, 'Max');
+  const most = h('button.link-button', { type: 'button', 'aria-label': 'Max amount' }, 'Max');
   const box = h('div.swap-side', h('div.what', h('span', 'Amount')), input, asset.button, h('div.below', worth, limit, most));
   const details = h('div');
   const problem = h('div', { 'aria-live': 'polite' });

@@ -29,7 +29,7 @@ export function openLiquidation(borrower, pools, done) {
   const debt = h('select', { 'aria-label': 'Debt to repay' });
   const collateral = h('select', { 'aria-label': 'Collateral to receive' });
   const input = h('input', { inputmode: 'decimal', autocomplete: 'off', 'aria-label': 'Amount to repay' });
-  const most = h('button.link-button', { type: 'button', 'aria-label': 'Repay the largest amount' }, 'Max');
+  const most = h('button.link-button', { type: 'button', 'aria-label': 'Max amount' }, 'Max');
   const balance = h('span');
   const worth = h('span');
   const kind = h('input', { type: 'checkbox' });

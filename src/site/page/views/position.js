@@ -12,7 +12,8 @@ import { healthElement, usedText } from './health.js';
 function consent({ asset, symbol }, collateral, set) {
   if (!collateral) return null;
   const enabled = collateral.includes(asset);
-  return h('button.link-button', { type: 'button', 'aria-pressed': String(enabled), 'aria-label': `Use ${symbol} as collateral`, onclick: () => set(asset, symbol, !enabled) }, enabled ? 'Collateral' : 'Not collateral');
+  const text = enabled ? 'Collateral' : 'Not collateral';
+  return h('button.link-button', { type: 'button', 'aria-pressed': String(enabled), 'aria-label': `${text}: ${symbol}`, title: enabled ? `Stop using ${symbol} as collateral` : `Use ${symbol} as collateral`, onclick: () => set(asset, symbol, !enabled) }, text);
 }
 
 /** The interest of a year on what is supplied less that on what is borrowed, as a share of the net worth; null without one. */

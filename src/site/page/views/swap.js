@@ -5,10 +5,9 @@ import { announce, card, facts, h, icon, replace, setText, toast } from '../lib/
 import { approval, flow } from '../lib/flow.js';
 import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
-import { dollars } from '../lib/money.js';
+import { dollars, USD_DECIMALS } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
-import { prices } from '../lib/prices.js';
 import { reasonOf } from '../lib/reasons.js';
 import { minimumOutput, parseSlippage, rateText } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
@@ -85,7 +84,7 @@ export function swapCard(signal, from, to) {
   const output = h('output', { 'aria-label': 'Amount to receive' }, '0');
   const pay = side('Pay', input, (token) => choose({ from: token }));
   const get = side('Receive', output, (token) => choose({ to: token }));
-  const most = h('button.link-button', { type: 'button', hidden: true, 'aria-label': 'Use the whole balance' }, 'Max');
+  const most = h('button.link-button', { type: 'button', hidden: true, 'aria-label': 'Max balance' }, 'Max');
   pay.element.querySelector('.below').append(most);
   const turn = h('button.swap-turn', { type: 'button', 'aria-label': 'Switch tokens', title: 'Switch tokens' }, icon('swap'));
   const slippage = slippageControl(() => draw());
@@ -109,8 +108,8 @@ export function swapCard(signal, from, to) {
     }
   };
   const worth = (value, token) => {
-    const price = prices.of(token.address)?.price;
-    return price ? (Number(value) / 10 ** token.decimals) * price : NaN;
+    const price = Number(market.of(token)?.price ?? 0n) / 10 ** USD_DECIMALS;
+    return price ? (Number(value) / 10 ** token.decimals) * price : value ? NaN : 0;
   };
 
   let turnOf = 0;

@@ -92,7 +92,7 @@ export function tokenButton(label, chosen) {
     if (button.dataset.state === state) return;
     button.dataset.state = state;
     button.setAttribute('aria-label', `${label}: ${token.symbol}${tag ? `, ${tag.textContent.toLowerCase()}` : ''}`);
-    replace(button, logo(token.symbol), h('strong', token.symbol), tag ?? [], h('span.caret', { 'aria-hidden': 'true' }));
+    replace(button, logo(token.symbol), h('strong', token.symbol), tag ? [' ', tag] : [], h('span.caret', { 'aria-hidden': 'true' }));
   };
   return { button, set };
 }

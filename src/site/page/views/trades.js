@@ -21,7 +21,7 @@ function side(asset, value) {
 function row(trade, fresh) {
   const value = Number(trade.amountIn) * Number(trade.priceIn);
   return h(fresh ? 'tr.fresh' : 'tr',
-    h('td', h('a', { href: `#/tx/${trade.transactionHash}`, 'aria-label': `Swap of ${trade.amountIn} ${trade.tokenIn.symbol} for ${trade.tokenOut.symbol}` }, moment(trade.timestamp / 1_000, Number(node.head?.timestamp ?? 0) || undefined))),
+    h('td', h('a', { href: `#/tx/${trade.transactionHash}` }, moment(trade.timestamp / 1_000, Number(node.head?.timestamp ?? 0) || undefined))),
     h('td', side(trade.tokenIn, trade.amountIn)),
     h('td', side(trade.tokenOut, trade.amountOut)),
     h('td.number', dollars(value)),
