@@ -8,7 +8,7 @@ import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, 
 import { checksum, forms, fromBech32, parseAddress, toBech32 } from '../../src/site/page/lib/address.js';
 import { toBytes, toHex } from '../../src/site/page/lib/bytes.js';
 import { amount, fromUnits, toUnits, usd } from '../../src/site/page/lib/format.js';
-import { candles } from '../../src/site/page/lib/prices.js';
+import { joinCandles, withPrice } from '../../src/site/page/lib/prices.js';
 import { parseInterface } from '../../src/site/page/lib/signature.js';
 
 const vectors = JSON.parse(readFileSync(new URL('../data/accounts.json', import.meta.url), 'utf8'));
@@ -119,11 +119,16 @@ test('amounts are exact', () => {
   assert.deepEqual([usd(3512.3456), usd(0.17), usd(0.99999), usd(0.00001234)], ['$3,512.35', '$0.17', '$1.00', '$0.00001234']);
 });
 
-test('candles have the open, high, low and close of their prices', () => {
-  const series = [[0, 5], [10, 7], [59, 4], [60, 6], [200, 9]].map(([timestamp, price]) => ({ timestamp, price }));
-  assert.deepEqual(candles(series, 60), [
-    { start: 0, open: 5, high: 7, low: 4, close: 4 },
-    { start: 60, open: 4, high: 6, low: 4, close: 6 },
-    { start: 180, open: 6, high: 9, low: 6, close: 9 },
+test('candles are joined without gaps, and the current price moves the last one', () => {
+  const candle = ([timestamp, open, high, low, close, volume]) => ({ timestamp, open, high, low, close, volume });
+  const series = [[0, 5, 7, 4, 4, 1], [30, 4, 6, 3, 6, 2], [60, 8, 9, 8, 9, 0], [180, 9, 9, 9, 9, 4]].map(candle);
+  const joined = joinCandles(series, 60);
+  assert.deepEqual(joined, [
+    { time: 0, open: 5, high: 7, low: 3, close: 6, volume: 3 },
+    { time: 60, open: 6, high: 9, low: 6, close: 9, volume: 0 },
+    { time: 180, open: 9, high: 9, low: 9, close: 9, volume: 4 },
   ]);
+  assert.deepEqual(withPrice(joined, { timestamp: 200, price: 12 }, 60).at(-1), { time: 180, open: 9, high: 12, low: 9, close: 12, volume: 4 });
+  assert.deepEqual(withPrice(joined, { timestamp: 250, price: 8 }, 60).slice(-2).map(({ time, close }) => [time, close]), [[180, 9], [240, 8]]);
+  assert.equal(withPrice(joined, { timestamp: 10, price: 1 }, 60), joined, 'a price before the last candle is ignored');
 });

@@ -109,15 +109,14 @@ export function chart({ title, kind = 'line', format, zero = false, height = 150
   return figure;
 }
 
-/** A small line chart without axes. */
-export function sparkline(values, label) {
+/** A small line chart without axes. `way` colours it: up or down, by default the direction of the values. */
+export function sparkline(values, label, way = values.at(-1) >= values[0] ? 'up' : 'down') {
   const [width, height] = [96, 28];
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const spread = most - least || 1;
   const x = (at) => ((at / Math.max(values.length - 1, 1)) * width).toFixed(1);
   const y = (value) => (height - 2 - ((value - least) / spread) * (height - 4)).toFixed(1);
   const path = values.map((value, at) => `${at ? 'L' : 'M'}${x(at)} ${y(value)}`).join('');
-  const way = values.at(-1) >= values[0] ? 'up' : 'down';
   return s(`svg.sparkline.${way}`, { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, s('path', { d: path }));
 }
 
