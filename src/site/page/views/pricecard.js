@@ -3,6 +3,7 @@
 import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
 import { network } from '../lib/network.js';
 import { prices } from '../lib/prices.js';
+import { needsBlock } from './miningnotice.js';
 
 async function ask(method, token, body) {
   const options = { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) };
@@ -33,7 +34,7 @@ export function priceCard(signal) {
       replace(problem, failure(error));
     }
   };
-  const pair = h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Token', select), field('Price', price));
+  const pair = h('div.pair', field('Token', select), field('Price', price));
   const form = h('form.stack', pair, now, h('div.row', h('button', { type: 'submit' }, 'Set price'), release), problem);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -49,5 +50,5 @@ export function priceCard(signal) {
   select.addEventListener('change', draw);
   prices.addEventListener('prices', draw, { signal });
   draw();
-  return card('Price', form, h('p.soft', 'A price set here stays fixed until you release it.'));
+  return card('Price', form, needsBlock(signal), h('p.soft', 'A price set here stays fixed until you release it.'));
 }
