@@ -63,7 +63,8 @@ export function chart({ title, kind = 'line', format, mark = format, zero = fals
   const latest = h('strong');
   const plot = s('svg', { role: 'img', 'aria-label': title });
   const tip = h('div.tip', { hidden: true });
-  const area = h('div.plot', { style: { height: `${height}px` } }, plot, tip);
+  const none = h('span.none', 'No data yet');
+  const area = h('div.plot', { style: { height: `${height}px` } }, plot, none, tip);
   const ticks = h('div.ticks', { 'aria-hidden': 'true' });
   const [from, to] = [h('span'), h('span')];
   const range = h('div.range', from, to);
@@ -76,6 +77,7 @@ export function chart({ title, kind = 'line', format, mark = format, zero = fals
     const width = area.clientWidth;
     if (!width) return;
     plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    none.hidden = points.length > 0;
     if (!points.length) {
       setText(latest, '–');
       replace(ticks);

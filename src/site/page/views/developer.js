@@ -50,7 +50,7 @@ async function resetCard() {
   return card('Reset', h('p.soft', 'Returns the chain to its first block. All later blocks, the transaction pool and all snapshots are deleted.'),
     h('div.row', confirmButton('Reset chain', 'Delete all blocks?', async () => {
       await node.call(reset);
-      await Promise.all([node.refresh?.(), mining.refresh(), wallets.refresh()]);
+      await Promise.all([node.refresh(), mining.refresh(), wallets.refresh()]);
       return 'The chain was reset to its first block';
     })));
 }
@@ -62,7 +62,7 @@ export default async function view({ signal }) {
     Promise.all([priceCard(signal), scenarioCard(signal), resetCard()]),
     Promise.all([failedCallsCard(signal), poolCard(signal)]),
   ]);
-  const group = (title, cards) => cards.some(Boolean) && h('section.stack', h('h2.group', title), h('div.grid.three', cards));
+  const group = (title, cards) => cards.some(Boolean) && h('div.stack', h('h2.group', title), h('div.grid.three', cards));
   return [
     heading('Developer'),
     h('p.lead', 'In the development profile, anyone who can reach this node can use these controls.'),

@@ -4,7 +4,7 @@ import { action, first, quantity, wholeNumber } from '../lib/actions.js';
 import { parseAddress } from '../lib/address.js';
 import { card, copyButton, facts, failure, field, h, replace } from '../lib/dom.js';
 import { count, fromUnits, shorten, toUnits } from '../lib/format.js';
-import { addressLink } from '../lib/links.js';
+import { addressLink, coins } from '../lib/links.js';
 import { network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
@@ -110,7 +110,7 @@ export async function editorCard(signal) {
     const size = code.length / 2 - 1;
     replace(now, facts([
       ['Account', addressLink(account)],
-      ['Balance', `${toUnits(BigInt(balance), 18)} ${network.coin}`],
+      ['Balance', coins(balance, 12)],
       ['Nonce', count(Number(nonce))],
       ['Code', size ? h('span', `${count(size)} bytes`, copyButton(code, 'Copy code')) : 'None'],
     ]));

@@ -1,6 +1,7 @@
 // Manual prices: a price that is set stays fixed until it is released.
 
 import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
+import { usd } from '../lib/format.js';
 import { network } from '../lib/network.js';
 import { prices } from '../lib/prices.js';
 import { needsBlock } from './miningnotice.js';
@@ -24,7 +25,7 @@ export function priceCard(signal) {
   const token = () => network.tokens.find((one) => one.symbol === select.value);
   const draw = () => {
     const known = prices.of(token().address);
-    setText(now, known ? `Current price: $${known.price}` : '');
+    setText(now, known ? `Current price: ${usd(Number(known.price))}` : '');
   };
   const attempt = async (run) => {
     replace(problem);

@@ -39,6 +39,7 @@ export async function snapshotCard(signal) {
     const at = taken.findIndex((other) => other.id === one.id);
     if (at >= 0) taken = taken.slice(0, at);
     document.activeElement?.blur();
+    if (done) await node.refresh();
     await draw();
     if (!done) throw new Error('The node no longer has this snapshot');
     return `Reverted to block ${count(one.block)}`;
