@@ -5,6 +5,7 @@ use std::time::Duration;
 use alloy_eips::eip2930::AccessList;
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use tokio::{sync::Mutex, time::sleep};
+use zeroize::Zeroizing;
 
 use super::{Chain, SubmitError, sign_transaction};
 use crate::{
@@ -66,7 +67,8 @@ impl Sender {
 
     /// Returns a secret that follows from the key, and from which the key does not follow.
     pub fn secret(&self, purpose: &str) -> B256 {
-        keccak256([&*self.key.to_bytes(), purpose.as_bytes()].concat())
+        let material = Zeroizing::new([&self.key.to_bytes()[..], purpose.as_bytes()].concat());
+        keccak256(&*material)
     }
 
     /// Sends a transaction. Returns its hash, with instant sealing once its block is published.
@@ -82,7 +84,10 @@ impl Sender {
     ///
     /// # Errors
     /// That of `plan`, or see [`SendError`].
-    pub async fn send_planned<E: From<SendError>>(&self, plan: impl Fn() -> Result<OutgoingCall, E>) -> Result<B256, E> {
+    pub async fn send_planned<E: From<SendError>>(
+        &self,
+        plan: impl Fn() -> Result<OutgoingCall, E>,
+    ) -> Result<B256, E> {
         let mut attempt = 1;
         loop {
             let accepted = {

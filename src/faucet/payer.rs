@@ -45,9 +45,9 @@ pub struct FaucetSetup {
 
 /// The faucet. Clones share it.
 #[derive(Clone)]
-pub struct Faucet(Arc<Shared>);
+pub struct Faucet(Arc<SharedFaucet>);
 
-struct Shared {
+struct SharedFaucet {
     setup: FaucetSetup,
     marks: Marks,
     payments: PaymentReader,
@@ -107,7 +107,7 @@ pub(super) enum FaucetError {
 }
 
 fn describe(scope: LimitScope, limit: u32, symbol: &str) -> String {
-    let times = if limit == 1 { "once" } else { &format!("{limit} times") };
+    let times = if limit == 1 { "once".to_owned() } else { format!("{limit} times") };
     match scope {
         LimitScope::Address => format!("the faucet pays {symbol} {times} in 24 hours to one address"),
         LimitScope::Client => format!("the faucet pays {symbol} {times} in 24 hours to one client"),
@@ -136,7 +136,7 @@ impl Faucet {
         let assets = config.amount.into_iter().map(coin).chain(tokens).collect();
         let marks = Marks::new(sender.account(), sender.secret("faucet"));
         let payments = PaymentReader::new(chain.clone(), sender.account(), marks.clone());
-        Self(Arc::new(Shared { setup, marks, payments, assets }))
+        Self(Arc::new(SharedFaucet { setup, marks, payments, assets }))
     }
 
     pub(super) fn network(&self) -> &Network {
@@ -188,7 +188,7 @@ impl Faucet {
         // Blocks may have to be read from the disk, and accounts from the node that a fork is of.
         let prepared = tokio::task::spawn_blocking(move || faucet.prepare(recipient, &wanted, client));
         let call = prepared.await??;
-        let plan = || {
+        let plan = || -> Result<OutgoingCall, FaucetError> {
             // Only now, as other payments may have been made meanwhile; until this one is in the pool, there are none.
             let tag = self.admit(recipient, asset, client)?;
             Ok(OutgoingCall { access_list: Some(self.0.marks.access_list(tag)), ..call.clone() })

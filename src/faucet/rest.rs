@@ -28,7 +28,7 @@ use crate::{
 
 /// A response.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "FaucetAnswer")]
+#[schemars(rename = "{T}Answer")]
 struct FaucetAnswer<T> {
     success: bool,
     data: T,
@@ -132,9 +132,9 @@ impl Interface for Faucet {
 }
 
 /// The client of a request.
-struct Caller(Client);
+struct FaucetClient(Client);
 
-impl FromRequestParts<Faucet> for Caller {
+impl FromRequestParts<Faucet> for FaucetClient {
     type Rejection = Infallible;
 
     async fn from_request_parts(parts: &mut Parts, faucet: &Faucet) -> Result<Self, Infallible> {
@@ -143,7 +143,7 @@ impl FromRequestParts<Faucet> for Caller {
     }
 }
 
-impl Input<Faucet> for Caller {}
+impl Input<Faucet> for FaucetClient {}
 
 /// The route `/api/faucet` and its description. Without a faucet it says so.
 pub fn router(faucet: Faucet) -> (Router, Vec<Operation>) {
@@ -171,7 +171,7 @@ impl From<FaucetError> for RestError {
 
 async fn describe(
     State(faucet): State<Faucet>,
-    Caller(client): Caller,
+    FaucetClient(client): FaucetClient,
     Query(query): Query<FaucetQuery>,
 ) -> Result<NoStore<FaucetAnswer<FaucetBody>>, RestError> {
     let recipient = query.address.map(|UserAddress(address)| address);
@@ -198,7 +198,7 @@ impl Output for Paid {
 
 async fn pay(
     State(faucet): State<Faucet>,
-    Caller(client): Caller,
+    FaucetClient(client): FaucetClient,
     JsonBody(request): JsonBody<PaymentRequest>,
 ) -> Result<Paid, RestError> {
     let UserAddress(recipient) = member("address", UserAddress::parse(&request.address, faucet.network()))?;

@@ -22,7 +22,7 @@ const COIN: u128 = 1_000_000_000_000_000_000;
 const DAY_MS: u64 = 86_400_000;
 
 fn address(n: u64) -> Address {
-    Address::left_padding_from(&(0xfa0ce7_0000 + n).to_be_bytes())
+    Address::left_padding_from(&(0xfa0c_e700_0000 + n).to_be_bytes())
 }
 
 async fn pay_from(node: &TestNode, client: &str, body: Value) -> (u16, Value) {
@@ -57,12 +57,19 @@ async fn an_address_in_any_form_gets_coins_and_tokens() {
     let (status, body) = pay(&node, address(1)).await;
     assert_eq!((status, &body["data"]["amount"]), (200, &json!("100")), "{body}");
     let receipt = node.rpc("eth_getTransactionReceipt", json!([body["data"]["transactionHash"]])).await;
-    assert_eq!((&receipt["status"], &receipt["from"]), (&json!("0x1"), &json!(about["account"].as_str().unwrap().to_lowercase())));
+    assert_eq!(
+        (&receipt["status"], &receipt["from"]),
+        (&json!("0x1"), &json!(about["account"].as_str().unwrap().to_lowercase()))
+    );
     assert_eq!(coins(&node, address(1)).await, 100 * COIN);
 
     let bech32 = address_to_bech32(&address(1), &node.config().network.hrp, Kind::Account);
     let (status, body) = pay_from(&node, "", json!({ "address": bech32, "token": "wbtc" })).await;
-    assert_eq!((status, &body["data"]["symbol"], &body["data"]["amount"]), (200, &json!("WBTC"), &json!("0.1")), "{body}");
+    assert_eq!(
+        (status, &body["data"]["symbol"], &body["data"]["amount"]),
+        (200, &json!("WBTC"), &json!("0.1")),
+        "{body}"
+    );
     let wbtc = token("WBTC");
     assert_eq!(node.balance(&wbtc, address(1)).await, units(&wbtc, 1) / U256::from(10));
     node.end().await;
