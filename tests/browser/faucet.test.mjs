@@ -34,7 +34,7 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   const node = await startNode('--profile', 'production', '--faucet', '2.5');
   const page = await browser.open(`${node.url}/#/faucet`, { tolerated: /429/ });
   const form = page.locator('section.card:has(h2:text-is("Faucet"))');
-  await form.locator('text=once to an address, 5 times to a client').waitFor();
+  await form.locator('text=once per address, 5 times per IP address').waitFor();
   await accessible(page, 'before');
   await form.getByLabel('Address').fill('0x12');
   await form.locator('button:text-is("Request")').click();

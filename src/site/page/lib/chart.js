@@ -17,7 +17,8 @@ function scale(kind, points, zero) {
   const highs = points.map((point) => (kind === 'candles' ? point.high : point.y));
   let [least, most] = [zero ? 0 : Math.min(...lows), Math.max(...highs)];
   const room = most - least || Math.abs(most) * 0.02 || 1;
-  const step = niceCeiling(room / 3);
+  const power = 10 ** Math.floor(Math.log10(room / 3));
+  const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= room / 3 - 1e-12) * power;
   if (zero) [least, most] = [0, Math.max(step, Math.ceil(most / step - 1e-9) * step)];
   else {
     // An axis of non-negative values does not extend below zero.

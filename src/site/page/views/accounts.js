@@ -48,15 +48,18 @@ function converter(signal, about) {
 }
 
 function cosmosCard() {
-  const url = h('span.mono.soft');
+  const url = h('span.soft', 'Enter an address to query its account.');
   const answer = h('code');
-  const element = card('Cosmos account query', h('p', url), h('div.code', h('pre', { tabindex: '0' }, answer), copyButton(() => answer.textContent)));
+  const code = h('div.code', { hidden: true }, h('pre', { tabindex: '0' }, answer), copyButton(() => answer.textContent));
+  const element = card('Cosmos account query', h('p', url), code);
   let asked = '';
   const ask = async (all) => {
     const path = `cosmos/auth/v1beta1/accounts/${all.account}`;
     if (asked === path) return;
     asked = path;
+    url.classList.add('mono');
     url.textContent = `GET /${path}`;
+    code.hidden = false;
     try {
       const body = await (await fetch(path)).json();
       if (asked === path) answer.textContent = JSON.stringify(body, null, 2);

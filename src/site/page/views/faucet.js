@@ -15,7 +15,7 @@ const times = (number) => (number === 1 ? 'once' : `${count(number)} times`);
 
 /** The limits in a sentence. */
 function rules({ perAddress, perClient, perDay }) {
-  const each = [perAddress && `${times(perAddress)} to an address`, perClient && `${times(perClient)} to a client`, `${times(perDay)} in all`].filter(Boolean);
+  const each = [perAddress && `${times(perAddress)} per address`, perClient && `${times(perClient)} per IP address`, `${times(perDay)} in all`].filter(Boolean);
   const list = each.length > 1 ? `${each.slice(0, -1).join(', ')} and ${each.at(-1)}` : each[0];
   return `In 24 hours, each asset is paid at most ${list}.`;
 }
@@ -42,11 +42,11 @@ export async function faucetCard(signal) {
   const to = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…`, value: wallets.current?.address ?? '' });
   const what = h('select', first.assets.map((asset) => h('option', { value: asset.token ? asset.symbol : '' }, worth(asset))), first.assets.length > 1 && h('option', { value: '*' }, `All ${first.assets.length} assets`));
   const submit = h('button.primary', { type: 'submit' }, icon('accounts'), 'Request');
-  const left = h('div');
+  const left = h('div.stack.tight');
   const outcome = h('div', { 'aria-live': 'polite' });
   const form = h('form.stack', field('Address', to), field('Amount', what), h('div.row', submit), outcome);
 
-  const draw = () => replace(left, h('h3', 'Available to this address now'), remaining(state.assets));
+  const draw = () => replace(left, h('h3', to.value.trim() ? 'Available to this address' : 'Available'), remaining(state.assets));
   const refresh = async () => {
     let address = null;
     try {

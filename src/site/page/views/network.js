@@ -59,9 +59,9 @@ export default async function view({ signal }) {
   const [[title, lead], start] = await Promise.all([identity(), startCard(signal)]);
   const tiles = { block: tile('Block'), pace: tile('Block time'), fee: tile('Base fee'), gas: tile('Gas used'), pending: tile('Pending') };
   const charts = {
-    gas: chart({ title: 'Gas used per block', kind: 'bars', zero: true, format: (value) => percent(value / 100, 1), mark: (value) => `${Number(value.toPrecision(2))}%` }),
+    gas: chart({ title: 'Gas used per block', kind: 'bars', zero: true, format: (value) => percent(value / 100, 1), mark: (value) => `${Number(value.toPrecision(3))}%` }),
     fee: chart({ title: 'Base fee per gas', zero: true, format: (value) => fee(Math.round(value)), mark: feeMark }),
-    pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: span, mark: (value, most) => (most < 120 ? `${Number(value.toPrecision(2))} s` : span(value)) }),
+    pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: span, mark: (value, most) => (most < 120 ? `${Number(value.toPrecision(3))} s` : span(value)) }),
   };
   const blocks = h('div');
   const waiting = h('div');
