@@ -271,9 +271,10 @@ impl Node {
         };
         let setter = admin.is_open().then(|| owner.clone());
         let exchange = sources.clone().map(|sources| services.exchange(&config, sources, setter));
+        let faucet = services.faucet(&config, owner.clone(), exchange.is_some());
         let scenario_exchange = exchange.as_ref().map(|exchange| exchange.market().clone()).zip(sources);
         let scenarios = services.scenarios(scenario_exchange, owner, accounts, scenario_context);
-        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios);
+        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios, faucet);
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Request ids are needed only if slow requests are logged or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());

@@ -10,6 +10,7 @@ use crate::{
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
+    faucet::FaucetConfig,
     fork::ForkConfig,
     log::Durability,
     network::Network,
@@ -180,6 +181,8 @@ pub struct Config {
     pub exchange: ExchangeConfig,
     /// REST requests to lending per minute and client; 0 for no limit.
     pub lending_rate_limit: u32,
+    /// The faucet.
+    pub faucet: FaucetConfig,
     /// Limits of each listener.
     pub listener: ListenerLimits,
     /// Limits of the transaction pool.
@@ -248,6 +251,7 @@ impl Default for Config {
             rpc: RpcConfig::default(),
             exchange: ExchangeConfig::default(),
             lending_rate_limit: 0,
+            faucet: FaucetConfig::default(),
             listener: ListenerLimits::default(),
             pool: PoolLimits::default(),
             min_tip: 0,
@@ -286,6 +290,7 @@ impl Config {
             config.min_tip = 1;
             config.block_time = Some(Duration::from_secs(1));
             config.rpc.development = false;
+            config.faucet = FaucetConfig::production();
         }
         config
     }

@@ -85,59 +85,6 @@ test('the chain is suggested to Keplr', async () => {
   await clean(page);
 });
 
-test('developer controls mine, advance time, revert and send from the faucet', async () => {
-  const page = await browser.open(`${node.url}/#/developer`);
-  const block = async () => Number(await node.rpc('eth_blockNumber'));
-  const before = await block();
-  await page.click('button:has-text("Take snapshot")');
-  await page.waitForSelector('button:has-text("Revert")');
-  await page.click('button:has-text("Mine")');
-  await page.waitForSelector('.toast.good:has-text("Mined 1 block")');
-  assert.equal(await block(), before + 1);
-  const { timestamp } = await node.rpc('eth_getBlockByNumber', 'latest', false);
-  await page.click('button:has-text("+1 day")');
-  await page.waitForSelector('.toast.good:has-text("24 h")');
-  // Blocks mined in quick succession have timestamps ahead of the clock, and the clock is what advances by a day.
-  const later = Number((await node.rpc('eth_getBlockByNumber', 'latest', false)).timestamp);
-  assert.ok(later - Number(timestamp) > 86_000);
-  await page.click('button:has-text("Revert")');
-  await page.waitForSelector('.toast.good:has-text("Reverted to block")');
-  assert.equal(await block(), before);
-  await page.fill('input[placeholder^="0x"]', 'pax1jrmehaht938cwqm9u7zestslzq0f8wgxvqfy9l');
-  const had = await node.rpc('eth_getBalance', ACCOUNT, 'latest');
-  await page.click('button:has-text("Send")');
-  await page.waitForSelector('.toast.good:has-text("Sent 100 HPX")');
-  assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) - BigInt(had), 100n * 10n ** 18n);
-  await browser.picture(page, 'developer');
-  await clean(page);
-});
-
-test('a price is set and released, and an account is impersonated', async () => {
-  const page = await browser.open(`${node.url}/#/developer`, { tolerated: /400/ });
-  const prices = page.locator('section', { has: page.locator('h2', { hasText: /^Price$/ }) });
-  await prices.locator('select').selectOption('SOL');
-  await prices.locator('input').fill('200');
-  await prices.locator('button:has-text("Set price")').click();
-  await page.waitForSelector('.toast.good:has-text("SOL price set to $200")');
-  const { data } = await (await fetch(`${node.url}/api/prices`)).json();
-  assert.equal(Object.values(data).find((token) => token.symbol === 'SOL').price, 200);
-  await prices.locator('button:has-text("Release price")').click();
-  await page.waitForSelector('.toast.good:has-text("SOL price released")');
-  await prices.locator('input').fill('-1');
-  await prices.locator('button:has-text("Set price")').click();
-  await prices.locator('.failure').waitFor();
-
-  const { vault } = await (await fetch(`${node.url}/api/network`)).json();
-  const acting = page.locator('section', { has: page.locator('h2', { hasText: 'Impersonate account' }) });
-  await acting.locator('input').fill(vault);
-  await acting.locator('button:has-text("Impersonate")').click();
-  await page.waitForSelector('.toast.good:has-text("Impersonating")');
-  await page.selectOption('#account', `node/${vault}`);
-  await acting.locator('button:has-text("Stop")').click();
-  await page.waitForFunction(() => !document.querySelector('#account').value.includes('/0x49B0'));
-  await clean(page);
-});
-
 test('the page reconnects to a restarted node and notices a new chain', async () => {
   const own = await startNode();
   await own.rpc('evm_mine', { blocks: '0x5' });
@@ -175,20 +122,6 @@ test('blocks that a restarted node no longer has are dropped', async () => {
   rmSync(folder, { recursive: true });
 });
 
-test('a scenario is started and stopped', async () => {
-  const page = await browser.open(`${node.url}/#/developer`);
-  const scenarios = page.locator('section.card', { hasText: 'Start scenario' });
-  await scenarios.locator('select').selectOption('paused-vault');
-  await scenarios.locator('text=pauses all swaps').waitFor();
-  await scenarios.locator('button:has-text("Start scenario")').click();
-  await page.waitForSelector('.toast.good:has-text("Paused vault started")');
-  await scenarios.locator('text=running').waitFor();
-  await scenarios.locator('button:has-text("Stop")').click();
-  await page.waitForSelector('.toast.good:has-text("Paused vault stopped")');
-  await scenarios.locator('text=stopped, 2 of 2 steps done').waitFor();
-  await clean(page);
-});
-
 test('the production profile shows no developer controls', async () => {
   const production = await startNode('--profile', 'production');
   const page = await browser.open(production.url);
@@ -210,7 +143,7 @@ test('a chain from a genesis file has an explorer but no exchange', async () => 
   const page = await browser.open(other.url, { tolerated: /404/ });
   await page.waitForSelector('#status-text:has-text("Chain 7")');
   assert.equal(await page.locator('nav a:has-text("Exchange"), nav a:has-text("Lending")').count(), 0);
-  for (const path of ['explorer', 'explorer/blocks', 'tokens', 'accounts', 'block/0', `address/${ACCOUNT}`, 'developer']) {
+  for (const path of ['explorer', 'explorer/blocks', 'tokens', 'accounts', 'faucet', 'block/0', `address/${ACCOUNT}`, 'developer']) {
     await page.goto(`${other.url}/#/${path}`);
     await page.waitForSelector('main h1');
     assert.equal(await page.locator('main > .failure').count(), 0, path);
@@ -239,7 +172,7 @@ test('the page keeps up with a thousand blocks a minute', async () => {
 test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  const paths = ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
+  const paths = ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { colorScheme });
     await page.evaluate(axe.source);
@@ -265,7 +198,7 @@ test('every view is accessible, in light and dark', async () => {
 test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
+    for (const path of ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForTimeout(150);
       await page.waitForSelector('main h1');

@@ -6,6 +6,7 @@ import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
 import { wallets } from './lib/wallet.js';
+import { showMiningNotice } from './views/miningnotice.js';
 
 /** Routes: path, module and navigation label; `needs` is the condition under which a view is available. */
 const VIEWS = [
@@ -15,6 +16,7 @@ const VIEWS = [
   { path: 'lending', file: 'lending', name: 'Lending', needs: () => network.addresses },
   { path: 'accounts', file: 'accounts', name: 'Accounts' },
   { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
+  { path: 'faucet', file: 'faucet', under: 'accounts' },
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
@@ -219,6 +221,7 @@ async function begin() {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }
+  showMiningNotice();
   await Promise.all([wallets.begin(), show({ focus: false })]);
   prepareViews();
 }

@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 33] = [
+const IMPORTS: [(&str, &[&str]); 34] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -59,6 +59,7 @@ const IMPORTS: [(&str, &[&str]); 33] = [
     ),
     ("lending", &["account", "artifacts", "block", "chain", "contracts", "decimal", "network", "web"]),
     ("activity", &["block", "chain", "contracts", "decimal", "network", "store", "web"]),
+    ("faucet", &["block", "chain", "contracts", "decimal", "evm", "network", "web"]),
     (
         "explorer",
         &["account", "block", "calendar", "chain", "decimal", "evm", "index", "network", "sources", "store", "web"],
@@ -70,8 +71,8 @@ const IMPORTS: [(&str, &[&str]); 33] = [
     (
         "config",
         &[
-            "account", "chain", "cluster", "console", "evm", "exchange", "fork", "genesis", "log", "network", "redact",
-            "rpc", "web",
+            "account", "chain", "cluster", "console", "decimal", "evm", "exchange", "faucet", "fork", "genesis", "log",
+            "network", "redact", "rpc", "web",
         ],
     ),
 ];

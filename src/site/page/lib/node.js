@@ -81,6 +81,11 @@ class Node extends EventTarget {
     return this.headers.at(-1) ?? null;
   }
 
+  /** Loads the newest headers again, after a change that removed blocks. */
+  refresh() {
+    return this.#catchUp(new Set(this.headers));
+  }
+
   /** Subscribes to new blocks for the lifetime of the page. */
   follow() {
     const url = new URL('rpc', location.href);
