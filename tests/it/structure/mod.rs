@@ -34,10 +34,14 @@ const IMPORTS: [(&str, &[&str]); 34] = [
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("sources", &["artifacts", "chain", "network", "storage"]),
-    ("console", &["block", "chain", "evm", "network", "sources"]),
+    ("failed_calls", &["chain"]),
+    ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "causes", "chain", "evm", "state"]),
-    ("rpc", &["block", "chain", "evm", "fork", "metrics", "redact", "sources", "state", "store", "web"]),
+    (
+        "rpc",
+        &["block", "chain", "evm", "failed_calls", "fork", "metrics", "redact", "sources", "state", "store", "web"],
+    ),
     (
         "exchange",
         &[
@@ -83,7 +87,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 23] = [
+const WITHOUT_WEB: [&str; 24] = [
     "account",
     "artifacts",
     "block",
@@ -99,6 +103,7 @@ const WITHOUT_WEB: [&str; 23] = [
     "redact",
     "sources",
     "evm",
+    "failed_calls",
     "storage",
     "log",
     "store",
