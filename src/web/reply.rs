@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    RestError,
+    Prepared, RestError,
     api::{Input, Operation, Output},
     cache::{CachePolicy, Rendered},
     content::TOML_TYPE,
@@ -74,21 +74,24 @@ impl<T: JsonSchema> Output for Cached<T> {
     }
 }
 
-/// A JSON body of type `T` that is serialized already.
+/// A JSON body of type `T` that is serialized already, and compressed once.
 pub struct Serialized<T> {
-    json: Bytes,
+    response: Response,
     body: PhantomData<fn() -> T>,
 }
 
-impl<T> From<Bytes> for Serialized<T> {
-    fn from(json: Bytes) -> Self {
-        Self { json, body: PhantomData }
+impl<T> Serialized<T> {
+    /// The response to a request with these headers.
+    pub fn new(json: &Prepared, request: &HeaderMap) -> Self {
+        let mut response = ([(header::CONTENT_TYPE, "application/json")], json.bytes().clone()).into_response();
+        json.mark(request, &mut response);
+        Self { response, body: PhantomData }
     }
 }
 
 impl<T> IntoResponse for Serialized<T> {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, "application/json")], self.json).into_response()
+        self.response
     }
 }
 
