@@ -23,7 +23,7 @@ pub fn openapi_router(title: &str, mut operations: Vec<Operation>) -> Router {
 }
 
 async fn openapi(State(body): State<Prepared>, headers: HeaderMap) -> Serialized<Map<String, Value>> {
-    Serialized::new(&body, &headers)
+    Serialized::prepared(&body, &headers)
 }
 
 /// Generates the document.

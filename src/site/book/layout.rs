@@ -64,7 +64,8 @@ impl ChapterPage<'_> {
              aria-controls=\"results\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Search the book  /\">\n\
              <div id=\"results\" class=\"results\" role=\"listbox\" aria-label=\"Results\" hidden></div>\n\
              </form>\n\
-             <div class=\"who\"><a class=\"button quiet\" href=\"{root}\">Node</a>\
+             <div class=\"who\">\
+             <a class=\"docs\" href=\"{root}\">Node page</a>\
              <button id=\"theme\" type=\"button\" class=\"quiet\" aria-label=\"Switch between light and dark\"></button></div>\n\
              </header>\n\
              <nav id=\"contents\" class=\"contents\" aria-label=\"Chapters\">\n{contents}</nav>\n\

@@ -37,7 +37,13 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
         .collect();
     let mut chapter = RenderedChapter::default();
     let (mut made, mut ids) = (Vec::with_capacity(events.len()), HashMap::new());
+    let mut in_table = false;
     for (at, event) in events.iter().enumerate() {
+        match event {
+            Event::Start(Tag::Table(_)) => in_table = true,
+            Event::End(TagEnd::Table) => in_table = false,
+            _ => {}
+        }
         match event {
             Event::Start(Tag::Heading { level, .. }) => {
                 let heading = text_until(&events[at..], &TagEnd::Heading(*level));
@@ -75,6 +81,11 @@ pub(super) fn render(markdown: &str) -> RenderedChapter {
                 )));
             }
             Event::End(TagEnd::CodeBlock) => made.push(raw("</code></pre></div>\n")),
+            // Paths in narrow columns break after their slashes.
+            Event::Code(code) if in_table => {
+                let code = escape(code).replace('/', "/<wbr>").replace("/<wbr>/<wbr>", "//");
+                made.push(raw(format!("<code>{code}</code>")));
+            }
             Event::Start(Tag::Table(_)) => made.extend([raw("<div class=\"scroll\">"), event.clone()]),
             Event::End(TagEnd::Table) => made.extend([event.clone(), raw("</div>\n")]),
             Event::Start(Tag::Link { link_type, dest_url, title, id }) => made.push(Event::Start(Tag::Link {
@@ -177,8 +188,9 @@ mod tests {
 
     #[test]
     fn code_is_escaped_and_its_language_named() {
-        let RenderedChapter { html, sections } =
-            render("# T\n\n```js,ignore\nif (a < b) \"c\"\n```\n\n| A |\n|---|\n| `x` |\n\n<!-- hidden -->\n");
+        let RenderedChapter { html, sections } = render(
+            "# T\n\n```js,ignore\nif (a < b) \"c\"\n```\n\n| A |\n|---|\n| `a/b` `c://d/e` |\n\n<!-- hidden -->\n",
+        );
         assert!(
             html.contains(
                 "<div class=\"code\"><pre><code class=\"language-js\">if (a &lt; b) \"c\"\n</code></pre></div>"
@@ -186,7 +198,8 @@ mod tests {
             "{html}"
         );
         assert!(html.contains("<div class=\"scroll\"><table>") && !html.contains("hidden"), "{html}");
-        assert_eq!(sections[0].text, "if (a < b) \"c\" A x");
+        assert!(html.contains("<code>a/<wbr>b</code> <code>c://d/<wbr>e</code>"), "{html}");
+        assert_eq!(sections[0].text, "if (a < b) \"c\" A a/b c://d/e");
     }
 
     #[test]

@@ -128,7 +128,7 @@ mod tests {
         let index: serde_json::Value =
             serde_json::from_slice(book.get(INDEX).expect("an index").body.bytes()).expect("JSON");
         let pages: Vec<&str> =
-            index.as_array().expect("chapters").iter().map(|one| one["page"].as_str().unwrap()).collect();
+            index.as_array().expect("chapters").iter().map(|one| one["page"].as_str().expect("no failure")).collect();
         assert!(pages.len() > 30 && pages.contains(&"configuration/index.html"), "{pages:?}");
         for page in &pages {
             let html = std::str::from_utf8(book.get(page).expect("a page").body.bytes()).expect("text");

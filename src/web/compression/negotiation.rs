@@ -21,7 +21,7 @@ impl Coding {
 
 /// What a client accepts: weights in thousandths, from 0 for a coding that it refuses.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Accepted {
+pub(super) struct Accepted {
     brotli: u16,
     gzip: u16,
     /// None if the client neither names nor refuses the absence of a coding.
@@ -30,7 +30,7 @@ pub(crate) struct Accepted {
 
 impl Accepted {
     /// Reads `Accept-Encoding`. Returns none if the client takes no coding of ours, in particular without the header.
-    pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
+    pub(super) fn of(headers: &HeaderMap) -> Option<Self> {
         headers.get(header::ACCEPT_ENCODING)?;
         let (mut brotli, mut gzip, mut identity, mut others) = (None, None, None, None);
         for value in headers.get_all(header::ACCEPT_ENCODING) {

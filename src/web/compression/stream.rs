@@ -99,10 +99,10 @@ mod tests {
         #[test]
         fn long_bodies_arrive_whole(words in vec("[a-z ]{1,40}", 0..40), times in 1..400usize) {
             let body = Bytes::from(words.concat().repeat(times));
-            let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+            let runtime = tokio::runtime::Builder::new_current_thread().build().expect("no failure");
             for coding in [Coding::Brotli, Coding::Gzip] {
                 let encoded = EncodedBody::new(body.clone().into(), Encoder::new(coding, Effort::Once, 0), Held::default());
-                let encoded = runtime.block_on(encoded.collect()).unwrap().to_bytes();
+                let encoded = runtime.block_on(encoded.collect()).expect("no failure").to_bytes();
                 prop_assert_eq!(decode(&encoded, coding), body.clone());
             }
         }
