@@ -1,7 +1,7 @@
 // The JavaScript and the commands of Foundry in the book and the README, as they stand there, and the output that they show.
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -141,24 +141,40 @@ test('the README swaps with cast', async () => {
     assert.ok(await weth() > before);
 });
 
-test('forge deploys a contract', async () => {
+test('forge deploys a contract, which is verified with curl', async () => {
     const folder = await mkdtemp(path.join(tmpdir(), 'book-'));
+    const program = async (name, script) => writeFile(path.join(folder, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
+    // As `forge init` writes it, with the compiler from npm.
+    const compiler = path.join(import.meta.dirname, 'forge/solc.mjs');
+    await mkdir(path.join(folder, 'src'));
+    await mkdir(path.join(folder, 'compilers'));
+    await program('compilers/solc-0.8.37', `exec "${process.execPath}" "${compiler}" "$@"`);
+    const source = [
+        '// SPDX-License-Identifier: UNLICENSED', 'pragma solidity ^0.8.13;', '', 'contract Counter {', '    uint256 public number;', '',
+        '    function setNumber(uint256 newNumber) public {', '        number = newNumber;', '    }', '',
+        '    function increment() public {', '        number++;', '    }', '}', '',
+    ].join('\n');
+    await writeFile(path.join(folder, 'src/Counter.sol'), source);
+    await writeFile(path.join(folder, 'foundry.toml'), `[profile.default]\noffline = true\nlibs = []\nsolc = "${compiler}"\n`);
+    const verifier = await start('--solc-directory', path.join(folder, 'compilers'));
     try {
-        // As `forge init` writes it, with the compiler from npm.
-        await mkdir(path.join(folder, 'src'));
-        await writeFile(path.join(folder, 'src/Counter.sol'), [
-            '// SPDX-License-Identifier: UNLICENSED', 'pragma solidity ^0.8.13;', 'contract Counter {',
-            '    uint256 public number;', '    function setNumber(uint256 newNumber) public { number = newNumber; }',
-            '    function increment() public { number++; }', '}', '',
-        ].join('\n'));
-        const compiler = path.join(import.meta.dirname, 'forge/solc.mjs');
-        await writeFile(path.join(folder, 'foundry.toml'), `[profile.default]\noffline = true\nlibs = []\nsolc = "${compiler}"\n`);
-        const commands = (await blocks('start/contracts.md', 'sh')).filter(({ code }) => /^(forge create|cast)/.test(code));
-        assert.equal(commands.length, 2);
-        // Otherwise the compiler's messages come first.
-        await shell([{ code: 'forge build' }], folder);
-        await shell(commands, folder);
+        const deployment = (await blocks('start/contracts.md', 'sh')).filter(({ code }) => /^(forge create|cast)/.test(code));
+        assert.equal(deployment.length, 2);
+        // The compiler's input, too, is written.
+        await shell([{ code: 'forge build --build-info' }], folder);
+        await shell(deployment, folder, verifier.rest);
+        const commands = await blocks('interfaces/verification.md', 'bash');
+        assert.equal(commands.length, 5);
+        // For this forge would download the list of compilers.
+        const [info] = await readdir(path.join(folder, 'out/build-info'));
+        const { input } = JSON.parse(await readFile(path.join(folder, 'out/build-info', info), 'utf8'));
+        await writeFile(path.join(folder, 'input.json'), JSON.stringify(input));
+        commands[0].code = commands[0].code.replace(/^forge.*$/m, '');
+        const [, , status] = commands;
+        status.code = status.code.replace(/^(curl.*)$/m, 'while $1 | tee status | grep -q Pending; do sleep 0.1; done; cat status');
+        await shell(commands, folder, verifier.rest);
     } finally {
+        await verifier.stop();
         await rm(folder, { recursive: true });
     }
 });
