@@ -15,6 +15,7 @@ const VIEWS = [
   { path: 'lending', file: 'lending', name: 'Lending', needs: () => network.addresses },
   { path: 'accounts', file: 'accounts', name: 'Accounts' },
   { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
+  { path: 'api', file: 'api', name: 'API' },
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
