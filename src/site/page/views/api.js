@@ -34,10 +34,14 @@ function item(operation, current, marked = false) {
     operation.changes && h('span.changes', { title: 'Changes state' }, h('span.hidden', 'changes state'))));
 }
 
-function streamItems(operations, current, query) {
-  const streams = STREAMS.filter(({ path }) => operations.some((one) => one.path === path));
+/** The streams of a node with these operations. */
+function streamsOf(operations) {
+  return STREAMS.filter(({ path }) => operations.some((one) => one.kind === 'live' && one.path === path));
+}
+
+function streamItems(streams, operations, current, query) {
   return streams.map(({ key, path, name, about }) => {
-    const { id } = operations.find((one) => one.path === path);
+    const { id } = operations.find((one) => one.kind === 'live' && one.path === path);
     const selected = id === current && (query.get('stream') ?? STREAMS.find((one) => one.path === path).key) === key;
     return h('li', h('a', { href: hrefOf(id, `?stream=${key}`), 'aria-current': selected ? 'page' : null, title: about },
       badge('WS'), h('span', h('strong', breakable(name)), h('small', about))));
@@ -56,12 +60,12 @@ function operationList({ operations, groups }, current, query) {
       const items = h('ul.plain');
       const fill = () => {
         if (items.childElementCount) return;
-        replace(items, group.kind === 'live' ? streamItems(group.operations, current, query) : group.operations.map((one) => item(one, current)));
+        replace(items, group.kind === 'live' ? streamItems(streamsOf(operations), operations, current, query) : group.operations.map((one) => item(one, current)));
       };
       const holds = group.operations.some((one) => one.id === current);
       const open = holds || kept.open.has(group.key);
       if (open) fill();
-      const size = group.kind === 'live' ? STREAMS.filter(({ path }) => group.operations.some((one) => one.path === path)).length : group.operations.length;
+      const size = group.kind === 'live' ? streamsOf(operations).length : group.operations.length;
       const box = h('details', { open }, h('summary', h('span', group.name), h('span.soft', String(size))), items);
       box.addEventListener('toggle', () => {
         if (box.open) fill();
@@ -76,9 +80,11 @@ function operationList({ operations, groups }, current, query) {
     replace(list, drawn);
   };
   const drawFound = () => {
-    const found = search(operations, kept.query);
-    setText(count, found.length > MOST ? `${MOST} of ${found.length} operations` : `${found.length} ${found.length === 1 ? 'operation' : 'operations'}`);
-    replace(list, found.length ? h('ul.plain', found.slice(0, MOST).map((one) => item(one, current, true))) : h('p.empty', 'Nothing found. Search by method, path or words of the description.'));
+    const found = search(operations.filter((one) => one.kind !== 'live'), kept.query);
+    const streams = search(streamsOf(operations).map((one) => ({ ...one, id: one.name, text: `${one.name} ${one.about} ${one.path} ${one.message}`.toLowerCase() })), kept.query);
+    const number = found.length + streams.length;
+    setText(count, found.length > MOST ? `${MOST} of ${number} operations` : `${number} ${number === 1 ? 'operation' : 'operations'}`);
+    replace(list, number ? h('ul.plain', found.slice(0, MOST).map((one) => item(one, current, true)), streamItems(streams, operations, current, query)) : h('p.empty', 'Nothing found. Search by method, path or words of the description.'));
   };
   const draw = () => (kept.query.trim() ? drawFound() : drawGroups());
   input.addEventListener('input', () => {
@@ -115,14 +121,15 @@ function operationList({ operations, groups }, current, query) {
 function welcome({ operations, byId }) {
   const count = (kind) => operations.filter((one) => one.kind === kind).length;
   const suggested = SUGGESTED.filter(([id]) => byId.has(id));
-  const streams = STREAMS.filter(({ path }) => operations.some((one) => one.path === path));
+  const streams = streamsOf(operations);
   const tile = (href, method, title, about) => h('a.suggestion', { href }, badge(method), h('span', h('strong', breakable(title)), h('small', about)));
   return [
     heading('API'),
     h('p.lead', `${count('rpc')} JSON-RPC methods, ${count('rest')} REST routes and ${streams.length} live streams of this node. Choose one, run it against the node, copy it as code. Nothing runs without a click.`),
+    h('a.browse', { href: '#/api?list' }, icon('search'), `Search all ${operations.length} operations`),
     card('Start with', h('div.suggestions', suggested.map(([id, about]) => tile(hrefOf(id), byId.get(id).method, id, about)))),
     card('Watch live', h('div.suggestions', streams.map(({ key, path, name, about }) => {
-      const { id } = operations.find((one) => one.path === path);
+      const { id } = operations.find((one) => one.kind === 'live' && one.path === path);
       return tile(hrefOf(id, `?stream=${key}`), 'WS', name, about);
     }))),
     card('Documents',
@@ -141,7 +148,7 @@ function documentation(operation) {
       example !== undefined && h('details', { open: JSON.stringify(example).length < 1_500 }, h('summary', 'Example'), codeBlock(JSON.stringify(example, null, 2), { coloured: true, name: 'Example of a result' })),
       schema && Object.keys(schema).length > 0 && h('details', h('summary', 'Schema'), codeBlock(JSON.stringify(schema, null, 2), { coloured: true, name: 'Schema of the result' }))));
     if (operation.errors.length) {
-      cards.push(card('Errors', table(['-Code', 'Meaning'], operation.errors.map(({ code, message }) => [h('code', String(code)), h('span.wrap', message)]))));
+      cards.push(card('Errors', table(['-Code', 'Meaning'], operation.errors.map(({ code, message }) => [h('code', String(code)), h('span.wrap', prose(message))]))));
     }
     return cards;
   }
@@ -149,7 +156,7 @@ function documentation(operation) {
   const described = shown ?? operation.responses.find((one) => one.status.startsWith('2'));
   const schema = described?.schema && inlined(described.schema, operation.document);
   cards.push(card('Responses',
-    table(['Status', 'Meaning'], operation.responses.map(({ status, description }) => [h('code', status), h('span.wrap', description)])),
+    table(['Status', 'Meaning'], operation.responses.map(({ status, description }) => [h('code', status), h('span.wrap', prose(description))])),
     shown && h('details', { open: JSON.stringify(shown.example).length < 1_500 }, h('summary', `Example of ${shown.status}`), codeBlock(JSON.stringify(shown.example, null, 2), { coloured: true, name: 'Example of a response' })),
     schema && h('details', h('summary', `Schema of ${described.status}`), codeBlock(JSON.stringify(schema, null, 2), { coloured: true, name: 'Schema of a response' }))));
   return cards;

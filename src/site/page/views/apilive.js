@@ -20,6 +20,8 @@ export const STREAMS = [
   { key: 'comet', path: '/websocket', name: 'CometBFT events', about: 'New blocks, as Cosmos wallets see them', message: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'subscribe', params: { query: "tm.event='NewBlock'" } }) },
 ];
 
+const dollars = (price) => `$${Number(price).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: price < 1 ? 6 : 2 })}`;
+
 /** A message in a line. */
 function gist(text) {
   let value;
@@ -34,7 +36,7 @@ function gist(text) {
   if (result?.topics) return `log of ${result.address} · ${result.topics[0] ?? 'no topics'}`;
   if (value?.type) {
     const tokens = value.data && typeof value.data === 'object' ? Object.values(value.data).filter((one) => one?.symbol) : [];
-    return tokens.length ? `${value.type} · ${tokens.map((one) => `${one.symbol} $${one.price}`).join(', ')}` : `${value.type}${value.message ? ` · ${value.message}` : ''}`;
+    return tokens.length ? `${value.type} · ${tokens.map((one) => `${one.symbol} ${dollars(one.price)}`).join(', ')}` : `${value.type}${value.message ? ` · ${value.message}` : ''}`;
   }
   const height = value?.result?.data?.value?.block?.header?.height;
   if (height) return `block ${count(Number(height))}`;

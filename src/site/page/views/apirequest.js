@@ -30,6 +30,10 @@ async function localExamples(operation) {
     const text = textOf(example);
     if (operation.kind === 'rpc' && token && text.toLowerCase().includes(EXAMPLE_CONTRACT)) {
       let value = text.replace(new RegExp(EXAMPLE_CONTRACT, 'gi'), token);
+      if (name === 'filter' && operation.id === 'eth_getLogs' && network.addresses && node.head) {
+        const from = Math.max(0, Number(node.head.number) - 9);
+        value = textOf({ address: network.addresses.oracle, fromBlock: `0x${from.toString(16)}`, toBlock: 'latest' });
+      }
       if (name === 'transaction' && !operation.changes) value = textOf({ to: token, data: TOTAL_SUPPLY });
       found.set(name, value);
     }
@@ -50,6 +54,11 @@ async function newestTransaction() {
   return blocks.flatMap((block) => block?.transactions?.at(-1) ?? [])[0] ?? null;
 }
 
+/** The lines that a text takes in a narrow field. */
+function rowsFor(text) {
+  return Math.min(16, text.split('\n').reduce((sum, line) => sum + Math.max(1, Math.ceil(line.length / 31)), 0));
+}
+
 /** The input for a parameter. */
 function inputFor(parameter, value, id) {
   const { schema, required } = parameter;
@@ -64,7 +73,7 @@ function inputFor(parameter, value, id) {
   const isLong = value.includes('\n') || value.length > 90 || (!words.length && (types.has('object') || types.has('array')));
   const hint = parameter.example ?? schema?.default;
   const placeholder = hint === undefined || hint === null ? '' : textOf(hint);
-  if (isLong) return h('textarea', { id, value, rows: String(Math.min(14, Math.max(value.length > 90 ? 3 : 1, value.split('\n').length))), spellcheck: 'false', placeholder });
+  if (isLong) return h('textarea', { id, value, rows: String(rowsFor(value)), spellcheck: 'false', placeholder });
   const listed = words.length ? h('datalist', { id: `${id}-words` }, words.map((word) => h('option', { value: word }))) : null;
   const input = h('input.mono', { id, value, type: 'text', autocomplete: 'off', spellcheck: 'false', placeholder, list: listed && listed.id });
   return listed ? [input, listed] : input;
@@ -288,7 +297,10 @@ export default function requestForm({ operation, query, signal }) {
     for (const [name, value] of found) {
       local.set(name, value);
       const input = inputs.get(name);
-      if (!query.has(name) && input && input.value === start.get(name)) input.value = value;
+      if (!query.has(name) && input && input.value === start.get(name)) {
+        input.value = value;
+        if (input.rows) input.rows = rowsFor(value);
+      }
     }
     if (found.size) drawCode();
   }, () => {});
