@@ -401,7 +401,7 @@ test('the page keeps up with a thousand blocks a minute', async () => {
 test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/1', `tx/${hash}`, `address/${ACCOUNT}`, 'search/nothing', 'nowhere'];
+  const paths = ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'api', 'interfaces', 'block/1', `tx/${hash}`, `address/${ACCOUNT}`, 'search/nothing', 'nowhere'];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { colorScheme });
     await page.evaluate(axe.source);
@@ -427,7 +427,7 @@ test('every view is accessible, in light and dark', async () => {
 test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'interfaces', 'block/0', `address/${ACCOUNT}`]) {
+    for (const path of ['', 'explorer', 'exchange', 'lending', 'accounts', 'developer', 'api', 'interfaces', 'block/0', `address/${ACCOUNT}`]) {
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForTimeout(150);
       await page.waitForSelector('main h1');
