@@ -172,7 +172,7 @@ test('the page keeps up with a thousand blocks a minute', async () => {
 test('every view is accessible, in light and dark', async () => {
   const [from] = await node.rpc('eth_accounts');
   const hash = await node.rpc('eth_sendTransaction', { from, to: ACCOUNT, value: '0x1' });
-  const paths = ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
+  const paths = ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'api', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate', `tx/${hash}`, 'nowhere'];
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { colorScheme });
     await page.evaluate(axe.source);
@@ -198,7 +198,7 @@ test('every view is accessible, in light and dark', async () => {
 test('every view fits a phone and labels its controls, in light and dark', async () => {
   for (const colorScheme of ['light', 'dark']) {
     const page = await browser.open(node.url, { viewport: { width: 390, height: 844 }, colorScheme });
-    for (const path of ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
+    for (const path of ['', 'exchange', 'lending', 'accounts', 'faucet', 'developer', 'api', 'interfaces', 'contract/0x49B0f9a0554da1A7243A9C8ac5B45245A66D90ff', 'simulate']) {
       await page.goto(`${node.url}/#/${path}`);
       await page.waitForTimeout(150);
       await page.waitForSelector('main h1');

@@ -18,6 +18,7 @@ const VIEWS = [
   { path: 'accounts', file: 'accounts', name: 'Accounts' },
   { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
   { path: 'faucet', file: 'faucet', under: 'accounts' },
+  { path: 'api', file: 'api', name: 'API' },
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
