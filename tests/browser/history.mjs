@@ -5,11 +5,13 @@ import { readFileSync } from 'node:fs';
 
 import { encodeCall, fragment } from '../../src/site/page/lib/abi.js';
 import { forms } from '../../src/site/page/lib/address.js';
-import { keccak256 } from '../../src/site/page/lib/keccak.js';
+import { keccak256 as keccak } from '../../src/site/page/vendor/ethers.js';
 import { KNOWN_KEYS } from '../../src/site/page/lib/keys.js';
 
 /** Creation code of contracts/History.sol: solc with the optimizer (1 run), EVM version paris, without metadata. */
 const { code: CODE } = JSON.parse(readFileSync(new URL('contracts/history.json', import.meta.url), 'utf8'));
+/** The hash of bytes, as bytes. */
+const keccak256 = (bytes) => Buffer.from(keccak(bytes).slice(2), 'hex');
 const GWEI = 10n ** 9n;
 const ETHER = 10n ** 18n;
 

@@ -63,14 +63,22 @@ export function valueOf(value, input, token) {
   return h('span.mono', String(value));
 }
 
+/** The token that an amount is of, if that follows from the contract, from its name, or from another argument. */
+function tokenFor({ values }, input, contract) {
+  const wanted = /out/i.test(input.name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.asset ?? values.token);
+  return tokenAt(contract) ?? tokenAt(typeof wanted === 'string' ? wanted : null);
+}
+
+/** A decoded argument as an element. */
+export function argumentOf(known, at, contract) {
+  const input = known.fragment.inputs[at];
+  return valueOf(known.values[at], input, tokenFor(known, input, contract));
+}
+
 /** A table of decoded arguments. `contract` is the called address, or the one that emitted the event. */
-export function argumentsOf({ fragment, values }, contract) {
-  if (!fragment.inputs.length) return null;
-  const rows = fragment.inputs.map((input, at) => {
-    // The token of an amount follows from its name, or from another argument.
-    const wanted = /out/i.test(input.name) ? (values.tokenOut ?? values._tokenOut) : (values.tokenIn ?? values._tokenIn ?? values.asset ?? values.token);
-    const token = tokenAt(contract) ?? tokenAt(typeof wanted === 'string' ? wanted : null);
-    return h('tr', h('td', input.name || `#${at}`), h('td', valueOf(values[at], input, token)));
-  });
+export function argumentsOf(known, contract) {
+  const { inputs } = known.fragment;
+  if (!inputs.length) return null;
+  const rows = inputs.map((input, at) => h('tr', h('td', input.name || `#${at}`), h('td', argumentOf(known, at, contract))));
   return h('table.arguments', h('tbody', rows));
 }

@@ -18,6 +18,11 @@ export function member(contract, type, name) {
   return found;
 }
 
+/** The functions, events and errors of one of the network's contracts, by the contract's name, or null. */
+export function contractAbi(contract) {
+  return contracts.get(contract) ?? null;
+}
+
 /** Calls a view function: `read('Vault', vault, 'reserves', token)`. A single output is not wrapped in an array. */
 export async function read(contract, to, name, ...values) {
   const called = member(contract, 'function', name);
@@ -166,10 +171,11 @@ export async function explainLog(log) {
 
 const PANICS = { 1: 'assertion failed', 17: 'arithmetic overflow', 18: 'division by zero', 33: 'invalid enum value', 49: 'pop of an empty array', 50: 'array index out of bounds', 65: 'out of memory', 81: 'call of an uninitialised function' };
 
-/** The error that revert data encode, as text; the start of the data if the error is unknown. */
-export async function explainRevert(data) {
+/** The error that revert data encode, as text; the start of the data if the error is unknown. `also` maps selectors to further errors. */
+export async function explainRevert(data, also = new Map()) {
   if (!data || data === '0x') return 'reverted without a reason';
-  const found = attempt(interfaces().errors.get(data.slice(0, 10)), (known) => decodeCall(known, data));
+  const known = also.get(data.slice(0, 10)) ?? interfaces().errors.get(data.slice(0, 10));
+  const found = attempt(known, () => decodeCall(known, data));
   if (!found) return `reverted with an unknown error: ${data.slice(0, 74)}`;
   const { fragment: error, values } = found;
   if (error.name === 'Error') return values[0];

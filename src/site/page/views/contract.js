@@ -1,64 +1,312 @@
-// The "Read contract" form: view functions from known ABIs whose selectors occur in the contract's code.
+// A contract: functions to read, simulate and write, events, source, bytecode, and the ABI they are decoded with.
 
-import { decode, encodeCall, selector, typeName } from '../lib/abi.js';
-import { card, field, h, replace } from '../lib/dom.js';
-import { valueOf } from '../lib/links.js';
-import { explainRevert, interfaces, network } from '../lib/network.js';
-import { node } from '../lib/node.js';
+import { decode, encodeCall, signature, typeName } from '../lib/abi.js';
 import { parseAddress } from '../lib/address.js';
+import { abiOf, contractAt, decoderFor, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
+import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
+import { addressesIn, simulate, simulationLink } from '../lib/execution.js';
+import { count, fromUnits } from '../lib/format.js';
+import { addressLink, transactionLink } from '../lib/links.js';
+import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
+import { nameOf, network } from '../lib/network.js';
+import { node } from '../lib/node.js';
+import { wallets } from '../lib/wallet.js';
+import { resultsOf } from './calltree.js';
+import { eventsViewer } from './events.js';
+import { argumentFields } from './fields.js';
+import { eventList, hexBlock, transferTable } from './parts.js';
+import { sourceViewer } from './source.js';
 
-/** Parses an input field into a value of its ABI type. Arrays and tuples are JSON. */
-function readArgument(input, text) {
-  const trimmed = text.trim();
-  if (input.type === 'address') return parseAddress(trimmed, network.prefix);
-  if (/^u?int\d*$/.test(input.type)) return BigInt(trimmed.replace(/[_,]/g, ''));
-  if (/[[\]]|^tuple/.test(input.type)) return JSON.parse(trimmed);
-  return trimmed;
+/** The tabs of a contract, as `?tab=` in links names them. */
+export const CONTRACT_TABS = ['read', 'write', 'events', 'source', 'code', 'abi'];
+
+const NOBODY = `0x${'0'.repeat(40)}`;
+const ORIGINS = { network: 'Network contract', verified: 'Verified source', saved: 'ABI saved in this browser' };
+
+function currentQuery() {
+  return new URLSearchParams(location.hash.split('?')[1] ?? '');
 }
 
-async function call(address, called, values) {
+/** The link to a contract with a tab and its parameters. */
+function linkTo(address, parameters) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined));
+  return `#/contract/${address}?${query}`;
+}
+
+/** Puts the tab into the page's URL, unless the contract is part of another view, whose URL it is. */
+function rememberTab(address, tab) {
+  if (location.hash.startsWith('#/contract/')) history.replaceState(null, '', linkTo(address, { tab }));
+}
+
+const isView = (one) => /^(view|pure)$/.test(one.stateMutability);
+
+/** The functions of an ABI by name, those of the implementation first; each with whether it is the proxy's own. */
+function functionsOf(abi) {
+  const found = new Map();
+  for (const one of abi.implementation) if (one.type === 'function') found.set(signature(one), { called: one, own: false });
+  for (const one of abi.own) if (one.type === 'function' && !found.has(signature(one))) found.set(signature(one), { called: one, own: abi.implementation.length > 0 });
+  return [...found.values()].sort((a, b) => a.called.name.localeCompare(b.called.name));
+}
+
+/** The argument texts in a link's `args`, a JSON list. */
+function argumentsIn(query) {
   try {
-    const output = await node.call('eth_call', { to: address, data: encodeCall(called, values) }, 'latest');
-    return decode(called.outputs, output);
-  } catch (error) {
-    throw error.data ? new Error(await explainRevert(error.data)) : error;
+    const list = JSON.parse(query.get('args') ?? '[]');
+    return Array.isArray(list) ? list.map((one) => (typeof one === 'object' ? JSON.stringify(one) : String(one))) : [];
+  } catch {
+    return [];
   }
 }
 
-function results(called, values) {
-  return h('ul.plain', called.outputs.map((output, at) => h('li', output.name && h('span.soft', `${output.name}: `), valueOf(values[at], output))));
+function problem(error) {
+  return h('div.failure', { role: 'alert' }, error.message);
 }
 
-/** A card with the functions that the code dispatches on: compilers push each selector onto the stack to compare it. */
-export async function contractCard(address) {
-  const code = await node.call('eth_getCode', address, 'latest');
-  const has = (one) => code.includes(`63${selector(one).slice(2).replace(/^(00)+/, '')}`) || code.includes(selector(one).slice(2));
-  const views = [...interfaces().functions.values()].filter((one) => /view|pure/.test(one.stateMutability) && has(one));
-  if (!views.length) return card('Read contract', h('p.soft', 'No known ABI matches this contract. ', h('a', { href: '#/interfaces' }, 'Add an ABI')));
-  views.sort((a, b) => a.name.localeCompare(b.name));
-  const choice = h('select', views.map((one, at) => h('option', { value: at }, `${one.name}(${one.inputs.map(typeName).join(', ')})`)));
-  const form = h('form.stack');
-  const output = h('div', { 'aria-live': 'polite' });
-  const draw = () => {
-    const called = views[choice.value];
-    const inputs = called.inputs.map((input) => h('input', { placeholder: typeName(input), spellcheck: 'false', autocomplete: 'off' }));
-    replace(output);
-    replace(form, called.inputs.map((input, at) => field(input.name || typeName(input), inputs[at])), h('div.row', h('button', { type: 'submit' }, 'Query')));
-    const run = async () => {
-      try {
-        const values = called.inputs.map((input, at) => readArgument(input, inputs[at].value));
-        replace(output, results(called, await call(address, called, values)));
-      } catch (error) {
-        replace(output, h('div.failure', { role: 'alert' }, error.message));
-      }
-    };
-    form.onsubmit = (event) => {
-      event.preventDefault();
-      run();
-    };
-    if (!called.inputs.length) run();
+function shareButton(contract, tab, called, texts) {
+  return copyButton(() => new URL(linkTo(contract.address, { tab, function: signature(called), args: texts.length ? JSON.stringify(texts) : null }), location.href).href, 'Copy link with these arguments');
+}
+
+/** The form of a view function. It reads immediately if there is nothing to fill in. */
+function readForm(contract, called, texts, run) {
+  const fields = argumentFields(called.inputs, texts);
+  const output = h('div.result', { 'aria-live': 'polite' });
+  const query = async () => {
+    try {
+      const data = encodeCall(called, fields.values());
+      const answer = await node.call('eth_call', { to: contract.address, data }, 'latest').catch(async (error) => {
+        throw error.data ? new Error(await (await decoderFor([contract.address])).error(error.data)) : error;
+      });
+      if (answer === '0x' && called.outputs.length) throw new Error('the contract returned nothing: it may not have this function');
+      replace(output, resultsOf(called, decode(called.outputs, answer), contract.address) ?? h('p.soft', 'No return values'));
+    } catch (error) {
+      replace(output, problem(error));
+    }
   };
-  choice.addEventListener('change', draw);
-  draw();
-  return card('Read contract', field('Function', choice), form, output);
+  const link = h('span');
+  const share = () => replace(link, shareButton(contract, 'read', called, fields.texts()));
+  const form = h('form.stack', fields.elements, h('div.row', h('button', { type: 'submit' }, called.inputs.length ? 'Query' : 'Refresh'), link), output);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    query();
+  });
+  form.addEventListener('input', share);
+  share();
+  if (!called.inputs.length || run) query();
+  return form;
+}
+
+/** The reason for which a call fails, with the ABIs of all contracts that it reaches, or null if it does not fail. */
+async function reasonOf(contract, call) {
+  const found = await simulate(call);
+  if (found.status || !found.output || found.output === '0x') return null;
+  return (await decoderFor([contract.address, ...addressesIn(found.trace)])).error(found.output);
+}
+
+async function showOutcome(output, called, contract, call) {
+  const found = await simulate(call);
+  const decoder = await decoderFor([contract.address, ...addressesIn(found.trace), ...found.logs.map((log) => log.address)]);
+  const transfers = [...(found.trace ? coinTransfers(found.trace) : []), ...tokenTransfers(found.logs)];
+  const tokens = await tokensOf(transfers);
+  const values = found.status ? decoder.result(called, found.output) : null;
+  replace(output,
+    h('div.row', h(found.status ? 'span.tag.good' : 'span.tag.bad', found.status ? 'Would succeed' : 'Would fail'), h('span.soft', `${count(Number(found.gasUsed))} gas`),
+      h('a', { href: simulationLink({ from: call.from, to: call.to, data: call.data, value: call.value > 0n ? call.value : null }) }, 'Open in the simulator')),
+    !found.status && h('p', found.output && found.output !== '0x' ? await decoder.error(found.output) : found.error),
+    values && resultsOf(called, values, contract.address),
+    transfers.length > 0 && [h('h3', 'Transfers'), transferTable(transfers, tokens)],
+    found.logs.length > 0 && [h('h3', `Events (${count(found.logs.length)})`), eventList(found.logs, decoder)]);
+}
+
+/** The form of a function that changes the state: simulate it, or send it from the active account. */
+function writeForm(contract, called, texts, signal) {
+  const fields = argumentFields(called.inputs, texts);
+  const value = called.stateMutability === 'payable' ? h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' }) : null;
+  const output = h('div.result', { 'aria-live': 'polite' });
+  const send = h('button.primary', { type: 'submit' }, 'Write');
+  const trial = h('button', { type: 'button' }, 'Simulate');
+  const whoever = h('p.soft');
+  const describe = () => {
+    const { current } = wallets;
+    send.disabled = !current;
+    replace(whoever, current ? ['From ', addressLink(current.address)] : 'To write, choose an account at the top. Simulating needs none.');
+  };
+  const callOf = () => {
+    let sum = 0n;
+    try {
+      sum = value?.value.trim() ? fromUnits(value.value, 18) : 0n;
+    } catch (error) {
+      throw new Error(`value: ${error.message}`);
+    }
+    return { from: wallets.current?.address ?? NOBODY, to: contract.address, value: sum, data: encodeCall(called, fields.values()) };
+  };
+  let sent = null;
+  const during = async (button, run) => {
+    const label = button.textContent;
+    sent = null;
+    send.disabled = trial.disabled = true;
+    try {
+      await run();
+    } catch (error) {
+      // The wallet knows the errors of the network's contracts; those of this one need its ABI.
+      const reason = /unknown error/.test(error.message) ? await reasonOf(contract, callOf()).catch(() => null) : null;
+      replace(output, problem(reason ? new Error(reason) : error), sent && h('p', 'Sent: ', transactionLink(sent)));
+    }
+    button.textContent = label;
+    trial.disabled = false;
+    describe();
+  };
+  trial.addEventListener('click', () => during(trial, async () => showOutcome(output, called, contract, callOf())));
+  const write = () => during(send, async () => {
+    const { to, data, value: sum } = callOf();
+    send.textContent = 'Waiting…';
+    const receipt = await wallets.send({ to, data, value: `0x${sum.toString(16)}` }, (hash) => {
+      sent = hash;
+      replace(output, h('p', 'Sent: ', transactionLink(hash), ', waiting for its receipt…'));
+    });
+    const decoder = await decoderFor([contract.address, ...receipt.logs.map((log) => log.address)]);
+    replace(output, h('div.row', h('span.tag.good', 'Success'), transactionLink(receipt.transactionHash), h('span.soft', `${count(Number(receipt.gasUsed))} gas`)),
+      receipt.logs.length > 0 && eventList(receipt.logs, decoder));
+    toast(`${called.name} succeeded`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
+  });
+  const link = h('span');
+  const share = () => replace(link, shareButton(contract, 'write', called, fields.texts()));
+  const form = h('form.stack', fields.elements, value && field(`Value (${network.coin})`, value), h('div.row', trial, send, link), whoever, output);
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    write();
+  });
+  form.addEventListener('input', share);
+  wallets.addEventListener('change', describe, { signal });
+  share();
+  describe();
+  return form;
+}
+
+/** A list of functions, each with a form that is made when it is opened. */
+function functionList(contract, functions, tab, query, signal) {
+  const wanted = query.get('tab') === tab || (!query.has('tab') && tab === 'read') ? query.get('function') : null;
+  const named = functions.find(({ called }) => signature(called) === wanted) ?? functions.find(({ called }) => called.name === wanted);
+  const entries = functions.map((entry) => {
+    const { called, own } = entry;
+    const body = h('div.stack');
+    const outputs = called.outputs.length ? ` → ${called.outputs.map(typeName).join(', ')}` : '';
+    const element = h('details', h('summary', h('strong', called.name), h('span.mono.soft', `(${called.inputs.map((input) => `${typeName(input)}${input.name ? ` ${input.name}` : ''}`).join(', ')})${outputs}`),
+      called.stateMutability === 'payable' && h('span.tag.accent', 'payable'), own && h('span.tag', 'proxy')), body);
+    const fill = (texts, run) => !body.firstChild && body.append(tab === 'read' ? readForm(contract, called, texts, run) : writeForm(contract, called, texts, signal));
+    element.addEventListener('toggle', () => element.open && fill([], false));
+    if (entry === named) {
+      fill(argumentsIn(query), true);
+      element.open = true;
+    }
+    return { element, text: called.name.toLowerCase() };
+  });
+  const search = h('input', { type: 'search', placeholder: 'Filter functions', 'aria-label': 'Filter functions', autocomplete: 'off', spellcheck: 'false' });
+  const none = h('p.soft', { hidden: true }, 'No function has this name');
+  search.addEventListener('input', () => {
+    const text = search.value.trim().toLowerCase();
+    entries.forEach(({ element, text: name }) => (element.hidden = !name.includes(text)));
+    none.hidden = entries.some(({ element }) => !element.hidden);
+  });
+  return h('div.stack', entries.length > 8 && h('div', search), h('div.functions', entries.map(({ element }) => element)), none);
+}
+
+/** The form that saves or removes the ABI of a contract. */
+function abiForm(contract, abi, changed) {
+  const input = h('textarea', { rows: '8', spellcheck: 'false', placeholder: 'A JSON ABI, a compiler artifact, or Solidity signatures such as\nfunction balanceOf(address owner) view returns (uint256)' });
+  const saved = savedAbi(contract.address);
+  if (saved) input.value = saved;
+  const failed = h('div');
+  const form = h('form.stack', field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
+    h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI'), saved && h('button', { type: 'button', onclick: () => changed(() => removeAbi(contract.address)) }, 'Remove ABI')));
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    try {
+      const size = saveAbi(contract.address, input.value);
+      toast(`Saved an ABI with ${size} ${size === 1 ? 'entry' : 'entries'}`, 'good');
+      changed(() => {});
+    } catch (error) {
+      replace(failed, problem(error));
+    }
+  });
+  const known = abi ? [...abi.own, ...abi.implementation] : [];
+  const lines = known.map((one) => `${one.type} ${one.name}(${one.inputs.map((part) => `${typeName(part)}${part.indexed ? ' indexed' : ''}${part.name ? ` ${part.name}` : ''}`).join(', ')})${isView(one) || one.stateMutability === 'payable' ? ` ${one.stateMutability}` : ''}${one.outputs?.length ? ` returns (${one.outputs.map(typeName).join(', ')})` : ''}`).join('\n');
+  return h('div.stack', lines && [h('h3', 'Known ABI'), h('div.code', h('pre', { tabindex: '0' }, lines), copyButton(lines))], h('h3', saved ? 'Saved ABI' : 'Add an ABI'), form);
+}
+
+function proxyFacts({ proxy }) {
+  return proxy && facts([
+    ['Proxy', proxy.kind],
+    ['Implementation', addressLink(proxy.implementation, { full: true })],
+    ['Beacon', proxy.beacon && addressLink(proxy.beacon, { full: true })],
+    ['Proxy admin', proxy.admin && addressLink(proxy.admin, { full: true })],
+  ].filter(([, value]) => value));
+}
+
+function bytecode(contract, info) {
+  const { code } = contract;
+  return h('div.stack', h('h3', `Runtime code (${count(code.length / 2 - 1)} bytes)`), hexBlock(code),
+    info?.creation_bytecode && [h('h3', `Creation code (${count(info.creation_bytecode.length / 2 - 1)} bytes)`), hexBlock(info.creation_bytecode)]);
+}
+
+async function sourceOf(address) {
+  const response = await fetch(`api/v2/smart-contracts/${address}`);
+  return response.ok ? response.json() : null;
+}
+
+/** Fills the card of a contract. */
+async function fill(box, address, signal, query) {
+  const contract = await contractAt(address);
+  const [abi, info] = await Promise.all([abiOf(contract), contract.code === '0x' || /^0xef0100/.test(contract.code) ? null : sourceOf(address).catch(() => null)]);
+  if (signal?.aborted) return;
+  const functions = abi ? functionsOf(abi) : [];
+  const reads = functions.filter(({ called }) => isView(called));
+  const writes = functions.filter(({ called }) => !isView(called));
+  const origin = contract.origin ?? (abi ? 'implementation' : null);
+  const redraw = async (change, tab) => {
+    change();
+    rememberTab(contract.address, tab);
+    await fill(box, address, signal, new URLSearchParams({ tab }));
+  };
+  const tabs = [
+    reads.length && ['read', 'Read', () => functionList(contract, reads, 'read', query, signal)],
+    writes.length && ['write', 'Write', () => functionList(contract, writes, 'write', query, signal)],
+    ['events', 'Events', () => eventsViewer(contract.address, abi ? [...abi.implementation, ...abi.own] : [], signal, query)],
+    info?.source_code && ['source', 'Source', () => sourceViewer(info)],
+    ['code', 'Bytecode', () => bytecode(contract, info)],
+    ['abi', 'ABI', () => abiForm(contract, abi, (change) => redraw(change, 'abi'))],
+  ].filter(Boolean);
+  const content = h('div.stack');
+  const made = new Map();
+  const buttons = tabs.map(([id, name]) => h('button', { type: 'button', 'aria-pressed': 'false', onclick: () => choose(id, true) }, name));
+  function choose(id, byUser) {
+    if (byUser) rememberTab(contract.address, id);
+    buttons.forEach((button, at) => button.setAttribute('aria-pressed', String(tabs[at][0] === id)));
+    if (!made.has(id)) made.set(id, tabs.find(([one]) => one === id)[2]());
+    replace(content, made.get(id));
+  }
+  const asked = query.get('tab');
+  const first = tabs.some(([id]) => id === asked) ? asked : asked && CONTRACT_TABS.includes(asked) ? 'abi' : (reads.length ? 'read' : writes.length ? 'write' : 'abi');
+  replace(box,
+    h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
+    proxyFacts(contract),
+    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or verify the source; with --artifacts, contracts of your project are recognised.'),
+    h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons),
+    content);
+  choose(first, false);
+}
+
+/** A card with everything about a contract. `query` are the parameters of a link: `tab`, `function`, `args`. */
+export async function contractCard(address, signal, query = currentQuery()) {
+  const box = card('Contract', h('p.soft', 'Loading…'));
+  await fill(box, address, signal, query);
+  return box;
+}
+
+/** The view `#/contract/<address>`. */
+export default async function view({ signal, rest: [text = ''], query }) {
+  const address = parseAddress(text, network.prefix);
+  const { code } = await contractAt(address);
+  if (code === '0x') throw new Error(`${address} is not a contract: it has no code`);
+  const content = await contractCard(address, signal, query);
+  return [heading(nameOf(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
 }

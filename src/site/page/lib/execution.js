@@ -1,0 +1,78 @@
+// Executions: traces of transactions, and simulations of calls.
+
+import { node } from './node.js';
+
+const TRACER = { tracer: 'muxTracer', tracerConfig: { callTracer: { withLog: true }, prestateTracer: { diffMode: true } } };
+
+/** Call tree and state changes of a transaction: `{ trace, diff }`, or null if the node cannot trace it. */
+export async function traceTransaction(hash) {
+  if (!(await node.has('debug_traceTransaction'))) return null;
+  const found = await node.call('debug_traceTransaction', hash, TRACER).catch(() => null);
+  return found && { trace: found.callTracer, diff: found.prestateTracer };
+}
+
+/** The addresses in a call tree, each once, those called first. */
+export function addressesIn(trace) {
+  const found = new Set();
+  const visit = (call) => {
+    if (call.to) found.add(call.to);
+    for (const log of call.logs ?? []) found.add(log.address);
+    call.calls?.forEach(visit);
+  };
+  if (trace) visit(trace);
+  return [...found];
+}
+
+/** The logs of a call tree in the order in which they were emitted. Calls that failed have none. */
+export function logsIn(trace) {
+  const found = [];
+  const visit = (call) => {
+    if (call.error) return;
+    found.push(...(call.logs ?? []));
+    call.calls?.forEach(visit);
+  };
+  visit(trace);
+  return found.sort((a, b) => Number(a.index) - Number(b.index)).map((log, at) => ({ ...log, logIndex: `0x${at.toString(16)}` }));
+}
+
+/** The path to the call in which a failure began: the outermost call first, the innermost failed one last. */
+export function failedPath(trace) {
+  const path = [];
+  for (let call = trace; call?.error; call = call.calls?.findLast((one) => one.error && one.output === path.at(-1).output)) path.push(call);
+  return path;
+}
+
+const hex = (number) => `0x${BigInt(number).toString(16)}`;
+
+/** An execution as views show it: `status`, `output`, `error`, `gasUsed`, `logs`, and `trace` and `diff` if the node traced it. */
+export function outcomeOf({ trace, diff }) {
+  return { status: !trace.error, output: trace.output ?? '0x', error: trace.error ?? null, gasUsed: BigInt(trace.gasUsed), logs: logsIn(trace), trace, diff };
+}
+
+/**
+ * Executes a call without changing the chain. `call` is `{ from, to, value, data, gas }`, `at` the block whose state it sees;
+ * with an `index` it sees the state before the transaction at that position of the block. Throws if it cannot be executed.
+ */
+export async function simulate(call, { at = 'latest', index = null, overrides = null } = {}) {
+  const { from, to, value, data, gas } = call;
+  const given = { from, ...(to && { to }), value: hex(value ?? 0n), input: data ?? '0x', ...(gas && { gas: hex(gas) }) };
+  if (await node.has('debug_traceCall')) {
+    const options = { ...TRACER, ...(overrides && { stateOverrides: overrides }), ...(index !== null && { txIndex: hex(index) }) };
+    const found = await node.call('debug_traceCall', given, at, options);
+    return outcomeOf({ trace: found.callTracer, diff: found.prestateTracer });
+  }
+  // Without tracing there is no position in a block: the state before the block is the nearest.
+  const before = index !== null ? hex(Math.max(0, Number(at) - 1)) : at;
+  const [block] = await node.call('eth_simulateV1', { blockStateCalls: [{ calls: [given], ...(overrides && { stateOverrides: overrides }) }] }, before);
+  const [found] = block.calls;
+  const logs = (found.logs ?? []).map((log, position) => ({ ...log, logIndex: hex(position) }));
+  const failed = found.status !== '0x1';
+  return { status: !failed, output: failed ? (found.error?.data ?? found.returnData) : found.returnData, error: failed ? (found.error?.message ?? 'execution reverted') : null, gasUsed: BigInt(found.gasUsed), logs, trace: null, diff: null };
+}
+
+/** The hash of the simulation view for a call, such as `#/simulate?to=0x…`. Members that are null are left out. */
+export function simulationLink(members) {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(members)) if (value !== null && value !== undefined && value !== '') query.set(name, String(value));
+  return `#/simulate?${query}`;
+}

@@ -1,0 +1,418 @@
+// Transactions, and their simulation with changes, in a real browser.
+
+import assert from 'node:assert/strict';
+import { createECDH } from 'node:crypto';
+import { after, before, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { encodeCall, fragment, selector, topic } from '../../src/site/page/lib/abi.js';
+import { forms } from '../../src/site/page/lib/address.js';
+import { keccak256 } from '../../src/site/page/lib/keccak.js';
+import { KNOWN_KEYS } from '../../src/site/page/lib/keys.js';
+import { BOX, cloneOf, deploy, send } from './contracts.mjs';
+import { startBrowser, startNode } from './node.mjs';
+
+const SWAP = 'swapExactTokensForTokens(address,address,uint256,uint256)';
+let [node, browser, network, accounts, sender] = [];
+
+before(async () => {
+  [node, browser] = await Promise.all([startNode(), startBrowser()]);
+  network = await (await fetch(`${node.url}/api/network`)).json();
+  accounts = await node.rpc('eth_accounts');
+  sender = accounts[3];
+  await send(node, sender, network.tokens.USDC, 'approve(address,uint256)', [network.vault, 10n ** 12n]);
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+});
+
+const swap = (amount, least, more) => send(node, sender, network.vault, SWAP, [network.tokens.USDC, network.tokens.WETH, amount, least], more);
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+async function assertAccessible(page, what) {
+  await page.evaluate(axe.source);
+  const found = await page.evaluate(async () => {
+    const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+    return violations.map(({ id, nodes }) => `${id}: ${nodes.map((one) => one.html.slice(0, 120)).join(' ')}`);
+  });
+  assert.deepEqual(found, [], what);
+}
+
+const card = (page, title) => page.locator('section.card', { has: page.locator('h2', { hasText: title }) });
+
+test('a swap is told in a sentence, with transfers, fees and confirmations', async () => {
+  const hash = await swap(10n ** 9n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('h1:has-text("swapExactTokensForTokens")');
+  assert.match(await page.textContent('.happened'), /^Swapped 1,000 USDC for 0\.\d+ WETH on the exchange$/);
+  const rows = card(page, 'Transfers (2)').locator('tbody tr');
+  assert.equal(await rows.count(), 2);
+  assert.match(await rows.nth(0).textContent(), /ERC-20.*Exchange vault.*1,000 USDC/);
+
+  const { gasUsed, effectiveGasPrice, blockNumber } = await node.rpc('eth_getTransactionReceipt', hash);
+  const { baseFeePerGas } = await node.rpc('eth_getBlockByNumber', blockNumber, false);
+  const coins = (wei) => `${Number(wei) / 1e18}`.slice(0, 8);
+  const fact = (name) => page.locator('.facts > div', { has: page.locator(`dt:text-is("${name}")`) }).locator('dd').textContent();
+  assert.ok((await fact('Transaction fee')).startsWith(coins(BigInt(gasUsed) * BigInt(effectiveGasPrice))));
+  assert.ok((await fact('Burnt')).startsWith(coins(BigInt(gasUsed) * BigInt(baseFeePerGas))));
+  assert.ok((await fact('Priority fee paid')).startsWith(coins(BigInt(gasUsed) * (BigInt(effectiveGasPrice) - BigInt(baseFeePerGas)))));
+  assert.match(await fact('Savings'), /HPX below the maximum fee/);
+
+  await page.waitForSelector('.confirmations:has-text("1 confirmation")');
+  await node.rpc('evm_mine', { blocks: '0x2' });
+  await page.waitForSelector('.confirmations:has-text("3 confirmations")');
+  await clean(page);
+});
+
+test('sentences say what other transactions did', async () => {
+  const { USDC, WETH } = network.tokens;
+  const hashes = [
+    [await node.rpc('eth_sendTransaction', { from: sender, to: accounts[4], value: '0x29a2241af62c0000' }), /^0x90F79b…93b906 sent 3 HPX to 0x15d34A…2C6A65$/],
+    [await send(node, sender, USDC, 'transfer(address,uint256)', [accounts[4], 5_500_000n]), /^0x90F79b…93b906 sent 5.5 USDC to 0x15d34A…2C6A65$/],
+    [await send(node, sender, WETH, 'approve(address,uint256)', [network.lendingPool, 2n ** 256n - 1n]), /^Approved Lending pool to spend unlimited WETH$/],
+    [await send(node, sender, network.lendingPool, 'deposit(address,uint256)', [WETH, 10n ** 18n]), /^Supplied 1 WETH to the lending pool$/],
+    [await send(node, sender, network.lendingPool, 'borrow(address,uint256)', [USDC, 100_000_000n]), /^Borrowed 100 USDC on the lending pool$/],
+    [await send(node, sender, WETH, 'approve(address,uint256)', [network.lendingPool, 0n]), /^Revoked the allowance of Lending pool for WETH$/],
+    [await node.rpc('eth_sendTransaction', { from: sender, data: '0x600180600a5f395ff300' }), /^0x90F79b…93b906 deployed the contract 0x/],
+  ];
+  const page = await browser.open(node.url);
+  for (const [hash, expected] of hashes) {
+    await page.goto(`${node.url}/#/tx/${hash}`);
+    await page.waitForSelector(`.facts :text("${hash}")`);
+    assert.match(await page.textContent('.happened'), expected);
+  }
+  await clean(page);
+});
+
+test('a failed transaction shows the decoded reason and where it began', async () => {
+  const hash = await swap(10n ** 9n, 10n ** 24n, { gas: '0x40000' });
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('.tag.bad:has-text("Failed")');
+  assert.match(await page.textContent('.failure'), /^Failed: swapExactTokensForTokens on Exchange vault was reverted: InsufficientOutputAmount\(amountOut: \d+, minAmountOut: 1000000000000000000000000\)/);
+  // The token, which the vault calls, refuses to move more than the balance.
+  await send(node, accounts[5], network.tokens.SOL, 'approve(address,uint256)', [network.vault, 10n ** 30n]);
+  const { result } = await (await fetch(`${node.url}/rpc`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_call', params: [{ to: network.tokens.SOL, data: encodeCall(fragment('balanceOf(address)'), [accounts[5]]) }, 'latest'] }) })).json();
+  await send(node, accounts[5], network.tokens.SOL, 'transfer(address,uint256)', [accounts[6], BigInt(result)]);
+  const inner = await send(node, accounts[5], network.vault, SWAP, [network.tokens.SOL, network.tokens.USDC, 10n ** 6n, 0n], { gas: '0x40000' });
+  await page.goto(`${node.url}/#/tx/${inner}`);
+  await page.waitForSelector(`.facts :text("${inner}")`);
+  assert.match(await page.textContent('.failure'), /ERC20InsufficientBalance\(.*, in SOL token\.transferFrom$/);
+  await clean(page);
+});
+
+test('input and events are decoded or raw', async () => {
+  const hash = await swap(10n ** 6n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const [input, events] = [card(page, 'Input data'), card(page, 'Events (4)')];
+  await input.locator('td:has-text("1 USDC")').waitFor();
+  await input.locator('button:text-is("Raw")').click();
+  await input.locator('td:text-is("0x89fe039b")').waitFor();
+  await events.locator('.tag.accent:text-is("SwapPriced")').waitFor();
+  await events.locator('button:text-is("Raw")').click();
+  await events.locator(`td:text-is("${topic(fragment('event Transfer(address,address,uint256)'))}")`).first().waitFor();
+  await clean(page);
+});
+
+test('the call tree expands, collapses, and shows arguments and return values', async () => {
+  const hash = await swap(10n ** 6n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const tree = page.locator('.trace');
+  await tree.locator('.call:has-text("transferFrom")').waitFor();
+  await tree.locator('button:text-is("Collapse all")').click();
+  await tree.locator('.call:has-text("transferFrom")').waitFor({ state: 'hidden' });
+  await tree.locator('.twist').first().click();
+  await tree.locator('.call:has-text("readPrice")').first().waitFor();
+  await tree.locator('button:text-is("Expand all")').click();
+  await tree.locator('button.link-button:has-text("balanceOf")').first().click();
+  const detail = tree.locator('.call-detail').first();
+  for (const text of ['Arguments', 'account', 'Exchange vault', 'Returns', 'uint256']) await detail.locator(`text=${text}`).first().waitFor();
+  await clean(page);
+});
+
+test('a call with thousands of calls inside is shown in parts', async () => {
+  // Calls the token 3,000 times.
+  const loop = await deploy(node, sender, `610bb85b5f5f5f5f73${network.tokens.USDC.slice(2)}5afa50600190038060035700`);
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: loop, gas: '0x1000000' });
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const lines = page.locator('.trace .call');
+  await page.locator('.trace button:text-is("Show more of 2,900")').click();
+  await page.locator('.trace button:text-is("Show more of 2,400")').waitFor();
+  assert.equal(await lines.count(), 601);
+  await clean(page);
+});
+
+test('the gas flame is operated with the keyboard', async () => {
+  const hash = await swap(10n ** 6n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const flame = page.locator('svg.flame');
+  const focused = () => page.evaluate(() => document.activeElement.getAttribute('aria-label'));
+  await flame.locator('[role=treeitem]').first().focus();
+  assert.match(await focused(), /^Exchange vault\.swapExactTokensForTokens: [\d,]+ gas, 100\.0%/);
+  await page.keyboard.press('ArrowDown');
+  assert.match(await focused(), /^Price oracle\.readPrice/);
+  for (let at = 0; at < 3; at++) await page.keyboard.press('ArrowRight');
+  assert.match(await focused(), /^USDC token\.transferFrom/);
+  await page.keyboard.press('Enter');
+  assert.equal(await flame.locator('[role=treeitem]').count(), 1, 'zoomed in');
+  await page.locator('button:text-is("Show in the call tree")').click();
+  assert.match(await page.evaluate(() => document.activeElement.textContent), /transferFrom/);
+  await page.locator('button:text-is("Whole transaction")').click();
+  await flame.locator('[role=treeitem]').nth(5).waitFor();
+  await clean(page);
+});
+
+test('state changes name balances and mappings', async () => {
+  const hash = await send(node, sender, network.tokens.USDC, 'transfer(address,uint256)', [accounts[4], 1_000_000n]);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const changes = card(page, 'State changes');
+  const token = changes.locator('.log', { has: page.locator('a:text-is("USDC token")') });
+  await token.locator('td:text-is("slot 0 [0x90f79b…b906]")').waitFor();
+  await token.locator('td:text-is("slot 0 [0x15d34a…6a65]")').waitFor();
+  const own = changes.locator('.log', { has: page.locator('a:text-is("0x90F79b…93b906")') });
+  const nonce = await own.locator('tr:has(td:text-is("Nonce")) td').allTextContents();
+  assert.equal(Number(nonce[2]), Number(nonce[1]) + 1);
+  await clean(page);
+});
+
+test('native transfers inside a transaction are listed', async () => {
+  // Sends the value of the call on to a fixed address.
+  const receiver = `0x${'ab'.repeat(20)}`;
+  const forwarder = await deploy(node, sender, `5f5f5f5f3473${receiver.slice(2)}5af100`);
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: forwarder, value: '0xde0b6b3a7640000' });
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  const rows = card(page, 'Transfers (2)').locator('tbody tr');
+  assert.match(await rows.nth(0).textContent(), /^Native.*1 HPX$/);
+  assert.match(await rows.nth(1).textContent(), /^Internal.*0xABaBaB….*1 HPX$/);
+  await clean(page);
+});
+
+test('unique and multiple tokens are recognised by their events', async () => {
+  const word = (value) => BigInt(value).toString(16).padStart(64, '0');
+  const log = (text, topics, data) => `${data.map((value, at) => `7f${word(value)}60${(at * 32).toString(16).padStart(2, '0')}52`).join('')}${topics.toReversed().map((value) => `7f${word(value)}`).join('')}7f${topic(fragment(text)).slice(2)}60${(data.length * 32).toString(16).padStart(2, '0')}5fa${topics.length + 1}`;
+  const [from, to] = [0, accounts[6]];
+  const runtime = log('event Transfer(address,address,uint256)', [from, to, 77], []) + '00';
+  const unique = await deploy(node, sender, runtime);
+  const single = await deploy(node, sender, log('event TransferSingle(address,address,address,uint256,uint256)', [sender, sender, to], [5, 30]) + '00');
+  const page = await browser.open(`${node.url}/#/tx/${await node.rpc('eth_sendTransaction', { from: sender, to: unique })}`);
+  assert.match(await card(page, 'Transfers (1)').locator('tbody tr').textContent(), /^ERC-721 mint.*#77$/);
+  assert.match(await page.textContent('.happened'), /^Minted .* #77 to 0x976EA7…3a0aa9$/);
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: single });
+  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector(`.facts :text("${hash}")`);
+  assert.match(await card(page, 'Transfers (1)').locator('tbody tr').textContent(), /^ERC-1155.*30 × .*#5$/);
+  await clean(page);
+});
+
+test('a pending transaction becomes a mined one', async () => {
+  await node.rpc('evm_setAutomine', false);
+  const hash = await swap(10n ** 6n, 0n);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('.tag:text-is("Pending")');
+  await node.rpc('evm_setAutomine', true);
+  await node.rpc('evm_mine');
+  await page.waitForSelector('.tag.good:text-is("Success")');
+  await page.waitForSelector('.happened:has-text("Swapped 1 USDC")');
+  await clean(page);
+});
+
+test('a saved ABI decodes calls that were unknown', async () => {
+  const data = '0x5a3b1d4f' + '0'.repeat(63) + '7';
+  const hash = await node.rpc('eth_sendTransaction', { from: sender, to: sender, data });
+  const page = await browser.open(`${node.url}/#/interfaces`);
+  await page.fill('textarea', 'nonsense');
+  await page.click('button.primary');
+  await page.waitForSelector('.failure');
+  const named = selector(fragment('launch(uint256 rockets)'));
+  const known = await node.rpc('eth_sendTransaction', { from: sender, to: sender, data: named + data.slice(10) });
+  await page.fill('textarea', 'function launch(uint256 rockets)');
+  await page.click('button.primary');
+  await page.waitForSelector('.toast.good:has-text("1 entry")');
+  await page.goto(`${node.url}/#/tx/${known}`);
+  await page.waitForSelector('h1:has-text("launch")');
+  assert.ok((await page.textContent('table.arguments')).includes('rockets'));
+  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('p:has-text("No known ABI")');
+  await clean(page);
+});
+
+test('calls through a proxy are decoded with the ABI of its implementation', async () => {
+  const clone = await deploy(node, sender, cloneOf(network.tokens.USDC));
+  const hash = await send(node, sender, clone, 'approve(address,uint256)', [accounts[4], 5n]);
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('h1:text-is("approve")');
+  await page.locator('.trace .call:has-text("delegatecall"):has-text("approve")').waitFor();
+  await clean(page);
+});
+
+/** Fields of a protobuf message: numbers, or bytes with their length. */
+function message(fields) {
+  const varint = (value) => (value < 128 ? [value] : [(value & 127) | 128, ...varint(value >>> 7)]);
+  return Buffer.concat(fields.filter(([, value]) => value !== 0).flatMap(([tag, value]) => (typeof value === 'number' ? [Buffer.from([...varint(tag << 3), ...varint(value)])] : [Buffer.from([...varint((tag << 3) | 2), ...varint(Buffer.byteLength(value))]), Buffer.from(value)])));
+}
+
+/** A secp256k1 signature over a digest, as 64 bytes; the nonce is as good as a test needs. */
+function sign(digest, key) {
+  const order = 0xfffffffffffffffffffffffffffffffebaaedce6af48a03bbfd25e8cd0364141n;
+  const number = (bytes) => BigInt(`0x${Buffer.from(bytes).toString('hex')}`);
+  const bytes = (value) => Buffer.from(value.toString(16).padStart(64, '0'), 'hex');
+  const power = (base, exponent) => {
+    let [result, square] = [1n, base % order];
+    for (let left = exponent; left; left >>= 1n) {
+      if (left & 1n) result = (result * square) % order;
+      square = (square * square) % order;
+    }
+    return result;
+  };
+  const nonce = number(keccak256(Buffer.concat([key, digest]))) % order;
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(bytes(nonce));
+  const r = number(curve.getPublicKey().subarray(1, 33)) % order;
+  const s = (power(nonce, order - 2n) * (number(digest) + r * number(key))) % order;
+  return Buffer.concat([bytes(r), bytes(s > order / 2n ? order - s : s)]);
+}
+
+test('a Cosmos transaction is shown as one', async () => {
+  const key = Buffer.from(KNOWN_KEYS[accounts[7].toLowerCase()].slice(2), 'hex');
+  const curve = createECDH('secp256k1');
+  curve.setPrivateKey(key);
+  const [from, to] = [forms(accounts[7], 'pax').account, forms(accounts[8], 'pax').account];
+  const { account } = await (await fetch(`${node.url}/cosmos/auth/v1beta1/accounts/${from}`)).json();
+  const coin = (amount) => message([[1, 'ahpx'], [2, amount]]);
+  const any = (url, value) => message([[1, url], [2, value]]);
+  const body = message([[1, any('/cosmos.bank.v1beta1.MsgSend', message([[1, from], [2, to], [3, coin('2500000000000000000')]]))], [2, 'For lunch']]);
+  const publicKey = any('/ethermint.crypto.v1.ethsecp256k1.PubKey', message([[1, curve.getPublicKey(null, 'compressed')]]));
+  const signer = message([[1, publicKey], [2, message([[1, message([[1, 1]])]])], [3, Number(account.base_account.sequence)]]);
+  const auth = message([[1, signer], [2, message([[1, coin('2000000000000000')], [2, 200_000]])]]);
+  const document = message([[1, body], [2, auth], [3, network.cosmosChainId], [4, Number(account.base_account.account_number)]]);
+  const raw = message([[1, body], [2, auth], [3, sign(Buffer.from(keccak256(document)), key)]]);
+  const response = await fetch(`${node.url}/cosmos/tx/v1beta1/txs`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ tx_bytes: raw.toString('base64'), mode: 'BROADCAST_MODE_SYNC' }) });
+  const { tx_response: sent } = await response.json();
+  assert.equal(sent.code, 0, sent.raw_log);
+  const { transactions } = await node.rpc('eth_getBlockByNumber', 'latest', true);
+  const page = await browser.open(`${node.url}/#/tx/${transactions.at(-1).hash}`);
+  await page.waitForSelector('h1:text-is("Cosmos transaction")');
+  assert.match(await page.textContent('.happened'), /^0x14dC79…C79955 sent 2.5 HPX to 0x23618e…8f$|sent 2.5 HPX to/);
+  const text = await card(page, 'Cosmos transaction').textContent();
+  for (const expected of [sent.txhash, 'For lunch', 'MsgSend', '/cosmos.bank.v1beta1.MsgSend', '2.5 HPX', '0.002 HPX', from, to]) assert.ok(text.includes(expected), `${expected}: ${text}`);
+  assert.equal(await page.locator('a:text-is("Replay with changes")').count(), 0);
+  await browser.picture(page, 'transaction-cosmos');
+  await clean(page);
+});
+
+test('a replay without changes does exactly what the transaction did', async () => {
+  await node.rpc('evm_setAutomine', false);
+  // The second swap gets another rate because of the first one in the same block.
+  await swap(10n ** 11n, 0n, { gas: '0x40000' });
+  const hash = await swap(10n ** 11n, 0n, { gas: '0x40000' });
+  await node.rpc('evm_mine');
+  await node.rpc('evm_setAutomine', true);
+  await node.rpc('evm_mine');
+  const page = await browser.open(`${node.url}/#/tx/${hash}`);
+  await page.click('a:text-is("Replay with changes")');
+  await page.waitForSelector('h1:text-is("Replay with changes")');
+  await page.waitForSelector('.note:has-text("did exactly what the transaction did")');
+  await clean(page);
+});
+
+test('a transaction is replayed with other arguments, compared, and shared', async () => {
+  const hash = await swap(10n ** 9n, 0n);
+  const page = await browser.open(`${node.url}/#/simulate?tx=${hash}`);
+  await page.waitForSelector('.compare');
+  await page.fill('label:has-text("_amountIn") input', '2,000_000000');
+  await page.click('button.primary');
+  await page.waitForSelector('tr.changed:has-text("Transfers"):has-text("2,000 USDC")');
+  assert.match(await page.textContent('tr:has(td:text-is("Transfers")) td:nth-child(2)'), /1,000 USDC/);
+  await page.locator('.call:has-text("transferFrom"):has-text("differs")').waitFor();
+  const link = page.url();
+  assert.match(link, /#\/simulate\?tx=0x[0-9a-f]{64}&data=0x89fe039b[0-9a-f]+$/);
+  const other = await browser.open(link);
+  await other.waitForSelector('tr.changed:has-text("2,000 USDC")');
+  assert.equal(await other.inputValue('label:has-text("_amountIn") input'), '2000000000');
+
+  await other.fill('label:has-text("_minAmountOut") input', '1e24');
+  await other.click('button.primary');
+  await other.waitForSelector('tr.changed:has-text("Status"):has-text("Failed")');
+  await other.waitForSelector('tr.changed:has-text("Reason"):has-text("InsufficientOutputAmount")');
+  await other.fill('label:has-text("_amountIn") input', 'many');
+  await other.click('button.primary');
+  await other.waitForSelector('.failure:has-text("_amountIn: expected a whole number")');
+  await clean(page);
+  await clean(other);
+});
+
+test('a simulation takes any sender, other blocks, raw input and state overrides', async () => {
+  const box = await deploy(node, sender, BOX.runtime);
+  const before = Number(await node.rpc('eth_blockNumber'));
+  await send(node, sender, box, 'store(uint256)', [7n]);
+  const page = await browser.open(`${node.url}/#/simulate?to=${box}&data=${selector(fragment('value()'))}`);
+  const returned = () => page.locator('.compare tr:has(td:text-is("Returned"))');
+  await returned().locator(`text=0x${'7'.padStart(64, '0')}`).waitFor();
+  await page.selectOption('label:has-text("State") select', 'number');
+  await page.fill('label:has-text("Block number") input', String(before));
+  await page.click('button.primary');
+  await returned().locator(`text=0x${'0'.repeat(64)}`).waitFor();
+  await page.selectOption('label:has-text("State") select', 'latest');
+  await page.click('summary:has-text("State overrides")');
+  await page.fill('label:has-text("Accounts by address") textarea', JSON.stringify({ [box]: { stateDiff: { [`0x${'0'.repeat(64)}`]: `0x${'9'.padStart(64, '0')}` } } }));
+  await page.click('button.primary');
+  await returned().locator(`text=0x${'9'.padStart(64, '0')}`).waitFor();
+  await page.fill('label:has-text("Accounts by address") textarea', '{"x"');
+  await page.click('button.primary');
+  await page.waitForSelector('.failure:has-text("state overrides: not valid JSON")');
+
+  // Nobody has to sign, so the vault itself can send.
+  await page.goto(`${node.url}/#/simulate?from=${network.vault}&to=${network.tokens.USDC}&data=${encodeCall(fragment('transfer(address,uint256)'), [sender, 10n ** 6n])}`);
+  await page.waitForSelector('.compare tr:has-text("Transfers"):has-text("1 USDC from Exchange vault")');
+  await clean(page);
+});
+
+test('without tracing, transactions and simulations are still shown', async () => {
+  const page = await browser.open(node.url);
+  await page.route('**/rpc', async (route) => {
+    const request = JSON.parse(route.request().postData());
+    if (![request].flat().some(({ method }) => method.startsWith('debug_'))) return route.continue();
+    const answer = ({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32601, message: 'the method does not exist' } });
+    return route.fulfill({ contentType: 'application/json', body: JSON.stringify(Array.isArray(request) ? request.map(answer) : answer(request)) });
+  });
+  const hash = await swap(10n ** 9n, 0n);
+  await page.goto(`${node.url}/#/tx/${hash}`);
+  await page.waitForSelector('.happened:has-text("Swapped 1,000 USDC")');
+  assert.equal(await page.locator('.trace, svg.flame').count(), 0);
+  await page.goto(`${node.url}/#/simulate?tx=${hash}&block=latest`);
+  await page.waitForSelector('.compare tr:has-text("Transfers"):has-text("1,000 USDC")');
+  await clean(page);
+});
+
+test('an unknown or malformed hash is an error in words', async () => {
+  const page = await browser.open(`${node.url}/#/tx/0x12`);
+  await page.waitForSelector('.failure:has-text("not a transaction hash")');
+  await page.goto(`${node.url}/#/tx/0x${'12'.repeat(32)}`);
+  await page.waitForSelector('.failure:has-text("not found")');
+  await clean(page);
+});
+
+test('transactions and simulations are accessible and fit a phone', async () => {
+  const good = await swap(10n ** 9n, 0n);
+  const bad = await swap(10n ** 9n, 10n ** 24n, { gas: '0x40000' });
+  const paths = { transaction: `tx/${good}`, failed: `tx/${bad}`, replay: `simulate?tx=${bad}`, simulate: 'simulate' };
+  for (const colorScheme of ['light', 'dark']) {
+    for (const viewport of [{ width: 1360, height: 900 }, { width: 375, height: 812 }]) {
+      const page = await browser.open(node.url, { colorScheme, viewport });
+      for (const [name, path] of Object.entries(paths)) {
+        await page.goto(`${node.url}/#/${path}`);
+        await page.waitForSelector(name === 'replay' ? '.compare' : name === 'simulate' ? 'h1:has-text("Simulate")' : `.facts :text("${path.slice(3)}")`);
+        await page.waitForLoadState('networkidle');
+        await assertAccessible(page, `${name}, ${colorScheme}, ${viewport.width}`);
+        assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), `${name} is wider than ${viewport.width}`);
+        await browser.picture(page, `${name}-${colorScheme}-${viewport.width}`);
+      }
+      await clean(page);
+    }
+  }
+});
