@@ -83,7 +83,7 @@ export function recipient(row, here = null) {
 export function outcome(row) {
   if (row.ok === null) return h('span.tag', 'Pending');
   if (row.ok) return h('span.tag.good', 'Success');
-  return h('span.outcome', h('span.tag.bad', 'Failed'), row.reason && h('span.reason', { title: row.reason }, row.reason));
+  return h('span.result-cell', h('span.tag.bad', 'Failed'), row.reason && h('span.reason', { title: row.reason }, row.reason));
 }
 
 /** The method of a transaction; transactions of Cosmos wallets are marked. */
@@ -130,5 +130,5 @@ export function tokenAmount(value, token) {
 export function gasBar(used, limit) {
   const share = limit ? used / limit : 0;
   const text = `${(share * 100).toFixed(share > 0 && share < 0.1 ? 2 : 0)}%`;
-  return h('span.gas', h('span.meter', { 'aria-hidden': 'true' }, h('i', { style: { width: `${Math.min(100, share * 100)}%` } })), h('span.soft', text));
+  return h('span.gas-bar', h('span.meter', { 'aria-hidden': 'true' }, h('i', { style: { width: `${Math.min(100, share * 100)}%` } })), h('span.soft', text));
 }

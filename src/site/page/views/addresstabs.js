@@ -37,7 +37,7 @@ function transactionTab(address, on) {
       }
       return { rows, next, paused: next !== null && rows.length === 0 };
     };
-    const controls = [h('label.check', h('span.hidden', 'Direction'), side), h('label.check', failed, 'Failed only')];
+    const controls = [h('label.toggle', h('span.hidden', 'Direction'), side), h('label.toggle', failed, 'Failed only')];
     for (const control of [side, failed]) control.addEventListener('change', () => list.reload());
     list = pagedList({ signal, label: 'Transactions', columns: transactionColumns({ here: address, fee: true }), load, empty: 'No transactions', live: true, csv: `transactions-${address}`, controls });
     return list;

@@ -150,8 +150,8 @@ function filterBar(query, changed) {
   });
   const isFiltered = ['from', 'to', 'method', 'kind'].some(given);
   const bar = [
-    network.addresses && h('label.check', updates, 'Price updates'),
-    h('label.check', failed, 'Failed only'),
+    network.addresses && h('label.toggle', updates, 'Price updates'),
+    h('label.toggle', failed, 'Failed only'),
   ];
   const details = h('details', { open: isFiltered }, h('summary', 'Filter by sender, recipient, method or kind'), form, problem);
   return { bar, details, filters: () => current };
