@@ -42,22 +42,17 @@ async function describe(address, symbol, kind) {
   return { address, symbol, decimals, kind };
 }
 
-/** Loads the chain ID, the addresses and the tokens from the node. */
+/** Loads the chain ID, the addresses and the tokens from the node. What views read changes at once, when all of it is there. */
 export async function load() {
   const requests = [node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network'), fetch('site/interfaces.json')];
   const [chainId, client, response, abis] = await Promise.all(requests);
   for (const [contract, lines] of Object.entries(await abis.json())) contracts.set(contract, lines.map(fragment));
   registry = null;
-  Object.assign(network, { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names: new Map() });
-  if (!response.ok) return;
+  const names = new Map();
+  const plainChain = { chainId: Number(chainId), client, addresses: null, tokens: [], receipts: [], names };
+  if (!response.ok) return void Object.assign(network, plainChain);
   const info = await response.json();
-  Object.assign(network, {
-    cosmosChainId: info.cosmosChainId,
-    prefix: info.bech32Prefix,
-    coin: info.nativeCoin.symbol,
-    addresses: info,
-  });
-  const name = (address, text) => network.names.set(address.toLowerCase(), text);
+  const name = (address, text) => names.set(address.toLowerCase(), text);
   const { oracle, vault, lendingPool, lendingLens, tokens, pTokens } = info;
   name(oracle, 'Price oracle');
   name(vault, 'Exchange vault');
@@ -73,12 +68,14 @@ export async function load() {
   name('0x4337084d9e255ff0702461cf8895ce9e3b5ff108', 'EntryPoint 0.8');
   name('0x0000000000000000000000000000000000000400', 'bech32 precompile');
   const described = (map, kind) => Promise.all(Object.entries(map).map(([symbol, address]) => describe(address, symbol, kind)));
-  [network.tokens, network.receipts] = await Promise.all([described(tokens, 'token'), described(pTokens, 'receipt')]);
-  for (const token of network.tokens) name(token.address, `${token.symbol} token`);
-  for (const receipt of network.receipts) {
+  const [own, receipts] = await Promise.all([described(tokens, 'token'), described(pTokens, 'receipt')]);
+  for (const token of own) name(token.address, `${token.symbol} token`);
+  for (const receipt of receipts) {
     receipt.symbol = `p${receipt.symbol}`;
     name(receipt.address, `${receipt.symbol} receipt token`);
   }
+  const { cosmosChainId, bech32Prefix: prefix, nativeCoin: { symbol: coin } } = info;
+  Object.assign(network, plainChain, { cosmosChainId, prefix, coin, addresses: info, tokens: own, receipts });
 }
 
 /** The token or receipt token at an address, or null. */
