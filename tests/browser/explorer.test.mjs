@@ -122,7 +122,7 @@ test('blocks are listed from a given one downwards', async () => {
   await page.click('button:has-text("Older")');
   await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '8');
   assert.equal(await list.count(), 9);
-  await page.click('button:has-text("Newer")');
+  await page.click('button:has-text("← Newer")');
   await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '33');
   await page.goto(`${node.url}/#/explorer?from=x`);
   await page.waitForSelector('.failure:has-text("block number or an address")');

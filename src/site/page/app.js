@@ -146,9 +146,14 @@ function listen() {
   });
   const query = document.getElementById('query');
   const form = document.getElementById('search');
-  form.addEventListener('submit', (event) => event.preventDefault());
-  // The search is loaded when it is used first.
-  query.addEventListener('focus', () => import('./lib/search.js').then(({ searchBox }) => searchBox(form, query)), { once: true });
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const text = query.value.trim();
+    if (text && query.getAttribute('role') !== 'combobox') location.hash = `#/search/${encodeURIComponent(text)}`;
+  });
+  // The search box is loaded when it is used first, and again if that failed.
+  const arm = () => query.addEventListener('focus', () => import('./lib/searchbox.js').then(({ searchBox }) => searchBox(form, query), arm), { once: true });
+  arm();
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
     if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {

@@ -1,13 +1,17 @@
 // Lists of blocks.
 
+import { blockCell, gasBar, party, shortCoins, timeCell } from './cells.js';
 import { h } from './dom.js';
 import { count, fee } from './format.js';
-import { outlines, priceUpdates } from './explorer.js';
-import { blockCell, gasBar, party, shortCoins, timeCell } from './lists.js';
+import { network } from './network.js';
 import { node } from './node.js';
+import { outlines, priceUpdates } from './scan.js';
 
 /** Number of blocks of a page. */
 export const BLOCKS = 25;
+
+/** Number of transactions up to which their senders are read, to tell price updates. */
+const MOST_READ = 500;
 
 /** Blocks from `first` downwards, with the number of price updates among their transactions. */
 export async function blocksFrom(first, size = BLOCKS) {
@@ -17,7 +21,9 @@ export async function blocksFrom(first, size = BLOCKS) {
     Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, false))),
     priceUpdates(),
   ]);
-  const known = new Map((await outlines(last, first).catch(() => ({ blocks: [] }))).blocks.map((block) => [block.number, block]));
+  const total = blocks.reduce((sum, block) => sum + (block?.transactions.length ?? 0), 0);
+  const read = network.addresses && total <= MOST_READ ? await outlines(last, first).catch(() => null) : null;
+  const known = new Map((read?.blocks ?? []).map((block) => [block.number, block]));
   const rows = blocks.filter(Boolean).map((block) => {
     const number = Number(block.number);
     const updates = known.get(number)?.transactions.filter((one) => isUpdate(one.from, one.to)).length ?? 0;

@@ -1,11 +1,14 @@
 // One block.
 
+import { gasBar, shortCoins } from '../lib/cells.js';
+import { transactionColumns } from '../lib/columns.js';
 import { card, copyButton, facts, h, heading } from '../lib/dom.js';
-import { ask, indexed, transactionsByHash } from '../lib/explorer.js';
 import { count, date, fee } from '../lib/format.js';
+import { ask, forkBlock, indexed } from '../lib/index.js';
 import { addressLink, moment } from '../lib/links.js';
-import { gasBar, pagedList, setQuery, shortCoins, transactionColumns } from '../lib/lists.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { node, whenever } from '../lib/node.js';
+import { transactionsByHash } from '../lib/rows.js';
 
 /** Transactions of a page. */
 const PAGE = 50;
@@ -25,7 +28,7 @@ async function find(id) {
 
 /** What a block's transactions paid: from the index, since it takes all receipts. */
 async function paid(block) {
-  if (block.hash === null || !block.transactions.length || !(await indexed())) return null;
+  if (block.hash === null || !block.transactions.length || !(await indexed()) || Number(block.number) <= ((await forkBlock()) ?? -1)) return null;
   return ask(`blocks/${block.hash}`).catch(() => null);
 }
 

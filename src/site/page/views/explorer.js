@@ -2,12 +2,15 @@
 
 import { parseAddress } from '../lib/address.js';
 import { BLOCK_COLUMNS, blocksFrom } from '../lib/blocks.js';
+import { internalColumns, transactionColumns, transferColumns } from '../lib/columns.js';
 import { card, field, h, heading, replace } from '../lib/dom.js';
-import { ROWS, WITHOUT_INDEX, addressTransactions, indexed, internalTransactions, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
 import { count } from '../lib/format.js';
-import { internalColumns, pagedList, setQuery, transactionColumns, transferColumns } from '../lib/lists.js';
+import { gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { addressTransactions, internalTransactions, tokenTransfers } from '../lib/pages.js';
+import { priceUpdates, ROWS, searchRows } from '../lib/scan.js';
 
 const SHOW_UPDATES = 'tetrad.priceUpdates';
 const KINDS = { '': 'All kinds', transfer: 'Coin transfers', call: 'Contract calls', creation: 'Contract creations', cosmos: 'Cosmos transactions' };
@@ -147,8 +150,8 @@ function filterBar(query, changed) {
   });
   const isFiltered = ['from', 'to', 'method', 'kind'].some(given);
   const bar = [
-    network.addresses && h('label.check', updates, 'Price updates'),
-    h('label.check', failed, 'Failed only'),
+    network.addresses && h('label.toggle', updates, 'Price updates'),
+    h('label.toggle', failed, 'Failed only'),
   ];
   const details = h('details', { open: isFiltered }, h('summary', 'Filter by sender, recipient, method or kind'), form, problem);
   return { bar, details, filters: () => current };
@@ -181,7 +184,8 @@ async function indexList(kind, signal) {
   const options = kind === 'transfers'
     ? { label: 'Token transfers', columns: transferColumns(), load: (cursor) => tokenTransfers('token-transfers', cursor) }
     : { label: 'Internal transactions', columns: internalColumns(), load: (cursor) => internalTransactions('internal-transactions', cursor) };
-  return pagedList({ signal, live: true, empty: `No ${options.label.toLowerCase()} yet`, csv: kind, ...options });
+  const missing = await gap();
+  return [missing && h('p.note', missing), pagedList({ signal, live: true, empty: `No ${options.label.toLowerCase()} yet`, csv: kind, ...options })];
 }
 
 /** The first block of a list, from links of earlier versions of the page: `#/explorer?from=<block>`. */

@@ -1,36 +1,23 @@
 // One token: figures, transfers, holders, and the ids of a non-fungible token.
 
 import { parseAddress } from '../lib/address.js';
-import { decode } from '../lib/abi.js';
+import { idLink, party, symbolOf, tokenLink } from '../lib/cells.js';
+import { transferColumns } from '../lib/columns.js';
 import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
-import { WITHOUT_INDEX, ask, indexed, listOf, tokenTransfers } from '../lib/explorer.js';
 import { amount, compact, count, toUnits, usd } from '../lib/format.js';
+import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
-import { idLink, pagedList, party, setQuery, symbolOf, tabList, tokenLink, transferColumns } from '../lib/lists.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network, tokenAt } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { listOf, tokenTransfers } from '../lib/pages.js';
 import { prices } from '../lib/prices.js';
+import { tabList } from '../lib/tabs.js';
 import { priceOf, worthOf } from '../lib/worth.js';
-import { SEARCHED, recentTransfers } from './transfers.js';
+import { SEARCHED, described, recentTransfers } from './transfers.js';
 
-const SELECTORS = { name: '0x06fdde03', symbol: '0x95d89b41', decimals: '0x313ce567', totalSupply: '0x18160ddd' };
-
-/** A token without the index, as the contract describes itself; null if it does not. */
-async function described(address) {
-  const [name, symbol, decimals, supply] = await Promise.all(Object.entries(SELECTORS).map(async ([, data], at) => {
-    try {
-      const type = ['string', 'string', 'uint8', 'uint256'][at];
-      return decode([{ type, name: '' }], await node.call('eth_call', { to: address, data }, 'latest'))[0];
-    } catch {
-      return null;
-    }
-  }));
-  if (supply === null && symbol === null) return null;
-  return { address_hash: address, name, symbol, decimals: decimals === null ? null : String(decimals), type: 'ERC-20', total_supply: supply === null ? null : String(supply), holders_count: null };
-}
-
-async function find(address, on) {
-  if (!on) return described(address);
+/** A token of the index, or null. */
+async function listed(address) {
   try {
     return await ask(`tokens/${address}`);
   } catch (error) {
@@ -104,12 +91,16 @@ function tile(label, ...content) {
 
 export default async function view({ signal, rest: [text = '', id = null], query }) {
   const address = parseAddress(text, network.prefix);
-  const on = await indexed();
-  const token = await find(address, on);
+  const hasIndex = await indexed();
+  const found = hasIndex ? await listed(address) : null;
+  // A token without transfers is not in the index, such as one from before a fork.
+  const on = found !== null;
+  const token = found ?? (await described(address));
   if (!token) {
     const code = await node.call('eth_getCode', address, 'latest');
-    throw new Error(code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has had no transfers`);
+    throw new Error(code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has no name, no supply and no transfers`);
   }
+  const missing = hasIndex ? await gap() : null;
   if (id !== null && on) return item(token, address, id, signal);
   if (network.addresses) prices.follow();
   const known = tokenAt(address);
@@ -123,7 +114,7 @@ export default async function view({ signal, rest: [text = '', id = null], query
     setText(shown.value, worth === null ? '' : `worth $${compact(worth)}`);
   };
   const figures = async () => {
-    const [now, counters] = await Promise.all([find(address, on), on ? ask(`tokens/${address}/counters`) : null]).catch(() => [null, null]);
+    const [now, counters] = await Promise.all([on ? listed(address) : described(address), on ? ask(`tokens/${address}/counters`) : null]).catch(() => [null, null]);
     if (!now || signal.aborted) return;
     Object.assign(token, now);
     setText(shown.supply, token.total_supply === null ? '–' : amount(BigInt(token.total_supply), decimals, 9));
@@ -150,7 +141,8 @@ export default async function view({ signal, rest: [text = '', id = null], query
   const title = h('span', `${token.name ?? token.symbol ?? 'Unnamed token'}${symbol}`);
   return [
     heading(title, h('span.tag', token.type), known && h('span.tag.good', known.kind === 'receipt' ? 'Lending receipt' : 'Network token')),
-    !on && h('p.note', `${WITHOUT_INDEX}only transfers of the last ${count(SEARCHED)} blocks are listed, and no holders.`),
+    !hasIndex && h('p.note', `${WITHOUT_INDEX}only transfers of the last ${count(SEARCHED)} blocks are listed, and no holders.`),
+    hasIndex && missing && h('p.note', missing),
     box,
     card(null, facts([
       ['Contract', addressLink(address, { full: true })],

@@ -1,11 +1,13 @@
 // All tokens: those of the network, and any other that the index knows.
 
+import { symbolOf, tokenLink } from '../lib/cells.js';
 import { card, h, heading } from '../lib/dom.js';
-import { WITHOUT_INDEX, ask, indexed, listOf } from '../lib/explorer.js';
 import { amount, compact, count, usd } from '../lib/format.js';
+import { ask, gap, indexed, WITHOUT_INDEX } from '../lib/index.js';
 import { addressLink } from '../lib/links.js';
-import { pagedList, setQuery, symbolOf, tokenLink } from '../lib/lists.js';
+import { pagedList, setQuery } from '../lib/lists.js';
 import { network, read, tokenAt } from '../lib/network.js';
+import { listOf } from '../lib/pages.js';
 import { prices } from '../lib/prices.js';
 import { priceOf, worthOf } from '../lib/worth.js';
 
@@ -74,6 +76,7 @@ export default async function view({ signal, query }) {
   const on = await indexed();
   if (network.addresses) prices.follow();
   const isNetwork = network.tokens.length > 0;
+  const missing = on ? await gap() : null;
   let list = null;
   if (isNetwork) {
     list = pagedList({ signal, label: 'Tokens of the network', columns: COLUMNS, load: async () => ({ rows: await own(on), next: null }), live: true, pace: 10_000, size: network.tokens.length, brief: true });
@@ -82,6 +85,7 @@ export default async function view({ signal, query }) {
   return [
     heading('Tokens', h('a.button', { href: '#/explorer/transfers' }, 'Token transfers')),
     !on && h('p.note', `${WITHOUT_INDEX}only the network’s own tokens are listed.`),
+    missing && h('p.note', missing),
     isNetwork && card('Tokens of the network', list),
     on && card(isNetwork ? 'Other tokens' : null, otherTokens(signal, query)),
   ];

@@ -1,6 +1,6 @@
 // Recent token transfers by their logs, for nodes without the index of addresses.
 
-import { decodeLog, topic } from '../lib/abi.js';
+import { decode, decodeLog, topic } from '../lib/abi.js';
 import { member, tokenAt } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
@@ -8,9 +8,42 @@ import { node } from '../lib/node.js';
 export const SEARCHED = 10_000;
 const PAGE = 50;
 
-function row(log, event, times) {
+const SELECTORS = { name: '0x06fdde03', symbol: '0x95d89b41', decimals: '0x313ce567', totalSupply: '0x18160ddd' };
+
+/** A token as its contract describes it; null if it does not. */
+async function describe(address) {
+  const [name, symbol, decimals, supply] = await Promise.all(Object.entries(SELECTORS).map(async ([, data], at) => {
+    try {
+      const type = ['string', 'string', 'uint8', 'uint256'][at];
+      return decode([{ type, name: '' }], await node.call('eth_call', { to: address, data }, 'latest'))[0];
+    } catch {
+      return null;
+    }
+  }));
+  if (supply === null && symbol === null) return null;
+  return { address_hash: address, name, symbol, decimals: decimals === null ? null : String(decimals), type: 'ERC-20', total_supply: supply === null ? null : String(supply), holders_count: null };
+}
+
+const descriptions = new Map();
+node.addEventListener('restart', () => descriptions.clear());
+
+/** The description of a token by its contract, asked once; null if there is none. */
+export function described(address) {
+  const key = address.toLowerCase();
+  if (!descriptions.has(key)) {
+    descriptions.set(key, describe(address).then((found) => {
+      // The supply changes, and a contract may be deployed later.
+      setTimeout(() => descriptions.delete(key), 2_000);
+      return found;
+    }));
+  }
+  return descriptions.get(key);
+}
+
+async function row(log, event, times) {
   const { from, to, value } = decodeLog(event, log);
-  const token = tokenAt(log.address);
+  const known = tokenAt(log.address);
+  const token = known ?? (await described(log.address));
   const [nobody, block] = [/^0x0{40}$/, Number(log.blockNumber)];
   return {
     hash: log.transactionHash,
@@ -19,7 +52,7 @@ function row(log, event, times) {
     time: log.blockTimestamp ? Number(log.blockTimestamp) : (times.get(block) ?? null),
     from,
     to,
-    token: { address_hash: log.address, symbol: token?.symbol ?? null, name: null, decimals: token?.decimals ?? 0 },
+    token: { address_hash: log.address, symbol: token?.symbol ?? null, name: token?.name ?? null, decimals: token?.decimals ?? 0 },
     value,
     id: null,
     kind: nobody.test(from) ? 'Mint' : nobody.test(to) ? 'Burn' : 'Transfer',
@@ -40,5 +73,5 @@ export async function recentTransfers({ account = null, token = null }, cursor) 
   const start = cursor ?? 0;
   const page = newest.slice(start, start + PAGE);
   const times = new Map(node.headers.map((header) => [Number(header.number), Number(header.timestamp)]));
-  return { rows: page.map((log) => row(log, event, times)), next: start + PAGE < newest.length ? start + PAGE : null };
+  return { rows: await Promise.all(page.map((log) => row(log, event, times))), next: start + PAGE < newest.length ? start + PAGE : null };
 }

@@ -1,0 +1,69 @@
+// The index of addresses: Blockscout's REST API v2.
+
+import { node } from './node.js';
+
+/** Names of contracts that the index knows, by lower-case address. Anyone can choose the name of a token. */
+const learned = new Map();
+let [state, forked] = [null, null];
+
+node.addEventListener('restart', () => {
+  [state, forked] = [null, null];
+  learned.clear();
+});
+node.addEventListener('status', () => (state = null));
+
+/** Requests a route under /api/v2. Errors have the response's `status`. */
+export async function ask(path, parameters = {}) {
+  const query = new URLSearchParams(Object.entries(parameters).filter(([, value]) => value !== null && value !== undefined && value !== ''));
+  let response;
+  try {
+    response = await fetch(`api/v2/${path}${query.size ? `?${query}` : ''}`);
+  } catch {
+    throw new Error('the node is not responding');
+  }
+  const body = await response.json().catch(() => null);
+  if (response.ok && body !== null) return body;
+  throw Object.assign(new Error(body?.message ?? `the node responded with status ${response.status}`), { status: response.status });
+}
+
+/** Whether the node has the index of addresses; it has none with `--no-explorer`. */
+export function indexed() {
+  state ??= ask('main-page/indexing-status').then(
+    () => true,
+    (error) => {
+      if (error.status !== 404) state = null;
+      return false;
+    },
+  );
+  return state;
+}
+
+/** The block at which the node forked another chain, or null. The index and GraphQL begin after it. */
+export function forkBlock() {
+  forked ??= node.call('anvil_nodeInfo').then(
+    (info) => (info.forkConfig?.forkBlockNumber === null || info.forkConfig?.forkBlockNumber === undefined ? null : Number(info.forkConfig.forkBlockNumber)),
+    () => null,
+  );
+  return forked;
+}
+
+/** Why the index is incomplete, as a sentence; null if it is complete. */
+export async function gap() {
+  const block = await forkBlock();
+  return block === null ? null : `This node forked another chain at block ${block.toLocaleString('en')}. Histories, holders and tokens are those of its own blocks after it.`;
+}
+
+/** Whether histories are incomplete without the index, as a sentence. */
+export const WITHOUT_INDEX = 'This node runs without the index of addresses (--no-explorer), so histories are incomplete: ';
+
+/** Remembers the name of a contract in a response, and returns its address. */
+export function learn(param) {
+  if (!param) return null;
+  if (param.name) learned.set(param.hash.toLowerCase(), param.name);
+  return param.hash;
+}
+
+/** The name of a contract that the index knows, or null. */
+export function learnedName(address) {
+  return learned.get(address?.toLowerCase()) ?? null;
+}
