@@ -46,6 +46,7 @@ use crate::{
         Exchange, Market, UpdatePace, Updater,
         feed::{FeedError, SourceSet, SourceSetConfig},
     },
+    failed_calls::FailedCalls,
     fork::ForkError,
     genesis::file::GenesisFileError,
     index::{Index, IndexOptions},
@@ -198,6 +199,7 @@ impl Node {
     async fn begin(mut config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
+        config.rpc.failed_calls = FailedCalls::new(clock.clone());
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
 
@@ -271,9 +273,10 @@ impl Node {
         };
         let setter = admin.is_open().then(|| owner.clone());
         let exchange = sources.clone().map(|sources| services.exchange(&config, sources, setter));
+        let faucet = services.faucet(&config, owner.clone(), exchange.is_some());
         let scenario_exchange = exchange.as_ref().map(|exchange| exchange.market().clone()).zip(sources);
         let scenarios = services.scenarios(scenario_exchange, owner, accounts, scenario_context);
-        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios);
+        let routers = services.routers(&config, &addresses, keyring.clone(), exchange.as_ref(), &scenarios, faucet);
         let prices = exchange.as_ref().map(Exchange::socket_router);
         // Request ids are needed only if slow requests are logged or traces are on.
         let ids = RequestIds::new(config.rpc.slow.is_some() || config.traces.endpoint.is_some());
@@ -407,7 +410,7 @@ fn warn_of_clock(chain: &Chain) {
 
 /// Returns whether the chain has the network's contracts: it began with neither a genesis file nor a fork.
 fn is_network_chain(config: &Config) -> bool {
-    config.genesis.is_none() && config.fork.url.is_none()
+    config.has_exchange()
 }
 
 /// Reads the artifacts of a development tool and follows them, if there is a directory of them.

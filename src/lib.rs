@@ -45,6 +45,8 @@ mod decimal;
 mod evm;
 mod exchange;
 mod explorer;
+mod failed_calls;
+mod faucet;
 mod fork;
 mod genesis;
 mod index;

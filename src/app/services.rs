@@ -17,6 +17,7 @@ use crate::{
     cosmos::Gateway,
     exchange::{self, Exchange, ManualPrices, Market, ShareHolds, feed::SourceSet},
     explorer::Explorer,
+    faucet::{self, Faucet, FaucetSetup},
     fork::ChainForks,
     index::Index,
     lending::Lending,
@@ -133,6 +134,18 @@ impl Services {
         Exchange::new(market, manual_prices, &config.exchange, self.clock.clone(), self.shutdown.clone())
     }
 
+    /// Returns the faucet, which pays from the treasury's account.
+    pub(super) fn faucet(&self, config: &Config, treasury: Arc<Sender>, has_tokens: bool) -> Faucet {
+        Faucet::new(FaucetSetup {
+            chain: self.chain.clone(),
+            network: self.network.clone(),
+            has_tokens,
+            sender: treasury,
+            config: config.faucet.clone(),
+            clients: ClientAddresses::new(config.exchange.trusted_proxies.clone()),
+        })
+    }
+
     /// Returns all routes.
     pub(super) fn routers(
         &self,
@@ -141,6 +154,7 @@ impl Services {
         keyring: Arc<Keyring>,
         exchange: Option<&Exchange>,
         scenarios: &Scenarios,
+        faucet: Faucet,
     ) -> Routers {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
@@ -178,8 +192,10 @@ impl Services {
             .merge(counted("site", site.router()))
             .merge(cosmos(described(gateway.router())))
             .merge(described(probes::router(chain.clone(), self.cluster.clone(), market)));
+        let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
+        let faucet = limited(config.exchange.rate_limit, faucet::router(faucet));
+        router = router.merge(counted("faucet", described(faucet)));
         if let Some(exchange) = exchange {
-            let limited = |limit, routes| RateLimit::protect(limit, addresses.clone(), self.clock.clone(), routes);
             let activity = Activity::new(chain.clone(), network.clone()).router();
             let lending = Lending::new(chain.clone(), network.clone(), self.clock.clone()).router();
             router = router

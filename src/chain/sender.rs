@@ -1,7 +1,11 @@
 //! Transactions from accounts whose keys the node holds for its own purposes.
 
-use alloy_primitives::{Address, B256, Bytes, U256};
-use tokio::sync::Mutex;
+use std::time::Duration;
+
+use alloy_eips::eip2930::AccessList;
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
+use tokio::{sync::Mutex, time::sleep};
+use zeroize::Zeroizing;
 
 use super::{Chain, SubmitError, sign_transaction};
 use crate::{
@@ -9,8 +13,12 @@ use crate::{
     block::{GasPrice, Submission, TransactionFields},
 };
 
-/// Attempts to send a transaction: a client may use the same account, and take the nonce first.
-const ATTEMPTS: u32 = 3;
+/// Attempts to send a transaction: a client, or another node of the cluster, may use the same account, and take the nonce
+/// first.
+const ATTEMPTS: u32 = 6;
+/// The pause before the third attempt and each further one: what took the nonce may be in the pool of another node, which
+/// this one sees in the next block.
+const PAUSE: Duration = Duration::from_millis(400);
 
 /// The sender of transactions from one account.
 pub struct Sender {
@@ -31,6 +39,8 @@ pub struct OutgoingCall {
     pub input: Bytes,
     /// The gas limit.
     pub gas_limit: u64,
+    /// The access list, if it has one.
+    pub access_list: Option<AccessList>,
 }
 
 /// The reason why a transaction was not sent.
@@ -55,16 +65,36 @@ impl Sender {
         self.key.address()
     }
 
+    /// Returns a secret that follows from the key, and from which the key does not follow.
+    pub fn secret(&self, purpose: &str) -> B256 {
+        let material = Zeroizing::new([&self.key.to_bytes()[..], purpose.as_bytes()].concat());
+        keccak256(&*material)
+    }
+
     /// Sends a transaction. Returns its hash, with instant sealing once its block is published.
     ///
     /// # Errors
     /// See [`SendError`].
     pub async fn send(&self, call: &OutgoingCall) -> Result<B256, SendError> {
+        self.send_planned(|| Ok(call.clone())).await
+    }
+
+    /// Sends the transaction that `plan` returns, which is called before each attempt. Until this one is in the pool, no
+    /// other transaction of this sender is planned.
+    ///
+    /// # Errors
+    /// That of `plan`, or see [`SendError`].
+    pub async fn send_planned<E: From<SendError>>(
+        &self,
+        plan: impl Fn() -> Result<OutgoingCall, E>,
+    ) -> Result<B256, E> {
         let mut attempt = 1;
         loop {
             let accepted = {
                 let _turn = self.turn.lock().await;
-                let transaction = sign_transaction(&self.key, self.fields(call)?.into());
+                let call = plan()?;
+                let fields = self.fields(call).map_err(SendError::from)?;
+                let transaction = sign_transaction(&self.key, fields.into());
                 let transaction = transaction.map_err(|error| SendError::Sign(error.to_string()))?;
                 self.chain.accept(Submission { transaction, sidecar: None })
             };
@@ -74,14 +104,17 @@ impl Sender {
             };
             match settled {
                 Err(SubmitError::NonceTooLow { .. } | SubmitError::ReplacementUnderpriced) if attempt < ATTEMPTS => {
+                    if attempt > 1 {
+                        sleep(PAUSE).await;
+                    }
                     attempt += 1;
                 }
-                settled => return Ok(settled?),
+                settled => return Ok(settled.map_err(SendError::from)?),
             }
         }
     }
 
-    fn fields(&self, call: &OutgoingCall) -> Result<TransactionFields, SubmitError> {
+    fn fields(&self, call: OutgoingCall) -> Result<TransactionFields, SubmitError> {
         let (chain_id, from) = (self.chain.params().chain_id, self.account());
         // The pool is read before the head: a transaction that leaves the pool in between is in the head.
         let nonce = match self.chain.pool().pending_nonce(from) {
@@ -94,9 +127,9 @@ impl Sender {
             Some(base_fee) => GasPrice::Dynamic { max_fee: 2 * u128::from(base_fee) + min_tip, max_tip: min_tip },
             None => GasPrice::Fixed(min_tip),
         };
-        let OutgoingCall { to, value, ref input, gas_limit } = *call;
-        let fields = TransactionFields::call(chain_id, nonce, gas_limit, gas_price, to, input.clone());
-        Ok(TransactionFields { value, ..fields })
+        let OutgoingCall { to, value, input, gas_limit, access_list } = call;
+        let fields = TransactionFields::call(chain_id, nonce, gas_limit, gas_price, to, input);
+        Ok(TransactionFields { value, access_list, ..fields })
     }
 }
 

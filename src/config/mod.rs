@@ -26,6 +26,7 @@ pub use crate::{
     console::ConsoleConfig,
     evm::Fork,
     exchange::ExchangeConfig,
+    faucet::FaucetConfig,
     fork::ForkConfig,
     log::Durability,
     network::Network,

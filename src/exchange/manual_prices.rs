@@ -101,6 +101,7 @@ impl ManualPrices {
             value: U256::ZERO,
             input: call.abi_encode().into(),
             gas_limit: GAS,
+            access_list: None,
         };
         let _changing = self.changing.lock().await;
         // Held first, so that no update in between moves the price away again.

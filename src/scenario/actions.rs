@@ -105,7 +105,13 @@ impl ScenarioNode {
         // An amount may have to be read from a contract.
         let encoded = tokio::task::spawn_blocking(move || input.encode(&chain, lens, account)).await;
         let input = encoded.map_err(|error| error.to_string())??;
-        let call = OutgoingCall { to: transaction.to, value: transaction.value, input, gas_limit: transaction.gas };
+        let call = OutgoingCall {
+            to: transaction.to,
+            value: transaction.value,
+            input,
+            gas_limit: transaction.gas,
+            access_list: None,
+        };
         sender.send(&call).await.map_err(|error| error.to_string())
     }
 

@@ -11,6 +11,16 @@ use super::forwarded;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ClientKey(IpAddr);
 
+impl ClientKey {
+    /// The address or network as 16 bytes, an IPv4 address mapped to IPv6.
+    pub fn octets(self) -> [u8; 16] {
+        match self.0 {
+            IpAddr::V4(address) => address.to_ipv6_mapped().octets(),
+            IpAddr::V6(address) => address.octets(),
+        }
+    }
+}
+
 impl From<IpAddr> for ClientKey {
     fn from(address: IpAddr) -> Self {
         Self(match address.to_canonical() {

@@ -56,6 +56,14 @@ pub enum RestError {
         /// Seconds until the next request is admitted.
         retry_after: u64,
     },
+    /// The client has got what it may get for now.
+    #[error("{what}; try again in {}", waiting(*.retry_after))]
+    QuotaExceeded {
+        /// The limit.
+        what: String,
+        /// Seconds until there is more.
+        retry_after: u64,
+    },
     /// The client has reached its limit of connections.
     #[error("too many connections: at most {0} from one address")]
     TooManyConnections(usize),
@@ -65,6 +73,9 @@ pub enum RestError {
     /// The node cannot answer at present.
     #[error("{0}")]
     Unavailable(String),
+    /// The account that would pay cannot.
+    #[error("{0}")]
+    OutOfFunds(String),
 }
 
 /// The body of every error.
@@ -79,6 +90,15 @@ pub struct ErrorBody {
     error: &'static str,
     /// Milliseconds since the Unix epoch.
     timestamp: u64,
+}
+
+/// A time in the largest unit that leaves it above one, rounded up.
+fn waiting(seconds: u64) -> String {
+    match seconds {
+        0..=119 => format!("{seconds} s"),
+        120..=7_199 => format!("{} min", seconds.div_ceil(60)),
+        _ => format!("{} h", seconds.div_ceil(3_600)),
+    }
 }
 
 impl RestError {
@@ -96,9 +116,11 @@ impl RestError {
             Self::MethodNotAllowed => StatusCode::METHOD_NOT_ALLOWED,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::UnsupportedMediaType(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
-            Self::TooManyRequests { .. } | Self::TooManyConnections(_) => StatusCode::TOO_MANY_REQUESTS,
+            Self::TooManyRequests { .. } | Self::QuotaExceeded { .. } | Self::TooManyConnections(_) => {
+                StatusCode::TOO_MANY_REQUESTS
+            }
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Unavailable(_) | Self::OutOfFunds(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -112,9 +134,11 @@ impl RestError {
             Self::Unauthorized => "unauthorized",
             Self::UnsupportedMediaType(_) => "unsupported_media_type",
             Self::TooManyRequests { .. } => "rate_limit_exceeded",
+            Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::TooManyConnections(_) => "too_many_connections",
             Self::Internal(_) => "internal_error",
             Self::Unavailable(_) => "unavailable",
+            Self::OutOfFunds(_) => "out_of_funds",
         }
     }
 }
@@ -128,7 +152,7 @@ impl IntoResponse for RestError {
         let body = ErrorBody { success: false, message, error: self.code(), timestamp };
         let mut response = (self.status(), [(header::CACHE_CONTROL, "no-store")], Json(body)).into_response();
         match self {
-            Self::TooManyRequests { retry_after, .. } => {
+            Self::TooManyRequests { retry_after, .. } | Self::QuotaExceeded { retry_after, .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
             }
             Self::MethodNotAllowed => {
@@ -145,7 +169,8 @@ impl IntoResponse for RestError {
             | Self::Body { .. }
             | Self::TooManyConnections(_)
             | Self::Internal(_)
-            | Self::Unavailable(_) => {}
+            | Self::Unavailable(_)
+            | Self::OutOfFunds(_) => {}
         }
         response
     }

@@ -6,25 +6,14 @@ import { test } from 'node:test';
 
 import { decode, decodeCall, decodeLog, encode, encodeCall, fragment, selector, signature, topic } from '../../src/site/page/lib/abi.js';
 import { checksum, forms, fromBech32, parseAddress, toBech32 } from '../../src/site/page/lib/address.js';
-import { toBytes, toHex, utf8 } from '../../src/site/page/lib/bytes.js';
+import { toBytes, toHex } from '../../src/site/page/lib/bytes.js';
 import { amount, fromUnits, toUnits, usd } from '../../src/site/page/lib/format.js';
-import { keccak256 } from '../../src/site/page/lib/keccak.js';
-import { candles } from '../../src/site/page/lib/prices.js';
+import { joinCandles, withPrice } from '../../src/site/page/lib/prices.js';
 import { parseInterface } from '../../src/site/page/lib/signature.js';
 
 const vectors = JSON.parse(readFileSync(new URL('../data/accounts.json', import.meta.url), 'utf8'));
 const artifact = (name) => readFileSync(new URL(`../../contracts/artifacts/${name}.json`, import.meta.url), 'utf8');
 const TRANSFER = 'event Transfer(address indexed from, address indexed to, uint256 value)';
-
-test('keccak-256 matches known hashes', () => {
-  const hash = (text) => toHex(keccak256(utf8(text)));
-  assert.equal(hash(''), '0xc5d2460186f7233c927e7db2dcc703c0e500b653ca82273b7bfad8045d85a470');
-  assert.equal(hash('abc'), '0x4e03657aea45a94fc7d47ba826c8d667c0d1e6e33a64a036ec44f58fa12d6c45');
-  // Around the rate of 136 bytes, where the padding needs a block of its own.
-  assert.equal(hash('a'.repeat(135)), '0x34367dc248bbd832f4e3e69dfaac2f92638bd0bbd18f2912ba4ef454919cf446');
-  assert.equal(hash('a'.repeat(136)), '0xa6c4d403279fe3e0af03729caada8374b5ca54d8065329a3ebcaeb4b60aa386e');
-  assert.equal(topic(fragment(TRANSFER)), '0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef');
-});
 
 test('addresses are parsed and written in every format', () => {
   for (const pair of vectors.address_pairs) {
@@ -62,6 +51,8 @@ test('encoded values are decoded unchanged', () => {
   const decoded = decodeCall(called, encodeCall(called, values));
   assert.deepEqual(JSON.stringify(decoded, (_, value) => (typeof value === 'bigint' ? `${value}` : value)), JSON.stringify(values, (_, value) => (typeof value === 'bigint' ? `${value}` : value)));
   assert.equal(decoded.pairs[1].name, 'héllo');
+  // A text may be any bytes.
+  assert.equal(decode([{ type: 'string', name: '' }], encode([{ type: 'bytes', name: '' }], ['0xff']))[0], '0xff');
   assert.equal(signature(called), 'f(uint256,(string,uint256[])[2],bytes,int8[3],bytes4,address)');
 });
 
@@ -71,6 +62,10 @@ test('values that do not fit their type are rejected', () => {
   assert.throws(() => encode(type('int8'), [-129n]), /does not fit/);
   assert.throws(() => encode(type('address'), ['0x12']), /address/);
   assert.throws(() => encode(type('bytes4'), ['0x12']), /4 bytes/);
+  assert.throws(() => encode(type('bool'), ['maybe']), /true or false/);
+  assert.throws(() => encode(type('uint256'), ['']), /missing/);
+  assert.throws(() => encode(type('address'), ['0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92267']), /checksum/);
+  assert.throws(() => encodeCall(fragment('f((address who,uint8 age)[] people)'), [[['0x' + '11'.repeat(20), 256]]]), /people: age: /);
   assert.throws(() => encode(type('uint256[2]'), [[1n]]), /length/);
 });
 
@@ -105,6 +100,7 @@ test('ABIs are parsed from artifacts, JSON and Solidity', () => {
   assert.deepEqual(parseInterface(`[${JSON.stringify(TRANSFER)}]`), parseInterface(`interface X {\n${TRANSFER};\n}`));
   const [fn] = parseInterface('function f(uint a, bytes memory b) external view returns (uint256 c, address)');
   assert.deepEqual([signature(fn), fn.stateMutability, fn.outputs[0].name, fn.outputs.length], ['f(uint256,bytes)', 'view', 'c', 2]);
+  assert.equal(parseInterface('event E(string indexed s, uint n) anonymous;')[0].anonymous, true);
   for (const wrong of ['{}', '[{"type":"function","name":"f","inputs":[{"type":"uint7x"}]}]', 'function f(', 'event (int x)(']) {
     assert.throws(() => parseInterface(wrong), wrong);
   }
@@ -123,11 +119,16 @@ test('amounts are exact', () => {
   assert.deepEqual([usd(3512.3456), usd(0.17), usd(0.99999), usd(0.00001234)], ['$3,512.35', '$0.17', '$1.00', '$0.00001234']);
 });
 
-test('candles have the open, high, low and close of their prices', () => {
-  const series = [[0, 5], [10, 7], [59, 4], [60, 6], [200, 9]].map(([timestamp, price]) => ({ timestamp, price }));
-  assert.deepEqual(candles(series, 60), [
-    { start: 0, open: 5, high: 7, low: 4, close: 4 },
-    { start: 60, open: 4, high: 6, low: 4, close: 6 },
-    { start: 180, open: 6, high: 9, low: 6, close: 9 },
+test('candles are joined without gaps, and the current price moves the last one', () => {
+  const candle = ([timestamp, open, high, low, close, volume]) => ({ timestamp, open, high, low, close, volume });
+  const series = [[0, 5, 7, 4, 4, 1], [30, 4, 6, 3, 6, 2], [60, 8, 9, 8, 9, 0], [180, 9, 9, 9, 9, 4]].map(candle);
+  const joined = joinCandles(series, 60);
+  assert.deepEqual(joined, [
+    { time: 0, open: 5, high: 7, low: 3, close: 6, volume: 3 },
+    { time: 60, open: 6, high: 9, low: 6, close: 9, volume: 0 },
+    { time: 180, open: 9, high: 9, low: 9, close: 9, volume: 4 },
   ]);
+  assert.deepEqual(withPrice(joined, { timestamp: 200, price: 12 }, 60).at(-1), { time: 180, open: 9, high: 12, low: 9, close: 12, volume: 4 });
+  assert.deepEqual(withPrice(joined, { timestamp: 250, price: 8 }, 60).slice(-2).map(({ time, close }) => [time, close]), [[180, 9], [240, 8]]);
+  assert.equal(withPrice(joined, { timestamp: 10, price: 1 }, 60), joined, 'a price before the last candle is ignored');
 });

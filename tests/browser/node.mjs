@@ -29,7 +29,7 @@ export async function startNode(...options) {
   }
   const { rest } = JSON.parse(readFileSync(ready, 'utf8'));
   const stop = async () => {
-    child.kill('SIGTERM');
+    if (child.exitCode === null) child.kill('SIGTERM');
     await ended;
     rmSync(folder, { recursive: true, force: true });
   };
@@ -46,7 +46,7 @@ export async function startNode(...options) {
 export async function startBrowser() {
   if (!BROWSER) throw new Error('Chromium not found: install it, or set CHROMIUM to its path');
   const browser = await chromium.launch({ executablePath: BROWSER, args: ['--no-sandbox'] });
-  const open = async (url, { wallet = null, tolerated = /$^/, ...context } = {}) => {
+  const open = async (url, { wallet = null, tolerated = /$^/, blank = false, ...context } = {}) => {
     const profile = await browser.newContext({ viewport: { width: 1360, height: 900 }, reducedMotion: 'reduce', ...context });
     const page = await profile.newPage();
     page.problems = [];
@@ -55,7 +55,7 @@ export async function startBrowser() {
     page.on('console', (message) => message.type() === 'error' && note(message.text()));
     if (wallet) await page.addInitScript(injectWallet, wallet);
     await page.goto(url);
-    await page.waitForSelector('main h1');
+    if (!blank) await page.waitForSelector('main h1');
     return page;
   };
   const picture = async (page, name) => {

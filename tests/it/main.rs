@@ -15,6 +15,7 @@ mod dev;
 mod durability;
 mod exchange;
 mod explorer;
+mod faucet;
 mod fork;
 mod lending;
 mod published;

@@ -23,6 +23,7 @@ pub const SECTIONS: &[Section] = &[
     rpc::SECTION,
     services::EXCHANGE,
     services::LENDING,
+    services::FAUCET,
     limits::SECTION,
     keys::TLS,
     keys::KEYS,

@@ -2,6 +2,7 @@
 
 use std::net::IpAddr;
 
+use alloy_primitives::{U256, uint, utils::parse_ether};
 use ipnet::IpNet;
 
 use crate::{
@@ -9,7 +10,9 @@ use crate::{
         setting::{Kind, Section, Setting},
         show,
     },
+    decimal::shortest,
     exchange::feed::Policy,
+    faucet::MAX_PER_DAY,
 };
 
 const POLICIES: [(&str, Policy); 2] = [("fallback", Policy::Fallback), ("median", Policy::Median)];
@@ -164,6 +167,66 @@ pub(super) const LENDING: Section = Section {
         ..Setting::BLANK
     }],
 };
+
+pub(super) const FAUCET: Section = Section {
+    name: "faucet",
+    about: "The faucet pays coins and the network's tokens from the treasury's account, at /api/faucet.",
+    settings: &[
+        Setting {
+            name: "faucet.amount",
+            flag: "faucet",
+            placeholder: "AMOUNT|off",
+            help: "Whole coins that the faucet pays at a time, such as 10 or 0.5; off for no faucet",
+            details: "It also pays each of the network's tokens: a hundredth of what a development account begins with.",
+            read: |config, given| {
+                let parse = |text: &str| match text {
+                    "off" => Ok(None),
+                    text => match parse_ether(text) {
+                        Ok(amount) if !amount.is_zero() && amount <= MAX_FAUCET_AMOUNT => Ok(Some(amount)),
+                        _ => Err(format!("expected coins above 0, at most 1000000, or off, got `{text}`")),
+                    },
+                };
+                given.checked(parse, &mut config.faucet.amount)
+            },
+            show: |config| {
+                let coins = config.faucet.amount.map(|amount| shortest(amount, 18));
+                show::text(coins.unwrap_or_else(|| "off".to_owned()))
+            },
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "faucet.per-address",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Payments of each asset to one address in 24 hours; 0 for no limit",
+            read: |config, given| given.integer(0..=1_000_000, &mut config.faucet.per_address),
+            show: |config| show::integer(config.faucet.per_address),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "faucet.per-client",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Payments of each asset to one client address in 24 hours; 0 for no limit",
+            details: "Behind a proxy that exchange.trusted-proxies does not name, all clients count as one.",
+            read: |config, given| given.integer(0..=1_000_000, &mut config.faucet.per_client),
+            show: |config| show::integer(config.faucet.per_client),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "faucet.per-day",
+            kind: Kind::Integer,
+            placeholder: "N",
+            help: "Payments of each asset in 24 hours, to all together",
+            read: |config, given| given.integer(1..=i64::from(MAX_PER_DAY), &mut config.faucet.per_day),
+            show: |config| show::integer(config.faucet.per_day),
+            ..Setting::BLANK
+        },
+    ],
+};
+
+/// The most that the faucet can be configured to pay: all that the treasury begins with.
+const MAX_FAUCET_AMOUNT: U256 = uint!(1_000_000_000_000_000_000_000_000_U256);
 
 /// Parses a range of addresses, or one address.
 fn proxy(text: &str) -> Result<IpNet, String> {

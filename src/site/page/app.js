@@ -5,7 +5,9 @@ import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
+import { switchTheme } from './lib/theme.js';
 import { wallets } from './lib/wallet.js';
+import { showMiningNotice } from './views/miningnotice.js';
 
 /** Routes: path, module and navigation label; `needs` is the condition under which a view is available. */
 const VIEWS = [
@@ -15,9 +17,13 @@ const VIEWS = [
   { path: 'lending', file: 'lending', name: 'Lending', needs: () => network.addresses },
   { path: 'accounts', file: 'accounts', name: 'Accounts' },
   { path: 'developer', file: 'developer', name: 'Developer', needs: () => network.development },
+  { path: 'faucet', file: 'faucet', under: 'accounts' },
+  { path: 'api', file: 'api', name: 'API' },
   { path: 'block', file: 'block', under: 'explorer' },
   { path: 'tx', file: 'transaction', under: 'explorer' },
   { path: 'address', file: 'address', under: 'explorer' },
+  { path: 'token', file: 'token', under: 'explorer' },
+  { path: 'tokens', file: 'tokens', under: 'explorer' },
   { path: 'contract', file: 'contract', under: 'explorer' },
   { path: 'simulate', file: 'simulate', under: 'explorer' },
   { path: 'search', file: 'search', under: 'explorer' },
@@ -27,12 +33,29 @@ const VIEWS = [
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 let leaving = new AbortController();
+/** What the views depend on, as text; empty until it has been loaded. */
+let learnt = '';
+/** The number of failed attempts to import a view, by its URL. */
+const failed = new Map();
 
 /** The route in the address bar, such as `#/block/7?x=y`. */
 function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
   const [name, ...rest] = path.split('/').map(decodeURIComponent);
   return { name, rest, query: new URLSearchParams(query) };
+}
+
+/** Imports a view. A browser remembers that a module failed to load, so that a later attempt uses another URL. */
+async function loadView(file) {
+  const url = `./views/${file}.js`;
+  const attempt = failed.get(url) ?? 0;
+  try {
+    return await import(attempt ? `${url}?attempt=${attempt}` : url);
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+    failed.set(url, attempt + 1);
+    throw new Error('the node is not responding. The page is loaded when it responds again');
+  }
 }
 
 async function show({ focus }) {
@@ -45,10 +68,11 @@ async function show({ focus }) {
     const { name, rest, query } = route();
     view = VIEWS.find((one) => one.path === name);
     if (!view || (view.needs && !view.needs())) throw new Error(`unknown page: ${name}`);
-    const { default: make } = await import(`./views/${view.file}.js`);
+    const { default: make } = await loadView(view.file);
     content = await make({ signal, rest, query });
   } catch (error) {
-    content = h('div', heading('Page could not be loaded'), failure(error));
+    content = h('div.stack', heading('Page could not be loaded'), failure(error));
+    if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
   }
   if (signal.aborted) return;
   replace(main, content);
@@ -114,13 +138,6 @@ async function chooseAccount(event) {
   }
 }
 
-function switchTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  root.dataset.theme = dark ? 'light' : 'dark';
-  localStorage.setItem('tetrad.theme', root.dataset.theme);
-}
-
 function listen() {
   window.addEventListener('hashchange', () => show({ focus: true }));
   document.querySelector('.skip').addEventListener('click', (event) => {
@@ -128,13 +145,10 @@ function listen() {
     main.focus();
   });
   const query = document.getElementById('query');
-  document.getElementById('search').addEventListener('submit', (event) => {
-    event.preventDefault();
-    const text = query.value.trim();
-    if (text) location.hash = `#/search/${encodeURIComponent(text)}`;
-    query.value = '';
-    query.blur();
-  });
+  const form = document.getElementById('search');
+  form.addEventListener('submit', (event) => event.preventDefault());
+  // The search is loaded when it is used first.
+  query.addEventListener('focus', () => import('./lib/search.js').then(({ searchBox }) => searchBox(form, query)), { once: true });
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
     if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey) {
@@ -156,12 +170,38 @@ function listen() {
     toast('The node was restarted with a new chain');
     await show({ focus: false });
   });
+  // A restarted node may have the same chain, but another profile or version.
+  node.addEventListener('status', async () => {
+    const before = learnt;
+    if (!node.connected || !before) return;
+    try {
+      await learn();
+    } catch {
+      return;
+    }
+    if (learnt === before) return;
+    toast('The node was restarted with other settings');
+    await show({ focus: false });
+  });
+}
+
+/** Imports all views while there is nothing else to do, so that they open at once, and without a node that responds. */
+function prepareViews() {
+  const idle = window.requestIdleCallback ?? ((run) => setTimeout(run, 1_000));
+  const rest = VIEWS.map(({ file }) => file);
+  const next = () => {
+    const file = rest.shift();
+    if (file) loadView(file).catch(() => {}).then(() => idle(next));
+  };
+  idle(next);
 }
 
 /** Loads what every view depends on. */
 async function learn() {
   const [, , development] = await Promise.all([load(), wallets.refresh(), node.has('evm_mine')]);
   network.development = development;
+  const { chainId, client, addresses } = network;
+  learnt = JSON.stringify([chainId, client, development, addresses]);
 }
 
 async function begin() {
@@ -176,7 +216,9 @@ async function begin() {
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }
+  showMiningNotice();
   await Promise.all([wallets.begin(), show({ focus: false })]);
+  prepareViews();
 }
 
 begin();

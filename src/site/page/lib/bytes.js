@@ -35,14 +35,3 @@ export function utf8Text(bytes) {
     return null;
   }
 }
-
-/** The concatenation of byte arrays. */
-export function concat(parts) {
-  const whole = new Uint8Array(parts.reduce((size, part) => size + part.length, 0));
-  let at = 0;
-  for (const part of parts) {
-    whole.set(part, at);
-    at += part.length;
-  }
-  return whole;
-}

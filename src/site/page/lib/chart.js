@@ -11,14 +11,22 @@ function niceCeiling(value) {
   return [1, 1.5, 2, 2.5, 3, 4, 5, 7.5, 10].find((step) => step * power >= value) * power;
 }
 
-function bounds(kind, points, zero) {
+/** The ends of the axis and its marks, round numbers between them. */
+function scale(kind, points, zero) {
   const lows = points.map((point) => (kind === 'candles' ? point.low : point.y));
   const highs = points.map((point) => (kind === 'candles' ? point.high : point.y));
-  let [least, most] = [Math.min(...lows), Math.max(...highs)];
-  if (zero) return [0, niceCeiling(most)];
-  const margin = (most - least) * 0.08 || Math.abs(most) * 0.01 || 1;
-  // An axis of non-negative values does not extend below zero.
-  return [least >= 0 ? Math.max(0, least - margin) : least - margin, most + margin];
+  let [least, most] = [zero ? 0 : Math.min(...lows), Math.max(...highs)];
+  const room = most - least || Math.abs(most) * 0.02 || 1;
+  const power = 10 ** Math.floor(Math.log10(room / 3));
+  const step = [1, 2, 2.5, 5, 10].find((one) => one * power >= room / 3 - 1e-12) * power;
+  if (zero) [least, most] = [0, Math.max(step, Math.ceil(most / step - 1e-9) * step)];
+  else {
+    // An axis of non-negative values does not extend below zero.
+    [least, most] = [least >= 0 ? Math.max(0, least - room * 0.08) : least - room * 0.08, most + room * 0.08];
+  }
+  const first = Math.ceil(least / step - 1e-9);
+  const marks = Array.from({ length: Math.floor(most / step + 1e-9) - first + 1 }, (_, at) => (first + at) * step);
+  return { least, most, marks };
 }
 
 function paint(kind, points, place, across, width, height) {
@@ -49,17 +57,19 @@ function paint(kind, points, place, across, width, height) {
 
 /**
  * A chart; `update(points)` sets its data. Points have `y`, or `open`, `high`, `low` and `close`, and a `label`.
- * Options: title, kind (line, bars, candles), format (of values), zero (the axis starts at 0),
- * bare (no caption).
+ * Options: title, kind (line, bars, candles), format (of values), mark (format of the axis' marks, given a mark and the largest),
+ * zero (the axis starts at 0), bare (no caption). The range below names the first and the last point by their `short`.
  */
-export function chart({ title, kind = 'line', format, zero = false, height = 150, bare = false }) {
+export function chart({ title, kind = 'line', format, mark = format, zero = false, height = 150, bare = false }) {
   const latest = h('strong');
   const plot = s('svg', { role: 'img', 'aria-label': title });
-  const high = h('span.high');
-  const low = h('span.low');
   const tip = h('div.tip', { hidden: true });
-  const area = h('div.plot', { style: { height: `${height}px` } }, plot, high, low, tip);
-  const figure = h('figure.chart', !bare && h('figcaption', h('span', title), latest), area);
+  const none = h('span.none', 'No data yet');
+  const area = h('div.plot', { style: { height: `${height}px` } }, plot, none, tip);
+  const ticks = h('div.ticks', { 'aria-hidden': 'true' });
+  const [from, to] = [h('span'), h('span')];
+  const range = h('div.range', from, to);
+  const figure = h('figure.chart', !bare && h('figcaption', h('span', title), latest), h('div.axes', area, ticks, range));
   const describe = kind === 'candles' ? (point) => format(point.close) : (point) => format(point.y);
   let points = [];
   let across = () => 0;
@@ -68,18 +78,24 @@ export function chart({ title, kind = 'line', format, zero = false, height = 150
     const width = area.clientWidth;
     if (!width) return;
     plot.setAttribute('viewBox', `0 0 ${width} ${height}`);
+    none.hidden = points.length > 0;
     if (!points.length) {
       setText(latest, '–');
+      replace(ticks);
       return void replace(plot);
     }
-    const [least, most] = bounds(kind, points, zero);
+    const { least, most, marks } = scale(kind, points, zero);
     const place = (value) => height - ((value - least) / (most - least)) * height;
     const room = width / points.length;
     across = kind === 'line' ? (at) => (points.length === 1 ? width / 2 : (at / (points.length - 1)) * width) : (at) => (at + 0.5) * room;
-    const grid = [0.25, 0.5, 0.75].map((share) => s('path.grid', { d: `M0 ${height * share}H${width}` }));
+    const grid = marks.map((value) => s('path.grid', { d: `M0 ${place(value).toFixed(1)}H${width}` }));
     replace(plot, grid, paint(kind, points, place, across, width, height));
-    setText(high, format(most));
-    setText(low, format(least));
+    const labels = marks.map((value) => h('span', { style: { top: `${place(value).toFixed(1)}px` } }, mark(value, marks.at(-1))));
+    replace(ticks, labels);
+    ticks.style.setProperty('--gutter', `${Math.max(2.2, Math.max(...labels.map((label) => label.textContent.length)) * 0.42 + 0.6)}rem`);
+    const [oldest, newest] = [points[0], points.at(-1)];
+    setText(from, points.length > 1 ? (oldest.short ?? oldest.label) : '');
+    setText(to, newest.short ?? newest.label);
     const text = describe(points.at(-1));
     setText(latest, text);
     plot.setAttribute('aria-label', `${title}: ${points.length} values, latest ${text}`);
@@ -109,15 +125,14 @@ export function chart({ title, kind = 'line', format, zero = false, height = 150
   return figure;
 }
 
-/** A small line chart without axes. */
-export function sparkline(values, label) {
+/** A small line chart without axes. `way` colours it: up or down, by default the direction of the values. */
+export function sparkline(values, label, way = values.at(-1) >= values[0] ? 'up' : 'down') {
   const [width, height] = [96, 28];
   const [least, most] = [Math.min(...values), Math.max(...values)];
   const spread = most - least || 1;
   const x = (at) => ((at / Math.max(values.length - 1, 1)) * width).toFixed(1);
   const y = (value) => (height - 2 - ((value - least) / spread) * (height - 4)).toFixed(1);
   const path = values.map((value, at) => `${at ? 'L' : 'M'}${x(at)} ${y(value)}`).join('');
-  const way = values.at(-1) >= values[0] ? 'up' : 'down';
   return s(`svg.sparkline.${way}`, { viewBox: `0 0 ${width} ${height}`, role: 'img', 'aria-label': label }, s('path', { d: path }));
 }
 

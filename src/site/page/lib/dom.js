@@ -52,12 +52,21 @@ export function announce(text) {
   live.textContent = text;
 }
 
-/** Shows a message that disappears after some seconds. */
+/** The maximum number of messages shown at a time. */
+const MOST_TOASTS = 4;
+
+/** Shows a message that disappears after some seconds, but not under the pointer or with the focus in it. */
 export function toast(text, kind = 'info', link = null) {
-  const box = h(`div.toast.${kind}`, h('p', text), link && h('a', { href: link.href }, link.text));
+  const close = h('button.close', { type: 'button', 'aria-label': 'Dismiss' }, icon('close'));
+  const box = h(`div.toast.${kind}`, h('p', text), link && h('a', { href: link.href }, link.text), close);
+  close.addEventListener('click', () => box.remove());
   toasts.append(box);
+  while (toasts.children.length > MOST_TOASTS) toasts.firstElementChild.remove();
   announce(text);
-  setTimeout(() => box.remove(), kind === 'error' ? 9_000 : 5_000);
+  // On a phone, where messages are at the end of the window, the button in use must not be below them.
+  document.activeElement?.closest?.('main button, main a, main input')?.scrollIntoView({ block: 'nearest' });
+  const expire = () => (box.matches(':hover, :focus-within') ? setTimeout(expire, 1_000) : box.remove());
+  setTimeout(expire, kind === 'error' ? 9_000 : 5_000);
 }
 
 /** A button that copies a text. */
@@ -78,6 +87,7 @@ export function copyButton(text, label = 'Copy') {
 
 const ICONS = {
   copy: 'M9 9h10v11H9zM5 15V4h10',
+  close: 'M6 6l12 12M18 6L6 18',
   check: 'M4 12l5 5L20 6',
   network: 'M3 12h4l3-8 4 16 3-8h4',
   explorer: 'M12 2l9 5v10l-9 5-9-5V7zM3 7l9 5 9-5M12 12v10',
@@ -85,6 +95,8 @@ const ICONS = {
   lending: 'M3 21h18M5 21V10M10 21V10M14 21V10M19 21V10M3 10l9-7 9 7z',
   accounts: 'M12 12a4 4 0 100-8 4 4 0 000 8zM4 21c0-4 3.6-7 8-7s8 3 8 7',
   developer: 'M8 7l-5 5 5 5M16 7l5 5-5 5M14 4l-4 16',
+  api: 'M3 5h18v14H3zM7 9l3 3-3 3M12 15h5',
+  back: 'M15 5l-7 7 7 7',
   search: 'M11 18a7 7 0 100-14 7 7 0 000 14zM16 16l5 5',
   theme: 'M12 3a9 9 0 100 18zM12 3a9 9 0 010 18',
   swap: 'M7 4v16m0 0l-4-4m4 4l4-4M17 20V4m0 0l-4 4m4-4l4 4',

@@ -79,7 +79,7 @@ export function span(seconds) {
   if (seconds < 120) return `${Math.round(seconds)} s`;
   if (seconds < 7_200) return `${Math.round(seconds / 60)} min`;
   if (seconds < 172_800) return `${Math.round(seconds / 3_600)} h`;
-  return `${Math.round(seconds / 86_400)} days`;
+  return `${count(Math.round(seconds / 86_400))} days`;
 }
 
 /** A Unix time in seconds as date and time. */

@@ -1,8 +1,8 @@
 // The logs of a contract: backwards in bounded windows, and live.
 
 import { encode, topic } from './abi.js';
-import { toBytes, toHex, utf8 } from './bytes.js';
-import { keccak256 } from './keccak.js';
+import { toBytes, utf8 } from './bytes.js';
+import { keccak256 } from '../vendor/ethers.js';
 import { node } from './node.js';
 
 /** Blocks in a window: the first one, and the bounds within which the size adapts. */
@@ -23,9 +23,9 @@ export function isFilterable(input) {
 
 /** The topic that an indexed argument has. */
 export function topicOf(input, value) {
-  if (input.type === 'string') return toHex(keccak256(utf8(value)));
-  if (input.type === 'bytes') return toHex(keccak256(toBytes(value)));
-  return toHex(encode([{ ...input, indexed: undefined }], [value]));
+  if (input.type === 'string') return keccak256(utf8(value));
+  if (input.type === 'bytes') return keccak256(toBytes(value));
+  return encode([{ ...input, indexed: undefined }], [value]);
 }
 
 /** The topics of an event whose indexed arguments have the given values; undefined ones match anything. */

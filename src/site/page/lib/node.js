@@ -81,12 +81,19 @@ class Node extends EventTarget {
     return this.headers.at(-1) ?? null;
   }
 
+  /** Loads the newest headers again, after a change that removed blocks. */
+  refresh() {
+    return this.#catchUp(new Set(this.headers));
+  }
+
   /** Subscribes to new blocks for the lifetime of the page. */
   follow() {
     const url = new URL('rpc', location.href);
     url.protocol = url.protocol.replace('http', 'ws');
     this.socket = new Socket(url, {
       opened: async (socket) => {
+        // It may be another process, with other methods.
+        this.#absent.clear();
         const old = new Set(this.headers);
         socket.send(JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe', params: ['newHeads'] }));
         await this.#catchUp(old);
@@ -111,7 +118,6 @@ class Node extends EventTarget {
     const [number, first] = await Promise.all([this.call('eth_blockNumber'), this.call('eth_getBlockByNumber', '0x0', false)]);
     if (this.genesis && first && this.genesis !== first.hash) {
       this.headers = [];
-      this.#absent.clear();
       this.dispatchEvent(new Event('restart'));
     }
     this.genesis = first?.hash ?? null;

@@ -3,7 +3,15 @@
 import { Socket } from './socket.js';
 
 /** How long past prices are cached, in milliseconds. */
-const KEPT = 40_000;
+const KEPT = 120_000;
+
+/** Requests the exchange's REST API and returns the `data` of its answer. */
+export async function ask(path) {
+  const response = await fetch(path);
+  const body = await response.json();
+  if (!response.ok) throw new Error(response.status === 429 ? 'too many requests: the exchange limits each client; try again in a minute' : (body.message ?? `status ${response.status}`));
+  return body.data;
+}
 
 function stored(key) {
   try {
@@ -71,27 +79,34 @@ class Prices extends EventTarget {
   }
 
   async #ask(address, period, limit) {
-    const response = await fetch(`api/prices/${address}/history?period=${period}&limit=${limit}`);
-    const body = await response.json();
-    if (!response.ok) throw new Error(body.message ?? `status ${response.status}`);
-    return body.data.prices.toSorted((a, b) => a.timestamp - b.timestamp);
+    const { prices: found } = await ask(`api/prices/${address}/history?period=${period}&limit=${limit}`);
+    return found.toSorted((a, b) => a.timestamp - b.timestamp);
   }
 }
 
 export const prices = new Prices();
 
-/** Candles of `width` milliseconds, aligned to multiples of it. */
-export function candles(series, width) {
-  const found = [];
-  for (const { timestamp, price } of series) {
-    const start = Math.floor(timestamp / width) * width;
-    const last = found.at(-1);
-    if (last?.start === start) {
-      Object.assign(last, { high: Math.max(last.high, price), low: Math.min(last.low, price), close: price });
+/** Candles, oldest first, joined to a width of `width` milliseconds, at multiples of it. */
+export function joinCandles(found, width) {
+  const joined = [];
+  for (const { timestamp, open, high, low, close, volume = 0 } of found) {
+    const time = Math.floor(timestamp / width) * width;
+    const last = joined.at(-1);
+    if (last?.time === time) {
+      Object.assign(last, { high: Math.max(last.high, high), low: Math.min(last.low, low), close, volume: last.volume + volume });
     } else {
-      const open = last?.close ?? price;
-      found.push({ start, open, high: Math.max(open, price), low: Math.min(open, price), close: price });
+      // Without a gap to the candle before.
+      const start = last?.close ?? open;
+      joined.push({ time, open: start, high: Math.max(start, high), low: Math.min(start, low), close, volume });
     }
   }
-  return found;
+  return joined;
+}
+
+/** The candles with the current price at a time: it moves the last candle, or begins the next one. */
+export function withPrice(series, { timestamp, price }, width) {
+  const last = series.at(-1);
+  if (!last || timestamp < last.time) return series;
+  const candle = { timestamp, open: last.close, high: price, low: price, close: price };
+  return [...series.slice(0, -1), ...joinCandles([{ ...last, timestamp: last.time }, candle], width)];
 }

@@ -5,8 +5,8 @@ import { network, explainRevert } from './network.js';
 import { node, RpcError } from './node.js';
 
 const CHOSEN = 'tetrad.account';
-/** How long to wait for the receipt of a transaction, in milliseconds. */
-const PATIENCE = 120_000;
+/** How long to wait for the receipt of a transaction, in milliseconds. Without mining, it waits until a block is mined. */
+const PATIENCE = 3_600_000;
 
 /** Events: `change`, when the wallets, the accounts or the active account have changed. */
 class Wallets extends EventTarget {
@@ -57,6 +57,7 @@ class Wallets extends EventTarget {
     const wallet = this.injected.get(via);
     if (!wallet.watched) {
       wallet.watched = true;
+      wallet.provider.on?.('chainChanged', () => this.#changed());
       wallet.provider.on?.('accountsChanged', (now) => {
         if (this.current?.via === via) this.#choose(now.length ? { via, address: checksum(now[0]) } : null);
       });
@@ -84,6 +85,20 @@ class Wallets extends EventTarget {
     this.impersonated = this.impersonated.filter((one) => one !== address);
     if (on) this.impersonated.push(address);
     else if (this.current?.address === address && this.current.via === 'node') this.#choose(null);
+    this.#changed();
+  }
+
+  /** The name of the active account's wallet if it is on another network, or null. */
+  async elsewhere() {
+    const wallet = this.injected.get(this.current?.via);
+    if (!wallet) return null;
+    const chain = await wallet.provider.request({ method: 'eth_chainId' }).catch(() => null);
+    return chain === null || Number(chain) === network.chainId ? null : wallet.name;
+  }
+
+  /** Switches the active account's wallet to this network. */
+  async switchNetwork() {
+    await this.addNetwork(this.injected.get(this.current.via).provider);
     this.#changed();
   }
 
@@ -151,7 +166,7 @@ class Wallets extends EventTarget {
         node.addEventListener('head', done);
       });
     }
-    throw new Error(`the transaction was not mined within ${PATIENCE / 1_000} seconds; is mining disabled?`);
+    throw new Error('the transaction was not mined within an hour');
   }
 }
 
@@ -182,7 +197,7 @@ async function explained(promise) {
   try {
     return await promise;
   } catch (error) {
-    if (error instanceof RpcError && error.data) throw new Error(await explainRevert(error.data));
+    if (error instanceof RpcError && error.data) throw Object.assign(new Error(await explainRevert(error.data)), { data: error.data });
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-// Accounts: address formats, the Cosmos account query, and the development accounts with their public keys.
+// Accounts: the faucet, address formats, the Cosmos account query, and the development accounts with their public keys.
 
 import { forms, parseAddress } from '../lib/address.js';
 import { card, copyButton, facts, failure, field, h, heading, replace, table } from '../lib/dom.js';
@@ -8,6 +8,8 @@ import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 import { KNOWN_KEYS } from '../lib/keys.js';
+import { faucetCard } from './faucet.js';
+import { startCard } from './start.js';
 
 function copyable(text) {
   return h('span', h('span.mono', text), copyButton(text));
@@ -46,15 +48,18 @@ function converter(signal, about) {
 }
 
 function cosmosCard() {
-  const url = h('span.mono.soft');
+  const url = h('span.soft', 'Enter an address to query its account.');
   const answer = h('code');
-  const element = card('Cosmos account query', h('p', url), h('div.code', h('pre', { tabindex: '0' }, answer), copyButton(() => answer.textContent)));
+  const code = h('div.code', { hidden: true }, h('pre', { tabindex: '0' }, answer), copyButton(() => answer.textContent));
+  const element = card('Cosmos account query', h('p', url), code);
   let asked = '';
   const ask = async (all) => {
     const path = `cosmos/auth/v1beta1/accounts/${all.account}`;
     if (asked === path) return;
     asked = path;
+    url.classList.add('mono');
     url.textContent = `GET /${path}`;
+    code.hidden = false;
     try {
       const body = await (await fetch(path)).json();
       if (asked === path) answer.textContent = JSON.stringify(body, null, 2);
@@ -89,11 +94,12 @@ function heldCard(signal) {
   return card('Node accounts', list, h('p.soft', 'These accounts are for development. Never send real funds to them on another network.'));
 }
 
-export default function view({ signal }) {
+export default async function view({ signal }) {
   const cosmos = network.addresses ? cosmosCard() : null;
+  const [faucet, start] = await Promise.all([faucetCard(signal), startCard(signal)]);
   return [
     heading('Accounts'),
-    h('div.grid.two', converter(signal, (all) => cosmos?.ask(all)), cosmos?.element),
+    h('div.grid.two', start, faucet, converter(signal, (all) => cosmos?.ask(all)), cosmos?.element),
     wallets.held.length > 0 && heldCard(signal),
   ];
 }

@@ -1,45 +1,92 @@
 // One block.
 
-import { card, copyButton, facts, h, heading, table } from '../lib/dom.js';
-import { count, date, fee, percent } from '../lib/format.js';
+import { card, copyButton, facts, h, heading } from '../lib/dom.js';
+import { ask, indexed, transactionsByHash } from '../lib/explorer.js';
+import { count, date, fee } from '../lib/format.js';
 import { addressLink, moment } from '../lib/links.js';
-import { node } from '../lib/node.js';
-import { TRANSACTION_COLUMNS, transactionRows } from './explorer.js';
+import { gasBar, pagedList, setQuery, shortCoins, transactionColumns } from '../lib/lists.js';
+import { node, whenever } from '../lib/node.js';
 
-/** Maximum number of transactions listed. */
-const PAGE = 100;
+/** Transactions of a page. */
+const PAGE = 50;
+const TAGS = ['latest', 'pending', 'safe', 'finalized', 'earliest'];
 
 function hash(text) {
-  return h('span', h('span.mono', text), copyButton(text));
+  return h('span.copyline', h('span.mono', text), copyButton(text, 'Copy hash'));
 }
 
-export default async function view({ rest: [id = ''] }) {
-  const byHash = /^0x[0-9a-f]{64}$/i.test(id);
-  if (!byHash && !/^\d+$/.test(id)) throw new Error(`expected a block number or a block hash, got ${id.slice(0, 80)}`);
-  const block = byHash
-    ? await node.call('eth_getBlockByHash', id, true)
-    : await node.call('eth_getBlockByNumber', `0x${BigInt(id).toString(16)}`, true);
-  if (!block) throw new Error(`block ${id} not found; the latest block is ${count(Number(node.head?.number ?? 0))}`);
-  const number = Number(block.number);
-  const newest = Number(node.head?.number ?? number);
-  const rows = await transactionRows(block.transactions.slice(0, PAGE));
-  const more = block.transactions.length - rows.length;
+/** The block that a number, a hash or a tag names, without its transactions. */
+async function find(id) {
+  if (TAGS.includes(id)) return node.call('eth_getBlockByNumber', id, false);
+  if (/^0x[0-9a-f]{64}$/i.test(id)) return node.call('eth_getBlockByHash', id.toLowerCase(), false);
+  if (/^0x[0-9a-f]{1,16}$/i.test(id) || /^\d{1,18}$/.test(id)) return node.call('eth_getBlockByNumber', `0x${BigInt(id).toString(16)}`, false);
+  throw new Error(`expected a block number, a block hash or ${TAGS.join(', ')}, got ${id.slice(0, 80)}`);
+}
+
+/** What a block's transactions paid: from the index, since it takes all receipts. */
+async function paid(block) {
+  if (block.hash === null || !block.transactions.length || !(await indexed())) return null;
+  return ask(`blocks/${block.hash}`).catch(() => null);
+}
+
+function missing(id) {
+  const newest = Number(node.head?.number ?? 0);
+  if (/^\d+$/.test(id) && Number(id) > newest) return new Error(`block ${count(Number(id))} does not exist yet; the latest block is ${count(newest)}`);
+  return new Error(`block ${id.slice(0, 80)} not found; the latest block is ${count(newest)}`);
+}
+
+function neighbours(number) {
+  const isNewest = number >= Number(node.head?.number ?? number);
   return [
-    heading(`Block ${count(number)}`,
-      number > 0 && h('a.button', { href: `#/block/${number - 1}`, 'aria-label': 'Previous block' }, '← Previous'),
-      number < newest && h('a.button', { href: `#/block/${number + 1}`, 'aria-label': 'Next block' }, 'Next →')),
+    number > 0 && h('a.button', { href: `#/block/${number - 1}`, 'aria-label': 'Previous block' }, '← Previous'),
+    !isNewest && h('a.button', { href: `#/block/${number + 1}`, 'aria-label': 'Next block' }, 'Next →'),
+  ];
+}
+
+export default async function view({ signal, rest: [id = 'latest'] }) {
+  const block = await find(id);
+  if (!block) throw missing(id);
+  const number = Number(block.number);
+  const isPending = block.hash === null || id === 'pending';
+  // The address of a tag's block stays valid when the next block comes.
+  if (TAGS.includes(id) && !isPending) setQuery(`block/${number}`, {});
+  const sums = await paid(block);
+  const time = Number(block.timestamp);
+  const load = async (cursor) => {
+    const from = cursor ?? 0;
+    const rows = await transactionsByHash(block.transactions.slice(from, from + PAGE), () => time);
+    return { rows, next: from + PAGE < block.transactions.length ? from + PAGE : null };
+  };
+  const around = h('div.row', isPending ? null : neighbours(number));
+  whenever(node, 'head', signal, () => {
+    if (!isPending && around.childElementCount < 2) around.replaceChildren(...neighbours(number).filter(Boolean));
+  }, 1_000);
+  const base = block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null;
+  const used = Number(block.gasUsed);
+  return [
+    heading(isPending ? `Pending block ${count(number)}` : `Block ${count(number)}`, around),
     card(null, facts([
-      ['Timestamp', date(Number(block.timestamp)), ' · ', moment(block.timestamp)],
+      ['Timestamp', date(time), ' · ', moment(block.timestamp)],
       ['Transactions', count(block.transactions.length)],
-      ['Gas used', `${count(Number(block.gasUsed))} of ${count(Number(block.gasLimit))} (${percent(Number(block.gasUsed) / Number(block.gasLimit))})`],
-      block.baseFeePerGas && ['Base fee', fee(block.baseFeePerGas)],
+      ['Gas used', h('span.row', `${count(used)} of ${count(Number(block.gasLimit))}`, gasBar(used, Number(block.gasLimit)))],
+      base !== null && ['Base fee', fee(base)],
+      base !== null && ['Burnt fees', shortCoins(base * BigInt(used), 12)],
+      sums && ['Transaction fees', shortCoins(BigInt(sums.transaction_fees), 12), h('span.soft', ` · priority fees ${shortCoins(BigInt(sums.priority_fee), 12)}`)],
       ['Fee recipient', addressLink(block.miner, { full: true })],
-      ['Hash', hash(block.hash)],
-      ['Parent hash', number > 0 ? h('a.mono', { href: `#/block/${block.parentHash}` }, block.parentHash) : h('span.soft', 'none (genesis block)')],
-      ['State root', h('span.mono', block.stateRoot)],
+      !isPending && ['Hash', hash(block.hash)],
+      ['Parent hash', number > 0 ? h('span.copyline', h('a.mono', { href: `#/block/${block.parentHash}` }, block.parentHash), copyButton(block.parentHash, 'Copy hash')) : h('span.soft', 'None (genesis block)')],
+      !isPending && ['State root', hash(block.stateRoot)],
       ['Size', `${count(Number(block.size))} bytes`],
       block.withdrawals?.length ? ['Withdrawals', count(block.withdrawals.length)] : null,
     ])),
-    card('Transactions', table(TRANSACTION_COLUMNS, rows, 'No transactions in this block'), more > 0 && h('p.soft', `and ${count(more)} more`)),
+    card('Transactions', pagedList({
+      signal,
+      label: 'Transactions of the block',
+      size: Math.min(block.transactions.length, PAGE),
+      columns: transactionColumns({ block: false, fee: true }),
+      load,
+      empty: 'No transactions in this block',
+      csv: block.transactions.length ? `block-${number}` : null,
+    })),
   ];
 }

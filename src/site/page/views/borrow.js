@@ -1,126 +1,219 @@
 // The form that supplies, withdraws, borrows and repays.
 
-import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
-import { amount, fromUnits, toUnits } from '../lib/format.js';
-import { ENDLESS } from '../lib/lens.js';
+import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
+import { approval, flow } from '../lib/flow.js';
+import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { ENDLESS, limits, refusedCollateral, yearly } from '../lib/lens.js';
+import { largest, projected, refusal, totals } from '../lib/loans.js';
+import { market } from '../lib/market.js';
+import { money, valueUsd } from '../lib/money.js';
 import { callData, network, read } from '../lib/network.js';
+import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
-import { approve } from './swap.js';
+import { beforeAfter, healthElement, usedText } from './health.js';
+import { tokenButton } from './tokenpicker.js';
 
 /** Interest accrues until the repayment is mined, so a thousandth more than the current debt is approved. */
 const MARGIN = 1_000n;
 
 const ACTIONS = {
-  deposit: { name: 'Supply', past: 'Supplied', most: ({ balance }) => balance, limit: 'Wallet balance' },
-  withdraw: { name: 'Withdraw', past: 'Withdrew', most: ({ position }) => position?.supplied ?? 0n, limit: 'Available to withdraw' },
-  borrow: { name: 'Borrow', past: 'Borrowed', most: ({ pool, account }) => borrowable(pool, account), limit: 'Available to borrow' },
-  repay: { name: 'Repay', past: 'Repaid', most: ({ position, balance }) => least(position?.debt ?? 0n, balance), limit: 'Available to repay' },
+  deposit: { name: 'Supply', past: 'Supplied', limit: 'Wallet balance' },
+  withdraw: { name: 'Withdraw', past: 'Withdrew', limit: 'Available' },
+  borrow: { name: 'Borrow', past: 'Borrowed', limit: 'Available' },
+  repay: { name: 'Repay', past: 'Repaid', limit: 'Debt' },
 };
 
-function least(a, b) {
-  return a < b ? a : b;
-}
-
-/** The amount of an asset that the account can borrow, limited by its borrowing power and the pool's liquidity. */
-function borrowable(pool, account) {
-  if (!account || pool.price === 0n) return 0n;
-  return least((account.availableUsd * 10n ** BigInt(pool.decimals)) / pool.price, pool.cash);
-}
-
-/** The card; `update(pools, account)` passes new data, `choose(symbol)` selects the asset. */
+/** The card; `update(pools, account)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given. */
 export function actionsCard(signal, done) {
-  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, all: false, busy: false };
+  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
-  const asset = h('select', network.tokens.map((token) => h('option', { value: token.symbol }, token.symbol)));
-  const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off' });
-  const limit = h('button.link-button', { type: 'button' });
+  const asset = tokenButton('Asset', (token) => choose({ symbol: token.symbol }));
+  const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
+  const worth = h('span');
+  const limit = h('span');
+  const most = h('button.link-button', { type: 'button', 'aria-label': 'Max amount' }, 'Max');
+  const box = h('div.swap-side', h('div.what', h('span', 'Amount')), input, asset.button, h('div.below', worth, limit, most));
+  const details = h('div');
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary.wide', { type: 'submit' }, 'Supply');
-  const form = h('form.stack', tabs, field('Asset', asset), field('Amount', input), limit, problem, submit);
+  const steps = flow();
+  const outcome = h('div');
+  const form = h('form.stack', tabs, box, details, problem, submit, steps.element, outcome);
 
   const token = () => network.tokens.find((one) => one.symbol === state.symbol) ?? network.tokens[0];
-  const situation = () => ({
-    pool: state.pools.find((pool) => pool.symbol === state.symbol),
-    position: state.account?.positions.find((one) => one.symbol === state.symbol),
-    account: state.account,
-    balance: state.balance,
-  });
+  /** What the rules of an action depend on, or null before it is known. */
+  const situation = () => {
+    const at = state.pools.findIndex((pool) => pool.symbol === state.symbol);
+    if (at < 0 || !state.account) return null;
+    const refused = ((state.refused >> BigInt(at)) & 1n) === 1n;
+    return { account: state.account, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
+  };
+  const typed = () => {
+    if (!input.value.trim()) return 0n;
+    try {
+      return fromUnits(input.value, token().decimals);
+    } catch (error) {
+      return new Error(/decimal places/.test(error.message) ? `${state.symbol} has at most ${token().decimals} decimal places.` : 'Enter a number, such as 1.5.');
+    }
+  };
+
+  /** The first reason for which the action is not possible now: the button's label, a sentence, and what the button does instead. */
+  function obstacle(now, value) {
+    if (!wallets.current) {
+      const [first] = wallets.injected;
+      return first ? { label: `Connect ${first[1].name}`, act: () => wallets.connect(first[0]) } : { label: 'Choose an account' };
+    }
+    if (state.elsewhere) return { label: 'Switch network', text: `${state.elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
+    if (!now) return { label: `${ACTIONS[state.action].name} ${state.symbol}` };
+    if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
+    const label = `${ACTIONS[state.action].name} ${state.symbol}`;
+    if (value === 0n) return { label: 'Enter an amount' };
+    const text = state.all && ['withdraw', 'repay'].includes(state.action) && largest(now, state.action).whole ? null : refusal(now, state.action, value);
+    return text ? { label, text } : null;
+  }
+
+  function drawDetails(now, value) {
+    if (!now) return replace(details);
+    const { action } = state;
+    const { pool, account } = now;
+    const before = totals(account);
+    const after = value > 0n ? projected(now, action, value) : before;
+    const band = Number(account.band);
+    const rate = action === 'deposit' || action === 'withdraw'
+      ? ['Supply APY', h('span.up', percent(yearly(pool.supplyRate)))]
+      : ['Borrow APY', percent(yearly(pool.borrowRates[band]))];
+    const owed = before.debtUsd > 0n || after.debtUsd > 0n;
+    replace(details, facts([
+      rate,
+      ['Health factor', beforeAfter(healthElement(before.health), healthElement(after.health))],
+      ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
+      owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
+      owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
+      action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
+    ]));
+  }
 
   function draw() {
-    const { name, most, limit: what } = ACTIONS[state.action];
+    const { name, limit: what } = ACTIONS[state.action];
     const now = situation();
-    replace(tabs, Object.entries(ACTIONS).map(([key, one]) => h('button', { type: 'button', 'aria-pressed': String(key === state.action), onclick: () => choose({ action: key }) }, one.name)));
-    asset.value = state.symbol;
-    setText(limit, now.pool ? `${what}: ${amount(most(now), token().decimals, 9)} ${state.symbol}` : '');
-    if (!state.busy) setText(submit, wallets.current ? `${name} ${state.symbol}` : 'Choose an account');
-    submit.disabled = state.busy || !wallets.current;
+    const value = typed();
+    const valid = typeof value === 'bigint' ? value : 0n;
+    for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.dataset.action === state.action));
+    asset.set(token());
+    most.hidden = !now || !wallets.current;
+    const { decimals } = token();
+    const available = now && (state.action === 'repay' ? (now.account.positions.find((one) => one.symbol === state.symbol)?.debt ?? 0n) : state.action === 'deposit' ? state.balance : largest(now, state.action).value);
+    setText(limit, now && wallets.current ? `${what} ${amount(available, decimals, 7)}` : '');
+    const { pool } = now ?? {};
+    setText(worth, pool ? money(valueUsd(valid, pool.price, pool.decimals)) : '$0.00');
+    drawDetails(wallets.current ? now : null, valid);
+    if (state.busy) return;
+    state.blocked = obstacle(now, value);
+    const text = state.blocked ? state.blocked.text : state.failed;
+    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', text));
+    setText(submit, state.blocked?.label ?? `${name} ${state.symbol}`);
+    submit.disabled = Boolean(state.blocked && !state.blocked.act);
   }
 
   async function refresh() {
     const who = wallets.current?.address;
-    const symbol = state.symbol;
-    const balance = who ? await read('Token', token().address, 'balanceOf', who).catch(() => 0n) : 0n;
-    if (signal.aborted || symbol !== state.symbol) return;
-    state.balance = balance;
+    const { symbol } = state;
+    const { address } = token();
+    const [balance, found, refused, elsewhere] = await Promise.all([
+      who ? read('Token', address, 'balanceOf', who).catch(() => 0n) : 0n,
+      limits(address),
+      who ? refusedCollateral(who) : 0n,
+      wallets.elsewhere(),
+    ]);
+    if (signal.aborted || symbol !== state.symbol || who !== wallets.current?.address) return;
+    Object.assign(state, { balance, limits: found, refused, elsewhere });
     draw();
   }
 
+  function clearOutcome() {
+    steps.clear();
+    replace(outcome);
+  }
+
   function choose(change) {
-    Object.assign(state, change, { all: false });
+    if (state.busy) return;
+    Object.assign(state, change, { all: false, failed: null });
     input.value = '';
-    replace(problem);
+    clearOutcome();
     draw();
     refresh();
   }
 
-  async function act() {
-    const { address, decimals } = token();
-    const { position } = situation();
-    const value = fromUnits(input.value, decimals);
-    if (value === 0n) throw new Error('enter an amount');
+  async function act(now, value) {
+    const { action, symbol } = state;
+    const chosen = token();
     const { lendingPool } = network.addresses;
     // The largest number stands for the whole balance or debt at execution, including interest.
-    const whole = state.all && ((state.action === 'withdraw' && !state.account.debtUsd) || (state.action === 'repay' && value >= (position?.debt ?? 0n)));
-    if (state.action === 'deposit') await approve(token(), lendingPool, value);
-    if (state.action === 'repay') await approve(token(), lendingPool, whole ? value + value / MARGIN + 1n : value);
-    const data = callData('LendingPool', state.action, address, whole ? ENDLESS : value);
-    return { value, receipt: await wallets.send({ to: lendingPool, data }) };
+    const whole = state.all && largest(now, action).whole;
+    const spent = action === 'deposit' ? value : action === 'repay' ? (whole ? value + value / MARGIN + 1n : value) : null;
+    const approving = spent === null ? null : await approval(chosen, lendingPool, spent);
+    const transaction = { to: lendingPool, data: callData('LendingPool', action, chosen.address, whole ? ENDLESS : value) };
+    const receipt = await steps.run([approving, { name: `${ACTIONS[action].name} ${symbol}`, transaction }].filter(Boolean));
+    const text = `${ACTIONS[action].past} ${amount(value, chosen.decimals)} ${symbol}`;
+    const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
+    if (signal.aborted) return toast(text, 'good', link);
+    announce(text);
+    steps.clear();
+    replace(outcome, h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)));
+    input.value = '';
+    state.all = false;
   }
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
-    if (state.busy) return;
-    state.busy = true;
-    setText(submit, 'Sending…');
+    if (state.busy || submit.disabled) return;
+    const now = situation();
+    const value = typed();
+    const instead = state.blocked?.act;
+    if (!instead && (state.blocked || !now)) return;
+    Object.assign(state, { busy: true, failed: null });
     submit.disabled = true;
+    replace(outcome);
     replace(problem);
     try {
-      const { value, receipt } = await act();
-      const { past } = ACTIONS[state.action];
-      toast(`${past} ${amount(value, token().decimals)} ${state.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
-      input.value = '';
-      state.all = false;
+      if (instead) await instead();
+      else {
+        setText(submit, 'Sending…');
+        await act(now, value);
+      }
     } catch (error) {
-      replace(problem, failure(error));
+      state.failed = reasonOf(error);
+      if (signal.aborted) toast(state.failed, 'error');
     }
     state.busy = false;
     await refresh();
     done();
   });
-  asset.addEventListener('change', () => choose({ symbol: asset.value }));
-  input.addEventListener('input', () => (state.all = false));
-  limit.addEventListener('click', () => {
-    const now = situation();
-    if (!now.pool) return;
-    input.value = toUnits(ACTIONS[state.action].most(now), token().decimals);
-    state.all = true;
+  replace(tabs, Object.entries(ACTIONS).map(([key, one]) => h('button', { type: 'button', 'data-action': key, 'aria-pressed': 'false', onclick: () => choose({ action: key }) }, one.name)));
+  input.addEventListener('input', () => {
+    Object.assign(state, { all: false, failed: null });
+    if (!state.busy) clearOutcome();
+    draw();
   });
+  most.addEventListener('click', () => {
+    const now = situation();
+    if (!now) return;
+    input.value = toUnits(largest(now, state.action).value, token().decimals);
+    Object.assign(state, { all: true, failed: null });
+    clearOutcome();
+    draw();
+  });
+  market.addEventListener('market', draw, { signal });
+  wallets.addEventListener('change', refresh, { signal });
   draw();
+  const element = card('Manage position', form);
+  element.classList.add('manage');
   return {
-    element: card('Manage position', form),
-    choose: (symbol) => choose({ symbol }),
+    element,
+    choose: (symbol, action = state.action) => choose({ symbol, action }),
     update: (pools, account) => {
       Object.assign(state, { pools, account });
+      // With the largest amount chosen, it follows the interest.
       refresh();
     },
   };

@@ -1,135 +1,104 @@
-// The exchange: prices, candles and the swap form.
+// The exchange: prices, their charts, swaps as they happen, and the swap form.
 
-import { candles, prices } from '../lib/prices.js';
-import { chart, sparkline } from '../lib/chart.js';
-import { card, failure, h, heading, replace, setText } from '../lib/dom.js';
-import { compact, usd } from '../lib/format.js';
-import { addressLink } from '../lib/links.js';
-import { network, read } from '../lib/network.js';
+import { sparkline } from '../lib/chart.js';
+import { card, h, heading, replace, setText } from '../lib/dom.js';
+import { usd } from '../lib/format.js';
+import { logo } from '../lib/logos.js';
+import { market } from '../lib/market.js';
+import { compactDollars } from '../lib/money.js';
+import { network } from '../lib/network.js';
 import { whenever } from '../lib/node.js';
+import { prices } from '../lib/prices.js';
+import { change, priceChart } from './pricechart.js';
 import { swapCard } from './swap.js';
+import { haltTag, nameElement } from './tokenpicker.js';
+import { tradesCard } from './trades.js';
 
-/** Chart periods: name in the REST API, number of points to request, candle width in milliseconds. */
-const PERIODS = [
-  { name: '1h', points: 60, width: 60_000 },
-  { name: '24h', points: 1_440, width: 1_200_000 },
-  { name: '7d', points: 1_008, width: 7_200_000 },
-  { name: '30d', points: 1_440, width: 43_200_000 },
-];
-
-function change(percent) {
-  const text = `${percent >= 0 ? '+' : '−'}${Math.abs(percent).toFixed(2)}%`;
-  return h(percent >= 0 ? 'span.up' : 'span.down', text);
-}
-
-function chartCard(signal, chosen) {
-  const plot = chart({ title: 'Price', kind: 'candles', height: 280, format: usd, bare: true });
-  const name = h('h2');
-  const price = h('strong', { style: { fontSize: '1.6rem', letterSpacing: '-0.02em' } });
-  const moved = h('span');
-  const problem = h('div');
-  let period = PERIODS[1];
-  let series = [];
-  const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Period' });
-  const drawTabs = () => replace(tabs, PERIODS.map((one) => h('button', { type: 'button', 'aria-pressed': String(one === period), onclick: () => choose(one) }, one.name)));
-  const choose = (one) => {
-    period = one;
-    drawTabs();
-    draw();
-  };
-  async function draw() {
-    const { token } = chosen;
-    const asked = period;
-    series = [];
-    replace(name, addressLink(token.address), h('span.soft', ' / USD'));
-    drawPrice();
-    try {
-      const found = await prices.history(token.address, asked.name, asked.points);
-      if (signal.aborted || token !== chosen.token || asked !== period) return;
-      series = found;
-      drawPrice();
-      replace(problem);
-    } catch (error) {
-      replace(problem, failure(error));
-    }
-  }
-  function drawPrice() {
-    const now = prices.of(chosen.token.address);
-    setText(price, now ? usd(now.price) : '–');
-    replace(moved, now && change(now.change24h), h('span.soft', ' in 24h'));
-    if (!series.length) return;
-    const label = ({ start }) => new Date(start).toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' });
-    const whole = now && now.timestamp > series.at(-1).timestamp ? [...series, now] : series;
-    plot.update(candles(whole, period.width).map((one) => ({ ...one, label: label(one) })));
-  }
-  drawTabs();
-  draw();
-  whenever(prices, 'prices', signal, drawPrice, 50);
-  const timer = setInterval(draw, 30_000);
-  signal.addEventListener('abort', () => clearInterval(timer));
-  const element = card(null, h('div.spread', h('div', name, h('div.row', { style: { alignItems: 'baseline' } }, price, moved)), tabs), plot, problem);
-  return { element, draw };
-}
+/** How often figures of 24 hours are refreshed, in milliseconds. */
+const PACE = 30_000;
+/** Values of a small chart. */
+const LINE = 48;
 
 function tokenTable(signal, choose) {
-  const body = h('tbody');
   const cells = network.tokens.map((token) => {
-    const row = { token, halted: h('span'), price: h('td.number'), change: h('td.number'), line: h('td'), reserve: h('td.number.soft') };
-    const button = h('button.link-button', { type: 'button', onclick: () => choose(token) }, token.symbol);
-    row.element = h('tr', h('td', button, row.halted), row.price, row.change, row.line, row.reserve);
+    const row = { token, series: null, tag: h('span'), price: h('td.number', '–'), change: h('td.number', '–'), volume: h('td.number.soft', '–'), liquidity: h('td.number.soft', '–'), line: h('td.line') };
+    const button = h('button.link-button.token-link', { type: 'button', onclick: () => choose(token) }, logo(token.symbol, 'large'), h('span.token-name', h('strong', token.symbol), nameElement(token.symbol)));
+    row.element = h('tr', h('td', h('span.row.nowrap', button, row.tag)), row.price, row.change, row.line, row.volume, row.liquidity);
     return row;
   });
-  replace(body, cells.map((row) => row.element));
+  const drawLine = (row) => {
+    const now = prices.of(row.token.address);
+    if (row.series?.length > 1 && now) replace(row.line, sparkline([...row.series, now.price], `${row.token.symbol} in the last 24 hours`, Number(now.change24h.toFixed(2)) >= 0 ? 'up' : 'down'));
+  };
   whenever(prices, 'prices', signal, () => {
     for (const row of cells) {
       const now = prices.of(row.token.address);
       if (!now) continue;
       const text = usd(now.price);
       if (row.price.textContent !== text) {
-        const first = row.price.textContent === '';
+        const first = row.price.textContent === '–';
         row.price.textContent = text;
         if (!first) {
           row.price.classList.remove('fresh');
           requestAnimationFrame(() => row.price.classList.add('fresh'));
         }
       }
+      const before = row.change.textContent;
       replace(row.change, change(now.change24h));
-      replace(row.halted, now.halted && h('span.tag.bad', 'Halted'));
+      if (row.change.textContent[0] !== before[0]) drawLine(row);
     }
   }, 50);
+  whenever(market, 'market', signal, () => cells.forEach((row) => replace(row.tag, haltTag(row.token))));
   async function lines() {
     for (const row of cells) {
-      const series = await prices.history(row.token.address, '24h', 48).catch(() => null);
+      const series = await prices.history(row.token.address, '24h', LINE).catch(() => null);
       if (signal.aborted) return;
-      if (series?.length) replace(row.line, sparkline(series.map((point) => point.price), `${row.token.symbol} in the last 24 hours`));
-      const reserve = await read('Vault', network.addresses.vault, 'reserves', row.token.address).catch(() => null);
-      const price = prices.of(row.token.address)?.price;
-      if (reserve !== null && price) setText(row.reserve, `$${compact((Number(reserve) / 10 ** row.token.decimals) * price)}`);
+      row.series = series?.map((point) => point.price) ?? null;
+      drawLine(row);
+    }
+  }
+  async function figures(options) {
+    const found = await market.figures(options).catch(() => null);
+    if (signal.aborted || !found) return;
+    for (const row of cells) {
+      const own = found.get(row.token.address.toLowerCase());
+      setText(row.volume, own ? compactDollars(own.volume24h) : '–');
+      setText(row.liquidity, own ? compactDollars(own.liquidity) : '–');
     }
   }
   lines();
-  const head = ['Token', '-Price', '-24h change', 'Last 24h', '-Liquidity'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
+  figures();
+  const timer = setInterval(figures, PACE);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  const head = ['Token', '-Price', '-24h change', 'Last 24h', '-24h volume', '-Liquidity'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   const mark = (token) => cells.forEach((row) => row.element.classList.toggle('chosen', row.token === token));
-  const element = card('Tokens', h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), body)));
+  const element = card('Tokens', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Tokens' }, h('table.tokens', h('thead', h('tr', head)), h('tbody', cells.map((row) => row.element)))));
   element.classList.add('late');
-  return { element, mark };
+  return { element, mark, figures };
 }
 
 export default function view({ signal, query }) {
-  prices.follow();
+  market.follow(signal);
   const find = (symbol, otherwise) => network.tokens.find((token) => token.symbol === symbol) ?? otherwise;
-  const chosen = { token: find(query.get('token'), find('WETH', network.tokens[0])) };
-  const plot = chartCard(signal, chosen);
-  const swap = swapCard(signal, find(query.get('from'), find('USDC', network.tokens.at(-1))), find(query.get('to'), chosen.token));
-  const list = tokenTable(signal, (token) => {
-    chosen.token = token;
-    plot.draw();
+  const chosen = find(query.get('token') ?? query.get('to'), find('WETH', network.tokens[0]));
+  const chart = priceChart(signal);
+  const swap = swapCard(signal, find(query.get('from'), find('USDC', network.tokens.at(-1))), find(query.get('to'), chosen));
+  const trades = tradesCard(signal, () => {
+    list.figures({ fresh: true });
+    chart.figures();
+  });
+  const choose = (token) => {
+    chart.choose(token);
     list.mark(token);
+    trades.choose(token);
+  };
+  const list = tokenTable(signal, (token) => {
+    choose(token);
     swap.buy(token);
   });
-  list.mark(chosen.token);
+  choose(chosen);
   return [
     heading('Exchange', h('span.tag.accent', 'On-chain oracle prices')),
-    h('div.grid.main-side', h('div.stack', plot.element, list.element), swap.element),
+    h('div.grid.main-side', h('div.stack', chart.element, list.element, trades.element), swap.element),
   ];
 }

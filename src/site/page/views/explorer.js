@@ -1,113 +1,209 @@
-// The newest blocks and their transactions, live; older blocks in pages.
+// Transactions, blocks and token transfers of the chain, live at the head.
 
-import { card, h, heading, replace, setText, table } from '../lib/dom.js';
-import { ago, count, fee, percent } from '../lib/format.js';
-import { addressLink, blockLink, coins, transactionLink } from '../lib/links.js';
-import { explainCall } from '../lib/network.js';
-import { node, whenever } from '../lib/node.js';
+import { parseAddress } from '../lib/address.js';
+import { BLOCK_COLUMNS, blocksFrom } from '../lib/blocks.js';
+import { card, field, h, heading, replace } from '../lib/dom.js';
+import { ROWS, WITHOUT_INDEX, addressTransactions, indexed, internalTransactions, priceUpdates, searchRows, tokenTransfers } from '../lib/explorer.js';
+import { count } from '../lib/format.js';
+import { internalColumns, pagedList, setQuery, transactionColumns, transferColumns } from '../lib/lists.js';
+import { network } from '../lib/network.js';
+import { node } from '../lib/node.js';
 
-const NEWEST = 15;
-const PAGE = 30;
-const TRANSACTIONS = 15;
+const SHOW_UPDATES = 'tetrad.priceUpdates';
+const KINDS = { '': 'All kinds', transfer: 'Coin transfers', call: 'Contract calls', creation: 'Contract creations', cosmos: 'Cosmos transactions' };
+const SECTIONS = { '': 'Transactions', blocks: 'Blocks', transfers: 'Token transfers', internal: 'Internal transactions' };
 
-/** The method that a transaction calls, or its selector. */
-async function actionOf(transaction) {
-  if (!transaction.to) return 'Contract creation';
-  if (transaction.input === '0x') return 'Transfer';
-  const known = await explainCall(transaction.input).catch(() => null);
-  return known ? known.fragment.name : transaction.input.slice(0, 10);
-}
-
-/** Table rows of transactions. */
-export async function transactionRows(transactions) {
-  const actions = await Promise.all(transactions.map(actionOf));
-  return transactions.map((one, at) => [
-    transactionLink(one.hash),
-    h('span.tag', actions[at]),
-    one.blockNumber === null ? h('span.soft', 'Pending') : blockLink(one.blockNumber),
-    addressLink(one.from),
-    one.to ? addressLink(one.to) : h('span.soft', 'New contract'),
-    coins(one.value, 5),
-  ]);
-}
-
-export const TRANSACTION_COLUMNS = ['Transaction hash', 'Method', 'Block', 'From', 'To', '-Value'];
-
-function blockTable(blocks) {
-  const rows = blocks.map((block) => [
-    blockLink(block.number),
-    ago(Number(block.timestamp)),
-    count(block.transactions.length),
-    `${count(Number(block.gasUsed))} · ${percent(Number(block.gasUsed) / Number(block.gasLimit), 1)}`,
-    fee(block.baseFeePerGas ?? 0),
-  ]);
-  return table(['Block', 'Age', '-Transactions', '-Gas used', '-Base fee'], rows);
-}
-
-async function transactionTable(blocks) {
-  const newest = blocks.flatMap((block) => block.transactions.toReversed()).slice(0, TRANSACTIONS);
-  return table(TRANSACTION_COLUMNS, await transactionRows(newest), 'No transactions in these blocks');
-}
-
-/** Links to the pages before and after the blocks from `first` down to `last`. */
-function pager(first, last) {
-  const newest = Number(node.head?.number ?? first);
-  const older = last > 0 && h('a.button', { href: `#/explorer?from=${last - 1}` }, 'Older →');
-  const newer = first + PAGE >= newest ? '#/explorer' : `#/explorer?from=${first + PAGE}`;
-  return h('div.row', first < newest && h('a.button', { href: newer }, '← Newer'), older);
-}
-
-/** A fixed page of blocks, from `from` downwards. */
-async function older(from) {
-  const first = Math.min(from, Number(node.head?.number ?? from));
-  const last = Math.max(0, first - PAGE + 1);
-  const numbers = Array.from({ length: first - last + 1 }, (_, at) => `0x${(first - at).toString(16)}`);
-  const blocks = (await Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, true)))).filter(Boolean);
-  return [
-    heading(`Blocks ${count(last)} to ${count(first)}`, pager(first, last)),
-    card('Blocks', blockTable(blocks)),
-    card('Latest transactions in these blocks', await transactionTable(blocks)),
-  ];
-}
-
-export default function view({ signal, query }) {
-  if (query.has('from')) {
-    if (!/^\d{1,15}$/.test(query.get('from'))) throw new Error('from: expected a block number');
-    return older(Number(query.get('from')));
+function remembered() {
+  try {
+    return localStorage.getItem(SHOW_UPDATES) === 'shown';
+  } catch {
+    return false;
   }
-  const blocks = h('div');
-  const transactions = h('div');
-  const more = h('div');
-  const kept = new Map();
-  const paused = h('button', { type: 'button', 'aria-pressed': 'false' }, 'Pause');
-  paused.addEventListener('click', () => {
-    const on = paused.getAttribute('aria-pressed') !== 'true';
-    paused.setAttribute('aria-pressed', String(on));
-    setText(paused, on ? 'Resume' : 'Pause');
+}
+
+function remember(on) {
+  try {
+    localStorage.setItem(SHOW_UPDATES, on ? 'shown' : 'hidden');
+  } catch {
+    // Storage may be disabled.
+  }
+}
+
+function kindOf(row) {
+  if (row.cosmos) return 'cosmos';
+  if (!row.to) return 'creation';
+  return row.input === '0x' ? 'transfer' : 'call';
+}
+
+/** What the filters say about a transaction's outline, and about the whole transaction. */
+async function conditions({ from, to, method, kind, failed, updates }) {
+  const isUpdate = await priceUpdates();
+  const same = (wanted, address) => !wanted || address?.toLowerCase() === wanted.toLowerCase();
+  const accepts = (one) => (updates || !isUpdate(one.from, one.to)) && same(from, one.from) && same(to, one.to)
+    && (!failed || one.ok !== true) && (kind !== 'creation' || !one.to);
+  const named = method.trim().toLowerCase();
+  const keeps = (row) => (!failed || row.ok === false) && (!kind || kindOf(row) === kind)
+    && (!named || row.method.toLowerCase().includes(named) || row.input.toLowerCase().startsWith(named));
+  return { accepts, keeps: failed || kind || named ? keeps : null };
+}
+
+/** A page of an address's transactions in the index that fulfil the conditions. */
+async function ofAddress(filters, { accepts, keeps }, cursor) {
+  const rows = [];
+  let next = cursor;
+  for (let pages = 0; pages < 10 && rows.length < ROWS; pages++) {
+    const page = await addressTransactions(filters.from || filters.to, next, filters.from ? 'from' : 'to');
+    rows.push(...page.rows.filter((row) => accepts(row) && (!keeps || keeps(row))));
+    next = page.next;
+    if (!next) break;
+  }
+  return { rows, next, paused: next !== null && !rows.length };
+}
+
+/** A function that loads pages of transactions. It keeps the first one, and adds only new blocks to it. */
+function transactionPages(filters, signal) {
+  let first = null;
+  const isCurrent = () => {
+    const known = node.headers.find((header) => Number(header.number) === first.head.number);
+    return Number(node.head?.number ?? 0) >= first.head.number && (!known || known.hash === first.head.hash);
+  };
+  const noteOf = ({ from, to, skipped, paused }, own) => {
+    const hidden = skipped && !own.updates && !own.from && !own.to && !own.failed && own.kind !== 'creation'
+      ? `${count(skipped)} price update${skipped > 1 ? 's' : ''} hidden` : null;
+    const searched = paused || hidden ? `Blocks ${count(from)} to ${count(to)}` : null;
+    return [searched, hidden].filter(Boolean).join(' · ');
+  };
+  return async (cursor) => {
+    const own = filters();
+    const condition = await conditions(own);
+    if ((own.from || own.to) && (await indexed())) return ofAddress(own, condition, cursor);
+    const key = JSON.stringify(own);
+    if (cursor !== null) {
+      const page = await searchRows({ ...condition, before: cursor, signal });
+      return { ...page, note: noteOf(page, own) };
+    }
+    if (first && (first.key !== key || !isCurrent())) first = null;
+    const head = node.head ? { number: Number(node.head.number), hash: node.head.hash } : null;
+    const floor = first && { block: first.head.number, index: 0xffffffff };
+    const page = await searchRows({ ...condition, floor, signal });
+    if (first && !page.next) {
+      const rows = [...page.rows, ...first.page.rows];
+      const cut = rows.length > ROWS ? rows[ROWS - 1] : null;
+      const next = cut ? { block: cut.block, index: cut.index } : first.page.next;
+      Object.assign(page, { rows: rows.slice(0, ROWS), next, paused: next !== null && !cut && first.page.paused, skipped: page.skipped + first.page.skipped, from: first.page.from });
+    }
+    first = head && { key, head, page };
+    return { ...page, note: noteOf(page, own) };
+  };
+}
+
+function sections(current) {
+  const links = Object.entries(SECTIONS).map(([path, name]) => h('a', { href: `#/explorer${path && `/${path}`}`, 'aria-current': path === current ? 'page' : null }, name));
+  return h('nav.tabs', { 'aria-label': 'Lists' }, links, h('a', { href: '#/tokens' }, 'Tokens'));
+}
+
+/** The controls above the transactions, and the current filters. */
+function filterBar(query, changed) {
+  const given = (name) => query.get(name) ?? '';
+  const from = h('input', { value: given('from'), placeholder: `0x… or ${network.prefix}1…`, spellcheck: 'false', autocomplete: 'off' });
+  const to = h('input', { value: given('to'), placeholder: `0x… or ${network.prefix}1…`, spellcheck: 'false', autocomplete: 'off' });
+  const method = h('input', { value: given('method'), placeholder: 'transfer or 0xa9059cbb', spellcheck: 'false', autocomplete: 'off' });
+  const kind = h('select', Object.entries(KINDS).map(([value, name]) => h('option', { value, selected: value === given('kind') }, name)));
+  const failed = h('input', { type: 'checkbox', checked: given('failed') === '1' });
+  const updates = h('input', { type: 'checkbox', checked: remembered() });
+  const problem = h('div');
+  let current = null;
+  const read = () => {
+    const address = (input) => (input.value.trim() ? parseAddress(input.value, network.prefix) : '');
+    return { from: address(from), to: address(to), method: method.value.trim(), kind: kind.value, failed: failed.checked, updates: updates.checked };
+  };
+  const apply = (silent) => {
+    try {
+      current = read();
+      replace(problem);
+    } catch (error) {
+      current ??= { from: '', to: '', method: '', kind: '', failed: false, updates: updates.checked };
+      return replace(problem, h('div.failure', { role: 'alert' }, error.message));
+    }
+    if (silent) return null;
+    setQuery('explorer', { from: current.from, to: current.to, method: current.method, kind: current.kind, failed: current.failed && '1' });
+    return changed();
+  };
+  apply(true);
+  const clear = h('button', { type: 'button' }, 'Clear');
+  clear.addEventListener('click', () => {
+    for (const input of [from, to, method, kind]) input.value = '';
+    failed.checked = false;
+    apply(false);
   });
-
-  async function draw() {
-    if (paused.getAttribute('aria-pressed') === 'true') return;
-    const headers = node.headers.slice(-40).reverse();
-    const missing = headers.filter((header) => !kept.has(header.hash));
-    const found = await Promise.all(missing.map((header) => node.call('eth_getBlockByHash', header.hash, true).catch(() => null)));
-    if (signal.aborted) return;
-    missing.forEach((header, at) => found[at] && kept.set(header.hash, found[at]));
-    for (const hash of [...kept.keys()].slice(0, Math.max(0, kept.size - 200))) kept.delete(hash);
-    const whole = headers.map((header) => kept.get(header.hash)).filter(Boolean);
-    const shown = whole.slice(0, NEWEST);
-    replace(blocks, blockTable(shown));
-    const list = await transactionTable(whole);
-    if (signal.aborted) return;
-    replace(transactions, list);
-    const last = Number(shown.at(-1)?.number ?? 0);
-    replace(more, last > 0 && h('a', { href: `#/explorer?from=${last - 1}` }, 'Older blocks'));
-  }
-
-  whenever(node, 'head', signal, draw, 500);
-  return [
-    heading('Explorer', h('a.button', { href: '#/interfaces' }, 'Contract ABIs'), paused),
-    card('Latest blocks', blocks, more),
-    card('Latest transactions', transactions),
+  const form = h('form.filters', { onsubmit: (event) => (event.preventDefault(), apply(false)) },
+    h('div.field.wide', field('From', from)), h('div.field.wide', field('To', to)), field('Method', method), field('Kind', kind),
+    h('button.primary', { type: 'submit' }, 'Apply'), clear);
+  kind.addEventListener('change', () => apply(false));
+  failed.addEventListener('change', () => apply(false));
+  updates.addEventListener('change', () => {
+    remember(updates.checked);
+    apply(false);
+  });
+  const isFiltered = ['from', 'to', 'method', 'kind'].some(given);
+  const bar = [
+    network.addresses && h('label.check', updates, 'Price updates'),
+    h('label.check', failed, 'Failed only'),
   ];
+  const details = h('details', { open: isFiltered }, h('summary', 'Filter by sender, recipient, method or kind'), form, problem);
+  return { bar, details, filters: () => current };
+}
+
+function transactionList(signal, query) {
+  let list = null;
+  const { bar, details, filters } = filterBar(query, () => list.reload());
+  list = pagedList({
+    signal,
+    label: 'Transactions',
+    columns: transactionColumns(),
+    load: transactionPages(filters, signal),
+    empty: 'No transactions',
+    live: true,
+    pace: 1_000,
+    csv: 'transactions',
+    controls: bar,
+  });
+  return [details, list];
+}
+
+function blockList(signal, options) {
+  const load = (cursor) => blocksFrom(cursor ?? Number(node.head?.number ?? 0), options.size);
+  return pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load, live: true, pace: 1_000, ...options });
+}
+
+async function indexList(kind, signal) {
+  if (!(await indexed())) return h('p.note', `${WITHOUT_INDEX}this list needs it.`);
+  const options = kind === 'transfers'
+    ? { label: 'Token transfers', columns: transferColumns(), load: (cursor) => tokenTransfers('token-transfers', cursor) }
+    : { label: 'Internal transactions', columns: internalColumns(), load: (cursor) => internalTransactions('internal-transactions', cursor) };
+  return pagedList({ signal, live: true, empty: `No ${options.label.toLowerCase()} yet`, csv: kind, ...options });
+}
+
+/** The first block of a list, from links of earlier versions of the page: `#/explorer?from=<block>`. */
+function startOf(query) {
+  const text = query.get('from');
+  if (text === null || /^(0x|[a-z]+1)/i.test(text)) return null;
+  if (!/^\d{1,15}$/.test(text)) throw new Error('from: expected a block number or an address');
+  return Number(text);
+}
+
+export default async function view({ signal, rest: [section = ''], query }) {
+  if (!(section in SECTIONS)) throw new Error(`unknown page: explorer/${section}`);
+  const abis = h('a.button', { href: '#/interfaces' }, 'Contract ABIs');
+  const title = section ? SECTIONS[section] : 'Explorer';
+  const start = section ? null : startOf(query);
+  if (start !== null) {
+    const first = Math.min(start, Number(node.head?.number ?? start));
+    const load = (cursor) => blocksFrom(cursor ?? first);
+    return [heading(`Blocks from ${count(first)}`, abis), sections('blocks'), card(null, pagedList({ signal, label: 'Blocks', columns: BLOCK_COLUMNS, load }))];
+  }
+  if (section === 'blocks') return [heading(title, abis), sections(section), card(null, blockList(signal, { csv: 'blocks' }))];
+  if (section) return [heading(title, abis), sections(section), card(null, await indexList(section, signal))];
+  const latest = h('section.card', h('div.spread', h('h2', 'Latest blocks'), h('a', { href: '#/explorer/blocks' }, 'All blocks')), blockList(signal, { size: 5, brief: true }));
+  return [heading(title, abis), sections(section), latest, card('Transactions', transactionList(signal, query))];
 }

@@ -1,69 +1,112 @@
-// The lending pool: markets with their rates, and the position of the active account.
+// The lending pool: markets with their rates, positions at risk, and the position of the active account.
 
-import { curve } from '../lib/chart.js';
-import { card, facts, failure, h, heading, replace, toast } from '../lib/dom.js';
-import { amount, percent } from '../lib/format.js';
-import { account, borrowRate, collateral, pools, score, yearly } from '../lib/lens.js';
-import { addressLink } from '../lib/links.js';
+import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
+import { amount, compact, percent } from '../lib/format.js';
+import { account, collateral, pools, score, scoreHistory, yearly } from '../lib/lens.js';
+import { logo } from '../lib/logos.js';
+import { market } from '../lib/market.js';
+import { compactMoney, valueUsd } from '../lib/money.js';
 import { callData, network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
+import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
+import { activityCard } from './activity.js';
 import { actionsCard } from './borrow.js';
-import { positionCard, scoreCard } from './position.js';
+import { riskCard } from './liquidation.js';
+import { poolCard } from './pooldetail.js';
+import { positionCard } from './position.js';
+import { scoreCard, scoreChart } from './score.js';
+import { haltTag, nameElement } from './tokenpicker.js';
 
-function meter(share, kind = '') {
+function meter(share) {
   const bar = h('i');
   bar.style.width = `${Math.min(100, Math.max(0, share * 100))}%`;
-  return h(`div.meter${kind && `.${kind}`}`, { role: 'img', 'aria-label': percent(share, 0) }, bar);
+  return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
 }
 
-function poolRow(pool, chosen, choose) {
+/** A short amount, such as 10.31 or 3.50M. */
+function tokens(value, decimals) {
+  const number = Number(value) / 10 ** decimals;
+  return number < 1_000 ? amount(value, decimals, 6) : compact(number);
+}
+
+function poolRow(pool, band, chosen, choose) {
   const used = Number(pool.utilisation) / 1e27;
-  const name = h('button.link-button', { type: 'button', onclick: () => choose(pool.symbol) }, pool.symbol);
+  const decimals = Number(pool.decimals);
+  const token = network.tokens.find((one) => one.symbol === pool.symbol);
+  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('strong', pool.symbol), nameElement(pool.symbol)));
+  const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
-    h('td', name, pool.paused && h('span.tag.bad', 'Paused')),
-    h('td.number', amount(pool.totalSupplied, Number(pool.decimals), 7)),
-    h('td.number', amount(pool.totalDebt, Number(pool.decimals), 7)),
-    h('td', h('div.measured', meter(used), h('span.soft', percent(used, 1)))),
+    h('td', h('span.row.nowrap', name, pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token))),
+    stacked(pool.totalSupplied),
     h('td.number.up', percent(yearly(pool.supplyRate))),
-    h('td.number', percent(yearly(pool.borrowRates[0]))));
+    stacked(pool.totalDebt),
+    h('td.number', percent(yearly(pool.borrowRates[band]))),
+    h('td', h('div.measured', meter(used), h('span.soft', percent(used, 1)))));
   row.classList.toggle('chosen', pool.symbol === chosen);
   return row;
 }
 
-function detail(pool) {
-  const { parameters } = pool;
-  const share = (bps) => percent(Number(bps) / 10_000, 0);
-  const used = Number(pool.utilisation) / 1e27;
-  return card(h('span.spread', `${pool.symbol} interest rate model`, h('span.soft', `Current borrow APY ${percent(yearly(pool.borrowRates[0]))}`)),
-    h('div.grid.two', curve((at) => borrowRate(parameters, at), used, (rate) => percent(rate, rate < 0.1 ? 1 : 0)), facts([
-      ['Available liquidity', `${amount(pool.cash, Number(pool.decimals), 8)} ${pool.symbol}`],
-      ['Loan-to-value (LTV)', `${share(parameters.minLtvBps)} at a score of 300, ${share(parameters.maxLtvBps)} at 850`],
-      ['Liquidation threshold', share(parameters.liquidationThresholdBps)],
-      ['Liquidation bonus', share(parameters.liquidationBonusBps)],
-      ['Borrow APY by credit band', pool.borrowRates.map((rate) => percent(yearly(rate))).join(' · ')],
-      ['Receipt token', addressLink(pool.pToken)],
-    ])));
+/** The tiles of the pool's totals. */
+function summary() {
+  const names = ['Total supplied', 'Total borrowed', 'Available liquidity', 'Utilisation'];
+  const values = names.map(() => h('strong', '–'));
+  const element = h('div.tiles', names.map((name, at) => h('div.tile', h('span', name), values[at])));
+  const update = (all) => {
+    const sum = (of) => all.reduce((total, pool) => total + valueUsd(of(pool), pool.price, pool.decimals), 0n);
+    const [supplied, borrowed, cash] = [sum((pool) => pool.totalSupplied), sum((pool) => pool.totalDebt), sum((pool) => pool.cash)];
+    const used = borrowed + cash > 0n ? Number(borrowed) / Number(borrowed + cash) : 0;
+    [compactMoney(supplied), compactMoney(borrowed), compactMoney(cash), percent(used)].forEach((text, at) => setText(values[at], text));
+  };
+  return { element, update };
 }
 
 export default function view({ signal, query }) {
-  const state = { pools: [], chosen: query.get('asset') ?? 'USDC' };
-  const body = h('tbody');
-  const curveBox = h('div.late');
+  market.follow(signal);
+  const state = { pools: [], account: null, chosen: query.get('asset') ?? 'USDC', open: false, scored: '' };
+  const body = h('tbody', h('tr', h('td.empty', { colspan: 6 }, 'Loading…')));
+  const totals = summary();
   const position = h('div');
   const explained = h('div');
   const problem = h('div');
-  const actions = actionsCard(signal, () => draw());
-  const choose = (symbol) => {
+  const detail = poolCard(signal);
+  const activity = activityCard(signal);
+  const line = scoreChart();
+  const acted = () => {
+    activity.refresh({ soon: true });
+    risk.draw();
+    draw();
+  };
+  const risk = riskCard(signal, () => state.pools, acted);
+  for (const one of [risk, activity]) one.element.classList.add('late');
+  const actions = actionsCard(signal, acted);
+  const chosenPool = () => state.pools.find((one) => one.symbol === state.chosen) ?? state.pools[0];
+  const choose = (symbol, action) => {
     state.chosen = symbol;
-    actions.choose(symbol);
+    actions.choose(symbol, action);
     drawPools();
+    if (action) actions.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
   };
 
   function drawPools() {
-    replace(body, state.pools.map((pool) => poolRow(pool, state.chosen, choose)));
-    const pool = state.pools.find((one) => one.symbol === state.chosen) ?? state.pools[0];
-    if (pool) replace(curveBox, detail(pool));
+    const focused = document.activeElement?.closest?.('tr')?.rowIndex;
+    const inside = body.contains(document.activeElement);
+    replace(body, state.pools.map((pool) => poolRow(pool, Number(state.account?.band ?? 0), state.chosen, (symbol) => choose(symbol))));
+    // Redrawing the table must not take the focus away from the button that has it.
+    if (inside) body.rows[focused - 1]?.querySelector('button')?.focus();
+    const pool = chosenPool();
+    if (pool) detail.choose(pool);
+  }
+
+  async function drawScore(who, points) {
+    if (!points) return replace(explained);
+    // The breakdown is redrawn when something changes, so that it does not close or lose the focus with every block.
+    const now = [who, state.chosen, ...points].join();
+    if (state.scored === now) return;
+    state.scored = now;
+    replace(explained, scoreCard(points, chosenPool(), line.element, state.open, (open) => (state.open = open)));
+    const history = await scoreHistory(who).catch(() => []);
+    if (!signal.aborted && who === wallets.current?.address) line.update(history, Number(points.score), Number(node.head?.timestamp ?? 0) * 1_000);
   }
 
   async function draw() {
@@ -71,12 +114,13 @@ export default function view({ signal, query }) {
     try {
       const [all, mine, enabled, points] = await Promise.all([pools(), ...(who ? [account(who), collateral(who), score(who)] : [null, null, null])]);
       if (signal.aborted || who !== wallets.current?.address) return;
-      state.pools = all;
-      // Redrawing the table would take the focus away from the button that has it.
-      if (!body.contains(document.activeElement)) drawPools();
-      replace(position, positionCard(mine, enabled, setCollateral));
-      replace(explained, points && scoreCard(points));
+      Object.assign(state, { pools: all, account: mine });
+      drawPools();
+      totals.update(all);
+      if (!position.contains(document.activeElement)) replace(position, positionCard(mine, enabled, setCollateral, choose));
+      await drawScore(who, points);
       actions.update(all, mine);
+      activity.refresh();
       replace(problem);
     } catch (error) {
       if (!signal.aborted) replace(problem, failure(error));
@@ -87,21 +131,23 @@ export default function view({ signal, query }) {
     try {
       const receipt = await wallets.send({ to: network.addresses.lendingPool, data: callData('LendingPool', 'setCollateral', asset, enabled) });
       toast(`${symbol} is ${enabled ? 'collateral' : 'no longer collateral'}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
+      document.activeElement?.blur();
       draw();
     } catch (error) {
-      replace(problem, failure(error));
+      toast(reasonOf(error), 'error');
     }
   }
 
   actions.choose(state.chosen);
   wallets.addEventListener('change', draw, { signal });
   whenever(node, 'head', signal, draw, 2_000);
-  const head = ['Asset', '-Total supplied', '-Total borrowed', 'Utilisation', '-Supply APY', '-Borrow APY'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace('-', '')));
+  const head = ['Asset', '-Total supplied', '-Supply APY', '-Total borrowed', '-Borrow APY', 'Utilisation'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '')));
   return [
     heading('Lending'),
     problem,
+    totals.element,
     h('div.grid.main-side',
-      h('div.stack', card('Pools', h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), body))), curveBox),
+      h('div.stack', card('Markets', h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Markets' }, h('table.markets', h('thead', h('tr', head)), body))), detail.element, risk.element, activity.element),
       h('div.stack', position, actions.element, explained)),
   ];
 }

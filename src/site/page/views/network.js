@@ -1,13 +1,14 @@
 // The state of the network, live, and how to connect to it.
 
 import { chart } from '../lib/chart.js';
-import { card, copyButton, facts, h, heading, icon, replace, setText, table, toast } from '../lib/dom.js';
+import { card, copyButton, facts, h, heading, replace, setText, table, toast } from '../lib/dom.js';
 import { ago, count, fee, percent, span } from '../lib/format.js';
 import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { networkForKeplr, wallets } from '../lib/wallet.js';
 import { connect } from './connect.js';
+import { addToWallet, startCard } from './start.js';
 
 /** Number of blocks in the charts. */
 const SHOWN = 90;
@@ -17,23 +18,8 @@ function tile(name) {
   return { element: h('div.tile', h('span', name), value, below), value, below };
 }
 
-function addToWallet() {
-  const button = h('button', { type: 'button' }, icon('accounts'), 'Add to wallet');
-  button.addEventListener('click', async () => {
-    const [wallet] = wallets.injected.values();
-    if (!wallet) return toast('No browser wallet found. Add the network manually with the details below.');
-    try {
-      await wallets.addNetwork(wallet.provider);
-      toast(`${wallet.name} is connected to this network`, 'good');
-    } catch (error) {
-      toast(error.message ?? 'The wallet rejected the request', 'error');
-    }
-  });
-  return button;
-}
-
 function addToKeplr() {
-  const button = h('button', { type: 'button' }, icon('accounts'), 'Add to Keplr');
+  const button = h('button', { type: 'button' }, 'Add to Keplr');
   button.addEventListener('click', async () => {
     if (!window.keplr?.experimentalSuggestChain) return toast('Keplr not found. Install its browser extension, or use the document at /api/network.');
     try {
@@ -46,17 +32,36 @@ function addToKeplr() {
   return button;
 }
 
+/** What this network is: a title, and a sentence. */
+async function identity() {
+  const { chainId, cosmosChainId, development } = network;
+  const id = h('span', 'chain ID ', h('strong', String(chainId)), ` (0x${chainId.toString(16)})`);
+  const fork = development && (await node.has('anvil_nodeInfo')) ? (await node.call('anvil_nodeInfo').catch(() => null))?.forkConfig : null;
+  if (fork?.forkUrl) {
+    return ['Local fork', h('p.lead', `A copy of the chain at ${fork.forkUrl} as of block ${count(fork.forkBlockNumber)}, `, id, '. Changes stay on this node.')];
+  }
+  if (!cosmosChainId) return ['Local test network', h('p.lead', 'An Ethereum chain from a genesis file, ', id, '.')];
+  const title = development ? 'Local test network' : 'Test network';
+  return [title, h('p.lead', 'Mirrors ', h('strong', cosmosChainId), ', ', id, ': the same contracts at the same addresses, with test money. Nothing here has value.')];
+}
+
+/** A gas price on an axis, in the unit of the largest mark. */
+function feeMark(value, most) {
+  return most < 1e6 ? `${count(Math.round(value))} wei` : `${Number((value / 1e9).toPrecision(3))} gwei`;
+}
+
 /** Seconds between consecutive blocks, from their timestamps. */
 function intervals(headers) {
   return headers.slice(1).map((header, at) => Number(header.timestamp) - Number(headers[at].timestamp));
 }
 
-export default function view({ signal }) {
+export default async function view({ signal }) {
+  const [[title, lead], start] = await Promise.all([identity(), startCard(signal)]);
   const tiles = { block: tile('Block'), pace: tile('Block time'), fee: tile('Base fee'), gas: tile('Gas used'), pending: tile('Pending') };
   const charts = {
-    gas: chart({ title: 'Gas used', kind: 'bars', zero: true, format: (value) => `${value.toFixed(value < 10 ? 1 : 0)}%` }),
-    fee: chart({ title: 'Base fee', format: (value) => fee(Math.round(value)) }),
-    pace: chart({ title: 'Block time', kind: 'bars', zero: true, format: (value) => `${Number(value.toFixed(1))} s` }),
+    gas: chart({ title: 'Gas used per block', kind: 'bars', zero: true, format: (value) => percent(value / 100, 1), mark: (value) => `${Number(value.toPrecision(3))}%` }),
+    fee: chart({ title: 'Base fee per gas', zero: true, format: (value) => fee(Math.round(value)), mark: feeMark }),
+    pace: chart({ title: 'Time between blocks', kind: 'bars', zero: true, format: span, mark: (value, most) => (most < 120 ? `${Number(value.toPrecision(3))} s` : span(value)) }),
   };
   const blocks = h('div');
   const waiting = h('div');
@@ -100,11 +105,14 @@ export default function view({ signal }) {
     const head = node.head;
     if (!head) return;
     const share = (header) => (100 * Number(header.gasUsed)) / Number(header.gasLimit);
-    const label = (header) => `Block ${count(Number(header.number))}`;
-    charts.gas.update(headers.map((header) => ({ y: share(header), label: label(header) })));
-    charts.fee.update(headers.map((header) => ({ y: Number(header.baseFeePerGas ?? 0), label: label(header) })));
+    const point = (header, y) => {
+      const short = `Block ${count(Number(header.number))}`;
+      return { y, short, label: `${short} · ${ago(Number(header.timestamp))}` };
+    };
+    charts.gas.update(headers.map((header) => point(header, share(header))));
+    charts.fee.update(headers.map((header) => point(header, Number(header.baseFeePerGas ?? 0))));
     const gaps = intervals(headers);
-    charts.pace.update(gaps.map((y, at) => ({ y, label: label(headers[at + 1]) })));
+    charts.pace.update(gaps.map((y, at) => point(headers[at + 1], y)));
     setText(tiles.block.value, count(Number(head.number)));
     setText(tiles.block.below, ago(Number(head.timestamp)));
     const mean = gaps.length ? gaps.reduce((sum, gap) => sum + gap, 0) / gaps.length : null;
@@ -128,7 +136,9 @@ export default function view({ signal }) {
   });
 
   return [
-    heading(network.cosmosChainId || `Chain ${network.chainId}`, addToWallet(), network.addresses && addToKeplr()),
+    heading(title, addToWallet(), network.addresses && addToKeplr()),
+    lead,
+    start,
     h('div.tiles', Object.values(tiles).map((one) => one.element)),
     cluster,
     h('div.grid.three', Object.values(charts).map((one) => card(null, one))),

@@ -1,10 +1,9 @@
 // Parts that the views of transactions, simulations and contracts share.
 
 import { typeName } from '../lib/abi.js';
-import { concat, toBytes, toHex } from '../lib/bytes.js';
 import { copyButton, h, replace, table } from '../lib/dom.js';
 import { amount, count, shorten, toUnits } from '../lib/format.js';
-import { keccak256 } from '../lib/keccak.js';
+import { keccak256 } from '../vendor/ethers.js';
 import { addressLink, argumentsOf, coins } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { SLOTS } from '../lib/contracts.js';
@@ -99,7 +98,7 @@ export function transferTable(transfers, tokens) {
 }
 
 const pad = (hex) => hex.slice(2).toLowerCase().padStart(64, '0');
-const slotOf = (key, base) => toHex(keccak256(concat([toBytes(`0x${pad(key)}`), toBytes(`0x${pad(base)}`)])));
+const slotOf = (key, base) => keccak256(`0x${pad(key)}${pad(base)}`);
 
 /**
  * Names of storage slots: those of proxies, and those where Solidity keeps the value of an address in a mapping at one of the

@@ -1,8 +1,10 @@
 // Manual prices: a price that is set stays fixed until it is released.
 
 import { card, failure, field, h, replace, setText, toast } from '../lib/dom.js';
+import { usd } from '../lib/format.js';
 import { network } from '../lib/network.js';
 import { prices } from '../lib/prices.js';
+import { needsBlock } from './miningnotice.js';
 
 async function ask(method, token, body) {
   const options = { method, ...(body && { headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) }) };
@@ -23,7 +25,7 @@ export function priceCard(signal) {
   const token = () => network.tokens.find((one) => one.symbol === select.value);
   const draw = () => {
     const known = prices.of(token().address);
-    setText(now, known ? `Current price: $${known.price}` : '');
+    setText(now, known ? `Current price: ${usd(Number(known.price))}` : '');
   };
   const attempt = async (run) => {
     replace(problem);
@@ -33,7 +35,7 @@ export function priceCard(signal) {
       replace(problem, failure(error));
     }
   };
-  const pair = h('div.grid', { style: { gridTemplateColumns: '1fr 1fr' } }, field('Token', select), field('Price', price));
+  const pair = h('div.pair', field('Token', select), field('Price', price));
   const form = h('form.stack', pair, now, h('div.row', h('button', { type: 'submit' }, 'Set price'), release), problem);
   form.addEventListener('submit', (event) => {
     event.preventDefault();
@@ -49,5 +51,5 @@ export function priceCard(signal) {
   select.addEventListener('change', draw);
   prices.addEventListener('prices', draw, { signal });
   draw();
-  return card('Price', form, h('p.soft', 'A price set here stays fixed until you release it.'));
+  return card('Price', form, needsBlock(signal), h('p.soft', 'A price set here stays fixed until you release it.'));
 }

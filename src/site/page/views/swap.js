@@ -1,68 +1,115 @@
 // The swap form.
 
-import { card, facts, failure, h, icon, replace, setText, toast } from '../lib/dom.js';
-import { amount, fromUnits, percent, toUnits, usd } from '../lib/format.js';
-import { callData, network, read } from '../lib/network.js';
+import { decodeLog, topic } from '../lib/abi.js';
+import { announce, card, facts, h, icon, replace, setText, toast } from '../lib/dom.js';
+import { approval, flow } from '../lib/flow.js';
+import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { market } from '../lib/market.js';
+import { dollars, USD_DECIMALS } from '../lib/money.js';
+import { callData, member, network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
-import { prices } from '../lib/prices.js';
+import { reasonOf } from '../lib/reasons.js';
+import { minimumOutput, parseSlippage, rateText } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
+import { tokenButton } from './tokenpicker.js';
 
-/** Reasons for which the vault rejects a swap, by quote status. */
+/** Why the vault rejects a swap, by quote status: the label of the button, and a sentence if the label does not say it all. */
 const REFUSALS = [
   null,
-  'Trading is paused.',
-  'Choose two different tokens.',
-  'One of the tokens is not supported by the vault.',
+  ['Trading is paused'],
+  ['Choose two different tokens'],
+  ['Token not listed', 'The vault does not list one of the tokens.'],
+  ['Enter an amount'],
+  ['Amount too large'],
+  ['Price is stale', 'The price of one of the tokens is stale.'],
+  ['Amount too small', 'The amount is too small: nothing would be left after the fee.'],
   null,
-  'The amount is too large.',
-  'The oracle price is stale.',
-  'The output after the fee would be zero.',
-  null,
-  'Insufficient liquidity for this trade.',
-  'Price impact too high: a swap may take at most 10% of the reserve. Try a smaller amount.',
-  'Recent swaps have used up the price impact limit. Try a smaller amount, or try again later.',
-  'One of the tokens is halted: its price is catching up with its source. Try again in a few seconds.',
+  ['Insufficient liquidity', 'The vault holds too little of the token to receive. Try a smaller amount.'],
+  ['Price impact too high', 'A swap may take at most 10% of the reserve. Try a smaller amount, or several swaps.'],
+  ['Price impact too high', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
+  ['Token is halted', 'One of the tokens is halted: its price has not reached that of its source yet.'],
 ];
+const SLIPPAGES = [0.1, 0.5, 1];
+const SLIPPAGE = 'tetrad.slippage';
 
-/** Approves a spender for an amount of a token, unless its allowance already suffices. */
-export async function approve(token, spender, value) {
-  const allowed = await read('Token', token.address, 'allowance', wallets.current.address, spender);
-  if (allowed >= value) return;
-  toast(`Approving ${token.symbol}…`);
-  await wallets.send({ to: token.address, data: callData('Token', 'approve', spender, value) });
+/** The control of the slippage tolerance; `value()` is in per cent. */
+function slippageControl(changed) {
+  let value = 0.5;
+  try {
+    value = parseSlippage(localStorage.getItem(SLIPPAGE) ?? '0.5');
+  } catch {
+    // A damaged setting is replaced by the default.
+  }
+  const summary = h('summary');
+  const presets = h('div.tabs', { role: 'group', 'aria-label': 'Slippage tolerance' });
+  const custom = h('input', { inputmode: 'decimal', autocomplete: 'off', placeholder: 'Custom %', 'aria-label': 'Custom slippage tolerance in per cent' });
+  const note = h('p.soft', { 'aria-live': 'polite' });
+  const element = h('details.settings', summary, h('div.stack', h('div.row', presets, custom), note));
+  const draw = () => {
+    setText(summary, `Slippage ${value}%`);
+    replace(presets, SLIPPAGES.map((one) => h('button', { type: 'button', 'aria-pressed': String(one === value), onclick: () => set(one) }, `${one}%`)));
+    setText(note, value > 5 ? 'A high tolerance lets the price move far against you before the swap fails.' : value < 0.05 ? 'With a low tolerance the swap may fail when the price moves.' : 'The swap fails if the price moves by more than this before it is mined.');
+    note.className = value > 5 || value < 0.05 ? 'warn' : 'soft';
+  };
+  const set = (next, typed = false) => {
+    value = next;
+    if (!typed) custom.value = '';
+    localStorage.setItem(SLIPPAGE, String(value));
+    draw();
+    changed();
+  };
+  custom.addEventListener('input', () => {
+    try {
+      set(parseSlippage(custom.value), true);
+    } catch (error) {
+      setText(note, error.message);
+      note.className = 'down';
+    }
+  });
+  draw();
+  return { element, value: () => value };
 }
 
-function side(name, input) {
-  const select = h('select', { 'aria-label': `Token to ${name === 'Pay' ? 'pay with' : 'receive'}` }, network.tokens.map((token) => h('option', { value: token.symbol }, token.symbol)));
-  const balance = h('button.link-button', { type: 'button', title: 'Use full balance' });
+function side(name, field, chosen) {
+  const { button, set } = tokenButton(name === 'Pay' ? 'Token to pay with' : 'Token to receive', chosen);
+  const balance = h('span');
   const worth = h('span');
-  return { select, balance, worth, element: h('div.swap-side', h('div.what', h('span', name), balance), input, select, h('div.below', worth)) };
+  const below = h('div.below', worth, balance);
+  return { button, set, balance, worth, element: h('div.swap-side', h('div.what', h('span', name)), field, button, below) };
 }
 
 /** The card, and `buy(token)`, which selects the token to receive. */
 export function swapCard(signal, from, to) {
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount to pay' });
   const output = h('output', { 'aria-label': 'Amount to receive' }, '0');
-  const [pay, get] = [side('Pay', input), side('Receive', output)];
+  const pay = side('Pay', input, (token) => choose({ from: token }));
+  const get = side('Receive', output, (token) => choose({ to: token }));
+  const most = h('button.link-button', { type: 'button', hidden: true, 'aria-label': 'Max balance' }, 'Max');
+  pay.element.querySelector('.below').append(most);
   const turn = h('button.swap-turn', { type: 'button', 'aria-label': 'Switch tokens', title: 'Switch tokens' }, icon('swap'));
-  const slippage = h('select', { 'aria-label': 'Slippage tolerance' }, ['0.1', '0.5', '1', '3'].map((value) => h('option', { value, selected: value === '0.5' }, `${value}%`)));
+  const slippage = slippageControl(() => draw());
   const details = h('div');
   const problem = h('div', { 'aria-live': 'polite' });
   const submit = h('button.primary.wide', { type: 'submit' }, 'Swap');
-  const form = h('form.stack', pay.element, turn, get.element, details, problem, submit);
-  const state = { from, to, quote: null, balance: null, busy: false };
-  [pay.select.value, get.select.value] = [from.symbol, to.symbol];
+  const steps = flow();
+  const outcome = h('div');
+  const form = h('form.stack', pay.element, turn, get.element, details, problem, submit, steps.element, outcome);
+  const state = { from, to, quote: null, balance: null, busy: false, failed: null, inverted: false };
+  pay.set(from);
+  get.set(to);
 
   const typed = () => {
+    if (!input.value.trim()) return 0n;
     try {
-      return input.value.trim() ? fromUnits(input.value, state.from.decimals) : 0n;
+      return fromUnits(input.value, state.from.decimals);
     } catch (error) {
-      return error;
+      const digits = /decimal places/.test(error.message);
+      return new Error(digits ? `${state.from.symbol} has at most ${state.from.decimals} decimal places.` : 'Enter a number, such as 1.5.');
     }
   };
-  const dollars = (value, token) => {
-    const price = prices.of(token.address)?.price;
-    return price ? usd((Number(value) / 10 ** token.decimals) * price) : '';
+  const worth = (value, token) => {
+    const price = Number(market.of(token)?.price ?? 0n) / 10 ** USD_DECIMALS;
+    return price ? (Number(value) / 10 ** token.decimals) * price : value ? NaN : 0;
   };
 
   let turnOf = 0;
@@ -74,89 +121,164 @@ export function swapCard(signal, from, to) {
     const { from: tokenIn, to: tokenOut } = state;
     const { vault } = network.addresses;
     try {
-      const [quote, balance, other, allowed] = await Promise.all([
+      const [quote, balance, other, allowed, elsewhere] = await Promise.all([
         typeof value === 'bigint' && value > 0n ? read('Vault', vault, 'quoteSwap', tokenIn.address, tokenOut.address, value) : null,
         who ? read('Token', tokenIn.address, 'balanceOf', who) : null,
         who ? read('Token', tokenOut.address, 'balanceOf', who) : null,
         who ? read('Token', tokenIn.address, 'allowance', who, vault) : null,
+        wallets.elsewhere(),
       ]);
       if (mine !== turnOf || signal.aborted || state.busy) return;
-      show({ value, quote, balance, other, allowed });
+      show({ value, quote, balance, other, allowed, elsewhere });
     } catch (error) {
-      if (mine === turnOf && !signal.aborted) replace(problem, failure(error));
+      if (mine === turnOf && !signal.aborted) replace(problem, h('p.failure', reasonOf(error)));
     }
   }
 
-  function show({ value, quote, balance, other, allowed }) {
-    const { from: tokenIn, to: tokenOut } = state;
-    Object.assign(state, { quote, balance });
-    setText(pay.balance, balance === null ? '' : `Balance ${amount(balance, tokenIn.decimals, 7)}`);
-    setText(get.balance, other === null ? '' : `Balance ${amount(other, tokenOut.decimals, 7)}`);
-    const ok = quote?.status === 0n;
-    setText(output, ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '0');
-    setText(pay.worth, typeof value === 'bigint' && value > 0n ? dollars(value, tokenIn) : ' ');
-    setText(get.worth, ok ? dollars(quote.amountOut, tokenOut) : ' ');
-    const least = ok ? minimum(quote.amountOut) : 0n;
-    const rate = ok ? (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals) : 0;
-    replace(details, ok && facts([
-      ['Rate', `1 ${tokenIn.symbol} = ${rate >= 1 ? rate.toLocaleString('en', { maximumFractionDigits: 4 }) : rate.toPrecision(5)} ${tokenOut.symbol}`],
-      ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 7)} ${tokenOut.symbol}`],
-      ['Price impact', h(quote.impactBps > 500n ? 'span.warn' : 'span', { title: 'Share of the output reserve' }, percent(Number(quote.impactBps) / 10_000))],
-      ['Minimum received', h('span.row', `${amount(least, tokenOut.decimals, 9)} ${tokenOut.symbol}`)],
-    ]));
-    const wrong = value instanceof Error ? value.message : quote && !ok ? (REFUSALS[Number(quote.status)] ?? null) : null;
-    replace(problem, wrong && h('p.failure', wrong));
-    const short = balance !== null && typeof value === 'bigint' && value > balance;
-    const needsApproval = allowed !== null && typeof value === 'bigint' && value > allowed;
-    submit.disabled = !ok || short || !wallets.current;
-    setText(submit, !wallets.current ? 'Choose an account' : short ? `Insufficient ${tokenIn.symbol} balance` : !ok ? 'Enter an amount' : needsApproval ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
+  /** The first reason for which a swap is not possible now: the button's label, a sentence, and what the button does instead. */
+  function obstacle({ value, quote, balance, elsewhere }) {
+    if (market.paused) return { label: 'Trading is paused', text: 'The owner of the vault has paused trading.' };
+    for (const token of [state.from, state.to]) {
+      const found = market.obstacle(token);
+      if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
+    }
+    if (!wallets.current) {
+      const [first] = wallets.injected;
+      return first ? { label: `Connect ${first[1].name}`, act: () => wallets.connect(first[0]) } : { label: 'Choose an account' };
+    }
+    if (elsewhere) return { label: 'Switch network', text: `${elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
+    if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
+    if (value === 0n) return { label: 'Enter an amount' };
+    if (balance !== null && value > balance) return { label: `Insufficient ${state.from.symbol} balance` };
+    const refusal = quote && REFUSALS[Number(quote.status)];
+    return refusal ? { label: refusal[0], text: refusal[1] } : null;
   }
 
-  const minimum = (out) => (out * BigInt(10_000 - Math.round(Number(slippage.value) * 100))) / 10_000n;
+  function show(now) {
+    const { value, quote, balance, other, allowed } = now;
+    const { from: tokenIn, to: tokenOut } = state;
+    Object.assign(state, { quote, balance });
+    pay.set(tokenIn);
+    get.set(tokenOut);
+    setText(pay.balance, balance === null ? '' : `Balance ${amount(balance, tokenIn.decimals, 7)}`);
+    setText(get.balance, other === null ? '' : `Balance ${amount(other, tokenOut.decimals, 7)}`);
+    most.hidden = !balance;
+    const ok = quote?.status === 0n;
+    setText(output, ok ? amount(quote.amountOut, tokenOut.decimals, 9) : '0');
+    const [paid, received] = [typeof value === 'bigint' ? worth(value, tokenIn) : 0, ok ? worth(quote.amountOut, tokenOut) : 0];
+    setText(pay.worth, dollars(paid));
+    setText(get.worth, dollars(received));
+    state.blocked = obstacle(now);
+    drawDetails(now, ok);
+    const text = state.blocked ? state.blocked.text : state.failed;
+    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', { role: 'alert' }, text));
+    const label = state.blocked?.label ?? (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
+    setText(submit, label);
+    submit.disabled = state.blocked ? !state.blocked.act : !ok;
+  }
 
-  function choose(change) {
+  function drawDetails({ value, quote }, ok) {
+    const { from: tokenIn, to: tokenOut, inverted } = state;
+    if (!ok) return replace(details);
+    const rate = (Number(quote.amountOut) / 10 ** tokenOut.decimals) / (Number(value) / 10 ** tokenIn.decimals);
+    const text = inverted ? `1 ${tokenOut.symbol} = ${rateText(1 / rate)} ${tokenIn.symbol}` : `1 ${tokenIn.symbol} = ${rateText(rate)} ${tokenOut.symbol}`;
+    // Redrawing the button would take the focus away from it.
+    const flip = details.querySelector('button') ?? h('button.link-button', { type: 'button', title: 'Show the rate the other way round', onclick: () => {
+      state.inverted = !state.inverted;
+      drawDetails({ value, quote: state.quote }, state.quote?.status === 0n);
+    } });
+    setText(flip, text);
+    const impact = Number(quote.impactBps) / 10_000;
+    const focused = document.activeElement === flip;
+    replace(details, facts([
+      ['Rate', flip],
+      ['Price impact', h(impact > 0.05 ? 'span.warn' : 'span', { title: 'Share of the reserve that the swap takes' }, percent(impact))],
+      ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`, h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`)],
+      ['Minimum received', `${amount(minimumOutput(quote.amountOut, slippage.value()), tokenOut.decimals, 9)} ${tokenOut.symbol}`],
+    ]));
+    if (focused) flip.focus();
+  }
+
+  function choose(set) {
     const before = { from: state.from, to: state.to };
-    Object.assign(state, change);
+    Object.assign(state, set, { failed: null });
     // Choosing the token of the other side switches the two.
-    if (state.from === state.to) Object.assign(state, change.from ? { to: before.from } : { from: before.to });
-    [pay.select.value, get.select.value] = [state.from.symbol, state.to.symbol];
+    if (state.from === state.to) Object.assign(state, set.from ? { to: before.from } : { from: before.to });
+    pay.set(state.from);
+    get.set(state.to);
+    if (!state.busy) clearOutcome();
     draw();
+  }
+
+  function clearOutcome() {
+    steps.clear();
+    replace(outcome);
+  }
+
+  function received(receipt) {
+    const swapped = member('Vault', 'event', 'Swap');
+    const log = receipt.logs.find((one) => one.topics[0] === topic(swapped));
+    return log ? decodeLog(swapped, log).amountOut : null;
+  }
+
+  async function swap(value) {
+    const { from: tokenIn, to: tokenOut, quote } = state;
+    const { vault } = network.addresses;
+    const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimumOutput(quote.amountOut, slippage.value()));
+    const approving = await approval(tokenIn, vault, value);
+    const receipt = await steps.run([approving, { name: `Swap ${tokenIn.symbol} for ${tokenOut.symbol}`, transaction: { to: vault, data } }].filter(Boolean));
+    const out = received(receipt);
+    const text = `Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${out === null ? '' : `${amount(out, tokenOut.decimals, 8)} `}${tokenOut.symbol}`;
+    const link = { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' };
+    if (signal.aborted) return toast(text, 'good', link);
+    announce(text);
+    steps.clear();
+    replace(outcome, h('p.note.good', { role: 'status' }, text, ' ', h('a', { href: link.href }, link.text)));
+    input.value = '';
   }
 
   form.addEventListener('submit', async (event) => {
     event.preventDefault();
+    if (state.busy || submit.disabled) return;
     const value = typed();
-    if (state.busy || typeof value !== 'bigint' || state.quote?.status !== 0n) return;
-    const { from: tokenIn, to: tokenOut, quote } = state;
-    const { vault } = network.addresses;
+    const instead = state.blocked?.act;
+    if (!instead && (typeof value !== 'bigint' || state.quote?.status !== 0n)) return;
     state.busy = submit.disabled = true;
-    setText(submit, 'Swapping…');
+    state.failed = null;
+    replace(outcome);
+    replace(problem);
     try {
-      await approve(tokenIn, vault, value);
-      const data = callData('Vault', 'swapExactTokensForTokens', tokenIn.address, tokenOut.address, value, minimum(quote.amountOut));
-      const receipt = await wallets.send({ to: vault, data });
-      toast(`Swapped ${amount(value, tokenIn.decimals)} ${tokenIn.symbol} for ${tokenOut.symbol}`, 'good', { href: `#/tx/${receipt.transactionHash}`, text: 'View transaction' });
-      input.value = '';
+      if (instead) await instead();
+      else {
+        setText(submit, 'Swapping…');
+        await swap(value);
+      }
     } catch (error) {
-      toast(error.message ?? 'The wallet rejected the request', 'error');
-      replace(problem, failure(error));
+      state.failed = reasonOf(error);
+      if (signal.aborted) toast(state.failed, 'error');
     }
     state.busy = false;
     draw();
   });
-  input.addEventListener('input', draw);
-  slippage.addEventListener('change', draw);
-  turn.addEventListener('click', () => choose({ from: state.to, to: state.from }));
-  const token = (select) => network.tokens.find((one) => one.symbol === select.value);
-  pay.select.addEventListener('change', () => choose({ from: token(pay.select) }));
-  get.select.addEventListener('change', () => choose({ to: token(get.select) }));
-  pay.balance.addEventListener('click', () => {
-    if (state.balance === null) return;
-    input.value = toUnits(state.balance, state.from.decimals);
+  input.addEventListener('input', () => {
+    state.failed = null;
+    if (!state.busy) clearOutcome();
     draw();
   });
-  wallets.addEventListener('change', draw, { signal });
+  turn.addEventListener('click', () => choose({ from: state.to, to: state.from }));
+  most.addEventListener('click', () => {
+    if (state.balance === null) return;
+    input.value = toUnits(state.balance, state.from.decimals);
+    state.failed = null;
+    draw();
+  });
+  wallets.addEventListener('change', () => {
+    state.failed = null;
+    draw();
+  }, { signal });
+  market.addEventListener('market', draw, { signal });
   whenever(node, 'head', signal, draw, 1_000);
-  const settings = h('div.row', { style: { flexWrap: 'nowrap' } }, h('span.soft', { style: { whiteSpace: 'nowrap' } }, 'Slippage tolerance'), slippage);
-  return { element: card(h('span.spread', 'Swap', settings), form), buy: (wanted) => choose({ to: wanted }) };
+  const element = card(h('span.spread', 'Swap', slippage.element), form);
+  element.classList.add('swap');
+  return { element, buy: (wanted) => choose({ to: wanted }) };
 }

@@ -1,42 +1,44 @@
-// Token transfers from and to an account.
+// Recent token transfers by their logs, for nodes without the index of addresses.
 
 import { decodeLog, topic } from '../lib/abi.js';
-import { h, table } from '../lib/dom.js';
-import { amount, count } from '../lib/format.js';
-import { addressLink, blockLink, transactionLink } from '../lib/links.js';
 import { member, tokenAt } from '../lib/network.js';
 import { node } from '../lib/node.js';
 
-/** Number of blocks searched and of transfers shown. */
-const SEARCHED = 10_000;
-const SHOWN = 25;
+/** Number of blocks searched. */
+export const SEARCHED = 10_000;
+const PAGE = 50;
 
-const transfer = () => member('Token', 'event', 'Transfer');
-
-function row(log, address) {
-  const { from, to, value } = decodeLog(transfer(), log);
+function row(log, event, times) {
+  const { from, to, value } = decodeLog(event, log);
   const token = tokenAt(log.address);
-  const out = from.toLowerCase() === address;
-  return [
-    transactionLink(log.transactionHash),
-    blockLink(log.blockNumber),
-    h(out ? 'span.tag' : 'span.tag.good', out ? 'Out' : 'In'),
-    addressLink(out ? to : from),
-    token ? `${amount(value, token.decimals, 9)} ${token.symbol}` : h('span', { title: 'Unknown token: amount in its smallest units' }, count(value)),
-    addressLink(log.address),
-  ];
+  const [nobody, block] = [/^0x0{40}$/, Number(log.blockNumber)];
+  return {
+    hash: log.transactionHash,
+    log: Number(log.logIndex),
+    block,
+    time: log.blockTimestamp ? Number(log.blockTimestamp) : (times.get(block) ?? null),
+    from,
+    to,
+    token: { address_hash: log.address, symbol: token?.symbol ?? null, name: null, decimals: token?.decimals ?? 0 },
+    value,
+    id: null,
+    kind: nobody.test(from) ? 'Mint' : nobody.test(to) ? 'Burn' : 'Transfer',
+  };
 }
 
-/** A table of the newest transfers. */
-export async function transfers(account) {
-  const address = account.toLowerCase();
-  const padded = `0x${address.slice(2).padStart(64, '0')}`;
-  const fromBlock = `0x${Math.max(0, Number(node.head?.number ?? 0) - SEARCHED).toString(16)}`;
-  const ask = (...topics) => node.call('eth_getLogs', { fromBlock, topics: [topic(transfer()), ...topics] });
-  const found = (await Promise.all([ask(padded), ask(null, padded)])).flat();
+/** Pages of the transfers of ERC-20 tokens from and to an account, or of a token, in the newest blocks. */
+export async function recentTransfers({ account = null, token = null }, cursor) {
+  const event = member('Token', 'event', 'Transfer');
+  const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
+  const fromBlock = `0x${Math.max(0, head - SEARCHED).toString(16)}`;
+  const ask = (...topics) => node.call('eth_getLogs', { fromBlock, ...(token && { address: token }), topics: [topic(event), ...topics] });
+  const padded = account && `0x${account.toLowerCase().slice(2).padStart(64, '0')}`;
+  const found = (await Promise.all(account ? [ask(padded), ask(null, padded)] : [ask()])).flat();
   // A transfer to the sender itself is found twice; an ERC-721 transfer has a fourth topic.
   const own = new Map(found.filter((log) => log.topics.length === 3).map((log) => [`${log.blockHash}/${log.logIndex}`, log]));
   const newest = [...own.values()].sort((a, b) => Number(b.blockNumber) - Number(a.blockNumber) || Number(b.logIndex) - Number(a.logIndex));
-  const rows = newest.slice(0, SHOWN).map((log) => row(log, address));
-  return table(['Transaction hash', 'Block', 'Direction', 'Counterparty', '-Amount', 'Token'], rows, `No token transfers in the last ${count(SEARCHED)} blocks`);
+  const start = cursor ?? 0;
+  const page = newest.slice(start, start + PAGE);
+  const times = new Map(node.headers.map((header) => [Number(header.number), Number(header.timestamp)]));
+  return { rows: page.map((log) => row(log, event, times)), next: start + PAGE < newest.length ? start + PAGE : null };
 }

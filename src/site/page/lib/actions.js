@@ -1,0 +1,85 @@
+// Forms that run an action, for the developer controls.
+
+import { failure, h, replace, toast } from './dom.js';
+import { node } from './node.js';
+
+/** A form that runs an action and reports its success or error. */
+export function action(fields, button, run, { primary = false } = {}) {
+  const problem = h('div', { 'aria-live': 'polite' });
+  const submit = h(primary ? 'button.primary' : 'button', { type: 'submit' }, button);
+  const form = h('form.stack', fields, h('div.row', submit), problem);
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    submit.disabled = true;
+    replace(problem);
+    try {
+      toast(await run(), 'good');
+    } catch (error) {
+      replace(problem, failure(error));
+    }
+    submit.disabled = false;
+  });
+  return form;
+}
+
+/** A button that runs an action and reports its success or error as a toast. */
+export function actionButton(text, run, properties = {}) {
+  const button = h('button', { type: 'button', ...properties }, text);
+  button.addEventListener('click', async () => {
+    button.disabled = true;
+    try {
+      const done = await run();
+      if (done) toast(done, 'good');
+    } catch (error) {
+      toast(error.message, 'error');
+    }
+    button.disabled = false;
+  });
+  return button;
+}
+
+/** A button that has to be pressed twice: the first time it asks. */
+export function confirmButton(text, question, run) {
+  const button = h('button', { type: 'button' }, text);
+  let asked = null;
+  const calm = () => {
+    clearTimeout(asked);
+    asked = null;
+    button.textContent = text;
+    button.classList.remove('danger');
+  };
+  button.addEventListener('click', async () => {
+    if (asked === null) {
+      button.textContent = question;
+      button.classList.add('danger');
+      asked = setTimeout(calm, 6_000);
+      return;
+    }
+    calm();
+    button.disabled = true;
+    try {
+      toast(await run(), 'good');
+    } catch (error) {
+      toast(error.message, 'error');
+    }
+    button.disabled = false;
+  });
+  button.addEventListener('blur', () => asked !== null && calm());
+  return button;
+}
+
+/** A QUANTITY of JSON-RPC. */
+export const quantity = (number) => `0x${BigInt(number).toString(16)}`;
+
+/** A whole number in a field, in decimal or hex. */
+export function wholeNumber(input, what) {
+  const text = input.value.trim().replace(/,/g, '');
+  if (!/^(\d+|0x[0-9a-f]+)$/i.test(text)) throw new Error(`${what}: expected a whole number`);
+  return BigInt(text);
+}
+
+/** The first of several method names that the node supports, or null. */
+export async function first(...names) {
+  for (const name of names) if (await node.has(name)) return name;
+  return null;
+}

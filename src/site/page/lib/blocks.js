@@ -1,0 +1,57 @@
+// Lists of blocks.
+
+import { h } from './dom.js';
+import { count, fee } from './format.js';
+import { outlines, priceUpdates } from './explorer.js';
+import { blockCell, gasBar, party, shortCoins, timeCell } from './lists.js';
+import { node } from './node.js';
+
+/** Number of blocks of a page. */
+export const BLOCKS = 25;
+
+/** Blocks from `first` downwards, with the number of price updates among their transactions. */
+export async function blocksFrom(first, size = BLOCKS) {
+  const last = Math.max(0, first - size + 1);
+  const numbers = Array.from({ length: first - last + 1 }, (_, at) => `0x${(first - at).toString(16)}`);
+  const [blocks, isUpdate] = await Promise.all([
+    Promise.all(numbers.map((number) => node.call('eth_getBlockByNumber', number, false))),
+    priceUpdates(),
+  ]);
+  const known = new Map((await outlines(last, first).catch(() => ({ blocks: [] }))).blocks.map((block) => [block.number, block]));
+  const rows = blocks.filter(Boolean).map((block) => {
+    const number = Number(block.number);
+    const updates = known.get(number)?.transactions.filter((one) => isUpdate(one.from, one.to)).length ?? 0;
+    return {
+      key: block.hash,
+      number,
+      time: Number(block.timestamp),
+      transactions: block.transactions.length,
+      updates,
+      used: Number(block.gasUsed),
+      limit: Number(block.gasLimit),
+      baseFee: block.baseFeePerGas ? BigInt(block.baseFeePerGas) : null,
+      burnt: block.baseFeePerGas ? BigInt(block.baseFeePerGas) * BigInt(block.gasUsed) : null,
+      recipient: block.miner,
+    };
+  });
+  return { rows, next: last > 0 ? last - 1 : null };
+}
+
+function transactionCount({ transactions, updates }) {
+  const own = transactions - updates;
+  if (!updates) return count(own);
+  const hint = `${count(updates)} price update${updates > 1 ? 's' : ''}`;
+  return h('span', own > 0 && [count(own), ' + '], h('span.soft', hint));
+}
+
+/** Columns of blocks. */
+export const BLOCK_COLUMNS = [
+  { title: 'Block', cell: (row) => blockCell(row.number), csv: (row) => row.number },
+  { title: 'Age', time: true, cell: (row) => timeCell(row.time), csv: (row) => new Date(row.time * 1_000).toISOString() },
+  { title: 'Transactions', cell: transactionCount, csv: (row) => row.transactions },
+  { title: 'Gas used', number: true, cell: (row) => count(row.used), csv: (row) => row.used },
+  { title: 'Of the limit', cell: (row) => gasBar(row.used, row.limit), csv: (row) => row.limit },
+  { title: 'Base fee', number: true, cell: (row) => (row.baseFee === null ? '–' : fee(row.baseFee)), csv: (row) => row.baseFee ?? '' },
+  { title: 'Burnt fees', number: true, cell: (row) => (row.burnt === null ? '–' : shortCoins(row.burnt, 4)), csv: (row) => row.burnt ?? '' },
+  { title: 'Fee recipient', cell: (row) => party(row.recipient), csv: (row) => row.recipient },
+];

@@ -1,0 +1,86 @@
+// One pool: its rates now and in the past, and its parameters.
+
+import { curve } from '../lib/chart.js';
+import { card, facts, h, replace, setText } from '../lib/dom.js';
+import { amount, percent } from '../lib/format.js';
+import { borrowRate, yearly } from '../lib/lens.js';
+import { addressLink } from '../lib/links.js';
+import { logo } from '../lib/logos.js';
+import { compactMoney, valueUsd } from '../lib/money.js';
+import { reasonOf } from '../lib/reasons.js';
+import { timeChart } from '../lib/timechart.js';
+
+const RANGES = ['24h', '7d', '30d'];
+const SAMPLES = 200;
+/** How often the history is loaded, in milliseconds. */
+const PACE = 60_000;
+
+const share = (bps) => percent(Number(bps) / 10_000, 0);
+const both = (value, { price, decimals, symbol }) => [`${amount(value, Number(decimals), 8)} ${symbol} `, h('span.soft', compactMoney(valueUsd(value, price, decimals)))];
+
+/** The card; `choose(pool)` selects the pool or passes its new data. */
+export function poolCard(signal) {
+  const title = h('span.row');
+  const ranges = h('div.tabs', { role: 'group', 'aria-label': 'Range' });
+  const note = h('p.soft');
+  const plot = timeChart({ title: 'Supply and borrow APY', height: 190, names: ['Supply APY', 'Borrow APY'], format: (value) => `${value.toFixed(2)}%` });
+  const legend = h('div.legend', h('span.line-0', h('i'), 'Supply APY'), h('span.line-1', h('i'), 'Borrow APY'));
+  const model = h('div.grid.two');
+  const state = { pool: null, range: '24h' };
+
+  async function load() {
+    const { pool, range } = state;
+    if (!pool) return;
+    try {
+      const response = await fetch(`api/pools/${pool.asset}/history?period=${range}&limit=${SAMPLES}`);
+      const answer = await response.json();
+      if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
+      if (signal.aborted || pool.asset !== state.pool.asset || range !== state.range) return;
+      const points = answer.history.map((one) => ({ time: one.timestamp, values: [Number(one.supplyApy), Number(one.borrowApy)] })).toSorted((a, b) => a.time - b.time);
+      plot.update({ kind: 'line', points });
+      setText(note, '');
+    } catch (error) {
+      setText(note, `The history could not be loaded. ${reasonOf(error)}`);
+    }
+  }
+
+  function draw() {
+    const { pool } = state;
+    const { parameters } = pool;
+    const used = Number(pool.utilisation) / 1e27;
+    replace(title, logo(pool.symbol), h('span', `${pool.symbol} pool`));
+    replace(model, h('div.stack', h('h3', 'Interest rate model'), curve((at) => borrowRate(parameters, at), used, (rate) => percent(rate, rate < 0.1 ? 1 : 0))), facts([
+      ['Available liquidity', both(pool.cash, pool)],
+      ['Supply cap', pool.supplyCap > 0n ? both(pool.supplyCap, pool) : 'None'],
+      ['Borrow cap', pool.borrowCap > 0n ? both(pool.borrowCap, pool) : 'None'],
+      ['Loan-to-value (LTV)', `${share(parameters.minLtvBps)} at a score of 300, ${share(parameters.maxLtvBps)} at 850`],
+      ['Liquidation threshold', share(parameters.liquidationThresholdBps)],
+      ['Liquidation bonus', share(parameters.liquidationBonusBps)],
+      ['Reserve factor', share(parameters.reserveFactorBps)],
+      ['Borrow APY by credit band', pool.borrowRates.map((rate) => percent(yearly(rate))).join(' · ')],
+      ['Receipt token', addressLink(pool.pToken)],
+    ]));
+  }
+
+  const drawRanges = () => replace(ranges, RANGES.map((range) => h('button', { type: 'button', 'aria-pressed': String(range === state.range), onclick: () => {
+    state.range = range;
+    drawRanges();
+    load();
+  } }, range.toUpperCase())));
+  drawRanges();
+  const timer = setInterval(load, PACE);
+  signal.addEventListener('abort', () => clearInterval(timer));
+  const element = card(h('span.spread', title, ranges), legend, plot, note, model);
+  element.classList.add('late');
+  return {
+    element,
+    choose: (pool) => {
+      const other = state.pool?.asset !== pool.asset;
+      state.pool = pool;
+      draw();
+      if (!other) return;
+      plot.update({ points: [] });
+      load();
+    },
+  };
+}

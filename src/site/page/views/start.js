@@ -1,0 +1,63 @@
+// First steps on a network without node accounts: connect a wallet, get coins, use the network.
+
+import { card, h, toast } from '../lib/dom.js';
+import { describeFaucet } from '../lib/faucet.js';
+import { network } from '../lib/network.js';
+import { node } from '../lib/node.js';
+import { wallets } from '../lib/wallet.js';
+
+/** The wallet to prefer, as `[identifier, wallet]`: MetaMask, or the first one. */
+export function preferredWallet() {
+  const all = [...wallets.injected];
+  return all.find(([, wallet]) => wallet.name === 'MetaMask') ?? all[0] ?? null;
+}
+
+/** A button that adds this network to the browser's wallet. */
+export function addToWallet() {
+  const button = h('button', { type: 'button' }, 'Add to MetaMask');
+  const draw = () => (button.textContent = `Add to ${preferredWallet()?.[1].name ?? 'MetaMask'}`);
+  wallets.addEventListener('change', draw);
+  draw();
+  button.addEventListener('click', async () => {
+    const found = preferredWallet();
+    if (!found) return toast('No browser wallet found. Install MetaMask, or add the network manually with the details below.');
+    try {
+      await wallets.addNetwork(found[1].provider);
+      toast(`${found[1].name} is connected to this network`, 'good');
+    } catch (error) {
+      toast(error.message ?? 'The wallet rejected the request', 'error');
+    }
+  });
+  return button;
+}
+
+async function connectWallet() {
+  const found = preferredWallet();
+  if (!found) return toast('No browser wallet found. Install MetaMask or another wallet first.');
+  try {
+    await wallets.connect(found[0]);
+    toast(`${found[1].name} is connected`, 'good');
+  } catch (error) {
+    toast(error.message ?? 'The wallet rejected the request', 'error');
+  }
+}
+
+/** The card, or null where the node has accounts to use or the user's account has coins. */
+export async function startCard(signal) {
+  if (wallets.held.length) return null;
+  const faucet = await describeFaucet(wallets.current?.address);
+  const balance = wallets.current ? BigInt(await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0')) : 0n;
+  if (signal.aborted || balance > 0n) return null;
+  const coins = faucet?.enabled
+    ? [h('p.soft', 'The faucet pays test coins and tokens to any address.'), h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet'))]
+    : [h('p.soft', `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `, h('span.mono', '--faucet 10'), ', or send coins from the treasury’s account.')];
+  const use = [
+    network.addresses && ['#/exchange', 'Swap tokens'],
+    network.addresses && ['#/lending', 'Lend and borrow'],
+    ['#/explorer', 'Explore transactions'],
+  ].filter(Boolean);
+  return card('Get started', h('ol.steps',
+    h('li', h('div', h('h3', 'Connect a wallet'), h('p.soft', 'Your wallet keeps the keys; this node has none. The network is added to it at the same time.'), h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')))),
+    h('li', h('div', h('h3', `Get ${network.coin} for gas`), coins)),
+    h('li', h('div', h('h3', 'Use the network'), h('div.row', use.map(([href, text]) => h('a.button', { href }, text)))))));
+}

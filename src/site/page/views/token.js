@@ -1,0 +1,162 @@
+// One token: figures, transfers, holders, and the ids of a non-fungible token.
+
+import { parseAddress } from '../lib/address.js';
+import { decode } from '../lib/abi.js';
+import { card, copyButton, facts, h, heading, setText } from '../lib/dom.js';
+import { WITHOUT_INDEX, ask, indexed, listOf, tokenTransfers } from '../lib/explorer.js';
+import { amount, compact, count, toUnits, usd } from '../lib/format.js';
+import { addressLink } from '../lib/links.js';
+import { idLink, pagedList, party, setQuery, symbolOf, tabList, tokenLink, transferColumns } from '../lib/lists.js';
+import { network, tokenAt } from '../lib/network.js';
+import { node, whenever } from '../lib/node.js';
+import { prices } from '../lib/prices.js';
+import { priceOf, worthOf } from '../lib/worth.js';
+import { SEARCHED, recentTransfers } from './transfers.js';
+
+const SELECTORS = { name: '0x06fdde03', symbol: '0x95d89b41', decimals: '0x313ce567', totalSupply: '0x18160ddd' };
+
+/** A token without the index, as the contract describes itself; null if it does not. */
+async function described(address) {
+  const [name, symbol, decimals, supply] = await Promise.all(Object.entries(SELECTORS).map(async ([, data], at) => {
+    try {
+      const type = ['string', 'string', 'uint8', 'uint256'][at];
+      return decode([{ type, name: '' }], await node.call('eth_call', { to: address, data }, 'latest'))[0];
+    } catch {
+      return null;
+    }
+  }));
+  if (supply === null && symbol === null) return null;
+  return { address_hash: address, name, symbol, decimals: decimals === null ? null : String(decimals), type: 'ERC-20', total_supply: supply === null ? null : String(supply), holders_count: null };
+}
+
+async function find(address, on) {
+  if (!on) return described(address);
+  try {
+    return await ask(`tokens/${address}`);
+  } catch (error) {
+    if (error.status === 404) return null;
+    throw error;
+  }
+}
+
+function shareOf(value, supply) {
+  if (!supply) return '–';
+  const share = Number((value * 1_000_000n) / supply) / 1_000_000;
+  return h('span.holders', h('span.meter', { 'aria-hidden': 'true' }, h('i', { style: { width: `${Math.min(100, share * 100)}%` } })), share > 0 && share < 0.0001 ? '< 0.01%' : `${(share * 100).toFixed(2)}%`);
+}
+
+function holderTab(token, address) {
+  const decimals = Number(token.decimals ?? 0);
+  const supply = token.total_supply && token.type === 'ERC-20' ? BigInt(token.total_supply) : null;
+  const byId = token.type === 'ERC-1155';
+  const columns = [
+    { title: 'Rank', cell: (row) => count(row.rank), csv: (row) => row.rank },
+    { title: 'Holder', cell: (row) => party(row.holder), csv: (row) => row.holder },
+    byId && { title: 'ID', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
+    { title: 'Balance', number: true, cell: (row) => h('span', { title: toUnits(row.value, decimals) }, amount(row.value, decimals, 10)), csv: (row) => toUnits(row.value, decimals) },
+    supply !== null && { title: 'Share', cell: (row) => shareOf(row.value, supply), csv: (row) => Number((row.value * 1_000_000n) / (supply || 1n)) / 10_000 },
+    network.addresses && token.type === 'ERC-20' && { title: 'Value', number: true, cell: (row) => (row.worth === null ? '–' : usd(row.worth)), csv: (row) => row.worth ?? '' },
+  ].filter(Boolean);
+  const load = async (cursor) => {
+    const page = await listOf(`tokens/${address}/holders`, cursor?.next);
+    const before = cursor?.before ?? 0;
+    const rows = page.rows.map((item, at) => {
+      const value = BigInt(item.value);
+      return { key: `${item.address.hash}/${item.token_id ?? ''}/${value}`, rank: before + at + 1, holder: item.address.hash, value, id: item.token_id, worth: worthOf(value, decimals, address) };
+    });
+    return { rows, next: page.next && { next: page.next, before: before + rows.length } };
+  };
+  return (signal) => pagedList({ signal, label: 'Holders', columns, load, empty: 'No holders', live: true, csv: `holders-${address}` });
+}
+
+function itemTab(token, address) {
+  const columns = [
+    { title: 'ID', cell: (row) => idLink(token, row.id), csv: (row) => row.id },
+    { title: 'Owner', cell: (row) => (row.owner ? party(row.owner.hash) : h('span.soft', 'Several')), csv: (row) => row.owner?.hash ?? '' },
+  ];
+  const load = async (cursor) => {
+    const page = await listOf(`tokens/${address}/instances`, cursor);
+    return { ...page, rows: page.rows.map((item) => ({ ...item, key: `${item.id}/${item.owner?.hash}` })) };
+  };
+  return (signal) => pagedList({ signal, label: 'Items', columns, load, empty: 'No items', live: true, csv: `items-${address}` });
+}
+
+/** One id of a non-fungible token. */
+async function item(token, address, id, signal) {
+  if (!/^\d{1,78}$/.test(id)) throw new Error(`expected the ID of an item, a whole number, got ${id.slice(0, 80)}`);
+  const found = await ask(`tokens/${address}/instances/${id}`);
+  const path = `tokens/${address}/instances/${id}/transfers`;
+  return [
+    heading(`${token.name ?? symbolOf(token)} #${id.length > 12 ? `${id.slice(0, 8)}…` : id}`, h('span.tag', token.type)),
+    card(null, facts([
+      ['Token', tokenLink(token, token.name ?? symbolOf(token))],
+      ['ID', h('span.copyline', h('span.mono', id), copyButton(id, 'Copy ID'))],
+      found.owner && ['Owner', addressLink(found.owner.hash, { full: true })],
+      ['Contract', addressLink(address, { full: true })],
+    ])),
+    card('Transfers', pagedList({ signal, label: 'Transfers', columns: transferColumns({ token: false }), load: (cursor) => tokenTransfers(path, cursor), empty: 'No transfers', live: true, csv: `transfers-${address}-${id}` })),
+  ];
+}
+
+function tile(label, ...content) {
+  return h('div.tile', h('span', label), ...content);
+}
+
+export default async function view({ signal, rest: [text = '', id = null], query }) {
+  const address = parseAddress(text, network.prefix);
+  const on = await indexed();
+  const token = await find(address, on);
+  if (!token) {
+    const code = await node.call('eth_getCode', address, 'latest');
+    throw new Error(code === '0x' ? `${address} is an account, not a token` : `the contract ${address} is not known as a token: it has had no transfers`);
+  }
+  if (id !== null && on) return item(token, address, id, signal);
+  if (network.addresses) prices.follow();
+  const known = tokenAt(address);
+  const decimals = Number(token.decimals ?? 0);
+  const isFungible = token.type === 'ERC-20';
+  const shown = { price: h('strong', '–'), supply: h('strong', '–'), value: h('small'), holders: h('strong', '–'), transfers: h('strong', '–') };
+  const price = () => {
+    const now = priceOf(address);
+    setText(shown.price, now === null ? '–' : usd(now));
+    const worth = token.total_supply === null ? null : worthOf(BigInt(token.total_supply), decimals, address);
+    setText(shown.value, worth === null ? '' : `worth $${compact(worth)}`);
+  };
+  const figures = async () => {
+    const [now, counters] = await Promise.all([find(address, on), on ? ask(`tokens/${address}/counters`) : null]).catch(() => [null, null]);
+    if (!now || signal.aborted) return;
+    Object.assign(token, now);
+    setText(shown.supply, token.total_supply === null ? '–' : amount(BigInt(token.total_supply), decimals, 9));
+    if (token.holders_count !== null) setText(shown.holders, count(Number(token.holders_count)));
+    if (counters) setText(shown.transfers, count(Number(counters.transfers_count)));
+    price();
+  };
+  whenever(node, 'head', signal, figures, 3_000);
+  if (known) whenever(prices, 'prices', signal, price, 500);
+  const columns = transferColumns({ token: false });
+  const load = on ? (cursor) => tokenTransfers(`tokens/${address}/transfers`, cursor) : (cursor) => recentTransfers({ token: address }, cursor);
+  const empty = on ? 'No transfers' : `No transfers in the last ${count(SEARCHED)} blocks`;
+  const tabs = [
+    { id: 'transfers', title: 'Transfers', make: () => pagedList({ signal, label: 'Transfers', columns, load, empty, live: true, csv: `transfers-${address}` }) },
+    on && { id: 'holders', title: 'Holders', make: holderTab(token, address) },
+    on && !isFungible && { id: 'items', title: 'Items', make: itemTab(token, address) },
+  ].filter(Boolean);
+  const box = h('div.tiles',
+    known && tile('Price', shown.price, h('small', known.kind === 'receipt' ? 'of the supplied token' : 'by the oracle')),
+    tile('Total supply', shown.supply, shown.value),
+    on && tile('Holders', shown.holders),
+    on && tile('Transfers', shown.transfers));
+  const symbol = token.symbol && token.symbol !== token.name ? ` (${token.symbol})` : '';
+  const title = h('span', `${token.name ?? token.symbol ?? 'Unnamed token'}${symbol}`);
+  return [
+    heading(title, h('span.tag', token.type), known && h('span.tag.good', known.kind === 'receipt' ? 'Lending receipt' : 'Network token')),
+    !on && h('p.note', `${WITHOUT_INDEX}only transfers of the last ${count(SEARCHED)} blocks are listed, and no holders.`),
+    box,
+    card(null, facts([
+      ['Contract', addressLink(address, { full: true })],
+      token.decimals !== null && isFungible && ['Decimals', token.decimals],
+      known?.kind === 'token' && ['Trade', h('a', { href: `#/exchange?from=${known.symbol === 'USDC' ? 'USDT' : 'USDC'}&to=${known.symbol}` }, `Buy ${known.symbol} on the exchange`)],
+    ])),
+    tabList({ label: 'Token', signal, selected: query?.get('tab') ?? 'transfers', tabs, chosen: (tab) => setQuery(`token/${address}`, { tab: tab === 'transfers' ? null : tab }) }),
+  ];
+}

@@ -1,0 +1,88 @@
+// All tokens: those of the network, and any other that the index knows.
+
+import { card, h, heading } from '../lib/dom.js';
+import { WITHOUT_INDEX, ask, indexed, listOf } from '../lib/explorer.js';
+import { amount, compact, count, usd } from '../lib/format.js';
+import { addressLink } from '../lib/links.js';
+import { pagedList, setQuery, symbolOf, tokenLink } from '../lib/lists.js';
+import { network, read, tokenAt } from '../lib/network.js';
+import { prices } from '../lib/prices.js';
+import { priceOf, worthOf } from '../lib/worth.js';
+
+const KINDS = ['', 'ERC-20', 'ERC-721', 'ERC-1155'];
+
+function row(token) {
+  const decimals = Number(token.decimals ?? 0);
+  const supply = token.total_supply === null ? null : BigInt(token.total_supply);
+  const price = priceOf(token.address_hash);
+  const worth = supply === null ? null : worthOf(supply, decimals, token.address_hash);
+  return { key: `${token.address_hash}/${supply}/${token.holders_count}/${price}`, token, decimals, supply, price, worth, holders: token.holders_count };
+}
+
+const COLUMNS = [
+  { title: 'Token', cell: (one) => [tokenLink(one.token, one.token.name ?? symbolOf(one.token)), ' ', h('span.soft', one.token.name ? one.token.symbol : '')], csv: (one) => symbolOf(one.token) },
+  { title: 'Type', cell: (one) => h('span.tag', one.token.type), csv: (one) => one.token.type },
+  { title: 'Price', number: true, cell: (one) => (one.price === null ? '–' : usd(one.price)), csv: (one) => one.price ?? '' },
+  { title: 'Total supply', number: true, cell: (one) => (one.supply === null ? '–' : amount(one.supply, one.decimals, 9)), csv: (one) => one.supply ?? '' },
+  { title: 'Value of the supply', number: true, cell: (one) => (one.worth === null ? '–' : `$${compact(one.worth)}`), csv: (one) => one.worth ?? '' },
+  { title: 'Holders', number: true, cell: (one) => (one.holders === null ? '–' : count(Number(one.holders))), csv: (one) => one.holders ?? '' },
+  { title: 'Contract', cell: (one) => addressLink(one.token.address_hash, { plain: true }), csv: (one) => one.token.address_hash },
+];
+
+/** The network's tokens in the network's order, and receipt tokens after them. */
+async function own(on) {
+  const all = [...network.tokens, ...(network.receipts ?? [])];
+  return Promise.all(all.map(async (token) => {
+    const found = on ? await ask(`tokens/${token.address}`).catch(() => null) : null;
+    if (found) return row(found);
+    const supply = await read('Token', token.address, 'totalSupply').catch(() => null);
+    return row({ address_hash: token.address, name: null, symbol: token.symbol, decimals: token.decimals, type: 'ERC-20', total_supply: supply === null ? null : String(supply), holders_count: null });
+  }));
+}
+
+function otherTokens(signal, query) {
+  let list = null;
+  const words = h('input', { type: 'search', value: query.get('q') ?? '', placeholder: 'Name or symbol', 'aria-label': 'Name or symbol', autocomplete: 'off', spellcheck: 'false' });
+  const kind = h('select', { 'aria-label': 'Type' }, KINDS.map((value) => h('option', { value, selected: value === (query.get('type') ?? '') }, value || 'All types')));
+  let timer = null;
+  const changed = () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      setQuery('tokens', { q: words.value.trim(), type: kind.value });
+      list.reload();
+    }, 250);
+  };
+  words.addEventListener('input', changed);
+  kind.addEventListener('change', changed);
+  const load = async (cursor) => {
+    const rows = [];
+    let next = cursor;
+    // The network's own tokens are listed above.
+    do {
+      const page = await listOf('tokens', next, { q: words.value.trim(), type: kind.value });
+      rows.push(...page.rows.filter((token) => !tokenAt(token.address_hash)).map(row));
+      next = page.next;
+    } while (next && !rows.length);
+    return { rows, next };
+  };
+  const controls = [words, kind];
+  list = pagedList({ signal, label: 'Other tokens', columns: COLUMNS, load, empty: 'No other tokens', live: true, pace: 5_000, csv: 'tokens', controls });
+  return list;
+}
+
+export default async function view({ signal, query }) {
+  const on = await indexed();
+  if (network.addresses) prices.follow();
+  const isNetwork = network.tokens.length > 0;
+  let list = null;
+  if (isNetwork) {
+    list = pagedList({ signal, label: 'Tokens of the network', columns: COLUMNS, load: async () => ({ rows: await own(on), next: null }), live: true, pace: 10_000, size: network.tokens.length, brief: true });
+    if (!prices.now.size) prices.addEventListener('prices', () => list.reload(), { signal, once: true });
+  }
+  return [
+    heading('Tokens', h('a.button', { href: '#/explorer/transfers' }, 'Token transfers')),
+    !on && h('p.note', `${WITHOUT_INDEX}only the network’s own tokens are listed.`),
+    isNetwork && card('Tokens of the network', list),
+    on && card(isNetwork ? 'Other tokens' : null, otherTokens(signal, query)),
+  ];
+}

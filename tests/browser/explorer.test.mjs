@@ -1,0 +1,393 @@
+// The explorer: lists, addresses, tokens, blocks and search, on a node with a history.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { after, before, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { seed } from './history.mjs';
+import { startBrowser, startNode } from './node.mjs';
+
+const BECH32 = 'pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg';
+let node;
+let browser;
+let history;
+
+before(async () => {
+  [node, browser] = await Promise.all([startNode(), startBrowser()]);
+  history = await seed(node, { transfers: 60 });
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+});
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+const rows = (page, label) => page.locator(`[role=group][aria-label="${label}"] tbody tr`);
+
+async function wait(page, label) {
+  await page.waitForSelector(`.list[aria-busy="false"] [role=group][aria-label="${label}"]`);
+  return rows(page, label);
+}
+
+/** Sends coins to a new address and returns the transaction's hash. */
+function pay(value) {
+  return node.rpc('eth_sendTransaction', { from: history.accounts[4], to: `0x${'77'.repeat(20)}`, value, gas: '0x5208' });
+}
+
+test('transactions are listed with their outcome, in pages', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  const list = await wait(page, 'Transactions');
+  assert.equal(await list.count(), 25);
+  const newest = await list.first().locator('a').first().getAttribute('title');
+  await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Older")');
+  await page.waitForFunction((hash) => !document.querySelector('[aria-label="Transactions"] tbody a').title.includes(hash), newest);
+  await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Older")');
+  await rows(page, 'Transactions').locator('.tag:has-text("Cosmos")').first().waitFor();
+  await page.click('nav[aria-label="Pages of Transactions"] button:has-text("Newest")');
+  await page.waitForFunction((hash) => document.querySelector('[aria-label="Transactions"] tbody a').title === hash, newest);
+  await clean(page);
+});
+
+test('failed transactions are filtered, and show why they failed', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  await wait(page, 'Transactions');
+  await page.check('label:has-text("Failed only") input');
+  await page.waitForFunction((count) => document.querySelectorAll('[aria-label="Transactions"] tbody .tag.bad').length === count, history.failed.length);
+  assert.equal(await rows(page, 'Transactions').count(), history.failed.length);
+  const text = await page.locator('[aria-label="Transactions"]').textContent();
+  for (const reason of ['SameToken', 'ERC20InsufficientAllowance', 'out of gas']) assert.ok(text.toLowerCase().includes(reason.toLowerCase()), `${reason} is missing in ${text}`);
+  assert.ok(page.url().endsWith('#/explorer?failed=1'));
+  await browser.picture(page, 'explorer-failed');
+  await clean(page);
+});
+
+test('transactions are filtered by sender, method and kind', async () => {
+  const page = await browser.open(`${node.url}/#/explorer?method=swapExact`);
+  const list = await wait(page, 'Transactions');
+  assert.equal(await list.count(), 4);
+  await page.fill('label:has-text("From") input', history.accounts[0]);
+  await page.click('button:has-text("Apply")');
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 2);
+  await page.click('button:has-text("Clear")');
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 25);
+  await page.selectOption('label:has-text("Kind") select', 'cosmos');
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 1);
+  await page.selectOption('label:has-text("Kind") select', 'creation');
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Transactions"] tbody tr').length === 4);
+  await page.fill('label:has-text("From") input', '0x12');
+  await page.click('button:has-text("Apply")');
+  await page.waitForSelector('.failure:has-text("40 hex digits")');
+  await clean(page);
+});
+
+test('price updates are hidden until they are wanted, which the browser remembers', async () => {
+  const own = await startNode('--exchange-price-tick', '1');
+  const page = await browser.open(`${own.url}/#/explorer`);
+  await wait(page, 'Transactions');
+  await page.waitForFunction(() => /price updates? hidden/.test(document.querySelector('main').textContent));
+  assert.equal(await page.locator('[aria-label="Transactions"] td.empty').count(), 1);
+  await page.check('label:has-text("Price updates") input');
+  await rows(page, 'Transactions').locator('.tag:has-text("updatePrices")').first().waitFor();
+  await page.reload();
+  await rows(page, 'Transactions').locator('.tag:has-text("updatePrices")').first().waitFor();
+  assert.ok(await page.isChecked('label:has-text("Price updates") input'));
+  await clean(page);
+  await own.stop();
+});
+
+test('new transactions appear at the head, and wait while somebody reads', async () => {
+  const page = await browser.open(`${node.url}/#/explorer`);
+  await wait(page, 'Transactions');
+  await page.mouse.move(5, 5);
+  const first = await pay('0x1');
+  await page.waitForSelector(`[aria-label="Transactions"] a[title="${first}"]`);
+  await page.hover('[aria-label="Transactions"] tbody tr:nth-child(3)');
+  const second = await pay('0x2');
+  await page.click('.list-bar button:has-text("Show newer rows"):visible');
+  await page.waitForSelector(`[aria-label="Transactions"] a[title="${second}"]`);
+  await clean(page);
+});
+
+test('blocks are listed from a given one downwards', async () => {
+  const page = await browser.open(`${node.url}/#/explorer?from=33`);
+  await page.waitForSelector('h1:has-text("Blocks from 33")');
+  const list = await wait(page, 'Blocks');
+  assert.equal(await list.first().locator('a').first().textContent(), '33');
+  await page.click('button:has-text("Older")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '8');
+  assert.equal(await list.count(), 9);
+  await page.click('button:has-text("Newer")');
+  await page.waitForFunction(() => document.querySelector('[aria-label="Blocks"] tbody a').textContent === '33');
+  await page.goto(`${node.url}/#/explorer?from=x`);
+  await page.waitForSelector('.failure:has-text("block number or an address")');
+  await clean(page);
+});
+
+test('lists come back when the node does, and say that it is away', async () => {
+  const own = await startNode();
+  const page = await browser.open(`${own.url}/#/explorer`, { tolerated: /ERR_CONNECTION_REFUSED|WebSocket|Failed to load/ });
+  await wait(page, 'Transactions');
+  await own.stop();
+  await page.waitForSelector('#status.lost');
+  await page.check('label:has-text("Failed only") input');
+  await page.waitForSelector('.list .failure');
+  const next = await startNode('--listen', `127.0.0.1:${own.port}`);
+  await page.waitForSelector('#status:not(.lost)', { timeout: 30_000 });
+  await wait(page, 'Transactions');
+  await clean(page);
+  await next.stop();
+});
+
+test('an age becomes a date and back', async () => {
+  const page = await browser.open(`${node.url}/#/explorer/blocks`);
+  await wait(page, 'Blocks');
+  assert.match(await page.textContent('[aria-label="Blocks"] td time'), /ago|just now|in /);
+  await page.click('th.times button');
+  assert.match(await page.textContent('[aria-label="Blocks"] td time'), /\d{4}/);
+  await page.click('th.times button');
+  assert.match(await page.textContent('[aria-label="Blocks"] td time'), /ago|just now|in /);
+  await clean(page);
+});
+
+test('an address has its complete history in tabs', async () => {
+  const [alice] = history.accounts;
+  const page = await browser.open(`${node.url}/#/address/${BECH32}`);
+  await wait(page, 'Transactions');
+  const text = await page.textContent('main');
+  for (const expected of [BECH32, 'Account number']) assert.ok(text.includes(expected), expected);
+  assert.ok((await rows(page, 'Transactions').count()) >= 12);
+  await page.click('[role=tab]:has-text("Token transfers")');
+  await rows(page, 'Token transfers').locator('text=COMM').first().waitFor();
+  await rows(page, 'Token transfers').locator('text=USDC').first().waitFor();
+  assert.ok(page.url().toLowerCase().endsWith(`#/address/${alice}?tab=transfers`));
+  await page.keyboard.press('ArrowRight');
+  await page.waitForSelector('[role=tab][aria-selected=true]:has-text("Internal transactions")');
+  await page.click('[role=tab]:has-text("Tokens (")');
+  await rows(page, 'Token holdings').locator('text=Community Token').first().waitFor();
+  await rows(page, 'Token holdings').locator('text=Test Badges').first().waitFor();
+  await page.waitForSelector('text=/Total value \\$/');
+  await browser.picture(page, 'address-tokens');
+  await page.click('[role=tab]:has-text("NFTs")');
+  await rows(page, 'Non-fungible tokens').locator('text=Test Kittens').first().waitFor();
+  await page.click('[role=tab]:has-text("Contracts created")');
+  const created = await wait(page, 'Contracts created');
+  assert.equal(await created.count(), 1);
+  await page.reload();
+  await wait(page, 'Contracts created');
+  await clean(page);
+});
+
+test('contracts created by a contract are listed, with their creator', async () => {
+  const { factory, purse } = history.contracts;
+  const page = await browser.open(`${node.url}/#/address/${factory}?tab=created`);
+  const list = await wait(page, 'Contracts created');
+  assert.equal((await list.first().locator('a').first().getAttribute('title')).toLowerCase(), purse);
+  await page.goto(`${node.url}/#/address/${purse}`);
+  await page.waitForSelector('dt:has-text("Created by")');
+  assert.equal((await page.locator('div:has(> dt:has-text("Created by")) a').first().getAttribute('title')).toLowerCase(), factory);
+  await page.click('[role=tab]:has-text("Internal transactions")');
+  await rows(page, 'Internal transactions').locator('text=0.1 HPX').waitFor();
+  await clean(page);
+});
+
+test('a contract shows its functions and events', async () => {
+  const { vault } = history.network;
+  const page = await browser.open(`${node.url}/#/address/${vault}`);
+  await page.waitForSelector('h1:has-text("Exchange vault")');
+  await page.click('[role=tab]:has-text("Events")');
+  await rows(page, 'Events').locator('.tag:has-text("SwapPriced")').first().waitFor();
+  await page.click('[role=tab]:text-is("Contract")');
+  await page.waitForSelector('[role=tabpanel]:not([hidden]) .card, [role=tabpanel]:not([hidden]) details');
+  await browser.picture(page, 'address-contract');
+  await clean(page);
+});
+
+test('a history is exported as CSV', async () => {
+  const page = await browser.open(`${node.url}/#/address/${history.accounts[5]}`);
+  await wait(page, 'Transactions');
+  const [download] = await Promise.all([page.waitForEvent('download'), page.click('button:has-text("Export CSV")')]);
+  const lines = readFileSync(await download.path(), 'utf8').split('\r\n');
+  assert.equal(lines[0], 'Transaction hash,Status,Reason,Method,Block,Time,From,To,Contract created,Value,Fee');
+  assert.equal(lines.length, 61);
+  assert.ok(lines[1].startsWith('0x') && lines[1].includes(',success,'));
+  await clean(page);
+});
+
+test('a token shows supply, holders with shares, and transfers', async () => {
+  const { coin, collectible, badges } = history.contracts;
+  const page = await browser.open(`${node.url}/#/token/${coin}`);
+  await page.waitForSelector('h1:has-text("Community Token (COMM)")');
+  await page.waitForSelector('.tile:has-text("Total supply"):has-text("999,000")');
+  await page.waitForSelector('.tile:has-text("Holders"):has-text("4")');
+  assert.equal(await (await wait(page, 'Transfers')).count(), 5);
+  await page.click('[role=tab]:has-text("Holders")');
+  const holders = await wait(page, 'Holders');
+  assert.equal(await holders.count(), 4);
+  assert.match(await holders.first().textContent(), /474,999.*47\.55%/);
+  await browser.picture(page, 'token-holders');
+
+  await page.goto(`${node.url}/#/token/${collectible}?tab=items`);
+  assert.equal(await (await wait(page, 'Items')).count(), 4);
+  await rows(page, 'Items').locator('a:has-text("#1")').click();
+  await page.waitForSelector('h1:has-text("Test Kittens #1")');
+  assert.equal(await (await wait(page, 'Transfers')).count(), 2);
+
+  await page.goto(`${node.url}/#/token/${badges}?tab=holders`);
+  await rows(page, 'Holders').locator('a:has-text("#7")').first().waitFor();
+  await page.goto(`${node.url}/#/token/${history.network.tokens.WETH}`);
+  await page.waitForSelector('.tile:has-text("Price"):has-text("$")');
+  await page.goto(`${node.url}/#/token/${history.contracts.purse}`);
+  await page.waitForSelector('.failure:has-text("not known as a token")');
+  await page.context().close();
+});
+
+test('all tokens are listed', async () => {
+  const page = await browser.open(`${node.url}/#/tokens`);
+  assert.equal(await (await wait(page, 'Tokens of the network')).count(), 24);
+  assert.equal(await (await wait(page, 'Other tokens')).count(), 3);
+  await page.selectOption('select[aria-label="Type"]', 'ERC-721');
+  await page.waitForFunction(() => document.querySelectorAll('[aria-label="Other tokens"] tbody tr').length === 1);
+  await clean(page);
+});
+
+test('a block shows its gas, fees, transactions and neighbours', async () => {
+  const { blockNumber } = await node.rpc('eth_getTransactionByHash', history.swapped);
+  const number = Number(blockNumber);
+  const page = await browser.open(`${node.url}/#/block/${number}`);
+  await wait(page, 'Transactions of the block');
+  const text = await page.textContent('main');
+  for (const expected of ['Burnt fees', 'Transaction fees', 'swapExactTokensForTokens', 'Success']) assert.ok(text.includes(expected), expected);
+  await page.click('a[aria-label="Next block"]');
+  await page.waitForSelector(`h1:has-text("Block ${number + 1}")`);
+  const cosmos = await node.rpc('eth_getTransactionByHash', history.cosmos);
+  await page.goto(`${node.url}/#/block/${Number(cosmos.blockNumber)}`);
+  await rows(page, 'Transactions of the block').locator('.tag:has-text("Cosmos")').waitFor();
+  const head = Number(await node.rpc('eth_blockNumber'));
+  await page.goto(`${node.url}/#/block/latest`);
+  await page.waitForSelector(`h1:has-text("Block ${head}")`);
+  await page.goto(`${node.url}/#/block/999999`);
+  await page.waitForSelector('.failure:has-text("does not exist yet")');
+  await clean(page);
+});
+
+test('results appear while typing, and are chosen by keyboard', async () => {
+  const page = await browser.open(node.url);
+  const input = page.locator('#query');
+  const option = (text) => page.locator('[role=option]', { hasText: text });
+  await input.focus();
+  await page.waitForSelector('#query[role=combobox]');
+  await input.pressSequentially('comm');
+  await option('Community Token (COMM)').waitFor();
+  assert.equal(await input.getAttribute('aria-expanded'), 'true');
+  await page.keyboard.press('ArrowDown');
+  assert.equal(await input.getAttribute('aria-activedescendant'), 'result-0');
+  await browser.picture(page, 'search');
+  await page.keyboard.press('Enter');
+  await page.waitForSelector('h1:has-text("Community Token")');
+
+  // What was opened is offered again.
+  await input.focus();
+  await option('Community Token (COMM)').waitFor();
+  await input.fill('lending po');
+  await option('Lending pool').click();
+  await page.waitForSelector('h1:has-text("Lending pool")');
+
+  const said = async (text, reason) => {
+    await input.fill(text);
+    await page.waitForSelector(`.said:has-text("${reason}")`);
+  };
+  await said('999999999', 'does not exist yet');
+  await said(`0x${'12'.repeat(32)}`, 'No block or transaction has this hash');
+  await said(BECH32.replace(/g$/, 'h'), 'checksum');
+  await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb922', '40 hex digits');
+  await said('no such thing', 'No token, contract or block is called');
+  await input.press('Escape');
+  assert.equal(await input.getAttribute('aria-expanded'), 'false');
+  await clean(page);
+});
+
+test('Enter opens the best match of any kind of term', async () => {
+  const page = await browser.open(node.url);
+  const search = async (text, heading) => {
+    await page.fill('#query', text);
+    await page.press('#query', 'Enter');
+    await page.waitForSelector(`main h1:has-text("${heading}")`);
+  };
+  const head = Number(await node.rpc('eth_blockNumber'));
+  const { hash } = await node.rpc('eth_getBlockByNumber', '0x0', false);
+  await search('0', 'Block 0');
+  await search('latest', `Block ${head}`);
+  await search('0x2', 'Block 2');
+  await search(hash.toUpperCase().replace('0X', '0x'), 'Block 0');
+  await search(history.swapped.slice(2), 'swapExactTokensForTokens');
+  await search('weth', 'WETH');
+  await search('KITTEN', 'Test Kittens');
+  await search(BECH32.toUpperCase(), 'Account 0');
+  await search('paxvaloper17w0adeg64ky0daxwd2ugyuneellmjgnxe3dllm', 'No results');
+  await search(history.network.vault.toLowerCase(), 'Exchange vault');
+  await search('PriceOracle', 'Price oracle');
+  await search('no such thing', 'No results');
+  await clean(page);
+});
+
+test('without the index histories are incomplete, and the page says why', async () => {
+  const own = await startNode('--no-explorer');
+  const seeded = await seed(own);
+  const page = await browser.open(`${own.url}/#/address/${seeded.accounts[0]}`, { tolerated: /404/ });
+  await page.waitForSelector('.note:has-text("--no-explorer")');
+  assert.ok((await (await wait(page, 'Transactions')).count()) >= 10);
+  await page.click('[role=tab]:has-text("Token transfers")');
+  await rows(page, 'Token transfers').locator('text=USDC').first().waitFor();
+  await page.click('[role=tab]:text-is("Tokens")');
+  await rows(page, 'Token holdings').locator('text=USDC').first().waitFor();
+  await page.goto(`${own.url}/#/explorer`);
+  assert.equal(await (await wait(page, 'Transactions')).count(), 25);
+  await page.goto(`${own.url}/#/explorer/transfers`);
+  await page.waitForSelector('.note:has-text("--no-explorer")');
+  await page.goto(`${own.url}/#/tokens`);
+  assert.equal(await (await wait(page, 'Tokens of the network')).count(), 24);
+  await page.goto(`${own.url}/#/token/${seeded.contracts.coin}`);
+  await page.waitForSelector('h1:has-text("Community Token (COMM)")');
+  assert.equal(await (await wait(page, 'Transfers')).count(), 5);
+  await page.fill('#query', 'weth');
+  await page.press('#query', 'Enter');
+  await page.waitForSelector('h1:has-text("WETH")');
+  await clean(page);
+  await own.stop();
+});
+
+test('every list is accessible and fits a phone, in light and dark', async () => {
+  const { coin, collectible } = history.contracts;
+  const [alice] = history.accounts;
+  const paths = ['explorer', 'explorer/blocks', 'explorer/transfers', 'explorer/internal', 'tokens', `token/${coin}`, `token/${coin}?tab=holders`, `token/${collectible}/1`,
+    'block/1', `address/${alice}`, `address/${alice}?tab=tokens`, `address/${history.network.vault}?tab=events`, 'search/nothing%20here'];
+  const [phone, desktop] = [{ width: 375, height: 812 }, { width: 1360, height: 900 }];
+  const all = ['light', 'dark'].flatMap((colorScheme) => [phone, desktop].map((viewport) => ({ colorScheme, viewport })));
+  // Each theme and each size once; screenshots of all.
+  for (const { colorScheme, viewport } of process.env.SCREENSHOTS ? all : [all[0], all[3]]) {
+    const page = await browser.open(node.url, { colorScheme, viewport });
+    await page.evaluate(axe.source);
+    for (const path of paths) {
+      await page.evaluate((to) => {
+        document.querySelector('main h1').remove();
+        location.hash = `#/${to}`;
+      }, path);
+      await page.waitForSelector('main h1');
+      await page.waitForFunction(() => !document.querySelector('[aria-busy="true"]'));
+      const found = await page.evaluate(async () => {
+        const { violations } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+        return violations.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 3).map((one) => one.html.slice(0, 160)).join(' ')}`);
+      });
+      assert.deepEqual(found, [], `${path} in ${colorScheme}`);
+      assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${path} is wider than ${viewport.width}`);
+      await browser.picture(page, `${viewport.width < 500 ? 'phone-' : ''}${colorScheme}-${path.replaceAll(/[^a-z]+/g, '-').slice(0, 30)}`);
+    }
+    await clean(page);
+  }
+});
