@@ -206,6 +206,8 @@ test('unique and multiple tokens are recognised by their events', async () => {
   await page.goto(`${node.url}/#/tx/${hash}`);
   await page.waitForSelector(`.facts :text("${hash}")`);
   assert.match(await card(page, 'Transfers (1)').locator('tbody tr').textContent(), /^ERC-1155.*30 × .*#5$/);
+  // The ABI is unknown, but the event is one of a standard.
+  await card(page, 'Events (1)').locator('.tag.accent:text-is("TransferSingle")').waitFor();
   await clean(page);
 });
 
