@@ -31,7 +31,7 @@ class Market extends EventTarget {
     try {
       const [paused, maxAge, ...found] = await Promise.all([
         read('Vault', vault, 'paused'),
-        this.#maxAge ?? read('PriceOracle', oracle, 'maxAge'),
+        read('PriceOracle', oracle, 'maxAge'),
         ...all.map(({ address }) => read('PriceOracle', oracle, 'readPrice', address).catch(() => null)),
       ]);
       this.#maxAge = maxAge;
