@@ -34,10 +34,10 @@ function poolRow(pool, band, chosen, choose) {
   const used = Number(pool.utilisation) / 1e27;
   const decimals = Number(pool.decimals);
   const token = network.tokens.find((one) => one.symbol === pool.symbol);
-  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('strong', pool.symbol), nameElement(pool.symbol)));
+  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', pool.symbol), pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token)), nameElement(pool.symbol)));
   const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
-    h('td', h('span.row.nowrap', name, pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token))),
+    h('td', name),
     stacked(pool.totalSupplied),
     h('td.number.up', percent(yearly(pool.supplyRate))),
     stacked(pool.totalDebt),
