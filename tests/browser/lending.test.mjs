@@ -207,6 +207,8 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   // The penalty of the liquidation shows in the score's history.
   await page.click('summary:has-text("How the score is made up")');
   await page.waitForSelector('td:has-text("Penalties")');
+  await page.click('summary:has-text("Changes of score and rate")');
+  await page.waitForSelector('tr:has-text("300"):has-text("100%")');
   await page.waitForSelector('.time-plot path.trend.plain', { state: 'attached' });
   await clean(page);
   await setPrice('WETH', 3_500);

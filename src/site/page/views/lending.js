@@ -24,6 +24,9 @@ function meter(share) {
   return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
 }
 
+/** Where the form stands above the markets; as in the stylesheet. */
+const NARROW = '(max-width: 62rem)';
+
 /** A short amount, such as 10.31 or 3.50M. */
 function tokens(value, decimals) {
   const number = Number(value) / 10 ** decimals;
@@ -66,7 +69,7 @@ export default function view({ signal, query }) {
   const state = { pools: [], account: null, chosen: query.get('asset') ?? 'USDC', open: false, scored: '' };
   const body = h('tbody', h('tr', h('td.empty', { colspan: 6 }, 'Loading…')));
   const totals = summary();
-  const position = h('div');
+  const position = h('div.first');
   const explained = h('div');
   const problem = h('div');
   const detail = poolCard(signal);
@@ -80,12 +83,14 @@ export default function view({ signal, query }) {
   const risk = riskCard(signal, () => state.pools, acted);
   for (const one of [risk, activity]) one.element.classList.add('late');
   const actions = actionsCard(signal, acted);
+  actions.element.classList.add('first');
   const chosenPool = () => state.pools.find((one) => one.symbol === state.chosen) ?? state.pools[0];
   const choose = (symbol, action) => {
     state.chosen = symbol;
     actions.choose(symbol, action);
     drawPools();
-    if (action) actions.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+    // In one column, the form is far from the markets.
+    if (action || matchMedia(NARROW).matches) actions.element.scrollIntoView({ block: action ? 'nearest' : 'center' });
   };
 
   function drawPools() {
