@@ -57,6 +57,7 @@ async function swap(own, from, tokenIn, tokenOut, amount) {
 test('a wallet is switched to the network, approves and swaps', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`, { wallet: WALLET });
   await button(page, 'Enter an amount', 'disabled');
+  await page.waitForSelector('.swap button:text-is("Max")');
   await connect(page);
   assert.equal(await page.evaluate(() => window.added.chainId), '0x7d');
   await page.fill(PAY, '1000');

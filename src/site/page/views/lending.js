@@ -1,7 +1,7 @@
 // The lending pool: markets with their rates, positions at risk, and the position of the active account.
 
 import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
-import { amount, compact, percent } from '../lib/format.js';
+import { amount, compact, percent, span } from '../lib/format.js';
 import { account, collateral, pools, score, scoreHistory, yearly } from '../lib/lens.js';
 import { logo } from '../lib/logos.js';
 import { market } from '../lib/market.js';
@@ -24,6 +24,8 @@ function meter(share) {
   return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
 }
 
+/** The parts of a score that are shown. */
+const SHOWN_OF_SCORE = ['score', 'band', 'late', 'depositPoints', 'paymentPoints', 'healthPoints', 'historyPoints', 'penaltyPoints', 'overduePoints', 'onTimePayments', 'depositSeconds', 'healthySeconds'];
 /** Where the form stands above the markets; as in the stylesheet. */
 const NARROW = '(max-width: 62rem)';
 
@@ -90,6 +92,7 @@ export default function view({ signal, query }) {
     actions.choose(symbol, action);
     drawPools();
     // In one column, the form is far from the markets.
+    if (action) actions.focus();
     if (action || matchMedia(NARROW).matches) actions.element.scrollIntoView({ block: action ? 'nearest' : 'center' });
   };
 
@@ -105,9 +108,9 @@ export default function view({ signal, query }) {
 
   async function drawScore(who, points) {
     if (!points) return replace(explained);
-    // The breakdown is redrawn when something changes, so that it does not close or lose the focus with every block.
-    const now = [who, state.chosen, ...points].join();
-    if (state.scored === now) return;
+    // Redrawn when what it shows changes, and not while a control in it has the focus.
+    const now = [who, state.chosen, ...SHOWN_OF_SCORE.map((name) => (name.endsWith('Seconds') ? span(Number(points[name])) : points[name]))].join();
+    if (state.scored === now || (explained.contains(document.activeElement) && state.scored.startsWith(who))) return;
     state.scored = now;
     replace(explained, scoreCard(points, chosenPool(), line.element, state.open, (open) => (state.open = open)));
     const history = await scoreHistory(who).catch(() => []);

@@ -37,10 +37,10 @@ function effects(score, pool) {
 }
 
 /** The newest changes of the score and of the rate that follows from it. */
-function changes(history) {
+function changes(history, open, toggle) {
   const own = history.filter((one, at) => !at || one.score !== history[at - 1].score || one.band !== history[at - 1].band);
   const rows = own.slice(-CHANGES).reverse().map((one) => [h('a', { href: `#/tx/${one.hash}` }, date(one.time / 1_000)), String(one.score), rateOf(one.band)]);
-  return h('details', h('summary', 'Changes of score and rate'), table(['Time', '-Score', '-Borrow rate'], rows));
+  return h('details', { open, ontoggle: (event) => toggle(event.target.open) }, h('summary', 'Changes of score and rate'), table(['Time', '-Score', '-Borrow rate'], rows));
 }
 
 /** The score over time, drawn again only when it has changed. */
@@ -48,12 +48,13 @@ export function scoreChart() {
   const plot = timeChart({ title: 'Credit score', height: 150, format: (value) => String(Math.round(value)) });
   const none = h('p.soft', 'The score is recorded with each action in the pool. It has no history yet.');
   const element = h('div.stack', none);
+  let open = false;
   return {
     element,
     update(history, now, time) {
       const points = [...history, { time, score: now }].filter((one, at, all) => !at || one.time > all[at - 1].time);
       const shown = points.length > 1 && history.length > 0;
-      replace(element, shown ? [plot, changes(history)] : none);
+      replace(element, shown ? [plot, changes(history, open, (now) => (open = now))] : none);
       if (points.length > 1) plot.update({ kind: 'stairs', points: points.map((one) => ({ time: one.time, values: [one.score] })) });
     },
   };
