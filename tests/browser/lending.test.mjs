@@ -170,7 +170,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   const page = await browser.open(`${node.url}/#/lending`);
   const risk = page.locator('.risk');
   await risk.locator('tr', { hasText: '1.48' }).waitFor();
-  assert.equal(await risk.locator('button').count(), 0, 'nothing to liquidate yet');
+  assert.equal(await risk.locator('td button').count(), 0, 'nothing to liquidate yet');
   await use(page, borrower);
   await page.waitForSelector('.note.warn:has-text("Below a health factor of 1")');
   await setPrice('WETH', 2_280);
@@ -180,7 +180,13 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await page.waitForSelector('text=No supplied or borrowed assets');
   await browser.picture(page, 'lending-risk');
 
-  await risk.locator('button:has-text("Liquidate")').click();
+  await risk.locator('input').fill('pax1nothing');
+  await risk.locator('button:has-text("Check account")').click();
+  await risk.locator('p.down:not(:empty)').waitFor();
+  await risk.locator('input').fill(accounts[5]);
+  await risk.locator('button:has-text("Check account")').click();
+  await risk.locator('tr:has-text("No debt")').waitFor();
+  await risk.locator('button:text-is("Liquidate")').click();
   const dialog = page.locator('dialog');
   const term = (name) => dialog.locator(`.facts div:has(dt:text-is("${name}")) dd`);
   await term('Expected bonus').waitFor();
