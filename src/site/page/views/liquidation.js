@@ -23,7 +23,7 @@ const PACE = 4_000;
 const MARGIN = 1_000n;
 
 /** Opens the form for a borrower; `pools` are the pools' data, `done` is called after a liquidation. */
-export function openLiquidation(borrower, pools, done) {
+function openLiquidation(borrower, pools, done) {
   const leaving = new AbortController();
   const { signal } = leaving;
   const state = { account: null, quote: null, balance: null, all: true, busy: false, failed: null, finished: false };
@@ -247,9 +247,10 @@ export function riskCard(signal, pools, done) {
       // Redrawing the table would take the focus away from the button that has it.
       if (!body.contains(document.activeElement)) replace(body, risky.length ? risky.slice(0, SHOWN).map(row) : h('tr', h('td.empty', { colspan: 5 }, 'No position is close to liquidation.')));
       replace(tag, below ? h('span.tag.bad', `${below} liquidatable`) : h('span.tag.good', 'None liquidatable'));
-      const healthy = found.filter(({ account }) => account.healthFactorBps >= RISKY).length;
-      setText(note, `${healthy} of ${found.length} borrowers have a health factor of 1.5 or more.${more ? ` Only the ${found.length} most recent are read.` : ''}`);
-      note.hidden = !found.length;
+      const indebted = found.filter(({ account }) => account.debtUsd > 0n);
+      const healthy = indebted.filter(({ account }) => account.healthFactorBps >= RISKY).length;
+      setText(note, `${healthy} of ${indebted.length} borrowers have a health factor of 1.5 or more.${more ? ` ${more} earlier ones are not read.` : ''}`);
+      note.hidden = !indebted.length;
     } catch (error) {
       if (!signal.aborted) setText(note, `The borrowers could not be read. ${reasonOf(error)}`);
     }
