@@ -203,7 +203,7 @@ test('a contract shows its functions and events', async () => {
   await page.click('[role=tab]:has-text("Events")');
   await rows(page, 'Events').locator('.tag:has-text("SwapPriced")').first().waitFor();
   await page.click('[role=tab]:text-is("Contract")');
-  await page.waitForSelector('[role=tabpanel]:not([hidden]) .card, [role=tabpanel]:not([hidden]) details');
+  await page.waitForSelector('[role=tabpanel]:not([hidden]) .card:has-text("SWAP_FEE_BPS")');
   await browser.picture(page, 'address-contract');
   await clean(page);
 });

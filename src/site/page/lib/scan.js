@@ -8,7 +8,7 @@ import { transactionsByHash } from './rows.js';
 /** Number of rows of a page of transactions that is filtered here. */
 export const ROWS = 25;
 /** Maximum numbers of blocks read at once, by GraphQL and by JSON-RPC. */
-const WINDOW = 1_000;
+const WINDOW = 500;
 const SMALL_WINDOW = 30;
 /** Number of reads by JSON-RPC after which a search pauses: on a fork each block is a request to another node. */
 const SMALL_WINDOWS = 4;
@@ -35,15 +35,15 @@ export async function priceUpdates() {
   return (from, to) => sender !== null && from?.toLowerCase() === sender && to?.toLowerCase() === oracle;
 }
 
-async function graphBlocks(from, to) {
-  const query = `{blocks(from:${from},to:${to}){number timestamp transactions{hash index status from{address} to{address}}}}`;
+async function graphBlocks(from, to, outcome) {
+  const query = `{blocks(from:${from},to:${to}){number timestamp transactions{hash index ${outcome ? 'status ' : ''}from{address} to{address}}}}`;
   const response = await fetch('graphql', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ query }) });
   const { data } = await response.json();
   if (!response.ok || !data?.blocks) throw new Error('no blocks by GraphQL');
   return data.blocks.map((block) => ({
     number: Number(block.number),
     time: Number(block.timestamp),
-    transactions: block.transactions.map((one) => ({ hash: one.hash, index: Number(one.index), ok: Number(one.status) !== 0, from: one.from.address, to: one.to?.address ?? null })),
+    transactions: block.transactions.map((one) => ({ hash: one.hash, index: Number(one.index), ok: outcome ? Number(one.status) !== 0 : null, from: one.from.address, to: one.to?.address ?? null })),
   }));
 }
 
@@ -57,12 +57,15 @@ async function nodeBlocks(from, to) {
   }));
 }
 
-/** Blocks with the outlines of their transactions, oldest first. Earlier blocks than a fork's own have no GraphQL. */
-export async function outlines(from, to) {
+/**
+ * Blocks with the outlines of their transactions, oldest first. Their `ok` is null unless the
+ * outcome is wanted. Earlier blocks than a fork's own have no GraphQL.
+ */
+export async function outlines(from, to, outcome = false) {
   const own = ((await forkBlock()) ?? -1) + 1;
   if (to >= own) {
     const first = Math.max(from, own);
-    const blocks = await graphBlocks(first, to).catch(() => null);
+    const blocks = await graphBlocks(first, to, outcome).catch(() => null);
     if (blocks?.length) return { blocks, from: first };
   }
   const start = Math.max(from, to - SMALL_WINDOW + 1);
@@ -74,7 +77,7 @@ export async function outlines(from, to) {
  * `floor` the last position that was seen. Returns rows, the position after which the search continues (null at the
  * first block), whether it was paused, the number of transactions that were left out, and the blocks that were searched.
  */
-async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PATIENCE, signal }) {
+async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS, most = PATIENCE, outcome = false, signal }) {
   const head = Number(node.head?.number ?? (await node.call('eth_blockNumber')));
   let to = Math.min(before ? before.block : head, head);
   const lowest = floor ? floor.block : 0;
@@ -87,7 +90,7 @@ async function searchBlocks({ accepts, before = null, floor = null, limit = ROWS
       left = { block: to, index: Infinity };
       break;
     }
-    const { blocks, from, slow } = await outlines(Math.max(lowest, to - size + 1), to);
+    const { blocks, from, slow } = await outlines(Math.max(lowest, to - size + 1), to, outcome);
     if (slow) reads++;
     const expected = to - from + 1;
     for (const block of blocks.toReversed()) {

@@ -93,7 +93,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
       label: 'Histories',
       signal,
       selected,
-      tabs: tabsOf(address, { on, isContract, code, counters: tabCounters }),
+      tabs: tabsOf(address, { on, isContract, counters: tabCounters }),
       chosen: (tab) => setQuery(`address/${address}`, { tab: tab === 'transactions' ? null : tab }),
     }),
   ];

@@ -2,7 +2,7 @@
 
 import { blockCell, hashLink, idLink, recipient, symbolOf, timeCell, tokenLink } from '../lib/cells.js';
 import { internalColumns, transactionColumns, transferColumns } from '../lib/columns.js';
-import { copyButton, h } from '../lib/dom.js';
+import { h } from '../lib/dom.js';
 import { amount, count, shorten, toUnits, usd } from '../lib/format.js';
 import { ask } from '../lib/index.js';
 import { addressLink, argumentsOf } from '../lib/links.js';
@@ -49,7 +49,7 @@ async function recentTransactions(address, side, failed, cursor, signal) {
   const wanted = address.toLowerCase();
   const own = (one) => (side !== 'to' && one.from?.toLowerCase() === wanted) || (side !== 'from' && one.to?.toLowerCase() === wanted);
   const accepts = (one) => own(one) && (!failed || one.ok !== true);
-  const page = await searchRows({ accepts, keeps: failed ? (row) => row.ok === false : null, before: cursor, signal });
+  const page = await searchRows({ accepts, outcome: failed, keeps: failed ? (row) => row.ok === false : null, before: cursor, signal });
   return { ...page, note: `Blocks ${count(page.from)} to ${count(page.to)} searched` };
 }
 
@@ -157,11 +157,8 @@ function eventTab(address, on) {
   return (signal) => pagedList({ signal, label: 'Events', columns: EVENT_COLUMNS, load, empty: 'No events', live: true, csv: `events-${address}` });
 }
 
-function contractTab(address, code) {
-  return async (signal) => [
-    await contractCard(address, signal),
-    h('details', h('summary', `Code (${count(code.length / 2 - 1)} bytes)`), h('div.code', h('pre', { tabindex: '0' }, code), copyButton(code, 'Copy code'))),
-  ];
+function contractTab(address) {
+  return (signal) => contractCard(address, signal);
 }
 
 /** A count for a tab's title: the counters of the index stop at 51. */
@@ -170,7 +167,7 @@ function counted(number) {
 }
 
 /** The tabs of an address: `on` is whether the node has the index. */
-export function tabsOf(address, { on, isContract, code, counters }) {
+export function tabsOf(address, { on, isContract, counters }) {
   const created = on && { id: 'created', title: 'Contracts created', make: createdTab(address, isContract) };
   return [
     { id: 'transactions', title: `Transactions${counted(counters?.transactions_count)}`, make: transactionTab(address, on) },
@@ -203,7 +200,7 @@ export function tabsOf(address, { on, isContract, code, counters }) {
     { id: 'tokens', title: `Tokens${counted(counters?.token_balances_count)}`, make: holdingTab(address, on) },
     on && { id: 'nft', title: 'NFTs', make: nftTab(address) },
     created,
-    isContract && { id: 'contract', title: 'Contract', make: contractTab(address, code) },
+    isContract && { id: 'contract', title: 'Contract', make: contractTab(address) },
     isContract && { id: 'events', title: `Events${counted(counters?.logs_count)}`, make: eventTab(address, on) },
   ].filter(Boolean);
 }

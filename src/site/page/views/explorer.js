@@ -47,7 +47,7 @@ async function conditions({ from, to, method, kind, failed, updates }) {
   const named = method.trim().toLowerCase();
   const keeps = (row) => (!failed || row.ok === false) && (!kind || kindOf(row) === kind)
     && (!named || row.method.toLowerCase().includes(named) || row.input.toLowerCase().startsWith(named));
-  return { accepts, keeps: failed || kind || named ? keeps : null };
+  return { accepts, keeps: failed || kind || named ? keeps : null, outcome: failed };
 }
 
 /** A page of an address's transactions in the index that fulfil the conditions. */
