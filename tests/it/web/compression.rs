@@ -18,12 +18,13 @@ async fn decoded(response: Response) -> Vec<u8> {
     let coding = response.headers().get(CONTENT_ENCODING).map(|coding| coding.to_str().expect("text").to_owned());
     let body = response.bytes().await.expect("a body");
     let mut decoded = Vec::new();
-    match coding.as_deref() {
-        None => decoded.extend_from_slice(&body),
-        Some("br") => drop(brotli::Decompressor::new(&*body, 4_096).read_to_end(&mut decoded).expect("Brotli")),
-        Some("gzip") => drop(flate2::read::GzDecoder::new(&*body).read_to_end(&mut decoded).expect("gzip")),
+    let read = match coding.as_deref() {
+        None => return body.to_vec(),
+        Some("br") => brotli::Decompressor::new(&*body, 4_096).read_to_end(&mut decoded),
+        Some("gzip") => flate2::read::GzDecoder::new(&*body).read_to_end(&mut decoded),
         Some(other) => panic!("content coding {other}"),
-    }
+    };
+    read.expect("a body in the coding that its header names");
     decoded
 }
 
