@@ -12,6 +12,7 @@ mod listeners;
 mod metrics;
 mod network_info;
 mod open;
+mod openapi;
 mod probes;
 mod process;
 mod ready;

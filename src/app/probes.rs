@@ -50,6 +50,7 @@ pub(super) fn router(chain: Chain, cluster: Option<Cluster>, market: Option<Mark
     Api::new("Node")
         .get("/health", health, "Whether the process is alive.")
         .get("/ready", ready, "Readiness: 503 if the node cannot serve requests.")
+        .named("getReadiness")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(Probed { chain, cluster, market })
 }

@@ -7,7 +7,8 @@ use futures_util::future::BoxFuture;
 use zeroize::Zeroizing;
 
 use super::{
-    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info, probes, timer,
+    SpawnError, addresses::Addresses, cluster::OtherHolds, metrics, metrics::Sources, network_info, openapi, probes,
+    timer,
 };
 use crate::{
     activity::Activity,
@@ -73,6 +74,11 @@ impl AdminAccess {
     /// Whether the routes exist.
     pub(super) fn is_open(self) -> bool {
         !matches!(self, Self::Nobody)
+    }
+
+    /// Whether clients need the token.
+    fn requires_token(self) -> bool {
+        matches!(self, Self::Token(_))
     }
 
     /// Protects the routes of a router.
@@ -245,7 +251,7 @@ impl Services {
             router = router.merge(metrics.clone());
             operations.extend(described);
         }
-        router = router.merge(web::openapi_router("tetrad", operations));
+        router = router.merge(web::openapi_router(&openapi::info(self.admin.requires_token()), operations));
         let grpc = cosmos(gateway.grpc_router());
         let router = Gateway::beside(grpc.clone(), router);
         let front = Front::new(web::with_cors(router, &config.origins), Arc::new(direct));

@@ -31,13 +31,14 @@ const MAX_BATCH_RESPONSE: usize = 10 << 20;
 pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
     // The node's own `/health` is older.
     let methods = METHODS.iter().filter(|method| !["health", "status"].contains(&method.name));
-    let (router, mut operations) = Api::new("Accounts")
+    let (router, mut operations) = Api::new("Cosmos")
         .get("/status", status, "The status of the node in CometBFT's form.")
+        .named("getCometStatus")
         .and(|router| methods.fold(router, add).route("/websocket", get(upgrade)))
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(gateway.clone());
     let about = "CometBFT's JSON-RPC and new blocks, over WebSocket.";
-    operations.push(socket_operation("Accounts", "/websocket", about));
+    operations.push(socket_operation("Cosmos", "/websocket", about).named("openCometSocket"));
     (router, operations)
 }
 

@@ -14,7 +14,8 @@ use axum::{
 };
 use base64ct::{Base64, Encoding};
 use prost_reflect::{
-    Cardinality, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, ReflectMessage, Value as FieldValue,
+    Cardinality, DynamicMessage, FieldDescriptor, Kind, MessageDescriptor, MethodDescriptor, ReflectMessage,
+    Value as FieldValue,
 };
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::Serialize;
@@ -65,7 +66,7 @@ type Pairs = Vec<(String, String)>;
 
 /// The routes of the gateway, with their description.
 pub(super) fn router(gateway: &Gateway) -> (Router, Vec<Operation>) {
-    let (mut router, mut operations) = tx_rest::routes(Api::new("Accounts")).with_state(gateway.clone());
+    let (mut router, mut operations) = tx_rest::routes(Api::new("Cosmos")).with_state(gateway.clone());
     let mut taken = BTreeSet::new();
     for method in gateway.methods.iter() {
         let path = gateway.messages.get_path(&method.descriptor);
@@ -270,11 +271,26 @@ fn describe(gateway: &Gateway, method: &Method, path: &PathTemplate) -> Operatio
     let mut parameters: Vec<_> =
         in_path.map(|field| parameter(gateway, &field, field.name().to_owned(), ParameterPlace::Path)).collect();
     describe_query(gateway, &input, "", &path.names, &mut parameters);
-    Operation::new("Accounts", method.query.summary)
+    Operation::new("Cosmos", method.query.summary)
         .at("get", path.described.clone())
+        .named(operation_id(&method.descriptor))
         .parameters(parameters)
         .returns::<SdkBody>()
         .fails::<GatewayError>(<GatewayError as Failure>::STATUSES)
+}
+
+/// The name of a query for programs: that of its module and its own. `AllBalances` of `cosmos.bank.v1beta1` is
+/// `getBankAllBalances`, and `GetTx` of `cosmos.tx.v1beta1` is `getTx`; other versions than the usual one are named.
+fn operation_id(method: &MethodDescriptor) -> String {
+    let words = method.parent_service().package_name().split('.');
+    let words = words.filter(|word| !matches!(*word, "cosmos" | "v1beta1"));
+    let capitalized = words.flat_map(|word| {
+        let (first, rest) = word.split_at(word.len().min(1));
+        [first.to_ascii_uppercase(), rest.to_owned()]
+    });
+    let module: String = capitalized.collect();
+    let name = method.name().strip_prefix("Get").unwrap_or(method.name());
+    if name.starts_with(&module) { format!("get{name}") } else { format!("get{module}{name}") }
 }
 
 /// Describes the parameters in the query: all scalars, and those of the page.
@@ -328,9 +344,34 @@ fn parameter(gateway: &Gateway, field: &FieldDescriptor, name: String, place: Pa
     let description = match (address, field.name()) {
         (Some(AddressKind::Account), _) => "An account: bech32 or hex.".to_owned(),
         (Some(_), _) => "A bech32 address.".to_owned(),
-        (None, name) => format!("The request's `{name}`."),
+        (None, name) => describe_field(name),
     };
     Parameter::described(name, place, description, schema, example.to_owned())
+}
+
+/// The description of a field by its name, which means the same in all modules.
+fn describe_field(name: &str) -> String {
+    let known = match name {
+        "key" => "The `next_key` of the page before, instead of `pagination.offset`; of storage, the slot.",
+        "offset" => "Entries to skip.",
+        "limit" => "Entries of a page at most.",
+        "count_total" => "Whether to count all entries.",
+        "reverse" => "Whether the last entries come first.",
+        "height" => "The height of a block.",
+        "denom" => "A coin by its base denomination, such as `ahpx`.",
+        "resolve_denom" => "Whether to show coins by the name in their metadata.",
+        "hash" => "The hash of a transaction, in hexadecimal digits without prefix.",
+        "proposal_id" => "The number of a proposal.",
+        "query" => "A condition on events, such as `tx.height = 5`.",
+        "order_by" => "The order of the transactions.",
+        "page" => "The number of a page, from 1.",
+        "prove" => "Whether to add a proof.",
+        "path" => "The query that `data` encodes, such as `/cosmos.auth.v1beta1.Query/Params`.",
+        "data" => "The request in protobuf's encoding, in base64.",
+        "id" | "account_id" => "The number of an account.",
+        _ => return format!("The field `{name}` of the request."),
+    };
+    known.to_owned()
 }
 
 const ACCOUNT: &str = "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg";

@@ -24,11 +24,10 @@ const MAX_TX_BODY: usize = 4 * MAX_COSMOS_TX_SIZE;
 
 /// Adds the routes.
 pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
-    api.inert_post("/cosmos/tx/v1beta1/txs", broadcast, "Sends a transaction.").inert_post(
-        "/cosmos/tx/v1beta1/simulate",
-        simulate,
-        "The gas that a transaction needs.",
-    )
+    api.inert_post("/cosmos/tx/v1beta1/txs", broadcast, "Sends a transaction.")
+        .named("broadcastTx")
+        .inert_post("/cosmos/tx/v1beta1/simulate", simulate, "The gas that a transaction needs.")
+        .named("simulateTx")
 }
 
 /// The body of both routes, in protobuf's JSON.
@@ -38,8 +37,8 @@ struct TxRequest {
     /// `TxRaw` in base64.
     tx_bytes: String,
     /// How long a broadcast waits: `BROADCAST_MODE_SYNC`, or `BROADCAST_MODE_ASYNC` for not even the checks.
-    #[serde(default)]
-    mode: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mode: Option<String>,
 }
 
 /// A body of JSON.

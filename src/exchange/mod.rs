@@ -117,7 +117,8 @@ impl Exchange {
         let rest = rest::router(self.clone());
         let (rest, mut operations) =
             RateLimit::protect(self.rate_limit, self.addresses.clone(), self.clock.clone(), rest);
-        operations.push(socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket."));
+        let socket = socket_operation("Exchange", "/ws", "Prices as they change, over WebSocket.");
+        operations.push(socket.named("openPriceSocket"));
         (rest.merge(socket::router(self.clone())), operations)
     }
 

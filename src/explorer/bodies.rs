@@ -7,7 +7,7 @@ use serde_json::Value;
 
 /// A page of a list.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ExplorerPageOf{T}")]
+#[schemars(rename = "{T}Page")]
 pub(super) struct ListBody<T> {
     pub(super) items: Vec<T>,
     /// Query parameters of the next page; null on the last one.

@@ -56,12 +56,14 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         config,
         "The compilers that verify sources, and the forms of sources.",
     )
+    .named("getExplorerVerificationConfig")
     .upload(
         "/api/v2/smart-contracts/{address}/verification/via/standard-input",
         verify,
         "Verifies a contract's source: a form with `compiler_version`, `contract_name`, `license_type` and the file \
          `files[0]` with the compiler's standard JSON input.",
     )
+    .named("verifyExplorerContract")
 }
 
 async fn contract(State(explorer): State<Explorer>, Path(path): Path<ContractPath>) -> Body<ContractBody> {

@@ -30,6 +30,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
     api.get("/api/v2/search", search, "Tokens, contracts, addresses, transactions and blocks by their names.")
         .get("/api/v2/search/quick", quick, "The same as a list without pages.")
         .get("/api/v2/search/check-redirect", redirect, "The page that a hash, number or address leads to.")
+        .named("getExplorerRedirect")
         .get("/api/v2/stats", stats, "Figures of the chain.")
         .get("/api/v2/main-page/indexing-status", status, "How far the index of addresses is.")
 }

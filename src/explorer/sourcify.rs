@@ -30,12 +30,11 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         verify,
         "Verifies a contract's source, as Sourcify does: `stdJsonInput`, `compilerVersion` and `contractIdentifier`.",
     )
+    .named("verifySourcifyContract")
     .get("/sourcify/v2/verify/{id}", verification, "A verification, for an hour after it ended.")
-    .get(
-        "/sourcify/v2/contract/{chain}/{address}",
-        contract,
-        "A contract's source, as far as `fields` asks for it.",
-    )
+    .named("getSourcifyVerification")
+    .get("/sourcify/v2/contract/{chain}/{address}", contract, "A contract's source, as far as `fields` asks for it.")
+    .named("getSourcifyContract")
 }
 
 parameters! {

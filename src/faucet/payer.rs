@@ -171,8 +171,10 @@ impl Faucet {
     pub(super) fn allowances(&self, recipient: Option<Address>, client: ClientKey) -> Vec<Allowance> {
         let now = self.0.setup.chain.now();
         let tags = self.0.marks.tags(client, now);
-        let allowance = |payments, asset: &Asset| self.config().allowance(payments, asset.token, recipient, &tags, now);
-        let count = |payments: Payments<'_>| self.assets().iter().map(|asset| allowance(payments, asset)).collect();
+        let count = |payments: Payments<'_>| {
+            let allowance = |asset: &Asset| self.config().allowance(payments, asset.token, recipient, &tags, now);
+            self.assets().iter().map(allowance).collect()
+        };
         self.0.payments.with_last_day(now, count)
     }
 

@@ -6,9 +6,11 @@ use serde_json::{Value, json};
 
 use super::{
     Context, OnFork, RpcError, Table,
+    catalog::{self, changes_state, errors, namespace},
     error::Dialect,
     examples::{Answers, ExampleExchange, examples},
     json::Written,
+    params::ParamShape,
     table::Described,
 };
 
@@ -47,11 +49,20 @@ fn discover(context: &Context, (): ()) -> Result<Written, RpcError> {
 
 fn document(methods: &[Described]) -> Vec<u8> {
     let shown = results();
+    let components = catalog::components(methods.iter().map(|method| method.name));
     let methods: Vec<Value> = methods.iter().map(|method| describe(method, shown.get(method.example))).collect();
+    // Servers would need absolute URLs, which the node does not know behind a proxy.
     let document = json!({
         "openrpc": "1.3.2",
-        "info": {"title": "tetrad", "version": env!("CARGO_PKG_VERSION")},
+        "info": {
+            "title": "tetrad",
+            "version": env!("CARGO_PKG_VERSION"),
+            "description": "Ethereum's JSON-RPC, over HTTP and WebSocket. `x-changes-state` marks methods that change the \
+                            chain, the pool of transactions or the node's settings.",
+            "license": {"name": env!("CARGO_PKG_LICENSE")},
+        },
         "methods": methods,
+        "components": components,
     });
     document.to_string().into_bytes()
 }
@@ -76,26 +87,35 @@ fn results() -> BTreeMap<String, (Value, Value)> {
 }
 
 fn describe(
-    Described { name, parameters, summary, shapes, result, .. }: &Described,
+    &Described { name, ref parameters, summary, ref shapes, result, effort, .. }: &Described,
     example: Option<&(Value, Value)>,
 ) -> Value {
-    let params: Vec<Value> = parameters
-        .iter()
-        .zip(shapes)
-        .map(|(name, shape)| json!({"name": name, "required": shape.required, "schema": shape.schema}))
-        .collect();
+    let param = |(name, shape): (&&str, &ParamShape)| {
+        let mut param = json!({"name": name, "required": shape.required, "schema": shape.schema});
+        if let Some(about) = catalog::parameter(name) {
+            param["summary"] = about.into();
+        }
+        param
+    };
+    let params: Vec<Value> = parameters.iter().zip(shapes).map(param).collect();
+    let refer = |kind: &str, name: &str| json!({"$ref": format!("#/components/{kind}/{name}")});
     let mut method = json!({
         "name": name,
+        "tags": [refer("tags", namespace(name))],
         "summary": summary,
         "paramStructure": "by-position",
         "params": params,
         "result": {"name": "result", "schema": result(example.map(|(_, result)| result))},
+        "errors": errors(name, effort).into_iter().map(|error| refer("errors", error)).collect::<Vec<_>>(),
     });
+    if changes_state(name) {
+        method["x-changes-state"] = true.into();
+    }
     if let Some((params, result)) = example {
         let values = params.as_array().into_iter().flatten();
         let params = parameters.iter().zip(values).map(|(name, value)| json!({"name": name, "value": value}));
         method["examples"] = json!([{
-            "name": "example",
+            "name": name,
             "params": params.collect::<Vec<_>>(),
             "result": {"name": "result", "value": result},
         }]);

@@ -86,12 +86,16 @@ enum JsonRpcAnswer {
 struct JsonRpcResponse {
     jsonrpc: String,
     id: Value,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<Value>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error: Option<Value>,
 }
 
 /// The OpenAPI description of the JSON-RPC routes.
 pub fn operations() -> Vec<Operation> {
     let plain = "text/plain; charset=utf-8";
-    let post = |path| {
+    let post = |path, id| {
         Operation::new("JSON-RPC", "Ethereum's JSON-RPC. JSON-RPC errors have status 200, too.")
             .body::<JsonRpcBody>()
             .returns::<JsonRpcAnswer>()
@@ -105,14 +109,17 @@ pub fn operations() -> Vec<Operation> {
                 "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
             )
             .at("post", path)
+            .named(id)
     };
     let upgrade = Operation::new("JSON-RPC", "JSON-RPC with subscriptions, over WebSocket.")
         .answers_bare(StatusCode::SWITCHING_PROTOCOLS, "The WebSocket is open.")
         .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
         .answers_in::<String>(plain, StatusCode::METHOD_NOT_ALLOWED, "The request is no upgrade to WebSocket.")
         .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
-        .at("get", "/rpc");
-    vec![post("/rpc"), post("/"), upgrade]
+        .answers_otherwise("The WebSocket was refused.")
+        .at("get", "/rpc")
+        .named("openJsonRpcSocket");
+    vec![post("/rpc", "callJsonRpc"), post("/", "callJsonRpcAtRoot"), upgrade]
 }
 
 async fn serve(State((rpc, sockets)): State<(Rpc, WebSockets)>, request: Request) -> Response {

@@ -5,6 +5,7 @@
 
 mod admin;
 mod batch;
+mod catalog;
 mod debug;
 mod dev;
 mod discover;

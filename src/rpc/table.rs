@@ -16,6 +16,7 @@ use serde_json::{Value, value::RawValue};
 
 use super::{
     Context, OnFork,
+    catalog::Effort,
     error::{Dialect, RpcError},
     execution::{CALLER, Caller, Slice},
     forked::Forward,
@@ -67,6 +68,7 @@ pub(super) struct Described {
     /// The types of the parameters, as many as there are names.
     pub(super) shapes: Vec<ParamShape>,
     pub(super) result: ResultSchema,
+    pub(super) effort: Effort,
 }
 
 /// How a method runs.
@@ -239,7 +241,12 @@ impl Table {
         let describe = |method: &Method| {
             let Method { name, ref parameters, summary, example, types, .. } = *method;
             let (shapes, result) = ((types.shapes)(dialect), types.result);
-            Described { name, parameters: parameters.clone(), summary, example, shapes, result }
+            let effort = Effort {
+                executes: matches!(method.handler, Handler::Execute(..)),
+                is_long: matches!(method.handler, Handler::Apart(_)),
+                looks_back: (types.references)().iter().any(Option::is_some),
+            };
+            Described { name, parameters: parameters.clone(), summary, example, shapes, result, effort }
         };
         let mut all: Vec<_> = self.methods.values().map(describe).collect();
         all.sort_unstable_by_key(|described| described.name);

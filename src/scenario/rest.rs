@@ -20,7 +20,7 @@ use crate::{
 
 /// A response.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "ScenarioAnswer")]
+#[schemars(rename = "{T}Response")]
 struct ScenarioAnswer<T> {
     success: bool,
     data: T,
@@ -110,9 +110,13 @@ impl Interface for Scenarios {
 pub fn router(scenarios: Scenarios) -> (Router, Vec<Operation>) {
     Api::new("Development")
         .get("/api/admin/scenarios", list, "Scenarios that were started, the newest first.")
+        .named("getScenarios")
         .post_toml("/api/admin/scenarios", start, "Starts a scenario.")
+        .named("startScenario")
         .get("/api/admin/scenarios/ready-made", ready_made, "Scenarios that come with the program.")
+        .named("getReadyMadeScenarios")
         .delete("/api/admin/scenarios/{id}", stop, "Stops a scenario, which releases what it holds.")
+        .named("stopScenario")
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(scenarios)
 }

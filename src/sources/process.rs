@@ -30,7 +30,8 @@ impl Run<'_> {
     pub(super) fn output(&self, input: Vec<u8>) -> Result<Vec<u8>, String> {
         let failed = |error: io::Error| format!("the compiler {} cannot be run: {error}", self.program.display());
         let folder = tempfile::Builder::new().prefix("tetrad-solc-").tempdir().map_err(failed)?;
-        let mut command = Command::new(self.program);
+        // The run has a working directory of its own, from which a relative path would lead elsewhere.
+        let mut command = Command::new(std::path::absolute(self.program).map_err(failed)?);
         command.args(self.arguments).current_dir(folder.path());
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
         // A wrapper finds its interpreter, and nothing of the node's settings is passed on.
@@ -168,7 +169,7 @@ fn kill_group(child: &mut Child) {
 
 #[cfg(all(test, target_os = "linux"))]
 mod tests {
-    use std::fs;
+    use std::{fs, path::PathBuf};
 
     use super::*;
 
@@ -209,6 +210,15 @@ mod tests {
         wait_for_the_end(&fs::read_to_string(&file).unwrap());
         let error = run("sleep 600", Duration::from_secs(60), true).unwrap_err();
         assert!(error.contains("shutting down"), "{error}");
+    }
+
+    #[test]
+    fn a_relative_path_is_one_of_the_node() {
+        let above = std::env::current_dir().unwrap().components().skip(1).map(|_| "..").collect::<PathBuf>();
+        let program = above.join("bin/echo");
+        let run =
+            Run { program: &program, arguments: &["found"], time_limit: Duration::from_secs(60), is_over: &|| false };
+        assert_eq!(run.output(Vec::new()), Ok(b"found\n".to_vec()));
     }
 
     #[test]

@@ -17,6 +17,11 @@ const PREFIX: &str = "/api/admin/";
 /// Fewest characters of a token: enough that nobody guesses a random one.
 const MIN_LENGTH: usize = 16;
 
+/// Whether the token protects a path.
+pub(super) fn protects(path: &str) -> bool {
+    path.starts_with(PREFIX)
+}
+
 /// The hash of a token, which clients send as `Authorization: Bearer`.
 #[derive(Clone, Copy, Debug)]
 pub struct AdminToken([u8; 32]);
@@ -52,7 +57,7 @@ impl AdminToken {
 }
 
 async fn authenticate(State(token): State<AdminToken>, request: Request, next: Next) -> Response {
-    if request.uri().path().starts_with(PREFIX) {
+    if protects(request.uri().path()) {
         let given = request.headers().get(header::AUTHORIZATION).and_then(|value| value.to_str().ok());
         let given = given.and_then(|value| value.split_once(' '));
         let given = given.filter(|(scheme, _)| scheme.eq_ignore_ascii_case("bearer"));

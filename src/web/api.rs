@@ -45,6 +45,8 @@ pub struct Operation {
     pub(super) path: Cow<'static, str>,
     /// The interface that the route belongs to.
     pub(super) tag: &'static str,
+    /// The name for programs, if it does not follow from the path.
+    pub(super) id: Option<Cow<'static, str>>,
     pub(super) summary: &'static str,
     pub(super) parameters: Vec<Parameter>,
     /// The media type and the schema of the request's body.
@@ -59,13 +61,21 @@ pub(super) struct ResponseKind {
     pub(super) description: &'static str,
     pub(super) media: &'static str,
     pub(super) schema: Option<SchemaOf>,
+    /// Whether it stands for all statuses without a response of their own.
+    pub(super) is_default: bool,
 }
 
 impl Operation {
     /// An operation of the interface `tag`. Only routes that are not registered with an [`Api`] are described by hand:
     /// those of JSON-RPC and WebSockets.
     pub fn new(tag: &'static str, summary: &'static str) -> Self {
-        Self { method: "", path: "".into(), tag, summary, parameters: Vec::new(), body: None, responses: Vec::new() }
+        let (parameters, responses) = (Vec::new(), Vec::new());
+        Self { method: "", path: "".into(), tag, id: None, summary, parameters, body: None, responses }
+    }
+
+    /// Sets the name for programs, in camelCase.
+    pub fn named(self, id: impl Into<Cow<'static, str>>) -> Self {
+        Self { id: Some(id.into()), ..self }
     }
 
     /// Sets the method and the path.
@@ -108,13 +118,22 @@ impl Operation {
         description: &'static str,
     ) -> Self {
         let schema = Some(SchemaGenerator::subschema_for::<T> as SchemaOf);
-        self.responses.push(ResponseKind { status, description, media, schema });
+        self.responses.push(ResponseKind { status, description, media, schema, is_default: false });
+        self
+    }
+
+    /// Adds the response of all statuses that are not described, with a text.
+    pub fn answers_otherwise(mut self, description: &'static str) -> Self {
+        let (media, schema) = ("text/plain; charset=utf-8", Some(SchemaGenerator::subschema_for::<String> as SchemaOf));
+        let status = StatusCode::INTERNAL_SERVER_ERROR;
+        self.responses.push(ResponseKind { status, description, media, schema, is_default: true });
         self
     }
 
     /// Adds a response without a body.
     pub fn answers_bare(mut self, status: StatusCode, description: &'static str) -> Self {
-        self.responses.push(ResponseKind { status, description, media: "", schema: None });
+        let (media, schema) = ("", None);
+        self.responses.push(ResponseKind { status, description, media, schema, is_default: false });
         self
     }
 
@@ -293,6 +312,14 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         );
         self.router = self.router.route(path, routes);
         self.operations.push(operation.at(method, path));
+        self
+    }
+
+    /// Names the route that was added last for programs, in camelCase, where its path makes no good name.
+    pub fn named(mut self, id: &'static str) -> Self {
+        if let Some(operation) = self.operations.last_mut() {
+            operation.id = Some(id.into());
+        }
         self
     }
 

@@ -50,7 +50,7 @@ pub use front::{FastPath, Front};
 pub use hosts::{HostName, Hosts, NamedHost};
 pub use inherited::{Inherited, InheritedError};
 pub use listener::{ConnectionSlot, Listener, ListenerLimits, listen, serve};
-pub use openapi::openapi_router;
+pub use openapi::{ApiInfo, openapi_router};
 pub use parameters::{Interface, Path, Query};
 pub use per_head::PerHead;
 pub use rate_limit::RateLimit;

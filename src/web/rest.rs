@@ -183,6 +183,7 @@ impl Failure for RestError {
     fn reason(status: StatusCode) -> &'static str {
         match status {
             StatusCode::BAD_REQUEST => "A parameter is missing or malformed; the message names it.",
+            StatusCode::UNAUTHORIZED => "The admin token is missing or wrong.",
             StatusCode::NOT_FOUND => "There is nothing under this name.",
             StatusCode::PAYLOAD_TOO_LARGE => "The body is too long.",
             StatusCode::UNSUPPORTED_MEDIA_TYPE => "The body is not JSON, or is compressed.",

@@ -205,7 +205,7 @@ test('subscriptions and prices appear live, can be paused and cleared, and are b
   await page.waitForSelector('.tag:has-text("Disconnected")');
 
   await page.goto(`${node.url}/#/api/openPriceSocket`);
-  await page.waitForSelector('h1:has-text("openPriceSocket")');
+  await page.waitForSelector('h1:has-text("Prices")');
   await page.click('button:has-text("Connect")');
   await page.waitForSelector('.messages .gist:has-text("WETH $")');
   await clean(page);

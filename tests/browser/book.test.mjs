@@ -78,30 +78,30 @@ test('the page leads to the book, and chapters lead to each other', async () => 
 test('the search is used with the keyboard alone', async () => {
   const page = await open('interfaces/accounts.html');
   await page.keyboard.press('/');
-  assert.equal(await page.evaluate(() => document.activeElement.id), 'query');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'book-query');
   await page.keyboard.type('price-crash');
-  await page.waitForSelector('#results [role=option]');
-  assert.equal(await page.getAttribute('#query', 'aria-expanded'), 'true');
-  assert.equal(await page.getAttribute('#query', 'aria-activedescendant'), 'result-0');
+  await page.waitForSelector('#book-results [role=option]');
+  assert.equal(await page.getAttribute('#book-query', 'aria-expanded'), 'true');
+  assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), 'book-result-0');
   await page.keyboard.press('ArrowUp');
-  const last = (await page.locator('#results [role=option]').count()) - 1;
-  assert.equal(await page.getAttribute('#query', 'aria-activedescendant'), `result-${last}`);
+  const last = (await page.locator('#book-results [role=option]').count()) - 1;
+  assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), `book-result-${last}`);
   await page.keyboard.press('ArrowDown');
   await browser.picture(page, 'book-search');
-  const target = await page.getAttribute('#result-0', 'href');
+  const target = await page.getAttribute('#book-result-0', 'href');
   await page.keyboard.press('Enter');
   await page.waitForURL(target);
   assert.match(page.url(), /start\/scenarios\.html/);
 
-  await page.fill('#query', 'GET /api/pools');
-  await page.waitForSelector('#results [role=option] >> nth=0');
-  assert.match(await page.getAttribute('#result-0', 'href'), /rest-examples\.html#get-apipools$/);
-  await page.fill('#query', 'xyzzy');
-  await page.waitForSelector('#results .empty:has-text("Nothing found")');
+  await page.fill('#book-query', 'GET /api/pools');
+  await page.waitForSelector('#book-results [role=option] >> nth=0');
+  assert.match(await page.getAttribute('#book-result-0', 'href'), /rest-examples\.html#get-apipools$/);
+  await page.fill('#book-query', 'xyzzy');
+  await page.waitForSelector('#book-results .empty:has-text("Nothing found")');
   await page.keyboard.press('Escape');
-  assert.equal(await page.isVisible('#results'), false);
+  assert.equal(await page.isVisible('#book-results'), false);
   await page.keyboard.press('Escape');
-  assert.equal(await page.inputValue('#query'), '');
+  assert.equal(await page.inputValue('#book-query'), '');
   await clean(page);
 });
 
@@ -113,7 +113,7 @@ test('code is copied, and the theme is shared with the page', async () => {
   await page.click('.code .copy');
   await page.waitForFunction(() => document.getElementById('live').textContent === 'Copied');
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), code);
-  await page.click('#theme');
+  await page.click('#book-theme');
   assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
   await page.goto(node.url);
   await page.waitForSelector('main h1');
@@ -124,8 +124,8 @@ test('code is copied, and the theme is shared with the page', async () => {
 test('chapters are read without JavaScript', async () => {
   const page = await open('interfaces/rest-examples.html', { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
   assert.ok(await page.isVisible('.contents a:has-text("Troubleshooting")'));
-  assert.equal(await page.isVisible('#query'), false);
-  assert.equal(await page.isVisible('#menu'), false);
+  assert.equal(await page.isVisible('#book-query'), false);
+  assert.equal(await page.isVisible('#book-menu'), false);
   await clean(page);
 });
 
@@ -138,8 +138,8 @@ test('chapters are accessible, in light and dark', async () => {
       assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);
       await browser.picture(page, `book-${colorScheme}-${path.replace(/\W/g, '-') || 'introduction'}`);
     }
-    await page.fill('#query', 'oracle price');
-    await page.waitForSelector('#results [role=option]');
+    await page.fill('#book-query', 'oracle price');
+    await page.waitForSelector('#book-results [role=option]');
     assert.deepEqual(await violations(page), [], `results in ${colorScheme}`);
     if (colorScheme === 'dark') await browser.picture(page, 'book-dark-search');
     await clean(page);
@@ -162,17 +162,17 @@ test('chapters fit a phone, where the list of chapters is behind a button', asyn
       await browser.picture(page, `book-phone-${colorScheme}-${path.replace(/\W/g, '-')}`);
     }
     assert.equal(await page.isVisible('.contents'), false);
-    await page.click('#menu');
+    await page.click('#book-menu');
     assert.equal(await page.isVisible('.contents'), true);
     assert.deepEqual(await violations(page), [], `the list of chapters in ${colorScheme}`);
     if (colorScheme === 'dark') await browser.picture(page, 'book-phone-menu');
     await page.locator('.contents a').first().focus();
     await page.keyboard.press('Escape');
     assert.equal(await page.isVisible('.contents'), false);
-    assert.equal(await page.evaluate(() => document.activeElement.id), 'menu');
-    await page.click('#query');
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'book-menu');
+    await page.click('#book-query');
     await page.keyboard.type('faucet');
-    await page.waitForSelector('#results [role=option]');
+    await page.waitForSelector('#book-results [role=option]');
     if (colorScheme === 'light') await browser.picture(page, 'book-phone-search');
     await clean(page);
   }

@@ -168,6 +168,8 @@ test('an ABI is pasted, kept for the address, used for its transactions, and rem
   const hash = await send(node, sender, box, 'store(uint256)', [41n]);
   const page = await open(`contract/${box}`);
   await page.waitForSelector('.tag:text-is("Unknown ABI")');
+  await page.click('button:text-is("ERC-20")');
+  assert.match(await page.inputValue('textarea'), /function transfer\(address to, uint256 value\)/);
   await page.fill('textarea', '[{"type":"function"');
   await page.click('button:text-is("Save ABI")');
   await page.waitForSelector('.failure:has-text("not valid JSON")');

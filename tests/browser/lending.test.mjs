@@ -170,7 +170,7 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   const page = await browser.open(`${node.url}/#/lending`);
   const risk = page.locator('.risk');
   await risk.locator('tr', { hasText: '1.48' }).waitFor();
-  assert.equal(await risk.locator('button').count(), 0, 'nothing to liquidate yet');
+  assert.equal(await risk.locator('td button').count(), 0, 'nothing to liquidate yet');
   await use(page, borrower);
   await page.waitForSelector('.note.warn:has-text("Below a health factor of 1")');
   await setPrice('WETH', 2_280);
@@ -180,7 +180,13 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   await page.waitForSelector('text=No supplied or borrowed assets');
   await browser.picture(page, 'lending-risk');
 
-  await risk.locator('button:has-text("Liquidate")').click();
+  await risk.locator('input').fill('pax1nothing');
+  await risk.locator('button:has-text("Check account")').click();
+  await risk.locator('p.down:not(:empty)').waitFor();
+  await risk.locator('input').fill(accounts[5]);
+  await risk.locator('button:has-text("Check account")').click();
+  await risk.locator('tr:has-text("No debt")').waitFor();
+  await risk.locator('button:text-is("Liquidate")').click();
   const dialog = page.locator('dialog');
   const term = (name) => dialog.locator(`.facts div:has(dt:text-is("${name}")) dd`);
   await term('Expected bonus').waitFor();
@@ -207,20 +213,24 @@ test('a position below 1 is found, warned of and liquidated', async () => {
   // The penalty of the liquidation shows in the score's history.
   await page.click('summary:has-text("How the score is made up")');
   await page.waitForSelector('td:has-text("Penalties")');
+  await page.click('summary:has-text("Changes of score and rate")');
+  await page.waitForSelector('tr:has-text("300"):has-text("100%")');
   await page.waitForSelector('.time-plot path.trend.plain', { state: 'attached' });
   await clean(page);
   await setPrice('WETH', 3_500);
 });
 
 test('the pool shows its rates over time and its parameters', async () => {
-  await node.rpc('evm_mine', { blocks: '0x3' });
   const page = await browser.open(`${node.url}/#/lending?asset=WETH`);
   const pool = page.locator('section.card', { has: page.locator('.legend') });
-  await pool.locator('path.trend.line-1').waitFor({ state: 'attached' });
+  // The API has a sample per interval; the page adds the rates of new blocks.
   await pool.locator('dd:has-text("65% at a score of 300")').waitFor();
+  await node.rpc('evm_mine', { blocks: '0x3' });
+  await pool.locator('path.trend.line-1').waitFor({ state: 'attached' });
   await page.click('.markets button:has-text("USDT")');
   await pool.locator('h2:has-text("USDT pool")').waitFor();
   await pool.locator('button:text-is("7D")').click();
+  await node.rpc('evm_mine');
   await pool.locator('path.trend.line-0').waitFor({ state: 'attached' });
   await page.waitForSelector('.manage .token-button:has-text("USDT")');
   await clean(page);

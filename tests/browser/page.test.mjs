@@ -131,6 +131,7 @@ test('the production profile shows no developer controls', async () => {
   await page.waitForSelector('.failure');
   await page.goto(`${production.url}/#/exchange`);
   await page.waitForSelector('button.primary:has-text("Choose an account"):disabled');
+  assert.ok(!(await page.isVisible('.swap button:text-is("Max")')), 'no balance, so no button for it');
   await clean(page);
   await production.stop();
 });

@@ -61,7 +61,6 @@ async function run(name, examples) {
         console.log = log;
         await rm(file);
     }
-    if (process.env.SHOW) console.error(outputs);
     examples.forEach(({ output }, at) => output === undefined || assertShown(outputs[at], output));
 }
 
@@ -73,7 +72,6 @@ async function shell(examples, directory, url = node.rest) {
     const marked = examples.map(({ code }) => `${code}\necho ---\n`).join('').replaceAll('localhost:8545', new URL(url).host);
     const { stdout } = await promisify(execFile)('sh', ['-e', '-c', marked], { cwd: directory, env, maxBuffer: 1 << 24 });
     const outputs = stdout.split('---\n');
-    if (process.env.SHOW) console.error(outputs);
     examples.forEach(({ output }, at) => output === undefined || assertShown(outputs[at], output));
     return outputs;
 }

@@ -177,7 +177,9 @@ pub(super) const FAUCET: Section = Section {
             flag: "faucet",
             placeholder: "AMOUNT|off",
             help: "Whole coins that the faucet pays at a time, such as 10 or 0.5; off for no faucet",
-            details: "It also pays each of the network's tokens: a hundredth of what a development account begins with.",
+            details: "\
+It also pays each of the network's tokens: a hundredth of what a development account begins with. Off by default on a \
+fork and on a chain from a genesis file, where it pays the native coin only.",
             read: |config, given| {
                 let parse = |text: &str| match text {
                     "off" => Ok(None),
@@ -187,6 +189,12 @@ pub(super) const FAUCET: Section = Section {
                     },
                 };
                 given.checked(parse, &mut config.faucet.amount)
+            },
+            derive: |config| {
+                // There the treasury has nothing at first.
+                if config.genesis.is_some() || config.fork.url.is_some() {
+                    config.faucet.amount = None;
+                }
             },
             show: |config| {
                 let coins = config.faucet.amount.map(|amount| shortest(amount, 18));

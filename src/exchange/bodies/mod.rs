@@ -112,7 +112,7 @@ pub(super) enum TokenReference {
 
 /// The envelope of every response. Members that a route does not have are left out.
 #[derive(Serialize, JsonSchema)]
-#[schemars(rename = "Answer")]
+#[schemars(rename = "{T}Response")]
 pub(super) struct Envelope<T> {
     pub(super) success: bool,
     pub(super) data: T,
@@ -163,7 +163,7 @@ pub(super) struct ByAddress<T>(Vec<(String, T)>);
 
 impl<T: JsonSchema> JsonSchema for ByAddress<T> {
     fn schema_name() -> Cow<'static, str> {
-        format!("{}_by_address", T::schema_name()).into()
+        format!("{}ByAddress", T::schema_name()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {

@@ -59,7 +59,9 @@ pub(super) struct Released {
 pub(super) fn routes(api: Api<Exchange>) -> Api<Exchange> {
     api.tag("Development")
         .post("/api/admin/prices/{address}", set, "Sets a price and holds it, without the limit on price moves.")
+        .named("setPrice")
         .delete("/api/admin/prices/{address}", release, "Releases a price that was set.")
+        .named("releasePrice")
 }
 
 impl From<ManualPriceError> for RestError {

@@ -18,13 +18,16 @@ use crate::{
 pub(super) fn router(exchange: Exchange) -> (Router, Vec<Operation>) {
     let api = Api::new("Exchange")
         .get("/api/health", health::health, "Health of the exchange: 503 if prices are stale.")
+        .named("getExchangeHealth")
         .get("/api/status", health::status, "The state of the node's services.")
+        .named("getExchangeStatus")
         .get("/api/prices", prices::prices, "Prices of all tokens.")
         .get("/api/prices/{address}", prices::price, "A token's price.")
         .get("/api/prices/{address}/history", prices::history, "Past prices of a token.")
         .get("/api/prices/{address}/candles", prices::candles, "Opening, highest, lowest and closing prices.")
         .get("/api/tokens", prices::tokens, "All tokens.")
         .get("/api/tokens/swap", prices::swap_tokens, "All tokens with price, liquidity and volume.")
+        .named("getSwapTokens")
         .get("/api/quote", quote::quote, "A quote for a swap, from the vault at the newest block.");
     let api = if exchange.manual_prices.is_open() { admin::routes(api) } else { api };
     api.and(|router| {

@@ -41,11 +41,14 @@ use crate::{
 const MAX_PAGE: usize = 10_000;
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
-    api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.").upload(
-        "/api",
-        answer_form,
-        "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
-    )
+    api.get("/api", answer, "Etherscan's interface: `module` and `action` say what is wanted.")
+        .named("getEtherscan")
+        .upload(
+            "/api",
+            answer_form,
+            "The same with a form, for sources to verify: `module=contract&action=verifysourcecode`.",
+        )
+        .named("postEtherscan")
 }
 
 parameters! {

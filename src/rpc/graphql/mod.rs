@@ -43,8 +43,10 @@ struct GraphRequest {
     #[serde(default)]
     query: String,
     /// The operation to run, if there are several.
+    #[serde(skip_serializing_if = "Option::is_none")]
     operation_name: Option<String>,
     /// The values of variables, by name.
+    #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<HashMap<String, Value>>")]
     variables: Option<Variables>,
 }
@@ -99,6 +101,7 @@ pub fn graphql_operation() -> Operation {
             "The memory for long requests is in use by other clients; `Retry-After` says when to try again.",
         )
         .at("post", "/graphql")
+        .named("queryGraphql")
 }
 
 async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequest) -> Response {

@@ -56,19 +56,19 @@ impl ChapterPage<'_> {
              <body class=\"book\" data-book=\"{book}\">\n\
              <a class=\"skip\" href=\"#main\">Skip to content</a>\n\
              <header class=\"top\">\n\
-             <button id=\"menu\" class=\"quiet\" type=\"button\" aria-expanded=\"false\" aria-controls=\"contents\">Chapters</button>\n\
+             <button id=\"book-menu\" class=\"quiet\" type=\"button\" aria-expanded=\"false\" aria-controls=\"book-contents\">Chapters</button>\n\
              <a class=\"brand\" href=\"{book}\" aria-label=\"tetrad, the book\">{LOGO}<span>tetrad</span></a>\n\
-             <form id=\"search\" class=\"search\" role=\"search\">\n\
-             <label for=\"query\" class=\"hidden\">Search the book</label>\n\
-             <input id=\"query\" type=\"search\" role=\"combobox\" aria-autocomplete=\"list\" aria-expanded=\"false\" \
-             aria-controls=\"results\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Search the book  /\">\n\
-             <div id=\"results\" class=\"results\" role=\"listbox\" aria-label=\"Results\" hidden></div>\n\
+             <form id=\"book-search\" class=\"search\" role=\"search\">\n\
+             <label for=\"book-query\" class=\"hidden\">Search the book</label>\n\
+             <input id=\"book-query\" type=\"search\" role=\"combobox\" aria-autocomplete=\"list\" aria-expanded=\"false\" \
+             aria-controls=\"book-results\" autocomplete=\"off\" spellcheck=\"false\" placeholder=\"Search the book  /\">\n\
+             <div id=\"book-results\" class=\"results\" role=\"listbox\" aria-label=\"Results\" hidden></div>\n\
              </form>\n\
              <div class=\"who\">\
              <a class=\"docs\" href=\"{root}\">Node page</a>\
-             <button id=\"theme\" type=\"button\" class=\"quiet\" aria-label=\"Switch between light and dark\"></button></div>\n\
+             <button id=\"book-theme\" type=\"button\" class=\"quiet\" aria-label=\"Switch between light and dark\"></button></div>\n\
              </header>\n\
-             <nav id=\"contents\" class=\"contents\" aria-label=\"Chapters\">\n{contents}</nav>\n\
+             <nav id=\"book-contents\" class=\"contents\" aria-label=\"Chapters\">\n{contents}</nav>\n\
              <main id=\"main\" tabindex=\"-1\">\n\
              <article>\n{chapter}</article>\n\
              {outline}{turns}\

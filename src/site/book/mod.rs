@@ -95,12 +95,10 @@ impl Book {
             let to_book = if file.contains('/') { "../".repeat(file.matches('/').count()) } else { "./".to_owned() };
             let made = ChapterPage { summary: &summary, title, file, to_book: &to_book, chapter };
             let (page, html) = (page_of(file), made.html());
-            let sections = |Section { heading, id, text, .. }| (heading.as_str(), id.as_str(), text.as_str());
-            index.push(IndexedChapter {
-                title,
-                page: page.clone(),
-                sections: chapter.sections.iter().map(sections).collect(),
-            });
+            let sections = chapter.sections.iter();
+            let sections =
+                sections.map(|Section { heading, id, text, .. }| (heading.as_str(), id.as_str(), text.as_str()));
+            index.push(IndexedChapter { title, page: page.clone(), sections: sections.collect() });
             if files.is_empty() {
                 files.insert(String::new(), PageFile::new("index.html", html.clone().into()));
             }

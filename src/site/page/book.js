@@ -6,19 +6,19 @@ import { copyButton, h, icon, replace } from './lib/dom.js';
 import { switchTheme } from './lib/theme.js';
 
 const book = new URL(document.body.dataset.book, location.href);
-const query = document.getElementById('query');
-const results = document.getElementById('results');
-const contents = document.getElementById('contents');
+const query = document.getElementById('book-query');
+const results = document.getElementById('book-results');
+const contents = document.getElementById('book-contents');
 
 function listenToTheme() {
-  const button = document.getElementById('theme');
+  const button = document.getElementById('book-theme');
   button.append(icon('theme'));
   button.addEventListener('click', switchTheme);
 }
 
 /** On a phone the list of chapters is behind a button. */
 function listenToMenu() {
-  const menu = document.getElementById('menu');
+  const menu = document.getElementById('book-menu');
   const show = (open) => {
     contents.classList.toggle('open', open);
     menu.setAttribute('aria-expanded', String(open));
@@ -118,7 +118,7 @@ const highlighted = (text, words) => marked(text, words).map(([part, matches]) =
 
 function optionFor({ title, heading, href, excerpt }, at, words) {
   const place = heading === title ? null : h('small.soft', title);
-  return h('a', { role: 'option', id: `result-${at}`, href: new URL(href, book).href, tabindex: '-1', 'aria-selected': 'false' },
+  return h('a', { role: 'option', id: `book-result-${at}`, href: new URL(href, book).href, tabindex: '-1', 'aria-selected': 'false' },
     h('strong', highlighted(heading, words)), place, excerpt && h('span', highlighted(excerpt, words)));
 }
 
@@ -152,7 +152,7 @@ function listenToSearch() {
       choose(chosen + (event.key === 'ArrowDown' ? 1 : -1));
     }
   });
-  document.getElementById('search').addEventListener('submit', (event) => {
+  document.getElementById('book-search').addEventListener('submit', (event) => {
     event.preventDefault();
     options()[chosen]?.click();
   });
@@ -160,10 +160,10 @@ function listenToSearch() {
     if (event.target.closest('a')) close();
   });
   document.addEventListener('pointerdown', (event) => {
-    if (!event.target.closest('#search')) close();
+    if (!event.target.closest('#book-search')) close();
   });
   document.addEventListener('focusin', (event) => {
-    if (!event.target.closest('#search')) close();
+    if (!event.target.closest('#book-search')) close();
   });
   document.addEventListener('keydown', (event) => {
     const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');

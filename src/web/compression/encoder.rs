@@ -30,15 +30,16 @@ impl Effort {
     /// Quality and window (as a power of two) of Brotli. The window takes most of the memory.
     fn brotli(self) -> (u32, u32) {
         match self {
-            Self::Once => (1, 18),
-            Self::Repeated => (5, 18),
+            Self::Once => (2, 18),
+            Self::Repeated => (4, 18),
             Self::Always => (9, 20),
         }
     }
 
     fn gzip(self) -> Compression {
         match self {
-            Self::Once => Compression::fast(),
+            // With level 1 zlib-rs takes a quarter less time, and its output is half as long again.
+            Self::Once => Compression::new(2),
             Self::Repeated => Compression::default(),
             Self::Always => Compression::best(),
         }
@@ -154,7 +155,7 @@ pub(super) mod tests {
         fn what_is_encoded_is_decoded_again(body in bodies(), size in 1..4_000usize) {
             for coding in [Coding::Brotli, Coding::Gzip] {
                 for effort in [Effort::Once, Effort::Repeated] {
-                    prop_assert_eq!(&decode(&encode(&body, coding, effort).expect("no failure"), coding), &body);
+                    prop_assert!(decode(&encode(&body, coding, effort).expect("no failure"), coding) == body);
                 }
                 let (mut encoder, mut encoded) = (Encoder::new(coding, Effort::Once, 0), Vec::new());
                 for piece in body.chunks(size) {
@@ -162,7 +163,7 @@ pub(super) mod tests {
                     encoded.extend(encoder.take());
                 }
                 encoded.extend(encoder.finish().expect("no failure"));
-                prop_assert_eq!(&decode(&encoded, coding), &body);
+                prop_assert!(decode(&encoded, coding) == body);
             }
         }
     }

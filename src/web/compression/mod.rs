@@ -168,7 +168,7 @@ fn label(headers: &mut HeaderMap, coding: Coding) {
 /// of requests to read compare tags weakly.
 fn weaken(headers: &mut HeaderMap) {
     let Some(tag) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else { return };
-    if let Ok(weak) = HeaderValue::from_bytes(&[b"W/", tag.as_bytes()].concat()) {
+    if let Ok(weak) = HeaderValue::from_bytes(&[&b"W/"[..], tag.as_bytes()].concat()) {
         headers.insert(header::ETAG, weak);
     }
 }

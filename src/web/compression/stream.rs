@@ -103,7 +103,7 @@ mod tests {
             for coding in [Coding::Brotli, Coding::Gzip] {
                 let encoded = EncodedBody::new(body.clone().into(), Encoder::new(coding, Effort::Once, 0), Held::default());
                 let encoded = runtime.block_on(encoded.collect()).expect("no failure").to_bytes();
-                prop_assert_eq!(decode(&encoded, coding), body.clone());
+                prop_assert!(decode(&encoded, coding) == body);
             }
         }
     }

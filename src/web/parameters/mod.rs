@@ -16,6 +16,7 @@ use axum::{
     response::IntoResponse,
 };
 use schemars::Schema;
+use serde_json::Value;
 
 pub use self::values::{Amount, Choice, Limit, NamedToken, Number, Timeframe, UserAddress};
 use super::api::{Failure, Input, Operation};
@@ -124,6 +125,17 @@ impl Parameter {
     ) -> Self {
         let required = place == ParameterPlace::Path;
         Self { name: name.into(), place, description, required, schema, example, may_be_unknown: false }
+    }
+
+    /// The example in the type of the schema; none if there is none.
+    pub(super) fn example_value(&self) -> Option<Value> {
+        let text = self.example.as_str();
+        let of_type = |name: &str| self.schema.get("type").is_some_and(|types| types == name);
+        match text {
+            "" => None,
+            _ if of_type("integer") || of_type("number") || of_type("boolean") => serde_json::from_str(text).ok(),
+            _ => Some(text.into()),
+        }
     }
 
     /// Describes another name for the parameter `name`.

@@ -149,5 +149,6 @@ pub fn socket_operation(tag: &'static str, path: &'static str, summary: &'static
         .answers_in::<String>(plain, StatusCode::BAD_REQUEST, "The request is no upgrade to WebSocket.")
         .answers_in::<String>(plain, StatusCode::UPGRADE_REQUIRED, "The request is no upgrade to WebSocket.")
         .fails::<RestError>(&[StatusCode::TOO_MANY_REQUESTS])
+        .answers_otherwise("The WebSocket was refused.")
         .at("get", path)
 }

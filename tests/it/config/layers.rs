@@ -226,8 +226,8 @@ fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
             "no-explorer = true\nsolc-directory = \"s\"",
             "solc-directory in x.toml cannot be combined with no-explorer in ",
         ),
-        (&format!("{genesis}balance = \"5\""), "balance in x.toml cannot be combined with genesis in x.toml: "),
-        (&format!("{genesis}[fork]\nurl = \"http://localhost\""), "genesis: cannot be combined with fork.url: "),
+        (&*format!("{genesis}balance = \"5\""), "balance in x.toml cannot be combined with genesis in x.toml: "),
+        (&*format!("{genesis}[fork]\nurl = \"http://localhost\""), "genesis: cannot be combined with fork.url: "),
         ("profile = \"production\"\nno-mining = true", "no-mining: the production profile has no methods"),
     ] {
         let error = from_file(text).unwrap_err();

@@ -133,7 +133,7 @@ fn the_short_help_fits_and_commands_list_their_own_flags_only() {
 #[test]
 fn flags_of_anvil_are_understood() {
     let config = |arguments: &[&str]| {
-        let (success, printed, error) = output(&[&["config"], arguments].concat());
+        let (success, printed, error) = output(&[&["config"][..], arguments].concat());
         assert!(success, "{arguments:?}: {error}");
         printed
     };
@@ -157,7 +157,7 @@ fn flags_of_anvil_are_understood() {
     let output = tetrad(&["config", "--port", "9545"]).env("TETRAD_LISTEN", "0.0.0.0:1").output().unwrap();
     assert!(String::from_utf8(output.stdout).unwrap().contains("listen = \"0.0.0.0:9545\""));
     for wrong in [&["--port", "9545", "--listen", "9546"][..], &["--port", "x"], &["--host", "example.org"]] {
-        assert!(!crate::support::process::output(&[&["config"], wrong].concat()).0, "{wrong:?}");
+        assert!(!crate::support::process::output(&[&["config"][..], wrong].concat()).0, "{wrong:?}");
     }
 }
 
@@ -170,9 +170,10 @@ async fn a_second_price_websocket_is_optional_in_development_only() {
     let node = Running::run(command).await;
     let main = node.ready["ws"].as_str().unwrap().replace("/rpc", "/ws");
     assert_eq!(node.ready["exchange_ws"], main);
-    assert!(node.log().contains("--ws-listen"), "{}", node.log());
+    let log = node.log();
+    assert!(log.contains("--ws-listen"), "{log}");
     for arguments in [&["--ws-listen", "127.0.0.1:3001"][..], &["--profile", "production"]] {
-        let (success, _, error) = output(&[&["--listen", "127.0.0.1:0"], arguments].concat());
+        let (success, _, error) = output(&[&["--listen", "127.0.0.1:0"][..], arguments].concat());
         assert!(!success && error.contains("--ws-listen: cannot listen on 127.0.0.1:3001"), "{error}");
     }
 }

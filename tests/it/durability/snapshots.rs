@@ -256,6 +256,10 @@ async fn those_of_blocks_that_were_let_go_of_are_not_found() {
     end(chain, writer).await;
 }
 
+async fn names(chain: &Chain) -> Vec<Option<String>> {
+    chain.snapshots().await.unwrap().into_iter().map(|own| own.name.map(|name| name.to_string())).collect()
+}
+
 #[tokio::test]
 async fn names_outlive_the_process_and_only_they_need_the_newest_format() {
     let disk = Disk::new(1);
@@ -267,10 +271,6 @@ async fn names_outlive_the_process_and_only_they_need_the_newest_format() {
     assert_eq!(formats(&*storage).iter().max(), Some(&2));
     let name = "☂".repeat(60);
     assert_eq!(chain.named_snapshot(&name).await.unwrap(), 1);
-    let names = |chain: &Chain| {
-        let listed = chain.snapshots();
-        async move { listed.await.unwrap().into_iter().map(|own| own.name.map(|name| name.to_string())).collect::<Vec<_>>() }
-    };
     // First from the log, then from a checkpoint.
     let (chain, writer) = restarted(chain, writer, &disk).await;
     assert_eq!(names(&chain).await, [None, Some(name.clone())]);

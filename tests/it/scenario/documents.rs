@@ -242,6 +242,10 @@ async fn the_production_profile_has_these_routes_for_the_admin_token() {
 
     fs::write(&file, "correct-horse-battery\n").expect("a file");
     let node = node_with(production).await;
+    let document = node.get_json("/openapi.json").await;
+    let described = &document["paths"]["/api/admin/scenarios"]["post"];
+    assert_eq!(described["security"], serde_json::json!([{ "adminToken": [] }]));
+    assert!(described["responses"]["401"]["content"]["application/json"]["schema"].is_object(), "{described}");
     let scenarios = format!("{}/api/admin/scenarios", node.rest_url());
     let price = format!("{}/api/admin/prices/WETH", node.rest_url());
     for wrong in [None, Some("Bearer correct-horse-batterz"), Some("Basic correct-horse-battery"), Some("Bearer")] {

@@ -1,15 +1,20 @@
-//! The book in `docs/`: its examples run against a node, its links lead somewhere, and it names what there is.
+//! The book in `docs/`: its commands print what it shows, its links lead somewhere, and it names what there is.
+
+mod blocks;
+mod examples;
+mod json;
 
 use std::{
     collections::{BTreeMap, BTreeSet},
     fs,
     path::{Path, PathBuf},
-    process::Command,
 };
 
-use serde_json::Value;
+use serde_json::{Value, json};
+use tetrad::{Config, Node, config::Profile};
 
-use crate::support::{TestNode, golden::assert_golden, node_with, skip};
+use self::blocks::blocks;
+use crate::support::{golden::assert_golden, node, node_with};
 
 fn book() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/src")
@@ -32,85 +37,20 @@ fn pages() -> Vec<(PathBuf, String)> {
     found.into_iter().map(|path| (path.clone(), fs::read_to_string(path).unwrap())).collect()
 }
 
-/// Code blocks in a row: language and text.
-fn blocks(page: &str) -> Vec<(String, String)> {
-    let mut found = Vec::new();
-    let mut open: Option<(String, String)> = None;
-    for line in page.lines() {
-        match (line.strip_prefix("```"), &mut open) {
-            (Some(language), None) => open = Some((language.to_owned(), String::new())),
-            (Some(_), Some(_)) => found.extend(open.take()),
-            (None, Some((_, text))) => text.push_str(&format!("{line}\n")),
-            (None, None) => {}
-        }
-    }
-    found
-}
-
-/// Whether an answer has everything that an example shows, with values of the same kind.
-fn assert_like(example: &Value, answer: &Value, place: &str) {
-    match (example, answer) {
-        (Value::Object(example), Value::Object(answer)) => {
-            for (name, value) in example {
-                let found = answer.get(name).unwrap_or_else(|| panic!("{place}: no {name} in {answer:?}"));
-                assert_like(value, found, &format!("{place}.{name}"));
-            }
-        }
-        (Value::Array(example), Value::Array(answer)) => {
-            assert!(answer.len() >= example.len(), "{place}: {answer:?}");
-            example.iter().zip(answer).for_each(|(one, other)| assert_like(one, other, place));
-        }
-        (Value::Number(_), Value::Number(_))
-        | (Value::String(_), Value::String(_))
-        | (Value::Bool(_), Value::Bool(_)) => {}
-        _ => assert_eq!(example, answer, "{place}"),
-    }
-}
-
-async fn run(node: &TestNode, command: &str) -> Value {
-    let address = node.rest_url().replace("http://", "");
-    let command = command.replace("localhost:8545", &address);
-    let output = tokio::task::spawn_blocking(move || Command::new("sh").args(["-c", &command]).output());
-    let output = output.await.unwrap().expect("sh runs");
-    let text = String::from_utf8(output.stdout).unwrap();
-    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
-}
-
-#[tokio::test]
-async fn examples_do_what_the_book_says() {
-    if Command::new("curl").arg("--version").output().is_err() {
-        return skip("the examples need curl");
-    }
-    let node = node_with(|config| config.exchange.rate_limit = 0).await;
-    let mut tried = 0;
-    for (path, page) in pages() {
-        let blocks = blocks(&page);
-        for (at, (language, command)) in blocks.iter().enumerate() {
-            if language != "sh" || !command.contains("curl") {
-                continue;
-            }
-            let answer = run(&node, command).await;
-            let place = path.strip_prefix(book()).unwrap().display().to_string();
-            if let Some((_, example)) = blocks.get(at + 1).filter(|(language, _)| language == "json") {
-                let example: Value = serde_json::from_str(example).unwrap_or_else(|error| panic!("{place}: {error}"));
-                assert_like(&example, &answer, &place);
-                tried += 1;
-            }
-        }
-    }
-    assert!(tried >= 12, "only {tried} examples were found");
-    node.end().await;
+/// A page's path inside of the book.
+fn name(path: &Path) -> String {
+    path.strip_prefix(book()).unwrap().display().to_string()
 }
 
 /// Paths that the book's commands ask for.
 fn asked() -> BTreeSet<(String, String)> {
     let mut found = BTreeSet::new();
     for (_, page) in pages() {
-        for (language, text) in blocks(&page) {
-            if language != "sh" {
+        for block in blocks(&page) {
+            if block.language != "sh" {
                 continue;
             }
-            for command in text.split("curl").skip(1) {
+            for command in block.text.split("curl").skip(1) {
                 let Some((_, path)) = command.split_once("localhost:8545") else { continue };
                 let path = path.split(['?', '\'', '"', ' ', '\n']).next().unwrap_or_default();
                 let method =
@@ -204,6 +144,16 @@ fn chapters_are_plain_markdown() {
     }
 }
 
+/// What the system and other programs say.
+const ELSEWHERE: [&str; 6] = [
+    "Address already in use",
+    "Permission denied",
+    "Unsupported type: '/hyperpaxeer.types.v1.EthAccount'",
+    "404 Not Found",
+    "pull access denied for tetrad",
+    "Could not fetch chain ID",
+];
+
 /// What troubleshooting is found by is what the program says: texts that are not in the sources lead nobody here.
 #[test]
 fn troubleshooting_is_by_texts_that_exist() {
@@ -227,8 +177,7 @@ fn troubleshooting_is_by_texts_that_exist() {
     let mut looked = 0;
     for heading in page.lines().filter(|line| line.starts_with("## ")) {
         for quoted in heading.split('`').skip(1).step_by(2) {
-            // What the system says, in its own words.
-            if ["Address already in use", "Permission denied"].contains(&quoted) {
+            if ELSEWHERE.contains(&quoted) {
                 continue;
             }
             for part in quoted.split('…').map(str::trim).filter(|part| part.len() > 2) {
@@ -238,6 +187,76 @@ fn troubleshooting_is_by_texts_that_exist() {
         }
     }
     assert!(looked > 40, "{looked}");
+}
+
+/// The namespaces in the order of the page about them.
+const NAMESPACES: [(&str, &str); 17] = [
+    ("eth", "Ethereum's methods: the chain, accounts, calls, transactions, logs and filters."),
+    ("net", "The network."),
+    ("web3", "The client."),
+    ("txpool", "The transactions that wait for a block."),
+    ("debug", "Traces and raw data, as in go-ethereum."),
+    ("trace", "Traces, as in OpenEthereum and Erigon."),
+    ("ots", "What the explorer Otterscan asks for."),
+    ("erigon", "Erigon's, for Otterscan."),
+    ("tetrad", "The node's own."),
+    ("rpc", "The interface itself."),
+    ("admin", "The node."),
+    ("personal", "Accounts whose keys the node holds."),
+    ("testing", "Blocks for the tests of other clients."),
+    ("evm", "Mining, time and snapshots, as in hardhat, anvil and ganache."),
+    ("anvil", "Accounts, mining, time and the state, as in anvil."),
+    ("hardhat", "The same, as in hardhat."),
+    ("tenderly", "Balances, as on Tenderly's virtual networks."),
+];
+
+/// The methods of a node by name.
+async fn methods(url: &str) -> BTreeMap<String, Value> {
+    let request = json!({"jsonrpc": "2.0", "id": 1, "method": "rpc.discover", "params": []});
+    let response = reqwest::Client::new().post(url).json(&request).send().await.unwrap();
+    let document: Value = response.json().await.unwrap();
+    let methods = document["result"]["methods"].as_array().unwrap().iter();
+    methods.map(|method| (method["name"].as_str().unwrap().to_owned(), method.clone())).collect()
+}
+
+/// The list of JSON-RPC methods is made of what the node says of itself.
+#[tokio::test]
+async fn the_list_of_methods_is_what_the_node_says() {
+    let node = node().await;
+    let described = methods(&node.rpc_url()).await;
+    node.end().await;
+    let mut config = Config::of(Profile::Production);
+    (config.listen, config.ws_listen) = (Config::test().listen, None);
+    let production = Node::spawn(config).await.unwrap();
+    let permitted = methods(&production.rpc_url()).await;
+    production.shut_down().await;
+
+    let mut page = "# JSON-RPC methods\n\n\
+                    <!-- Made of rpc.discover; a test compares the two. -->\n\n\
+                    Every method of a development node. Parameters in brackets are optional. A method marked with * does\n\
+                    not exist in the production profile. `rpc.discover` returns this list with the types of parameters and\n\
+                    results and an example of each, as an OpenRPC document. Over WebSocket there are `eth_subscribe` and\n\
+                    `eth_unsubscribe` as well: see [Subscriptions](json-rpc.md#subscriptions).\n"
+        .to_owned();
+    let mut listed = 0;
+    for (space, meaning) in NAMESPACES {
+        page.push_str(&format!("\n## {space}\n\n{meaning}\n\n| Method | Parameters | Summary |\n|---|---|---|\n"));
+        let is_in_space = |name: &str| name.split(['_', '.']).next() == Some(space);
+        for (name, method) in described.iter().filter(|(name, _)| is_in_space(name)) {
+            let parameters = method["params"].as_array().unwrap().iter().map(|parameter| {
+                let name = parameter["name"].as_str().unwrap();
+                if parameter["required"] == json!(true) { name.to_owned() } else { format!("[{name}]") }
+            });
+            let parameters = parameters.collect::<Vec<_>>().join(", ");
+            let summary: Vec<_> = method["summary"].as_str().unwrap().split_whitespace().collect();
+            let summary = summary.join(" ").replace('|', "\\|");
+            let mark = if permitted.contains_key(name) { "" } else { " *" };
+            page.push_str(&format!("| `{name}`{mark} | {parameters} | {summary} |\n"));
+            listed += 1;
+        }
+    }
+    assert_eq!(listed, described.len(), "a namespace has no section");
+    assert_golden("docs/src/interfaces/methods.md", &page);
 }
 
 /// The page about REST is made of what the node says of itself.

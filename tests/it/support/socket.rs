@@ -44,14 +44,19 @@ impl PriceSocket {
     }
 
     /// The next text message.
-    pub async fn json(&mut self) -> Value {
+    pub async fn text(&mut self) -> String {
         loop {
             match self.message().await {
-                Message::Text(text) => return serde_json::from_str(&text).expect("JSON"),
+                Message::Text(text) => return text.to_string(),
                 Message::Ping(_) | Message::Pong(_) => {}
                 other => panic!("{other:?}"),
             }
         }
+    }
+
+    /// The same as JSON.
+    pub async fn json(&mut self) -> Value {
+        serde_json::from_str(&self.text().await).expect("JSON")
     }
 
     /// The next message, which must be a price update.

@@ -4,10 +4,15 @@ use std::collections::BTreeSet;
 
 use serde_json::Value;
 
-use crate::support::{TestNode, node_with};
+use crate::support::{TestNode, golden::is_blessing, node_with};
 
 async fn quiet() -> TestNode {
     node_with(|config| config.exchange.rate_limit = 0).await
+}
+
+/// A value as it is written in a path or a query.
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
 }
 
 /// Every operation: method, path with its examples filled in, and description.
@@ -19,7 +24,11 @@ fn operations(document: &Value) -> Vec<(String, String, Value)> {
             let mut query = Vec::new();
             for parameter in operation["parameters"].as_array().into_iter().flatten() {
                 let (name, example) = (parameter["name"].as_str().expect("a name"), &parameter["example"]);
-                let example = example.as_str().expect("an example");
+                if example.is_null() {
+                    assert!(parameter["required"] == false, "{path}: {name} has no example");
+                    continue;
+                }
+                let example = &text(example);
                 match parameter["in"].as_str() {
                     Some("path") => filled = filled.replace(&format!("{{{name}}}"), example),
                     _ => query.push(format!("{name}={example}")),
@@ -85,8 +94,9 @@ async fn bad_parameters_get_an_answer_that_is_described() {
                 let mut path = path.clone();
                 let mut query = String::new();
                 for other in operation["parameters"].as_array().into_iter().flatten() {
-                    let (of, example) = (other["name"].as_str().expect("a name"), other["example"].as_str());
-                    let value = if of == name { bad } else { example.expect("an example") };
+                    let of = other["name"].as_str().expect("a name");
+                    let example = if other["example"].is_null() { String::new() } else { text(&other["example"]) };
+                    let value = if of == name { bad } else { &example };
                     match other["in"].as_str() {
                         Some("path") => path = path.replace(&format!("{{{of}}}"), value),
                         _ => query.push_str(&format!("&{of}={value}")),
@@ -122,4 +132,193 @@ async fn operations_have_names_of_their_own() {
     }
     assert!(limited("/api/prices") && limited("/api/swaps") && !limited("/api/pools") && !limited("/health"));
     node.end().await;
+}
+
+/// The schema with a name, at the end of a reference.
+fn referred<'a>(document: &'a Value, target: &str) -> Option<&'a Value> {
+    document.pointer(target.strip_prefix('#')?)
+}
+
+/// Calls back for each member of a value, at any depth.
+fn walk(value: &Value, visit: &mut impl FnMut(&str, &Value)) {
+    match value {
+        Value::Object(members) => members.iter().for_each(|(name, member)| {
+            visit(name, member);
+            walk(member, visit);
+        }),
+        Value::Array(items) => items.iter().for_each(|item| walk(item, visit)),
+        _ => {}
+    }
+}
+
+#[tokio::test]
+async fn schemas_have_one_name_per_type() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    let schemas = document["components"]["schemas"].as_object().expect("schemas");
+    for name in schemas.keys() {
+        assert!(name.starts_with(|first: char| first.is_ascii_uppercase()), "{name}");
+        assert!(name.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{name}");
+        // schemars numbers types whose names are the same.
+        let unnumbered = name.trim_end_matches(|digit: char| digit.is_ascii_digit());
+        assert!(unnumbered == name || !schemas.contains_key(unnumbered), "{name}");
+    }
+    walk(&document, &mut |name, member| {
+        if name == "$ref" {
+            let target = member.as_str().expect("a reference");
+            assert!(referred(&document, target).is_some(), "{target} does not exist");
+        }
+    });
+    node.end().await;
+}
+
+#[tokio::test]
+async fn operations_are_named_tagged_and_described_for_programs_and_people() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    let tags = document["tags"].as_array().expect("tags").iter();
+    let described: BTreeSet<_> = tags.map(|tag| tag["name"].as_str().expect("a name").to_owned()).collect();
+    let mut used = BTreeSet::new();
+    for (method, path, operation) in operations(&document) {
+        let id = operation["operationId"].as_str().expect("an id");
+        assert!(id.starts_with(|first: char| first.is_ascii_lowercase()), "{id}");
+        assert!(id.bytes().all(|byte| byte.is_ascii_alphanumeric()), "{id}");
+        let tag = operation["tags"][0].as_str().expect("a tag");
+        assert!(described.contains(tag), "{method} {path}: nothing describes the tag {tag}");
+        used.insert(tag.to_owned());
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            assert!(
+                !parameter["description"].as_str().expect("a description").is_empty(),
+                "{id}: {}",
+                parameter["name"]
+            );
+        }
+        assert!(operation["responses"].as_object().unwrap().keys().any(|status| status.starts_with('4')), "{id}");
+    }
+    assert_eq!(used, described);
+    let id = |method: &str, path: &str| document["paths"][path][method]["operationId"].as_str().unwrap_or_default();
+    assert_eq!(id("get", "/api/prices"), "getPrices");
+    assert_eq!(id("get", "/api/user/{address}/positions"), "getUserPositions");
+    assert_eq!(id("get", "/cosmos/bank/v1beta1/balances/{address}"), "getBankAllBalances");
+    node.end().await;
+}
+
+#[tokio::test]
+async fn examples_fit_the_schemas() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    let mut shown = 0;
+    for (method, path, operation) in operations(&document) {
+        let responses = operation["responses"].as_object().expect("responses");
+        let bodies = responses.values().chain([&operation["requestBody"]]);
+        for content in bodies.filter_map(|body| body["content"].as_object()).flat_map(|content| content.values()) {
+            let Some(example) = content.get("example") else { continue };
+            check(example, &content["schema"], &document).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+            shown += 1;
+        }
+        for parameter in operation["parameters"].as_array().into_iter().flatten() {
+            let Some(example) = parameter.get("example") else { continue };
+            check(example, &parameter["schema"], &document).unwrap_or_else(|error| panic!("{method} {path}: {error}"));
+        }
+    }
+    assert!(shown > 150, "only {shown} examples");
+    let price = &document["paths"]["/api/prices/{address}"]["get"]["responses"]["200"]["content"]["application/json"];
+    assert_eq!(price["example"]["data"]["symbol"], "WETH");
+    node.end().await;
+}
+
+#[tokio::test]
+async fn the_token_is_declared_where_it_is_required() {
+    let node = quiet().await;
+    let document = node.get_json("/openapi.json").await;
+    assert_eq!(document["security"], serde_json::json!([]));
+    let token = serde_json::json!({ "adminToken": [] });
+    assert_eq!(document["components"]["securitySchemes"]["adminToken"]["scheme"], "bearer");
+    let administration = &document["paths"]["/api/admin/prices/{address}"]["post"];
+    assert_eq!(administration["security"], serde_json::json!([{}, token]), "optional in development");
+    assert!(document["paths"]["/api/prices"]["get"].get("security").is_none());
+    node.end().await;
+}
+
+/// A value as examples show it: lists have their first item, and long texts are cut.
+fn shortened(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => {
+            let most = if items.iter().any(|item| item.is_array() || item.is_object()) { 1 } else { 12 };
+            items.iter().take(most).map(shortened).collect()
+        }
+        Value::Object(members) => {
+            let is_map = members.len() > 2 && members.keys().all(|name| name.len() == 42 && name.starts_with("0x"));
+            let most = if is_map { 1 } else { members.len() };
+            let shown = members.iter().take(most).map(|(name, member)| (name.clone(), shortened(member)));
+            Value::Object(shown.collect())
+        }
+        Value::String(text) if text.chars().count() > 300 => {
+            format!("{}…", text.chars().take(120).collect::<String>()).into()
+        }
+        other => other.clone(),
+    }
+}
+
+/// Whether two values have the same members of the same kinds. Nothing is compared with null or with the items of an empty
+/// list, nor with the members of a value in a choice of several forms, which `type` tells apart.
+fn are_alike(one: &Value, other: &Value) -> bool {
+    match (one, other) {
+        (Value::Object(one), Value::Object(other)) => {
+            let differ = one.get("type") != other.get("type");
+            let is_map = |object: &serde_json::Map<String, Value>| object.keys().all(|name| name.starts_with("0x"));
+            differ
+                || (is_map(one) && is_map(other))
+                || (one.len() == other.len()
+                    && one.iter().all(|(name, member)| other.get(name).is_some_and(|other| are_alike(member, other))))
+        }
+        (Value::Array(one), Value::Array(other)) => one.iter().zip(other).all(|(one, other)| are_alike(one, other)),
+        (Value::Null, _) | (_, Value::Null) => true,
+        _ => std::mem::discriminant(one) == std::mem::discriminant(other),
+    }
+}
+
+/// A node on which an account has sent a token, with the hash of the transaction.
+async fn used_node() -> (TestNode, String) {
+    let node = quiet().await;
+    let accounts = node.rpc("eth_accounts", serde_json::json!([])).await;
+    let network = node.get_json("/api/network").await;
+    // transfer(address,uint256)
+    let data = format!("0xa9059cbb{:0>64}{:064x}", "70997970c51812dc3a010c7d01b50e0d17dc79c8", 1_000_000);
+    let transfer = serde_json::json!({ "from": accounts[0], "to": network["tokens"]["WETH"], "data": data });
+    let receipt = node.rpc("eth_sendTransactionSync", serde_json::json!([transfer])).await;
+    let hash = receipt["transactionHash"].as_str().expect("a hash").to_owned();
+    (node, hash)
+}
+
+#[tokio::test]
+async fn responses_are_those_that_the_examples_show() {
+    let (node, transaction) = used_node().await;
+    let file = concat!(env!("CARGO_MANIFEST_DIR"), "/src/app/openapi-examples.jsonl");
+    let (mut lines, mut wrong) = (String::new(), Vec::new());
+    for line in std::fs::read_to_string(file).expect("the examples").lines() {
+        let mut example: Value = serde_json::from_str(line).expect("JSON");
+        let text = |name: &str| example[name].as_str().unwrap_or_default();
+        let method = reqwest::Method::from_bytes(text("method").to_uppercase().as_bytes()).expect("a method");
+        let url = text("url").replace("{{transaction}}", &transaction);
+        let mut request = node.http.request(method, format!("{}{url}", node.rest_url()));
+        if let (Some(media), Some(body)) = (example["type"].as_str(), example["request"].as_str()) {
+            request = request.header("content-type", media).body(body.to_owned());
+        }
+        let response = request.send().await.expect("an answer");
+        let status = response.status().as_u16();
+        let body: Value = shortened(&response.json().await.expect("JSON"));
+        if example["status"] != status || !are_alike(&example["response"], &body) {
+            wrong.push(format!("{line}\n  answered: {status} {body}"));
+            example["status"] = status.into();
+            example["response"] = body;
+        }
+        lines.push_str(&format!("{example}\n"));
+    }
+    node.end().await;
+    if is_blessing() && !wrong.is_empty() {
+        std::fs::write(file, lines).expect("the examples are written");
+        return;
+    }
+    assert!(wrong.is_empty(), "{} examples: {}", wrong.len(), wrong.join("\n"));
 }

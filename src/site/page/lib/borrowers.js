@@ -17,12 +17,13 @@ class Borrowers {
   #scanned = -1;
   #genesis = null;
 
-  /** The accounts with debt, the least healthy first, and whether there were more borrowers than are read. */
-  async positions() {
+  /** The accounts with debt and the `wanted` ones, the least healthy first, and how many borrowers were not read. */
+  async positions(wanted) {
     await this.#scan();
     const recent = [...this.#found].toSorted((a, b) => b[1] - a[1]).map(([user]) => user);
-    const read = await Promise.all(recent.slice(0, MOST).map(async (user) => ({ user, account: await account(user) })));
-    const indebted = read.filter((one) => one.account.debtUsd > 0n);
+    const chosen = new Set([...wanted, ...recent.slice(0, MOST)]);
+    const read = await Promise.all([...chosen].map(async (user) => ({ user, account: await account(user) })));
+    const indebted = read.filter((one) => one.account.debtUsd > 0n || wanted.has(one.user));
     const order = (a, b) => (a.account.healthFactorBps < b.account.healthFactorBps ? -1 : 1);
     return { found: indebted.toSorted(order), more: Math.max(0, recent.length - MOST) };
   }

@@ -5,6 +5,7 @@ import { checksum } from './address.js';
 import { contractAbi, explainRevert, interfaces, network } from './network.js';
 import { node } from './node.js';
 import { parseInterface } from './signature.js';
+import { standards } from './standards.js';
 
 /** Maximum number of contracts remembered, and for how long, in milliseconds: proxies are upgraded, sources are verified. */
 const REMEMBERED = 300;
@@ -208,10 +209,16 @@ function indexed(fragments) {
   return found;
 }
 
-/** Decodes calls, events and errors of the contracts that it was made for; others with the ABIs known for any address. */
+let standard = null;
+
+/**
+ * Decodes calls, events and errors of the contracts that it was made for; others with the ABIs known for any address, and
+ * with those of standards.
+ */
 export class Decoder {
   #known = new Map();
-  #errors = new Map();
+  #standard = (standard ??= indexed(standards()));
+  #errors = new Map(this.#standard.errors);
 
   /** Adds a contract's ABI. */
   add(address, fragments) {
@@ -225,7 +232,7 @@ export class Decoder {
     if (!data || data.length < 10) return null;
     const id = data.slice(0, 10);
     const run = (fragment) => decodeCall(fragment, data);
-    return attempt(this.#known.get(address?.toLowerCase())?.functions.get(id), run) ?? attempt(interfaces().functions.get(id), run);
+    return attempt(this.#known.get(address?.toLowerCase())?.functions.get(id), run) ?? attempt(interfaces().functions.get(id), run) ?? attempt(this.#standard.functions.get(id), run);
   }
 
   /** Decodes what a call returned, or returns null. */
@@ -239,7 +246,7 @@ export class Decoder {
     if (!log.topics.length) return null;
     const key = `${log.topics[0]}/${log.topics.length - 1}`;
     const run = (event) => decodeLog(event, log);
-    return attempt(this.#known.get(log.address.toLowerCase())?.events.get(key), run) ?? attempt(interfaces().events.get(key), run);
+    return attempt(this.#known.get(log.address.toLowerCase())?.events.get(key), run) ?? attempt(interfaces().events.get(key), run) ?? attempt(this.#standard.events.get(key), run);
   }
 
   /** The error in revert data, as text. */

@@ -45,14 +45,14 @@ export function quoteLiquidation(borrower, debtAsset, collateralAsset, amount) {
   return lens('quoteLiquidation', borrower, debtAsset, collateralAsset, amount);
 }
 
-/** The scores that a user had, with their times in milliseconds, oldest first. */
+/** The scores and rate bands that a user had, with their times in milliseconds and transactions, oldest first. */
 export async function scoreHistory(user) {
   const updated = member('LendingPool', 'event', 'CreditUpdated');
   const padded = `0x${user.slice(2).toLowerCase().padStart(64, '0')}`;
   const logs = await node.call('eth_getLogs', { fromBlock: '0x0', toBlock: 'latest', address: network.addresses.lendingPool, topics: [topic(updated), padded] });
   return logs.map((log) => {
     const { score: points, credit } = decodeLog(updated, log);
-    return { time: Number(log.blockTimestamp) * 1_000, score: Number(points), band: Number(credit.band) };
+    return { time: Number(log.blockTimestamp) * 1_000, score: Number(points), band: Number(credit.band), hash: log.transactionHash };
   });
 }
 

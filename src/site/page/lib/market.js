@@ -31,7 +31,7 @@ class Market extends EventTarget {
     try {
       const [paused, maxAge, ...found] = await Promise.all([
         read('Vault', vault, 'paused'),
-        this.#maxAge ?? read('PriceOracle', oracle, 'maxAge'),
+        read('PriceOracle', oracle, 'maxAge'),
         ...all.map(({ address }) => read('PriceOracle', oracle, 'readPrice', address).catch(() => null)),
       ]);
       this.#maxAge = maxAge;
@@ -60,7 +60,8 @@ class Market extends EventTarget {
     const state = this.of(token);
     if (!state) return null;
     if (!state.fresh) {
-      const updated = prices.of(token.address)?.lastUpdated;
+      const entry = prices.of(token.address);
+      const updated = entry && Math.floor((entry.lastUpdated ?? 0) || entry.timestamp / 1_000);
       const age = updated && node.head ? Number(node.head.timestamp) - updated : 0;
       const since = state.price === 0n ? 'has no price yet' : age > 0 ? `was last updated ${span(age)} ago` : 'is too old';
       const limit = this.#maxAge ? ` Swaps need one of the last ${span(Number(this.#maxAge))}.` : '';

@@ -1,7 +1,7 @@
 // Failures in words: errors of the network's contracts, of wallets and of the node.
 
 import { decodeCall } from './abi.js';
-import { amount, percent } from './format.js';
+import { percent } from './format.js';
 import { money } from './money.js';
 import { interfaces, tokenAt } from './network.js';
 
@@ -72,9 +72,4 @@ export function reasonOf(error) {
   if (/insufficient funds/i.test(text)) return 'The account has too little of the native coin to pay for gas.';
   const whole = text.charAt(0).toUpperCase() + text.slice(1);
   return /[.?!…]$/.test(whole) ? whole : `${whole}.`;
-}
-
-/** What an amount exceeds a limit by: "your WETH balance by 1.5 WETH". */
-export function exceeds(what, excess, decimals, unit) {
-  return `Exceeds ${what} by ${amount(excess, Number(decimals), 8)} ${unit}.`;
 }

@@ -53,7 +53,7 @@ function ofTransfer(one, tokens) {
 
 function ofFailure(transaction, known, reason) {
   const what = known ? [h('strong', known.fragment.name), ' on ', addressLink(transaction.to)] : transaction.to ? ['the call of ', addressLink(transaction.to)] : ['the deployment of a contract'];
-  return [h('strong', 'Failed: '), what, reason === 'out of gas' ? ' ran out of gas' : [' was reverted: ', reason ?? 'for an unknown reason']];
+  return [h('strong', 'Failed: '), what, reason === 'out of gas' ? ' ran out of gas' : /^(reverted|failed) /.test(reason ?? '') ? ` ${reason}` : [' was reverted: ', reason ?? 'for an unknown reason']];
 }
 
 /** The sentence as a list of texts and elements. `failure` is the decoded reason of a failed transaction. */

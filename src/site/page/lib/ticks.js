@@ -1,8 +1,8 @@
 // The ticks of axes: round values and round times.
 
-const [MINUTE, HOUR, DAY] = [60_000, 3_600_000, 86_400_000];
+const [SECOND, MINUTE, HOUR, DAY] = [1_000, 60_000, 3_600_000, 86_400_000];
 /** Distances of ticks on the axis of time, in milliseconds. */
-const STEPS = [1, 2, 5, 10, 15, 30].map((n) => n * MINUTE).concat([1, 2, 3, 4, 6, 12].map((n) => n * HOUR), [1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY));
+const STEPS = [1, 2, 5, 10, 15, 30].map((n) => n * SECOND).concat([1, 2, 5, 10, 15, 30].map((n) => n * MINUTE), [1, 2, 3, 4, 6, 12].map((n) => n * HOUR), [1, 2, 3, 5, 7, 14, 30, 60, 90, 180, 365].map((n) => n * DAY));
 
 /** Round values within bounds, `count` at most. */
 export function valueTicks(least, most, count) {
@@ -30,5 +30,5 @@ export function timeLabel(time, step) {
   const midnight = date.getHours() === 0 && date.getMinutes() === 0;
   return step >= DAY || midnight
     ? date.toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
-    : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit' });
+    : date.toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', ...(step < MINUTE && { second: '2-digit' }) });
 }

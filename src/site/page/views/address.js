@@ -13,6 +13,7 @@ import { prices } from '../lib/prices.js';
 import { priceUpdates } from '../lib/scan.js';
 import { tabList } from '../lib/tabs.js';
 import { wallets } from '../lib/wallet.js';
+import { CONTRACT_TABS } from './contract.js';
 import { SEARCHED } from './transfers.js';
 import { tabsOf } from './addresstabs.js';
 
@@ -66,7 +67,9 @@ export default async function view({ signal, rest: [text = ''], query }) {
     about?.token && h('a.tag.accent', { href: `#/token/${address}` }, `${about.token.type} token`),
     about?.creation_status === 'selfdestructed' && h('span.tag.bad', 'Destroyed'),
   ];
-  const selected = query?.get('tab') ?? 'transactions';
+  const asked = query?.get('tab') ?? 'transactions';
+  // Links to the functions of a contract name the tab inside of it.
+  const selected = isContract && CONTRACT_TABS.includes(asked) && asked !== 'events' ? 'contract' : asked;
   return [
     heading(name ?? kind, tags),
     !on && h('p.note', `${WITHOUT_INDEX}transactions are searched in recent blocks, token transfers and events in the last ${count(SEARCHED)}. Internal transactions and created contracts are not listed.`),

@@ -2,9 +2,10 @@
 
 import { card, failure, h, heading, icon, replace, setText, table } from '../lib/dom.js';
 import { codeBlock } from '../lib/json.js';
+import { prose } from '../lib/prose.js';
 import { reference, search, typeName } from '../lib/reference.js';
 import requestForm from './apirequest.js';
-import liveSocket, { STREAMS } from './apilive.js';
+import liveSocket, { STREAMS, streamOf } from './apilive.js';
 
 /** Most results of a search. */
 const MOST = 60;
@@ -178,19 +179,15 @@ function operationPage(operation, query, signal) {
   const tags = [h('span.tag', operation.kind === 'rpc' ? `JSON-RPC · ${operation.group}` : operation.kind === 'live' ? 'WebSocket' : operation.group)];
   if (operation.changes) tags.push(h('span.tag.caution', 'Changes state'));
   if (operation.needsToken) tags.push(h('span.tag.caution', 'Admin token'));
+  const stream = operation.kind === 'live' ? streamOf(operation, query) : null;
   return [
     h('a.back', { href: '#/api?list' }, icon('back'), 'All operations'),
-    heading(operation.id, tags),
+    heading(stream ? stream.name : breakable(operation.id), tags),
     operation.kind !== 'rpc' && h('p.route', badge(operation.kind === 'live' ? 'WS' : operation.method), h('code', operation.path)),
-    h('p.lead', prose(operation.summary)),
-    operation.kind === 'live' ? liveSocket({ operation, query, signal }) : requestForm({ operation, query, signal }),
+    h('p.lead', stream ? `${stream.about}.` : prose(operation.summary)),
+    operation.kind === 'live' ? liveSocket({ operation, stream, signal, query }) : requestForm({ operation, query, signal }),
     ...(operation.kind === 'live' ? [] : documentation(operation)),
   ];
-}
-
-/** Text in which backticks mark code. */
-export function prose(text) {
-  return text.split('`').map((part, at) => (at % 2 ? h('code', part) : part));
 }
 
 export default async function view({ rest, query, signal }) {

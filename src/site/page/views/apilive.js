@@ -44,9 +44,15 @@ function gist(text) {
   return JSON.stringify(value?.result ?? value);
 }
 
-export default function liveSocket({ operation, query, signal }) {
+/** The stream that the link of a socket's page names, or the first. */
+export function streamOf(operation, query) {
   const streams = STREAMS.filter((one) => one.path === operation.path);
-  const stream = streams.find((one) => one.key === query.get('stream')) ?? streams[0] ?? { key: 'x', name: '', message: '' };
+  const unknown = { key: '', path: operation.path, name: operation.id, about: operation.summary.replace(/\.$/, ''), message: '' };
+  return streams.find((one) => one.key === query.get('stream')) ?? streams[0] ?? unknown;
+}
+
+export default function liveSocket({ operation, stream, query, signal }) {
+  const streams = STREAMS.filter((one) => one.path === operation.path);
   const url = new URL(operation.path.replace(/^\//, ''), document.baseURI.split('#')[0]);
   url.protocol = url.protocol.replace('http', 'ws');
   let socket = null;

@@ -4,9 +4,9 @@ import { announce, card, h, replace, setText } from '../lib/dom.js';
 import { codeBlock, pretty } from '../lib/json.js';
 import { network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { prose } from '../lib/prose.js';
 import { textOf, typeName, typesOf, valueOf, wordsOf } from '../lib/reference.js';
 import { curl, ethersCode, fetchCode, rpcBody, viemCode } from '../lib/snippets.js';
-import { prose } from './api.js';
 
 /** Most bytes of a response that are read. */
 const MOST = 16 << 20;
@@ -201,14 +201,17 @@ export default function requestForm({ operation, query, signal }) {
     }
   };
 
+  const own = `#/api/${encodeURIComponent(operation.id)}`;
   const saveState = () => {
+    // The link may be another already, while this view is still there.
+    if (location.hash.split('?')[0] !== own) return;
     const state = new URLSearchParams();
     for (const parameter of all) {
       const value = inputs.get(parameter.name).value;
       if (parameter.place !== 'header' && value !== initial(parameter)) state.set(parameter.name, value);
     }
     const text = state.toString();
-    history.replaceState(null, '', `#/api/${encodeURIComponent(operation.id)}${text ? `?${text}` : ''}`);
+    history.replaceState(null, '', `${own}${text ? `?${text}` : ''}`);
   };
   let timer = null;
   const update = () => {

@@ -23,7 +23,7 @@ const ACTIONS = {
   repay: { name: 'Repay', past: 'Repaid', limit: 'Debt' },
 };
 
-/** The card; `update(pools, account)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given. */
+/** The card; `update(pools, account)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
 export function actionsCard(signal, done) {
   const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
@@ -211,6 +211,7 @@ export function actionsCard(signal, done) {
   return {
     element,
     choose: (symbol, action = state.action) => choose({ symbol, action }),
+    focus: () => input.focus({ preventScroll: true }),
     update: (pools, account) => {
       Object.assign(state, { pools, account });
       // With the largest amount chosen, it follows the interest.

@@ -10,6 +10,7 @@ import { addressLink, transactionLink } from '../lib/links.js';
 import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
 import { node } from '../lib/node.js';
+import { TOKEN_STANDARDS } from '../lib/standards.js';
 import { wallets } from '../lib/wallet.js';
 import { resultsOf } from './calltree.js';
 import { eventsViewer } from './events.js';
@@ -216,7 +217,8 @@ function abiForm(contract, abi, changed) {
   const saved = savedAbi(contract.address);
   if (saved) input.value = saved;
   const failed = h('div');
-  const form = h('form.stack', field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
+  const templates = [...TOKEN_STANDARDS].map(([name, text]) => h('button', { type: 'button', onclick: () => (input.value = text) }, name));
+  const form = h('form.stack', !saved && h('div.row', h('span.soft', 'Fill in the ABI of a standard:'), templates), field('ABI', input, 'Kept for this address, in this browser only. It takes precedence over a verified one.'), failed,
     h('div.row', h('button.primary', { type: 'submit' }, 'Save ABI'), saved && h('button', { type: 'button', onclick: () => changed(() => removeAbi(contract.address)) }, 'Remove ABI')));
   form.addEventListener('submit', (event) => {
     event.preventDefault();

@@ -22,8 +22,8 @@ const LINE = 48;
 function tokenTable(signal, choose) {
   const cells = network.tokens.map((token) => {
     const row = { token, series: null, tag: h('span'), price: h('td.number', '–'), change: h('td.number', '–'), volume: h('td.number.soft', '–'), liquidity: h('td.number.soft', '–'), line: h('td.line') };
-    const button = h('button.link-button.token-link', { type: 'button', onclick: () => choose(token) }, logo(token.symbol, 'large'), h('span.token-name', h('strong', token.symbol), nameElement(token.symbol)));
-    row.element = h('tr', h('td', h('span.row.nowrap', button, row.tag)), row.price, row.change, row.line, row.volume, row.liquidity);
+    const button = h('button.link-button.token-link', { type: 'button', onclick: () => choose(token) }, logo(token.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', token.symbol), row.tag), nameElement(token.symbol)));
+    row.element = h('tr', h('td', button), row.price, row.change, row.line, row.volume, row.liquidity);
     return row;
   });
   const drawLine = (row) => {

@@ -8,7 +8,7 @@ import { CLOSE, RISKY } from '../lib/loans.js';
 const colour = (health) => (health < CLOSE ? 'down' : health < RISKY ? 'warn' : 'up');
 
 /** A health factor as text, with two decimals, rounded down: it is 1.00 or more only if the position cannot be liquidated. */
-export function healthText(health) {
+function healthText(health) {
   if (health === ENDLESS) return 'No debt';
   if (health >= 1_000_000n) return '>100';
   const cut = health / 100n;

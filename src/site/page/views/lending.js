@@ -1,7 +1,7 @@
 // The lending pool: markets with their rates, positions at risk, and the position of the active account.
 
 import { card, failure, h, heading, replace, setText, toast } from '../lib/dom.js';
-import { amount, compact, percent } from '../lib/format.js';
+import { amount, compact, percent, span } from '../lib/format.js';
 import { account, collateral, pools, score, scoreHistory, yearly } from '../lib/lens.js';
 import { logo } from '../lib/logos.js';
 import { market } from '../lib/market.js';
@@ -24,6 +24,11 @@ function meter(share) {
   return h('div.meter', { role: 'img', 'aria-label': percent(share, 0) }, bar);
 }
 
+/** The parts of a score that are shown. */
+const SHOWN_OF_SCORE = ['score', 'band', 'late', 'depositPoints', 'paymentPoints', 'healthPoints', 'historyPoints', 'penaltyPoints', 'overduePoints', 'onTimePayments', 'depositSeconds', 'healthySeconds'];
+/** Where the form stands above the markets; as in the stylesheet. */
+const NARROW = '(max-width: 62rem)';
+
 /** A short amount, such as 10.31 or 3.50M. */
 function tokens(value, decimals) {
   const number = Number(value) / 10 ** decimals;
@@ -34,10 +39,10 @@ function poolRow(pool, band, chosen, choose) {
   const used = Number(pool.utilisation) / 1e27;
   const decimals = Number(pool.decimals);
   const token = network.tokens.find((one) => one.symbol === pool.symbol);
-  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('strong', pool.symbol), nameElement(pool.symbol)));
+  const name = h('button.link-button.token-link', { type: 'button', onclick: () => choose(pool.symbol) }, logo(pool.symbol, 'large'), h('span.token-name', h('span.row.nowrap', h('strong', pool.symbol), pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token)), nameElement(pool.symbol)));
   const stacked = (value) => h('td.number', h('span.stacked', h('span', { title: `${amount(value, decimals, 12)} ${pool.symbol}` }, tokens(value, decimals)), h('span.soft', compactMoney(valueUsd(value, pool.price, decimals)))));
   const row = h('tr',
-    h('td', h('span.row.nowrap', name, pool.paused && h('span.tag.bad', 'Paused'), token && haltTag(token))),
+    h('td', name),
     stacked(pool.totalSupplied),
     h('td.number.up', percent(yearly(pool.supplyRate))),
     stacked(pool.totalDebt),
@@ -66,7 +71,7 @@ export default function view({ signal, query }) {
   const state = { pools: [], account: null, chosen: query.get('asset') ?? 'USDC', open: false, scored: '' };
   const body = h('tbody', h('tr', h('td.empty', { colspan: 6 }, 'Loading…')));
   const totals = summary();
-  const position = h('div');
+  const position = h('div.first');
   const explained = h('div');
   const problem = h('div');
   const detail = poolCard(signal);
@@ -80,12 +85,15 @@ export default function view({ signal, query }) {
   const risk = riskCard(signal, () => state.pools, acted);
   for (const one of [risk, activity]) one.element.classList.add('late');
   const actions = actionsCard(signal, acted);
+  actions.element.classList.add('first');
   const chosenPool = () => state.pools.find((one) => one.symbol === state.chosen) ?? state.pools[0];
   const choose = (symbol, action) => {
     state.chosen = symbol;
     actions.choose(symbol, action);
     drawPools();
-    if (action) actions.element.scrollIntoView({ block: 'nearest', behavior: 'smooth' });
+    // In one column, the form is far from the markets.
+    if (action) actions.focus();
+    if (action || matchMedia(NARROW).matches) actions.element.scrollIntoView({ block: action ? 'nearest' : 'center' });
   };
 
   function drawPools() {
@@ -100,9 +108,9 @@ export default function view({ signal, query }) {
 
   async function drawScore(who, points) {
     if (!points) return replace(explained);
-    // The breakdown is redrawn when something changes, so that it does not close or lose the focus with every block.
-    const now = [who, state.chosen, ...points].join();
-    if (state.scored === now) return;
+    // Redrawn when what it shows changes, and not while a control in it has the focus.
+    const now = [who, state.chosen, ...SHOWN_OF_SCORE.map((name) => (name.endsWith('Seconds') ? span(Number(points[name])) : points[name]))].join();
+    if (state.scored === now || (explained.contains(document.activeElement) && state.scored.startsWith(who))) return;
     state.scored = now;
     replace(explained, scoreCard(points, chosenPool(), line.element, state.open, (open) => (state.open = open)));
     const history = await scoreHistory(who).catch(() => []);

@@ -1,7 +1,8 @@
 // Positions at risk, and the form that liquidates one.
 
-import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
+import { parseAddress } from '../lib/address.js';
 import { borrowers } from '../lib/borrowers.js';
+import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
 import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
 import { account as readAccount, ENDLESS, quoteLiquidation } from '../lib/lens.js';
@@ -22,7 +23,7 @@ const PACE = 4_000;
 const MARGIN = 1_000n;
 
 /** Opens the form for a borrower; `pools` are the pools' data, `done` is called after a liquidation. */
-export function openLiquidation(borrower, pools, done) {
+function openLiquidation(borrower, pools, done) {
   const leaving = new AbortController();
   const { signal } = leaving;
   const state = { account: null, quote: null, balance: null, all: true, busy: false, failed: null, finished: false };
@@ -206,13 +207,29 @@ export function riskCard(signal, pools, done) {
   const body = h('tbody', h('tr', h('td.empty', { colspan: 5 }, 'Loading…')));
   const tag = h('span');
   const note = h('p.soft');
+  /** Accounts that the visitor asked for, which are listed whatever their health. */
+  const wanted = new Set();
+  const who = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…`, 'aria-label': 'Account to check' });
+  const wrong = h('p.down', { 'aria-live': 'polite' });
+  const lookup = h('form.row.nowrap', who, h('button', { type: 'submit' }, 'Check account'));
+  lookup.addEventListener('submit', (event) => {
+    event.preventDefault();
+    setText(wrong, '');
+    try {
+      wanted.add(parseAddress(who.value, network.prefix));
+      who.value = '';
+      draw();
+    } catch (error) {
+      setText(wrong, reasonOf(error));
+    }
+  });
   const logos = (account, of) => h('span.traded', account.positions.filter(of).map((one) => logo(one.symbol, 'small')));
 
   function row({ user, account }) {
     const below = account.healthFactorBps < LIQUIDATABLE;
     const act = below
       ? h('button.small', { type: 'button', 'aria-label': `Liquidate ${user}`, onclick: () => openLiquidation(user, pools, done) }, 'Liquidate')
-      : h('span.soft', 'Not liquidatable');
+      : h('span.soft', account.debtUsd > 0n ? 'Not liquidatable' : 'No debt');
     return h('tr',
       h('td', addressLink(user), user === wallets.current?.address && h('span.tag', 'You')),
       h('td.number', h('span.traded', logos(account, (one) => one.supplied > 0n), money(account.suppliedUsd))),
@@ -223,16 +240,17 @@ export function riskCard(signal, pools, done) {
 
   async function draw() {
     try {
-      const { found, more } = await borrowers.positions();
+      const { found, more } = await borrowers.positions(wanted);
       if (signal.aborted) return;
-      const risky = found.filter(({ account }) => account.healthFactorBps < RISKY);
+      const risky = found.filter(({ user, account }) => account.healthFactorBps < RISKY || wanted.has(user));
       const below = risky.filter(({ account }) => account.healthFactorBps < LIQUIDATABLE).length;
       // Redrawing the table would take the focus away from the button that has it.
       if (!body.contains(document.activeElement)) replace(body, risky.length ? risky.slice(0, SHOWN).map(row) : h('tr', h('td.empty', { colspan: 5 }, 'No position is close to liquidation.')));
       replace(tag, below ? h('span.tag.bad', `${below} liquidatable`) : h('span.tag.good', 'None liquidatable'));
-      const healthy = found.length - risky.length;
-      setText(note, `${healthy} of ${found.length} borrowers have a health factor of 1.5 or more.${more ? ` Only the ${found.length} most recent are read.` : ''}`);
-      note.hidden = !found.length;
+      const indebted = found.filter(({ account }) => account.debtUsd > 0n);
+      const healthy = indebted.filter(({ account }) => account.healthFactorBps >= RISKY).length;
+      setText(note, `${healthy} of ${indebted.length} borrowers have a health factor of 1.5 or more.${more ? ` ${more} earlier ones are not read.` : ''}`);
+      note.hidden = !indebted.length;
     } catch (error) {
       if (!signal.aborted) setText(note, `The borrowers could not be read. ${reasonOf(error)}`);
     }
@@ -240,7 +258,7 @@ export function riskCard(signal, pools, done) {
 
   whenever(node, 'head', signal, draw, PACE);
   const head = ['Account', '-Supplied', '-Borrowed', '-Health factor', '-'].map((name) => h(name.startsWith('-') ? 'th.number' : 'th', { scope: 'col' }, name.replace(/^-/, '') || h('span.hidden', 'Action')));
-  const element = card(h('span.spread', 'Positions at risk', tag), h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Positions at risk' }, h('table', h('thead', h('tr', head)), body)), note);
+  const element = card(h('span.spread', 'Positions at risk', tag), h('div.scroll', { tabindex: '0', role: 'group', 'aria-label': 'Positions at risk' }, h('table', h('thead', h('tr', head)), body)), note, lookup, wrong);
   element.classList.add('risk');
   return { element, draw };
 }

@@ -136,7 +136,7 @@ export default async function view({ signal }) {
   });
 
   return [
-    heading(title, addToWallet(), network.addresses && addToKeplr()),
+    heading(title, addToWallet(signal), network.addresses && addToKeplr()),
     lead,
     start,
     h('div.tiles', Object.values(tiles).map((one) => one.element)),

@@ -7,11 +7,14 @@ import { borrowRate, yearly } from '../lib/lens.js';
 import { addressLink } from '../lib/links.js';
 import { logo } from '../lib/logos.js';
 import { compactMoney, valueUsd } from '../lib/money.js';
+import { node } from '../lib/node.js';
 import { reasonOf } from '../lib/reasons.js';
 import { timeChart } from '../lib/timechart.js';
 
-const RANGES = ['24h', '7d', '30d'];
+const RANGES = ['1h', '24h', '7d', '30d'];
 const SAMPLES = 200;
+/** The values of this visit that are kept: the API has one sample per interval, a young chain therefore few. */
+const LIVE = 900;
 /** How often the history is loaded, in milliseconds. */
 const PACE = 60_000;
 
@@ -26,7 +29,14 @@ export function poolCard(signal) {
   const plot = timeChart({ title: 'Supply and borrow APY', height: 190, names: ['Supply APY', 'Borrow APY'], format: (value) => `${value.toFixed(2)}%` });
   const legend = h('div.legend', h('span.line-0', h('i'), 'Supply APY'), h('span.line-1', h('i'), 'Borrow APY'));
   const model = h('div.grid.two');
-  const state = { pool: null, range: '24h' };
+  const state = { pool: null, range: '24h', history: [], live: [] };
+
+  function drawRates() {
+    const begun = state.history[0]?.time ?? Infinity;
+    const newest = state.history.at(-1)?.time ?? 0;
+    const points = [...state.history, ...state.live.filter((one) => one.time > newest)];
+    plot.update({ kind: 'line', points: begun === Infinity ? [] : points });
+  }
 
   async function load() {
     const { pool, range } = state;
@@ -36,8 +46,8 @@ export function poolCard(signal) {
       const answer = await response.json();
       if (!response.ok) throw new Error(answer.message ?? `status ${response.status}`);
       if (signal.aborted || pool.asset !== state.pool.asset || range !== state.range) return;
-      const points = answer.history.map((one) => ({ time: one.timestamp, values: [Number(one.supplyApy), Number(one.borrowApy)] })).toSorted((a, b) => a.time - b.time);
-      plot.update({ kind: 'line', points });
+      state.history = answer.history.map((one) => ({ time: one.timestamp, values: [Number(one.supplyApy), Number(one.borrowApy)] })).toSorted((a, b) => a.time - b.time);
+      drawRates();
       setText(note, '');
     } catch (error) {
       setText(note, `The history could not be loaded. ${reasonOf(error)}`);
@@ -78,9 +88,13 @@ export function poolCard(signal) {
       const other = state.pool?.asset !== pool.asset;
       state.pool = pool;
       draw();
-      if (!other) return;
-      plot.update({ points: [] });
-      load();
+      if (other) Object.assign(state, { history: [], live: [] });
+      const time = Number(node.head?.timestamp ?? 0) * 1_000;
+      if (time > (state.live.at(-1)?.time ?? 0)) {
+        state.live = [...state.live, { time, values: [pool.supplyRate, pool.borrowRates[0]].map((rate) => yearly(rate) * 100) }].slice(-LIVE);
+        drawRates();
+      }
+      if (other) load();
     },
   };
 }

@@ -42,7 +42,6 @@ export function priceChart(signal) {
   const moved = h('span.moved');
   const ranges = h('div.tabs', { role: 'group', 'aria-label': 'Range' });
   const kinds = h('div.tabs', { role: 'group', 'aria-label': 'Chart type' });
-  const note = h('div', { 'aria-live': 'polite' });
   const problem = h('div');
   const [high, low, volume, liquidity] = ['24h high', '24h low', '24h volume', 'Liquidity'].map(tile);
   const plot = timeChart({ title: 'Price', height: 300, format: usd, hover: readout });
@@ -84,9 +83,8 @@ export function priceChart(signal) {
 
   function drawDay(found) {
     const now = prices.of(state.token.address)?.price;
-    const known = found.length ? found : [];
-    const highs = [...known.map((one) => one.high), now].filter(Boolean);
-    const lows = [...known.map((one) => one.low), now].filter(Boolean);
+    const highs = [...found.map((one) => one.high), now].filter(Boolean);
+    const lows = [...found.map((one) => one.low), now].filter(Boolean);
     setText(high.value, highs.length ? usd(Math.max(...highs)) : '–');
     setText(low.value, lows.length ? usd(Math.min(...lows)) : '–');
   }
@@ -94,7 +92,9 @@ export function priceChart(signal) {
   async function load() {
     const { token, range } = state;
     try {
-      const [series, day] = await Promise.all([RANGES[1], range].map(({ interval, limit }) => ask(`api/prices/${token.address}/candles?interval=${interval}&limit=${limit}`)).reverse());
+      const found = ({ interval, limit }) => ask(`api/prices/${token.address}/candles?interval=${interval}&limit=${limit}`);
+      const asked = found(range);
+      const [series, day] = await Promise.all([asked, range === RANGES[1] ? asked : found(RANGES[1])]);
       if (signal.aborted || token !== state.token || range !== state.range) return;
       state.series = series.toSorted((a, b) => a.timestamp - b.timestamp);
       drawDay(day);
@@ -115,9 +115,6 @@ export function priceChart(signal) {
   function drawTitle() {
     const { token } = state;
     replace(title, logo(token.symbol, 'large'), h('span.token-name', h('span.row', h('strong', token.symbol), haltTag(token)), nameElement(token.symbol)));
-    const obstacle = market.obstacle(token);
-    const text = obstacle?.text ?? '';
-    if (note.textContent !== text) replace(note, text && h('p.failure', text));
   }
 
   const choose = (set) => {
@@ -139,7 +136,7 @@ export function priceChart(signal) {
   const element = card(null,
     h('div.spread.top-line', title, h('span.soft.contract', 'Contract ', h('span'))),
     h('div.spread', h('div.row.baseline', price, moved), h('div.row', kinds, ranges)),
-    note, plot, problem,
+    plot, problem,
     h('div.figures', [volume, liquidity, high, low].map((one) => one.element)));
   const contract = element.querySelector('.contract span');
   let begun = false;

@@ -3,7 +3,7 @@
 import { card, h, toast } from '../lib/dom.js';
 import { describeFaucet } from '../lib/faucet.js';
 import { network } from '../lib/network.js';
-import { node } from '../lib/node.js';
+import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 
 /** The wallet to prefer, as `[identifier, wallet]`: MetaMask, or the first one. */
@@ -13,10 +13,10 @@ export function preferredWallet() {
 }
 
 /** A button that adds this network to the browser's wallet. */
-export function addToWallet() {
+export function addToWallet(signal) {
   const button = h('button', { type: 'button' }, 'Add to MetaMask');
   const draw = () => (button.textContent = `Add to ${preferredWallet()?.[1].name ?? 'MetaMask'}`);
-  wallets.addEventListener('change', draw);
+  wallets.addEventListener('change', draw, { signal });
   draw();
   button.addEventListener('click', async () => {
     const found = preferredWallet();
@@ -42,12 +42,16 @@ async function connectWallet() {
   }
 }
 
-/** The card, or null where the node has accounts to use or the user's account has coins. */
+/** Whether the active account has coins. */
+async function hasCoins() {
+  if (!wallets.current) return false;
+  return BigInt(await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0')) > 0n;
+}
+
+/** The card, or null where the node has accounts to use. It is hidden while the active account has coins. */
 export async function startCard(signal) {
   if (wallets.held.length) return null;
-  const faucet = await describeFaucet(wallets.current?.address);
-  const balance = wallets.current ? BigInt(await node.call('eth_getBalance', wallets.current.address, 'latest').catch(() => '0x0')) : 0n;
-  if (signal.aborted || balance > 0n) return null;
+  const [faucet, started] = await Promise.all([describeFaucet(), hasCoins()]);
   const coins = faucet?.enabled
     ? [h('p.soft', 'The faucet pays test coins and tokens to any address.'), h('div.row', h('a.button', { href: '#/faucet' }, 'Open faucet'))]
     : [h('p.soft', `This node has no faucet. Ask its operator to send ${network.coin} to your address. Operators: start the node with `, h('span.mono', '--faucet 10'), ', or send coins from the treasury’s account.')];
@@ -56,8 +60,11 @@ export async function startCard(signal) {
     network.addresses && ['#/lending', 'Lend and borrow'],
     ['#/explorer', 'Explore transactions'],
   ].filter(Boolean);
-  return card('Get started', h('ol.steps',
+  const element = card('Get started', h('ol.steps',
     h('li', h('div', h('h3', 'Connect a wallet'), h('p.soft', 'Your wallet keeps the keys; this node has none. The network is added to it at the same time.'), h('div.row', h('button', { type: 'button', onclick: connectWallet }, 'Connect wallet')))),
     h('li', h('div', h('h3', `Get ${network.coin} for gas`), coins)),
     h('li', h('div', h('h3', 'Use the network'), h('div.row', use.map(([href, text]) => h('a.button', { href }, text)))))));
+  element.hidden = started;
+  whenever(wallets, 'change', signal, async () => (element.hidden = await hasCoins()));
+  return element;
 }

@@ -33,7 +33,7 @@ function entry(token, names, balance, current, choose) {
 }
 
 /** Opens the dialog; `chosen(token)` is called with the selected one. */
-export async function pickToken(current, chosen) {
+async function pickToken(current, chosen) {
   const input = h('input', { type: 'search', placeholder: 'Symbol, name or address', 'aria-label': 'Search tokens', autocomplete: 'off', spellcheck: 'false' });
   const list = h('ul.plain.token-list');
   const close = h('button.quiet', { type: 'button', 'aria-label': 'Close' }, '✕');
