@@ -6,6 +6,7 @@
 
 mod assets;
 mod interfaces;
+mod links;
 
 use std::sync::Arc;
 
@@ -34,9 +35,9 @@ impl Default for Site {
 }
 
 impl Site {
-    /// The routes of the files that the page loads, under `/site`.
+    /// The routes of the files that the page loads, under `/site`, and of links into the page in the form of block explorers.
     pub fn router(&self) -> Router {
-        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone())
+        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone()).merge(links::router())
     }
 
     /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything else goes to the
