@@ -2,24 +2,28 @@
 
 use std::collections::HashMap;
 
-use axum::{body::Bytes, http::HeaderValue};
+use axum::{
+    body::Bytes,
+    http::{HeaderMap, HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
 use base64ct::{Base64, Encoding};
-use headers::ETag;
+use headers::{ETag, HeaderMapExt, IfNoneMatch};
 use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 
 use super::interfaces;
-use crate::web::entity_tag;
+use crate::web::{Effort, Prepared, entity_tag};
 
-/// A file of the page.
+/// A file that browsers load.
 pub(super) struct PageFile {
     pub(super) content_type: &'static str,
-    pub(super) body: Bytes,
+    pub(super) body: Prepared,
     pub(super) etag: ETag,
 }
 
 impl PageFile {
-    fn new(path: &str, body: Bytes) -> Self {
+    pub(super) fn new(path: &str, body: Bytes) -> Self {
         let content_type = match path.rsplit('.').next() {
             Some("js") => "text/javascript; charset=utf-8",
             Some("css") => "text/css; charset=utf-8",
@@ -28,7 +32,28 @@ impl PageFile {
             _ => "application/json",
         };
         let etag = entity_tag(&body);
-        Self { content_type, body, etag }
+        Self { content_type, body: Prepared::new(body, Effort::Always), etag }
+    }
+
+    /// The response to a request with these headers: the file, or 304 if the browser has it. Browsers revalidate each time,
+    /// so that a new program never meets an old page.
+    pub(super) fn respond(&self, policy: &HeaderValue, request: &HeaderMap) -> Response {
+        let known = request.typed_get::<IfNoneMatch>();
+        let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
+        let body = if unchanged { Bytes::new() } else { self.body.bytes().clone() };
+        let mut response = body.into_response();
+        if unchanged {
+            *response.status_mut() = StatusCode::NOT_MODIFIED;
+        }
+        let headers = response.headers_mut();
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(self.content_type));
+        headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+        headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
+        headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
+        headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
+        headers.typed_insert(self.etag.clone());
+        self.body.mark(request, &mut response);
+        response
     }
 }
 
@@ -80,7 +105,9 @@ fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, He
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
     for (path, wanted, open, close) in INLINED {
-        let Some(text) = loaded.get(path).and_then(|asset| std::str::from_utf8(&asset.body).ok()) else { continue };
+        let Some(text) = loaded.get(path).and_then(|asset| std::str::from_utf8(asset.body.bytes()).ok()) else {
+            continue;
+        };
         if page.contains(wanted) {
             page = page.replacen(wanted, &format!("{open}{text}{close}"), 1);
             let allowed = if close == "</style>" { &mut styles } else { &mut scripts };

@@ -12,16 +12,14 @@ use std::sync::Arc;
 
 use axum::{
     Router,
-    body::Bytes,
     extract::{Path, Request, State},
-    http::{HeaderMap, HeaderValue, Method, StatusCode, header},
+    http::{Method, header},
     middleware::{Next, from_fn_with_state},
     response::{IntoResponse, Response},
     routing::{MethodRouter, get},
 };
-use headers::{HeaderMapExt, IfNoneMatch};
 
-use self::assets::{Assets, PageFile};
+use self::assets::Assets;
 use crate::web::not_found;
 
 /// The page and everything it loads.
@@ -52,32 +50,12 @@ async fn page(State(site): State<Site>, request: Request, next: Next) -> Respons
     if !shown || request.headers().contains_key(header::UPGRADE) {
         return next.run(request).await;
     }
-    respond(&site.0.page, &site.0.policy, request.headers())
+    site.0.page.respond(&site.0.policy, request.headers())
 }
 
 async fn asset(State(site): State<Site>, Path(path): Path<String>, request: Request) -> Response {
     match site.0.get(&path) {
-        Some(asset) => respond(asset, &site.0.policy, request.headers()),
+        Some(asset) => asset.respond(&site.0.policy, request.headers()),
         None => not_found(request.uri().clone()).await.into_response(),
     }
-}
-
-/// Answers with an asset, or with 304 if the browser has it. Browsers revalidate each time, so that a new program never
-/// meets an old page.
-fn respond(asset: &PageFile, policy: &HeaderValue, request: &HeaderMap) -> Response {
-    let known = request.typed_get::<IfNoneMatch>();
-    let unchanged = known.is_some_and(|known| !known.precondition_passes(&asset.etag));
-    let body = if unchanged { Bytes::new() } else { asset.body.clone() };
-    let mut response = body.into_response();
-    if unchanged {
-        *response.status_mut() = StatusCode::NOT_MODIFIED;
-    }
-    let headers = response.headers_mut();
-    headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(asset.content_type));
-    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache"));
-    headers.insert(header::CONTENT_SECURITY_POLICY, policy.clone());
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));
-    headers.typed_insert(asset.etag.clone());
-    response
 }

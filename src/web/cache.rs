@@ -7,11 +7,13 @@ use std::{
 
 use alloy_primitives::{hex, keccak256};
 use axum::{
-    body::{Body, Bytes},
+    body::Body,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use headers::{Age, ETag, HeaderMapExt, IfModifiedSince, IfNoneMatch};
+
+use super::{Effort, Prepared};
 
 /// The time for which caches may keep a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,14 +36,14 @@ pub struct Rendered {
 
 #[derive(Debug)]
 struct Variant {
-    body: Bytes,
+    body: Prepared,
     etag: ETag,
 }
 
 impl Variant {
     fn new(body: String) -> Self {
         let etag = entity_tag(body.as_bytes());
-        Self { body: body.into(), etag }
+        Self { body: Prepared::new(body.into(), Effort::Repeated), etag }
     }
 }
 
@@ -70,7 +72,8 @@ impl Rendered {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
         let unchanged = self.is_known(request);
-        let mut response = Response::new(if unchanged { Body::empty() } else { Body::from(variant.body.clone()) });
+        let mut response =
+            Response::new(if unchanged { Body::empty() } else { Body::from(variant.body.bytes().clone()) });
         let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
         let headers = response.headers_mut();
         headers.typed_insert(variant.etag.clone());
@@ -94,6 +97,7 @@ impl Rendered {
         } else {
             headers.insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
+        variant.body.mark(request, &mut response);
         response
     }
 

@@ -24,6 +24,7 @@ use tower::ServiceExt;
 
 use super::{
     ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
+    compression::Negotiation,
     flow::Watched,
     listener::AcceptedStream,
     preface::{self, Resumed},
@@ -57,6 +58,12 @@ pub(super) struct Requests {
 
 impl Requests {
     async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let negotiation = Negotiation::of(&request);
+        let Ok(response) = self.respond(request).await;
+        Ok(negotiation.apply(response, self.flow.budget()).await)
+    }
+
+    async fn respond(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
         let named = self.ids.of(&request);
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;

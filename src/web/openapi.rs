@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 
-use axum::{Router, body::Bytes, extract::State};
+use axum::{Router, extract::State, http::HeaderMap};
 use schemars::{SchemaGenerator, generate::SchemaSettings, transform::ReplaceBoolSchemas};
 use serde_json::{Map, Value, json};
 
 use super::{
+    Effort, Prepared,
     api::{Api, Operation, ResponseKind},
     method_not_allowed,
     parameters::{Parameter, ParameterPlace},
@@ -17,12 +18,12 @@ use super::{
 pub fn openapi_router(title: &str, mut operations: Vec<Operation>) -> Router {
     let api = Api::new("Node").get("/openapi.json", openapi, "This document.");
     operations.extend_from_slice(api.operations());
-    let body = Bytes::from(document(title, &operations).to_string());
+    let body = Prepared::new(document(title, &operations).to_string().into(), Effort::Always);
     api.and(|router| router.method_not_allowed_fallback(method_not_allowed)).with_state(body).0
 }
 
-async fn openapi(State(body): State<Bytes>) -> Serialized<Map<String, Value>> {
-    body.into()
+async fn openapi(State(body): State<Prepared>, headers: HeaderMap) -> Serialized<Map<String, Value>> {
+    Serialized::prepared(&body, &headers)
 }
 
 /// Generates the document.

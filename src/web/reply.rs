@@ -13,7 +13,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    RestError,
+    Prepared, RestError,
     api::{Input, Operation, Output},
     cache::{CachePolicy, Rendered},
     content::TOML_TYPE,
@@ -76,19 +76,29 @@ impl<T: JsonSchema> Output for Cached<T> {
 
 /// A JSON body of type `T` that is serialized already.
 pub struct Serialized<T> {
-    json: Bytes,
+    response: Response,
     body: PhantomData<fn() -> T>,
 }
 
 impl<T> From<Bytes> for Serialized<T> {
     fn from(json: Bytes) -> Self {
-        Self { json, body: PhantomData }
+        let response = ([(header::CONTENT_TYPE, "application/json")], json).into_response();
+        Self { response, body: PhantomData }
+    }
+}
+
+impl<T> Serialized<T> {
+    /// The response to a request with these headers, with a body that is compressed once.
+    pub fn prepared(json: &Prepared, request: &HeaderMap) -> Self {
+        let mut serialized = Self::from(json.bytes().clone());
+        json.mark(request, &mut serialized.response);
+        serialized
     }
 }
 
 impl<T> IntoResponse for Serialized<T> {
     fn into_response(self) -> Response {
-        ([(header::CONTENT_TYPE, "application/json")], self.json).into_response()
+        self.response
     }
 }
 

@@ -1,5 +1,6 @@
 //! What all interfaces share of the web, over real sockets.
 
+mod compression;
 mod connections;
 mod cors;
 mod hosts;

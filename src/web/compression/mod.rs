@@ -1,0 +1,174 @@
+//! Compression of responses for clients that accept it: Brotli and gzip.
+//!
+//! It comes after everything else, at the connection, since the fast path of JSON-RPC has no layers. A body that is sent
+//! often brings its compressed forms with it ([`Prepared`]); any other is compressed for the one response.
+
+mod encoder;
+mod negotiation;
+mod prepared;
+mod stream;
+
+use axum::{
+    body::{Body, HttpBody, to_bytes},
+    http::{HeaderMap, HeaderValue, Method, Request, StatusCode, header},
+    response::Response,
+};
+
+pub use self::{encoder::Effort, prepared::Prepared};
+use self::{
+    encoder::{Encoder, encode},
+    negotiation::{Accepted, Coding},
+    stream::EncodedBody,
+};
+use super::{Budget, Held};
+
+/// Size in bytes from which on a body is compressed: a shorter one fits into one packet as it is.
+const LEAST: usize = 1 << 10;
+/// Size in bytes up to which a body is compressed at once. Longer ones are compressed while the client reads them.
+const SHORT: u64 = 64 << 10;
+
+/// What a request says about the coding of its response.
+pub(super) struct Negotiation {
+    accepted: Option<Accepted>,
+    is_head: bool,
+    /// Whether caches may store the response.
+    is_read: bool,
+}
+
+impl Negotiation {
+    pub(super) fn of<B>(request: &Request<B>) -> Self {
+        let is_head = request.method() == Method::HEAD;
+        Self { accepted: Accepted::of(request.headers()), is_head, is_read: is_head || request.method() == Method::GET }
+    }
+
+    /// The response in the coding that the client prefers. `budget` limits the memory of all requests and responses.
+    pub(super) async fn apply(self, mut response: Response, budget: &Budget) -> Response {
+        match self.accepted {
+            None if !self.is_read => response,
+            None => {
+                if depends_on_client(&response) {
+                    vary(response.headers_mut());
+                }
+                response
+            }
+            // Boxed, so that it does not enlarge the future of every request.
+            Some(accepted) => Box::pin(encoded(response, accepted, self.is_head, budget)).await,
+        }
+    }
+}
+
+async fn encoded(mut response: Response, accepted: Accepted, is_head: bool, budget: &Budget) -> Response {
+    if !depends_on_client(&response) {
+        return response;
+    }
+    vary(response.headers_mut());
+    if let Some(prepared) = response.extensions_mut().remove::<Prepared>() {
+        return from_prepared(response, &prepared, accepted, is_head).await;
+    }
+    if response.status() == StatusCode::NOT_MODIFIED {
+        return response;
+    }
+    let Some(coding) = accepted.choose(Coding::Gzip) else { return response };
+    // A body of unknown size is a stream, whose parts the client may be waiting for.
+    let length = if is_head { declared(response.headers()) } else { response.body().size_hint().exact() };
+    match length {
+        Some(length) if length >= LEAST as u64 || (accepted.refuses_identity() && length > 0) => {}
+        _ => return response,
+    }
+    if is_head {
+        // The length would be known only after the work.
+        response.headers_mut().remove(header::CONTENT_LENGTH);
+        label(response.headers_mut(), coding);
+        return response;
+    }
+    let (mut head, body) = response.into_parts();
+    let (body, is_encoded) =
+        if length > Some(SHORT) { in_pieces(body, coding, budget) } else { at_once(body, coding, budget).await };
+    if is_encoded {
+        head.headers.remove(header::CONTENT_LENGTH);
+        label(&mut head.headers, coding);
+    }
+    Response::from_parts(head, body)
+}
+
+/// A response with the prepared form of its body, or 304 for a client that has this form.
+async fn from_prepared(mut response: Response, prepared: &Prepared, accepted: Accepted, is_head: bool) -> Response {
+    let Some(coding) = accepted.choose(Coding::Brotli) else { return response };
+    if response.status() == StatusCode::NOT_MODIFIED {
+        weaken(response.headers_mut());
+        return response;
+    }
+    let Some(form) = prepared.encoded(coding).await else { return response };
+    response.headers_mut().insert(header::CONTENT_LENGTH, form.len().into());
+    label(response.headers_mut(), coding);
+    *response.body_mut() = if is_head { Body::empty() } else { form.into() };
+    response
+}
+
+/// Compresses a short body. Returns it unchanged if that makes it no shorter.
+async fn at_once(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
+    // The body is one piece in memory: nothing waits here, and nothing fails.
+    let Ok(body) = to_bytes(body, usize::MAX).await else { return (Body::empty(), false) };
+    let mut held = Held::default();
+    match encode(&body, coding, Effort::Once) {
+        Ok(encoded) if encoded.len() < body.len() && budget.try_grow(&mut held, encoded.len()) => {
+            (held.attach(encoded).into(), true)
+        }
+        _ => (body.into(), false),
+    }
+}
+
+/// Compresses a long body while the client reads it. Returns it unchanged if there is no memory for that.
+fn in_pieces(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
+    let mut held = Held::default();
+    if !budget.try_grow(&mut held, Encoder::memory(coding)) {
+        return (body, false);
+    }
+    (Body::new(EncodedBody::new(body, Encoder::new(coding, Effort::Once, 0), held)), true)
+}
+
+/// Whether the response is one that some clients get in a coding.
+fn depends_on_client(response: &Response) -> bool {
+    let headers = response.headers();
+    let is_whole = !matches!(
+        response.status(),
+        StatusCode::SWITCHING_PROTOCOLS | StatusCode::NO_CONTENT | StatusCode::PARTIAL_CONTENT
+    );
+    is_whole
+        && (response.status() == StatusCode::NOT_MODIFIED || headers.get(header::CONTENT_TYPE).is_some_and(is_text))
+        && !headers.contains_key(header::CONTENT_ENCODING)
+        && !headers.contains_key(header::CONTENT_RANGE)
+}
+
+/// Whether bodies of a content type become shorter. Events are sent one by one, and never held back.
+fn is_text(content_type: &HeaderValue) -> bool {
+    let value = content_type.as_bytes();
+    let essence = value.split(|byte| *byte == b';').next().unwrap_or_default().trim_ascii();
+    match essence {
+        b"text/event-stream" => false,
+        b"application/json" | b"application/javascript" | b"application/toml" | b"application/xml" => true,
+        other => other.starts_with(b"text/") || other.ends_with(b"+json") || other.ends_with(b"+xml"),
+    }
+}
+
+fn declared(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn vary(headers: &mut HeaderMap) {
+    headers.append(header::VARY, HeaderValue::from_static("accept-encoding"));
+}
+
+fn label(headers: &mut HeaderMap, coding: Coding) {
+    headers.insert(header::CONTENT_ENCODING, coding.name());
+    weaken(headers);
+}
+
+/// Makes the entity tag a weak one: the bytes differ between codings, and the content does not (RFC 9110, 8.8.1). Conditions
+/// of requests to read compare tags weakly.
+fn weaken(headers: &mut HeaderMap) {
+    let Some(tag) = headers.get(header::ETAG).filter(|tag| tag.as_bytes().starts_with(b"\"")) else { return };
+    if let Ok(weak) = HeaderValue::from_bytes(&[&b"W/"[..], tag.as_bytes()].concat()) {
+        headers.insert(header::ETAG, weak);
+    }
+}
