@@ -5,6 +5,7 @@
 //! contract interfaces with which it decodes calls and events.
 
 mod assets;
+mod book;
 mod interfaces;
 mod links;
 
@@ -33,9 +34,11 @@ impl Default for Site {
 }
 
 impl Site {
-    /// The routes of the files that the page loads, under `/site`, and of links into the page in the form of block explorers.
+    /// The routes of the files that the page loads, under `/site`, of the book, under `/docs`, and of links into the page in
+    /// the form of block explorers.
     pub fn router(&self) -> Router {
-        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone()).merge(links::router())
+        let book = book::router(self.0.policy.clone());
+        Router::new().route("/site/{*path}", get(asset)).with_state(self.clone()).merge(book).merge(links::router())
     }
 
     /// Puts the page in front of another service at `/`: `GET` and `HEAD` get the page, everything else goes to the

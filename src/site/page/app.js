@@ -5,6 +5,7 @@ import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
+import { switchTheme } from './lib/theme.js';
 import { wallets } from './lib/wallet.js';
 
 /** Routes: path, module and navigation label; `needs` is the condition under which a view is available. */
@@ -110,13 +111,6 @@ async function chooseAccount(event) {
     toast(error.message ?? 'The wallet rejected the request', 'error');
     drawAccounts();
   }
-}
-
-function switchTheme() {
-  const root = document.documentElement;
-  const dark = root.dataset.theme ? root.dataset.theme === 'dark' : matchMedia('(prefers-color-scheme: dark)').matches;
-  root.dataset.theme = dark ? 'light' : 'dark';
-  localStorage.setItem('tetrad.theme', root.dataset.theme);
 }
 
 function listen() {

@@ -184,6 +184,26 @@ fn links_lead_somewhere_and_every_page_is_in_the_summary() {
     }
 }
 
+/// The node and mdBook render the same Markdown, so that it has neither mdBook's directives nor markup.
+#[test]
+fn chapters_are_plain_markdown() {
+    for (path, page) in pages() {
+        let mut is_code = false;
+        for line in page.lines() {
+            if line.starts_with("```") {
+                is_code = !is_code;
+            }
+            let prose: String = line.split('`').step_by(2).collect();
+            let is_markup = prose.match_indices('<').any(|(at, _)| {
+                let rest = &prose[at + 1..];
+                rest.starts_with(|letter: char| letter.is_alphabetic() || letter == '/') && !rest.starts_with("http")
+            });
+            assert!(is_code || !is_markup, "{}: {line}", path.display());
+            assert!(!line.contains("{{#"), "{}: {line}", path.display());
+        }
+    }
+}
+
 /// What troubleshooting is found by is what the program says: texts that are not in the sources lead nobody here.
 #[test]
 fn troubleshooting_is_by_texts_that_exist() {

@@ -1,6 +1,7 @@
 //! The page, as a browser asks for it. What it does is tested in a browser: `tests/browser`.
 
 mod book;
+mod chapters;
 mod links;
 
 use std::{collections::BTreeSet, fs, path::Path};

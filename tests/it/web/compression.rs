@@ -76,6 +76,9 @@ async fn every_kind_of_response_is_the_same_in_each_coding() {
         "/site/app.js",
         "/site/css/parts.css",
         "/site/interfaces.json",
+        "/docs/",
+        "/docs/interfaces/rest-examples.html",
+        "/docs/search.json",
         "/openapi.json",
         "/api/network",
         "/api/prices",
@@ -144,7 +147,7 @@ async fn responses_to_programs_that_ask_for_no_coding_have_no_new_headers() {
 #[tokio::test]
 async fn entity_tags_are_weak_in_a_coding_and_known_in_every_one() {
     let node = node_at(manual_clock(), |config| config.exchange.rate_limit = 0).await;
-    for path in ["/", "/site/app.js", "/api/prices", "/api/pools"] {
+    for path in ["/", "/site/app.js", "/docs/", "/api/prices", "/api/pools"] {
         drop(send(get(&node, path)).await);
         let plain = send(get(&node, path)).await.headers()[ETAG].clone();
         assert!(plain.as_bytes().starts_with(b"\""), "{path}: {plain:?}");

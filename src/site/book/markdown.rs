@@ -1,0 +1,213 @@
+//! A chapter's Markdown as HTML, with the text that the search looks through.
+
+use std::collections::HashMap;
+
+use pulldown_cmark::{CodeBlockKind, CowStr, Event, HeadingLevel, Options, Parser, Tag, TagEnd, html};
+
+use super::escape::escape;
+
+/// A chapter in HTML.
+#[derive(Debug, Default)]
+pub(super) struct RenderedChapter {
+    pub(super) html: String,
+    /// Its sections; the first one is the chapter's beginning.
+    pub(super) sections: Vec<Section>,
+}
+
+/// A heading and the text below it, up to the next one.
+#[derive(Debug, Default)]
+pub(super) struct Section {
+    pub(super) heading: String,
+    /// The fragment that leads to it; empty at the chapter's beginning.
+    pub(super) id: String,
+    /// The heading's level, or 0 if it is the bold beginning of a paragraph.
+    pub(super) level: u8,
+    pub(super) text: String,
+}
+
+/// Renders a chapter. Comments are left out, and there is no other markup in the book.
+pub(super) fn render(markdown: &str) -> RenderedChapter {
+    let options = Options::ENABLE_TABLES
+        | Options::ENABLE_FOOTNOTES
+        | Options::ENABLE_STRIKETHROUGH
+        | Options::ENABLE_TASKLISTS
+        | Options::ENABLE_GFM;
+    let events: Vec<Event<'_>> = Parser::new_ext(markdown, options)
+        .filter(|event| !matches!(event, Event::Html(_) | Event::InlineHtml(_)))
+        .collect();
+    let mut chapter = RenderedChapter::default();
+    let (mut made, mut ids) = (Vec::with_capacity(events.len()), HashMap::new());
+    let mut in_table = false;
+    for (at, event) in events.iter().enumerate() {
+        match event {
+            Event::Start(Tag::Table(_)) => in_table = true,
+            Event::End(TagEnd::Table) => in_table = false,
+            _ => {}
+        }
+        match event {
+            Event::Start(Tag::Heading { level, .. }) => {
+                let heading = text_until(&events[at..], &TagEnd::Heading(*level));
+                let is_title = *level == HeadingLevel::H1 && chapter.sections.is_empty();
+                let id = if is_title { String::new() } else { unique(&mut ids, slug(&heading)) };
+                let tag = if is_title { "<h1 tabindex=\"-1\">".to_owned() } else { format!("<{level} id=\"{id}\">") };
+                made.push(raw(tag));
+                chapter.sections.push(Section { heading, id, level: *level as u8, text: String::new() });
+            }
+            Event::End(TagEnd::Heading(level)) => {
+                if let Some(section) = chapter.sections.last().filter(|section| !section.id.is_empty()) {
+                    made.push(raw(format!(
+                        "<a class=\"anchor\" href=\"#{}\" aria-label=\"Link to {}\">#</a>",
+                        section.id,
+                        escape(&section.heading)
+                    )));
+                }
+                made.push(raw(format!("</{level}>\n")));
+            }
+            // Routes are described in paragraphs that begin with them, which have no heading.
+            Event::Start(Tag::Paragraph) if matches!(events.get(at + 1), Some(Event::Start(Tag::Strong))) => {
+                let heading = text_until(&events[at..], &TagEnd::Strong);
+                let id = unique(&mut ids, slug(&heading));
+                made.push(raw(format!("<p id=\"{id}\">")));
+                chapter.sections.push(Section { heading, id, level: 0, text: String::new() });
+            }
+            Event::Start(Tag::CodeBlock(kind)) => {
+                let language = match kind {
+                    CodeBlockKind::Fenced(info) => info.split([',', ' ']).next().unwrap_or_default(),
+                    CodeBlockKind::Indented => "",
+                };
+                made.push(raw(format!(
+                    "<div class=\"code\"><pre><code class=\"language-{}\">",
+                    if language.is_empty() { "text".into() } else { escape(language) }
+                )));
+            }
+            Event::End(TagEnd::CodeBlock) => made.push(raw("</code></pre></div>\n")),
+            // Paths in narrow columns break after their slashes.
+            Event::Code(code) if in_table => {
+                let code = escape(code).replace('/', "/<wbr>").replace("/<wbr>/<wbr>", "//");
+                made.push(raw(format!("<code>{code}</code>")));
+            }
+            Event::Start(Tag::Table(_)) => made.extend([raw("<div class=\"scroll\">"), event.clone()]),
+            Event::End(TagEnd::Table) => made.extend([event.clone(), raw("</div>\n")]),
+            Event::Start(Tag::Link { link_type, dest_url, title, id }) => made.push(Event::Start(Tag::Link {
+                link_type: *link_type,
+                dest_url: target(dest_url).into(),
+                title: title.clone(),
+                id: id.clone(),
+            })),
+            other => made.push(other.clone()),
+        }
+        if let Some(section) = chapter.sections.last_mut() {
+            add_text(&mut section.text, event);
+        }
+    }
+    html::push_html(&mut chapter.html, made.into_iter());
+    for section in &mut chapter.sections {
+        section.text = section.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        // The heading is found by itself.
+        if let Some(rest) = section.text.strip_prefix(section.heading.as_str()) {
+            section.text = rest.trim_start().to_owned();
+        }
+    }
+    chapter
+}
+
+fn raw<'a>(html: impl Into<CowStr<'a>>) -> Event<'a> {
+    Event::Html(html.into())
+}
+
+fn add_text(text: &mut String, event: &Event<'_>) {
+    match event {
+        Event::Text(part) | Event::Code(part) => text.push_str(part),
+        Event::SoftBreak | Event::HardBreak | Event::End(TagEnd::TableCell) => text.push(' '),
+        Event::End(TagEnd::Paragraph | TagEnd::Item | TagEnd::CodeBlock | TagEnd::Heading(_)) => text.push('\n'),
+        _ => {}
+    }
+}
+
+/// The text of the events before `end`.
+fn text_until(events: &[Event<'_>], end: &TagEnd) -> String {
+    let mut text = String::new();
+    let within = events.iter().take_while(|event| !matches!(event, Event::End(tag) if tag == end));
+    within.for_each(|event| add_text(&mut text, event));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The fragment of a heading, as mdBook makes it.
+fn slug(heading: &str) -> String {
+    let letters = heading.trim().to_lowercase();
+    let letters = letters.chars().filter_map(|letter| match letter {
+        letter if letter.is_alphanumeric() || "-_".contains(letter) => Some(letter),
+        letter if letter.is_whitespace() => Some('-'),
+        _ => None,
+    });
+    letters.collect()
+}
+
+/// The fragment, with a number if the chapter has it already.
+fn unique(taken: &mut HashMap<String, usize>, slug: String) -> String {
+    let times = taken.entry(slug.clone()).and_modify(|times| *times += 1).or_default();
+    if *times == 0 { slug } else { format!("{slug}-{times}") }
+}
+
+/// The target of a link: a chapter's file becomes its page.
+fn target(link: &str) -> String {
+    let (path, fragment) = link.split_once('#').map_or((link, None), |(path, fragment)| (path, Some(fragment)));
+    match path.strip_suffix(".md").filter(|path| !path.contains("://")) {
+        Some(path) => {
+            let fragment = fragment.map(|fragment| format!("#{fragment}")).unwrap_or_default();
+            format!("{path}.html{fragment}")
+        }
+        None => link.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn headings_get_fragments_and_chapters_become_pages() {
+        let text = "# A `title`\n\nHello [you](../b/two.md#x) and [me](https://a.b/c.md).\n\n## Same\n\nfirst\n\n## Same\n\nsecond\n";
+        let RenderedChapter { html, sections } = render(text);
+        for part in [
+            "<h1 tabindex=\"-1\">A <code>title</code></h1>",
+            "href=\"../b/two.html#x\"",
+            "href=\"https://a.b/c.md\"",
+            "<h2 id=\"same\">Same<a class=\"anchor\" href=\"#same\" aria-label=\"Link to Same\">#</a></h2>",
+            "<h2 id=\"same-1\">",
+        ] {
+            assert!(html.contains(part), "{part} is not in {html}");
+        }
+        let found: Vec<_> =
+            sections.iter().map(|one| (one.id.as_str(), one.heading.as_str(), one.text.as_str())).collect();
+        assert_eq!(
+            found,
+            [("", "A title", "Hello you and me."), ("same", "Same", "first"), ("same-1", "Same", "second")]
+        );
+    }
+
+    #[test]
+    fn code_is_escaped_and_its_language_named() {
+        let RenderedChapter { html, sections } = render(
+            "# T\n\n```js,ignore\nif (a < b) \"c\"\n```\n\n| A |\n|---|\n| `a/b` `c://d/e` |\n\n<!-- hidden -->\n",
+        );
+        assert!(
+            html.contains(
+                "<div class=\"code\"><pre><code class=\"language-js\">if (a &lt; b) \"c\"\n</code></pre></div>"
+            ),
+            "{html}"
+        );
+        assert!(html.contains("<div class=\"scroll\"><table>") && !html.contains("hidden"), "{html}");
+        assert!(html.contains("<code>a/<wbr>b</code> <code>c://d/<wbr>e</code>"), "{html}");
+        assert_eq!(sections[0].text, "if (a < b) \"c\" A a/b c://d/e");
+    }
+
+    #[test]
+    fn routes_are_sections_of_their_own() {
+        let RenderedChapter { html, sections } =
+            render("# T\n\n**`GET /api/x/{y}`** Returns *it*.\n\n```sh\ncurl\n```\n");
+        assert!(html.contains("<p id=\"get-apixy\"><strong>"), "{html}");
+        let last = sections.last().expect("a section");
+        assert_eq!((last.heading.as_str(), last.text.as_str(), last.level), ("GET /api/x/{y}", "Returns it. curl", 0));
+    }
+}

@@ -1,0 +1,183 @@
+// The frame around a chapter of the book: search, theme, list of chapters, and buttons that copy code. Chapters can be read
+// without it.
+
+import { find, marked, prepare } from './lib/bookindex.js';
+import { copyButton, h, icon, replace } from './lib/dom.js';
+import { switchTheme } from './lib/theme.js';
+
+const book = new URL(document.body.dataset.book, location.href);
+const query = document.getElementById('book-query');
+const results = document.getElementById('book-results');
+const contents = document.getElementById('book-contents');
+
+function listenToTheme() {
+  const button = document.getElementById('book-theme');
+  button.append(icon('theme'));
+  button.addEventListener('click', switchTheme);
+}
+
+/** On a phone the list of chapters is behind a button. */
+function listenToMenu() {
+  const menu = document.getElementById('book-menu');
+  const show = (open) => {
+    contents.classList.toggle('open', open);
+    menu.setAttribute('aria-expanded', String(open));
+  };
+  menu.addEventListener('click', () => show(!contents.classList.contains('open')));
+  contents.addEventListener('keydown', (event) => {
+    if (event.key !== 'Escape' || !contents.classList.contains('open')) return;
+    show(false);
+    menu.focus();
+  });
+  const current = contents.querySelector('[aria-current]');
+  if (current && contents.scrollHeight > contents.clientHeight) {
+    contents.scrollTop = current.offsetTop - contents.clientHeight / 2;
+  }
+}
+
+function addCopyButtons() {
+  for (const code of document.querySelectorAll('.code > pre > code')) {
+    code.closest('.code').append(copyButton(code.textContent, 'Copy code'));
+  }
+}
+
+/** Lets the keyboard scroll what is wider or higher than its box. */
+function reachScrollers() {
+  for (const box of document.querySelectorAll('article pre, article .scroll')) {
+    const scrolls = box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight;
+    if (scrolls) {
+      box.tabIndex = 0;
+      box.setAttribute('role', 'group');
+      box.setAttribute('aria-label', box.tagName === 'PRE' ? 'Code' : 'Table');
+    } else {
+      for (const name of ['tabindex', 'role', 'aria-label']) box.removeAttribute(name);
+    }
+  }
+}
+
+/** Marks the heading that is being read in the list of this page's headings. */
+function followOutline() {
+  const links = new Map([...document.querySelectorAll('.outline a')].map((link) => [decodeURIComponent(link.hash.slice(1)), link]));
+  const headings = [...links.keys()].map((id) => document.getElementById(id)).filter(Boolean);
+  if (!headings.length) return;
+  const mark = () => {
+    const limit = innerHeight / 4;
+    const atEnd = innerHeight + scrollY >= document.documentElement.scrollHeight - 2;
+    const read = atEnd ? headings.at(-1) : headings.findLast((heading) => heading.getBoundingClientRect().top < limit);
+    for (const [id, link] of links) {
+      if (id === read?.id) link.setAttribute('aria-current', 'true');
+      else link.removeAttribute('aria-current');
+    }
+  };
+  const observer = new IntersectionObserver(mark, { rootMargin: '0px 0px -70% 0px' });
+  for (const heading of headings) observer.observe(heading);
+  mark();
+}
+
+/** The index, loaded once; a failure is not kept. */
+let loading = null;
+function index() {
+  loading ??= fetch(new URL('search.json', book))
+    .then((response) => {
+      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      return response.json();
+    })
+    .then(prepare)
+    .catch((error) => {
+      loading = null;
+      throw error;
+    });
+  return loading;
+}
+
+let chosen = -1;
+
+function options() {
+  return [...results.querySelectorAll('[role=option]')];
+}
+
+function choose(at) {
+  const all = options();
+  chosen = all.length ? (at + all.length) % all.length : -1;
+  all.forEach((option, own) => option.setAttribute('aria-selected', String(own === chosen)));
+  if (chosen < 0) query.removeAttribute('aria-activedescendant');
+  else {
+    query.setAttribute('aria-activedescendant', all[chosen].id);
+    all[chosen].scrollIntoView({ block: 'nearest' });
+  }
+}
+
+function close() {
+  results.hidden = true;
+  query.setAttribute('aria-expanded', 'false');
+  choose(-1);
+  chosen = -1;
+}
+
+const highlighted = (text, words) => marked(text, words).map(([part, matches]) => (matches ? h('mark', part) : part));
+
+function optionFor({ title, heading, href, excerpt }, at, words) {
+  const place = heading === title ? null : h('small.soft', title);
+  return h('a', { role: 'option', id: `book-result-${at}`, href: new URL(href, book).href, tabindex: '-1', 'aria-selected': 'false' },
+    h('strong', highlighted(heading, words)), place, excerpt && h('span', highlighted(excerpt, words)));
+}
+
+async function search() {
+  const words = query.value.trim();
+  if (!words) return close();
+  let shown;
+  try {
+    const found = find(await index(), words);
+    if (words !== query.value.trim()) return undefined;
+    shown = found.length ? found.map((one, at) => optionFor(one, at, words)) : h('p.empty', { role: 'presentation' }, `Nothing found for “${words.slice(0, 60)}”`);
+  } catch {
+    shown = h('p.empty', { role: 'presentation' }, 'The search could not be loaded. Check the connection to the node.');
+  }
+  replace(results, shown);
+  results.hidden = false;
+  query.setAttribute('aria-expanded', 'true');
+  if (options().length) choose(0);
+  return undefined;
+}
+
+function listenToSearch() {
+  query.addEventListener('focus', () => index().catch(() => {}), { once: true });
+  query.addEventListener('input', search);
+  query.addEventListener('keydown', (event) => {
+    if (event.key === 'Escape') {
+      if (results.hidden) query.value = '';
+      close();
+    } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !results.hidden) {
+      event.preventDefault();
+      choose(chosen + (event.key === 'ArrowDown' ? 1 : -1));
+    }
+  });
+  document.getElementById('book-search').addEventListener('submit', (event) => {
+    event.preventDefault();
+    options()[chosen]?.click();
+  });
+  results.addEventListener('click', (event) => {
+    if (event.target.closest('a')) close();
+  });
+  document.addEventListener('pointerdown', (event) => {
+    if (!event.target.closest('#book-search')) close();
+  });
+  document.addEventListener('focusin', (event) => {
+    if (!event.target.closest('#book-search')) close();
+  });
+  document.addEventListener('keydown', (event) => {
+    const typing = /^(INPUT|TEXTAREA|SELECT)$/.test(document.activeElement?.tagName ?? '');
+    if (event.key === '/' && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      query.focus();
+    }
+  });
+}
+
+listenToTheme();
+listenToMenu();
+listenToSearch();
+addCopyButtons();
+reachScrollers();
+window.addEventListener('resize', reachScrollers);
+followOutline();

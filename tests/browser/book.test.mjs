@@ -1,0 +1,179 @@
+// The book in a real browser.
+
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import axe from 'axe-core';
+
+import { find, marked, prepare } from '../../src/site/page/lib/bookindex.js';
+import { startBrowser, startNode } from './node.mjs';
+
+const CHAPTERS = ['', 'start/scenarios.html', 'contracts/Vault.html'];
+let node;
+let browser;
+
+before(async () => {
+  [node, browser] = await Promise.all([startNode(), startBrowser()]);
+});
+after(async () => {
+  await browser?.stop();
+  await node?.stop();
+});
+
+function clean(page) {
+  assert.deepEqual(page.problems, []);
+  return page.context().close();
+}
+
+const open = (path = '', options = {}) => browser.open(`${node.url}/docs/${path}`, options);
+
+async function violations(page) {
+  await page.evaluate(axe.source);
+  return page.evaluate(async () => {
+    const { violations: found } = await axe.run(document, { resultTypes: ['violations'], rules: { 'target-size': { enabled: true } } });
+    return found.map(({ id, nodes }) => `${id}: ${nodes.slice(0, 5).map((one) => one.html.slice(0, 160)).join(' ')}`);
+  });
+}
+
+test('the search prefers titles to headings and headings to text', () => {
+  const sections = prepare([
+    { title: 'Oracle', page: 'oracle.html', sections: [['Oracle', '', 'Prices come from it.'], ['Halts', 'halts', 'A vault halts.']] },
+    { title: 'Vault', page: 'vault.html', sections: [['Vault', '', 'Swaps of tokens.'], ['Fees', 'fees', 'The oracle has none; oracles cost nothing.']] },
+    { title: 'Other', page: 'a/other.html', sections: [['Other', '', 'Nothing'], ['The oracle at work', 'work', 'Prices']] },
+  ]);
+  const places = (query) => find(sections, query).map(({ href }) => href);
+  assert.deepEqual(places('oracle'), ['oracle.html', 'a/other.html#work', 'oracle.html#halts', 'vault.html#fees']);
+  assert.deepEqual(places('ORACLE  prices'), ['oracle.html', 'a/other.html#work']);
+  assert.deepEqual(places('vault'), ['vault.html', 'vault.html#fees', 'oracle.html#halts']);
+  assert.deepEqual(places('oracle absent'), []);
+  assert.deepEqual(places('  '), []);
+  assert.deepEqual(places('(.*'), []);
+  assert.deepEqual(marked('The (a) oracle', 'ORA (a'), [['The ', false], ['(a', true], [') ', false], ['ora', true], ['cle', false]]);
+  const long = prepare([{ title: 'Long', page: 'long.html', sections: [['Long', '', `${'word '.repeat(100)}needle ${'word '.repeat(100)}`]] }]);
+  const [{ excerpt }] = find(long, 'needle');
+  assert.ok(excerpt.includes('needle') && excerpt.length < 200 && excerpt.startsWith('…') && excerpt.endsWith('…'), excerpt);
+});
+
+test('the page leads to the book, and chapters lead to each other', async () => {
+  const page = await browser.open(node.url);
+  await page.click('header a:has-text("Docs")');
+  await page.waitForURL(`${node.url}/docs/`);
+  assert.equal(await page.textContent('h1'), 'Introduction');
+  assert.equal(await page.textContent('.contents [aria-current]'), 'Introduction');
+  await page.click('a[rel=next]');
+  await page.waitForURL(/start\/dapp\.html$/);
+  assert.match(await page.title(), /^Building a dapp · tetrad$/);
+  await page.click('.contents a:has-text("JSON-RPC")');
+  await page.waitForURL(/interfaces\/json-rpc\.html$/);
+  await page.click('.outline a >> nth=1');
+  assert.match(page.url(), /#/);
+  await page.waitForSelector('.outline a[aria-current]');
+  await page.click('a[rel=prev]');
+  await page.waitForURL(/interfaces\/page\.html$/);
+  await page.click('.who a:has-text("Node page")');
+  await page.waitForURL(`${node.url}/`);
+  await clean(page);
+});
+
+test('the search is used with the keyboard alone', async () => {
+  const page = await open('interfaces/accounts.html');
+  await page.keyboard.press('/');
+  assert.equal(await page.evaluate(() => document.activeElement.id), 'book-query');
+  await page.keyboard.type('price-crash');
+  await page.waitForSelector('#book-results [role=option]');
+  assert.equal(await page.getAttribute('#book-query', 'aria-expanded'), 'true');
+  assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), 'book-result-0');
+  await page.keyboard.press('ArrowUp');
+  const last = (await page.locator('#book-results [role=option]').count()) - 1;
+  assert.equal(await page.getAttribute('#book-query', 'aria-activedescendant'), `book-result-${last}`);
+  await page.keyboard.press('ArrowDown');
+  await browser.picture(page, 'book-search');
+  const target = await page.getAttribute('#book-result-0', 'href');
+  await page.keyboard.press('Enter');
+  await page.waitForURL(target);
+  assert.match(page.url(), /start\/scenarios\.html/);
+
+  await page.fill('#book-query', 'GET /api/pools');
+  await page.waitForSelector('#book-results [role=option] >> nth=0');
+  assert.match(await page.getAttribute('#book-result-0', 'href'), /rest-examples\.html#get-apipools$/);
+  await page.fill('#book-query', 'xyzzy');
+  await page.waitForSelector('#book-results .empty:has-text("Nothing found")');
+  await page.keyboard.press('Escape');
+  assert.equal(await page.isVisible('#book-results'), false);
+  await page.keyboard.press('Escape');
+  assert.equal(await page.inputValue('#book-query'), '');
+  await clean(page);
+});
+
+test('code is copied, and the theme is shared with the page', async () => {
+  const page = await open('start/dapp.html', { colorScheme: 'light' });
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+  const code = await page.textContent('.code code');
+  await page.hover('.code');
+  await page.click('.code .copy');
+  await page.waitForFunction(() => document.getElementById('live').textContent === 'Copied');
+  assert.equal(await page.evaluate(() => navigator.clipboard.readText()), code);
+  await page.click('#book-theme');
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await page.goto(node.url);
+  await page.waitForSelector('main h1');
+  assert.equal(await page.evaluate(() => document.documentElement.dataset.theme), 'dark');
+  await clean(page);
+});
+
+test('chapters are read without JavaScript', async () => {
+  const page = await open('interfaces/rest-examples.html', { javaScriptEnabled: false, viewport: { width: 390, height: 844 } });
+  assert.ok(await page.isVisible('.contents a:has-text("Troubleshooting")'));
+  assert.equal(await page.isVisible('#book-query'), false);
+  assert.equal(await page.isVisible('#book-menu'), false);
+  await clean(page);
+});
+
+test('chapters are accessible, in light and dark', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await open('', { colorScheme });
+    for (const path of CHAPTERS) {
+      await page.goto(`${node.url}/docs/${path}`);
+      await page.waitForSelector('main h1');
+      assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);
+      await browser.picture(page, `book-${colorScheme}-${path.replace(/\W/g, '-') || 'introduction'}`);
+    }
+    await page.fill('#book-query', 'oracle price');
+    await page.waitForSelector('#book-results [role=option]');
+    assert.deepEqual(await violations(page), [], `results in ${colorScheme}`);
+    if (colorScheme === 'dark') await browser.picture(page, 'book-dark-search');
+    await clean(page);
+  }
+});
+
+test('chapters fit a phone, where the list of chapters is behind a button', async () => {
+  for (const colorScheme of ['light', 'dark']) {
+    const page = await open('', { viewport: { width: 375, height: 800 }, colorScheme });
+    const links = await page.locator('.contents a').evaluateAll((all) => all.map((one) => one.href));
+    for (const link of colorScheme === 'light' ? links : links.slice(0, 3)) {
+      await page.goto(link);
+      await page.waitForSelector('main h1');
+      assert.ok(!(await page.evaluate(() => document.documentElement.scrollWidth > innerWidth)), `${link} is wider than a phone`);
+    }
+    for (const path of colorScheme === 'light' ? ['interfaces/rest-examples.html'] : ['troubleshooting.html', 'interfaces/accounts.html']) {
+      await page.goto(`${node.url}/docs/${path}`);
+      await page.waitForSelector('main h1');
+      assert.deepEqual(await violations(page), [], `${path} in ${colorScheme}`);
+      await browser.picture(page, `book-phone-${colorScheme}-${path.replace(/\W/g, '-')}`);
+    }
+    assert.equal(await page.isVisible('.contents'), false);
+    await page.click('#book-menu');
+    assert.equal(await page.isVisible('.contents'), true);
+    assert.deepEqual(await violations(page), [], `the list of chapters in ${colorScheme}`);
+    if (colorScheme === 'dark') await browser.picture(page, 'book-phone-menu');
+    await page.locator('.contents a').first().focus();
+    await page.keyboard.press('Escape');
+    assert.equal(await page.isVisible('.contents'), false);
+    assert.equal(await page.evaluate(() => document.activeElement.id), 'book-menu');
+    await page.click('#book-query');
+    await page.keyboard.type('faucet');
+    await page.waitForSelector('#book-results [role=option]');
+    if (colorScheme === 'light') await browser.picture(page, 'book-phone-search');
+    await clean(page);
+  }
+});
