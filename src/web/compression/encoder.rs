@@ -76,7 +76,7 @@ fn gzip(compress: &mut Compress, body: &[u8]) -> io::Result<Vec<u8>> {
 /// Compresses a body piece by piece.
 pub(super) enum Encoder {
     Brotli(Box<CompressorWriter<Vec<u8>>>),
-    Gzip(GzEncoder<Vec<u8>>),
+    Gzip(Box<GzEncoder<Vec<u8>>>),
 }
 
 impl Encoder {
@@ -88,7 +88,7 @@ impl Encoder {
                 let (quality, window) = effort.brotli();
                 Self::Brotli(Box::new(CompressorWriter::new(output, BUFFER, quality, window)))
             }
-            Coding::Gzip => Self::Gzip(GzEncoder::new(output, effort.gzip())),
+            Coding::Gzip => Self::Gzip(Box::new(GzEncoder::new(output, effort.gzip()))),
         }
     }
 

@@ -86,12 +86,10 @@ mod tests {
     use http_body_util::BodyExt;
     use proptest::{collection::vec, prelude::*};
 
-    use super::{
-        super::{
-            encoder::{Effort, tests::decode},
-            negotiation::Coding,
-        },
-        *,
+    use super::*;
+    use crate::web::compression::{
+        encoder::{Effort, tests::decode},
+        negotiation::Coding,
     };
 
     proptest! {
