@@ -263,7 +263,12 @@ impl Chain {
 
     /// Takes a snapshot of the chain. Returns the id to [revert](Self::revert) to.
     pub async fn snapshot(&self) -> Result<u64, ChangeError> {
-        self.change(Change::Snapshot).await?.snapshot()
+        self.change(Change::Snapshot { name: None }).await?.snapshot()
+    }
+
+    /// Takes a snapshot with a name of at most 255 bytes. Returns the id to [revert](Self::revert) to.
+    pub async fn named_snapshot(&self, name: &str) -> Result<u64, ChangeError> {
+        self.change(Change::Snapshot { name: Some(name.into()) }).await?.snapshot()
     }
 
     /// Reverts to a snapshot, which is used up with all later ones. Returns whether it existed.

@@ -74,6 +74,8 @@ pub enum LogEntry {
         hash: B256,
         /// The time shift.
         shift: TimeShift,
+        /// Its name, of at most 255 bytes.
+        name: Option<Arc<str>>,
     },
     /// The beginning of a leadership in a cluster: entries after it are those of this leader, up to the next epoch.
     Epoch {
@@ -84,7 +86,7 @@ pub enum LogEntry {
     },
 }
 
-/// Longest name of a node, in bytes.
+/// Longest name of a node or of a snapshot, in bytes.
 const MAX_NAME: usize = 255;
 
 const BLOCK: u8 = 1;
@@ -121,12 +123,14 @@ impl LogEntry {
                 // Not an option: logs without snapshots remain readable for earlier versions.
                 uses_up.iter().for_each(|first| out.number(*first));
             }
-            Self::Snapshot { id, number, hash, shift } => {
+            Self::Snapshot { id, number, hash, shift, name } => {
                 out.byte(SNAPSHOT);
                 out.number(*id);
                 out.number(*number);
                 out.raw(hash.as_slice());
                 shift.write(out);
+                // Not an option: snapshots without names remain readable for earlier versions.
+                name.iter().for_each(|name| out.string(name.as_bytes()));
             }
             Self::Epoch { number, node } => {
                 out.byte(EPOCH);
@@ -169,14 +173,11 @@ impl LogEntry {
                 number: from.number()?,
                 hash: from.array()?.into(),
                 shift: TimeShift::read(from)?,
+                name: if from.is_empty() { None } else { Some(read_name(from)?.into()) },
             },
             EPOCH => {
                 let number = from.number()?;
-                let node = std::str::from_utf8(from.string()?).map_err(|_| Malformed("name of a node"))?;
-                if node.len() > MAX_NAME {
-                    return Err(Malformed("length of a node's name"));
-                }
-                Self::Epoch { number, node: node.to_owned() }
+                Self::Epoch { number, node: read_name(from)?.to_owned() }
             }
             _ => return Err(Malformed("kind of entry")),
         };
@@ -189,6 +190,12 @@ impl LogEntry {
         let from = &mut Reader::new(bytes);
         if from.byte()? == REVERT { from.number().map(Some) } else { Ok(None) }
     }
+}
+
+/// Reads the name of a node or of a snapshot.
+pub fn read_name<'a>(from: &mut Reader<'a>) -> Result<&'a str, Malformed> {
+    let name = std::str::from_utf8(from.string()?).map_err(|_| Malformed("name"))?;
+    if name.len() > MAX_NAME { Err(Malformed("length of a name")) } else { Ok(name) }
 }
 
 impl TimeShift {
@@ -242,19 +249,31 @@ mod tests {
     #[test]
     fn reverts_and_snapshots_round_trip_and_no_part_of_them_decodes_as_another() {
         let shift = TimeShift { ahead: i64::MIN, promised: Some(u64::MAX), interval: Some(u64::MAX) };
-        let snapshot = LogEntry::Snapshot { id: u64::MAX, number: u64::MAX, hash: B256::repeat_byte(7), shift };
+        let snapshot = |name: Option<&str>| {
+            let (hash, name) = (B256::repeat_byte(7), name.map(Arc::from));
+            LogEntry::Snapshot { id: u64::MAX, number: u64::MAX, hash, shift, name }
+        };
         let revert = |uses_up| LogEntry::Revert { to: 300, shift, uses_up };
-        for entry in [snapshot, revert(None), revert(Some(0)), revert(Some(u64::MAX))] {
+        let snapshots = [snapshot(None), snapshot(Some("before the upgrade"))];
+        for entry in snapshots.into_iter().chain([revert(None), revert(Some(0)), revert(Some(u64::MAX))]) {
             let encoded = bytes(&entry);
-            assert!(encoded.len() <= 100);
+            assert!(encoded.len() <= 120);
             let decoded = LogEntry::decode(&encoded).unwrap();
             assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
-            let shortest = bytes(&revert(None)).len();
-            for length in (0..encoded.len()).filter(|length| encoded[0] != REVERT || *length != shortest) {
+            let shortest = if encoded[0] == REVERT { bytes(&revert(None)) } else { bytes(&snapshot(None)) }.len();
+            for length in (0..encoded.len()).filter(|length| *length != shortest) {
                 assert!(LogEntry::decode(&encoded[..length]).is_err(), "{length} bytes of {entry:?}");
             }
-            assert!(LogEntry::decode(&[&encoded[..], &[0, 0]].concat()).is_err());
+            assert!(LogEntry::decode(&[&encoded[..], &[0, 0, 0]].concat()).is_err());
         }
+        assert!(LogEntry::decode(&bytes(&snapshot(Some(&"a".repeat(MAX_NAME + 1))))).is_err());
+    }
+
+    #[test]
+    fn a_snapshot_without_a_name_is_encoded_as_before_there_were_any() {
+        let (hash, shift) = (B256::repeat_byte(7), TimeShift::default());
+        let encoded = bytes(&LogEntry::Snapshot { id: 3, number: 300, hash, shift, name: None });
+        assert_eq!(encoded, [&[SNAPSHOT, 3, 0xac, 2][..], &[7; 32], &[0, 0, 0]].concat());
     }
 
     #[test]

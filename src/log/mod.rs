@@ -20,7 +20,7 @@ use alloy_primitives::B256;
 pub use self::memory::{Fault, Faults, MemoryLog};
 pub use self::{
     ahead::{DecodedEntries, DecodedEntry, decode_ahead},
-    entry::{EditableParams, LogEntry, TimeShift},
+    entry::{EditableParams, LogEntry, TimeShift, read_name},
     error::{AppendError, LogError},
     jetstream::{Delivered, JetStreamLogs, LogStream, StreamExtent, deliver},
     local::{LocalLogs, is_log_file},

@@ -273,7 +273,7 @@ impl Rpc {
         debug::methods(&mut table);
         trace::methods(&mut table);
         ots::methods(&mut table);
-        tetrad::methods(&mut table);
+        tetrad::methods(&mut table, development);
         discover::methods(&mut table);
         if development {
             testing::methods(&mut table);

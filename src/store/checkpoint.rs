@@ -18,7 +18,7 @@ use crate::{
 
 const MAGIC: &[u8] = b"tetrad checkpoint";
 /// The newest format. Unlike format 1, its head ends with a list of optional parts.
-const VERSION: u64 = 2;
+const VERSION: u64 = 3;
 /// Size at which a record of pieces ends, in bytes.
 const RECORD: usize = 1 << 20;
 
@@ -111,10 +111,15 @@ impl Checkpoint {
         let file = file.clone();
         let mut out = RecordWriter { file, written: 0, records: 0, record: Vec::new(), scratch: Writer::default() };
         out.record(|out| {
-            // Without snapshots, earlier versions of the program can read the checkpoint.
+            // Without snapshots, or names of them, earlier versions of the program can read the checkpoint.
             let snapshots = Some(&self.snapshots).filter(|snapshots| snapshots.next_id() > 0);
             out.string(MAGIC);
-            out.number(if snapshots.is_some() { VERSION } else { 1 });
+            let has_names = self.snapshots.has_names();
+            out.number(match snapshots {
+                Some(_) if has_names => VERSION,
+                Some(_) => 2,
+                None => 1,
+            });
             out.number(identity.chain_id);
             out.raw(identity.genesis.as_slice());
             out.number(self.height);
@@ -126,6 +131,9 @@ impl Checkpoint {
             out.raw(self.state.root().as_slice());
             if snapshots.is_some() {
                 out.option(snapshots, |out, snapshots| snapshots.write(out));
+            }
+            if has_names {
+                self.snapshots.write_names(out);
             }
         })?;
         let mut pieces = self.state.pieces().peekable();
@@ -206,6 +214,10 @@ impl CheckpointHead {
         let next_number = u32::try_from(from.number()?).map_err(|_| Malformed("account number"))?;
         let root = from.array()?.into();
         let snapshots = if version >= 2 { from.option(Snapshots::read)? } else { None };
-        Ok(Self { shift, parameters, genesis, block, next_number, root, snapshots: snapshots.unwrap_or_default() })
+        let mut snapshots = snapshots.unwrap_or_default();
+        if version >= 3 {
+            snapshots.read_names(from)?;
+        }
+        Ok(Self { shift, parameters, genesis, block, next_number, root, snapshots })
     }
 }

@@ -10,16 +10,18 @@ use alloy_primitives::B256;
 
 use crate::{
     codec::{Malformed, Reader, Writer},
-    log::{LogEntry, TimeShift},
+    log::{LogEntry, TimeShift, read_name},
 };
 
 /// Most snapshots that are kept; older ones are discarded.
 const MAX_SNAPSHOTS: usize = 4_096;
 /// The least size of an encoded snapshot, in bytes.
 const MIN_ENCODED: usize = 38;
+/// The least size of the encoded name of a snapshot with its id, in bytes.
+const MIN_ENCODED_NAME: usize = 2;
 
 /// Description of a snapshot.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SnapshotInfo {
     /// Id to revert to.
     pub id: u64,
@@ -31,6 +33,8 @@ pub struct SnapshotInfo {
     pub hash: B256,
     /// Its time shift.
     pub shift: TimeShift,
+    /// Its name, if it was given one.
+    pub name: Option<Arc<str>>,
 }
 
 /// The snapshots that can be reverted to. Cheap to clone.
@@ -55,7 +59,7 @@ impl Snapshots {
 
     /// Returns the snapshot with this id.
     pub fn get(&self, id: u64) -> Option<SnapshotInfo> {
-        self.all.get(self.position(id)).copied().filter(|found| found.id == id)
+        self.all.get(self.position(id)).cloned().filter(|found| found.id == id)
     }
 
     /// Adds a snapshot, whose id is not below [`next_id`](Self::next_id).
@@ -78,16 +82,17 @@ impl Snapshots {
 
     /// Follows the entry of the log at a height, reverted or not. The error names the fault of the entry.
     pub fn follow(&mut self, height: u64, entry: &LogEntry) -> Result<(), String> {
-        match *entry {
-            LogEntry::Snapshot { id, .. } if id < self.next => {
+        match entry {
+            LogEntry::Snapshot { id, .. } if *id < self.next => {
                 Err(format!("snapshot {id} follows snapshot {}", self.next - 1))
             }
-            LogEntry::Snapshot { id, number, hash, shift } => {
-                self.add(SnapshotInfo { id, height, number, hash, shift });
+            LogEntry::Snapshot { id, number, hash, shift, name } => {
+                let (id, number, hash, shift, name) = (*id, *number, *hash, *shift, name.clone());
+                self.add(SnapshotInfo { id, height, number, hash, shift, name });
                 Ok(())
             }
             LogEntry::Revert { uses_up: Some(first), .. } => {
-                self.use_up(first);
+                self.use_up(*first);
                 Ok(())
             }
             _ => Ok(()),
@@ -98,11 +103,16 @@ impl Snapshots {
         self.all.partition_point(|own| own.id < id)
     }
 
-    /// Encodes the snapshots.
+    /// Returns whether a snapshot has a name.
+    pub(super) fn has_names(&self) -> bool {
+        self.all.iter().any(|own| own.name.is_some())
+    }
+
+    /// Encodes the snapshots without their names.
     pub(super) fn write(&self, out: &mut Writer) {
         out.number(self.next);
         out.number(self.all.len() as u64);
-        for SnapshotInfo { id, height, number, hash, shift } in &*self.all {
+        for SnapshotInfo { id, height, number, hash, shift, .. } in &*self.all {
             out.number(*id);
             out.number(*height);
             out.number(*number);
@@ -111,12 +121,34 @@ impl Snapshots {
         }
     }
 
-    /// Decodes snapshots.
+    /// Encodes the names of the snapshots.
+    pub(super) fn write_names(&self, out: &mut Writer) {
+        let named: Vec<_> = self.all.iter().filter_map(|own| Some((own.id, own.name.as_ref()?))).collect();
+        out.number(named.len() as u64);
+        for (id, name) in named {
+            out.number(id);
+            out.string(name.as_bytes());
+        }
+    }
+
+    /// Decodes the names of the snapshots.
+    pub(super) fn read_names(&mut self, from: &mut Reader<'_>) -> Result<(), Malformed> {
+        for _ in 0..from.count(MIN_ENCODED_NAME)? {
+            let (id, name) = (from.number()?, read_name(from)?);
+            let at = self.position(id);
+            let named = Arc::make_mut(&mut self.all).get_mut(at).filter(|own| own.id == id);
+            named.ok_or(Malformed("name of a snapshot"))?.name = Some(name.into());
+        }
+        Ok(())
+    }
+
+    /// Decodes snapshots without their names.
     pub(super) fn read(from: &mut Reader<'_>) -> Result<Self, Malformed> {
         let (next, count) = (from.number()?, from.count(MIN_ENCODED)?);
         let snapshot = |_| {
             let (id, height, number) = (from.number()?, from.number()?, from.number()?);
-            Ok(SnapshotInfo { id, height, number, hash: from.array()?.into(), shift: TimeShift::read(from)? })
+            let (hash, shift) = (from.array()?.into(), TimeShift::read(from)?);
+            Ok(SnapshotInfo { id, height, number, hash, shift, name: None })
         };
         let all: VecDeque<_> = (0..count).map(snapshot).collect::<Result<_, Malformed>>()?;
         let ids = || all.iter().map(|own| own.id);
@@ -138,6 +170,7 @@ mod tests {
             number: 2 * id,
             hash: B256::repeat_byte(id as u8),
             shift: TimeShift::default(),
+            name: None,
         }
     }
 
@@ -156,9 +189,30 @@ mod tests {
     }
 
     #[test]
+    fn names_round_trip_and_belong_to_snapshots() {
+        let mut snapshots = Snapshots::default();
+        (0..4).for_each(|id| snapshots.add(snapshot(id)));
+        assert!(!snapshots.has_names());
+        snapshots.add(SnapshotInfo { name: Some("vor dem Umbau ☂".into()), ..snapshot(4) });
+        let mut out = Writer::default();
+        snapshots.write(&mut out);
+        snapshots.write_names(&mut out);
+        let from = &mut Reader::new(out.bytes());
+        let mut read = Snapshots::read(from).unwrap();
+        read.read_names(from).unwrap();
+        assert!(from.is_empty() && read.has_names());
+        assert_eq!(read, snapshots);
+
+        let (mut out, mut others) = (Writer::default(), Snapshots::default());
+        snapshots.write_names(&mut out);
+        others.add(snapshot(3));
+        assert!(others.read_names(&mut Reader::new(out.bytes())).is_err());
+    }
+
+    #[test]
     fn snapshots_out_of_order_are_rejected() {
         let shift = TimeShift::default();
-        let entry = |id| LogEntry::Snapshot { id, number: 0, hash: B256::ZERO, shift };
+        let entry = |id| LogEntry::Snapshot { id, number: 0, hash: B256::ZERO, shift, name: None };
         let mut snapshots = Snapshots::default();
         snapshots.follow(0, &entry(4)).unwrap();
         snapshots.follow(1, &LogEntry::Revert { to: 0, shift, uses_up: Some(2) }).unwrap();

@@ -1,7 +1,7 @@
 //! Changes to the chain, as data: a [`Change`] is a complete description, so that it can be named in a trace, recorded
 //! or sent to another node.
 
-use std::time::Duration;
+use std::{sync::Arc, time::Duration};
 
 use alloy_primitives::{Address, B256};
 use tokio::sync::oneshot;
@@ -27,7 +27,10 @@ pub enum Change {
     /// Edit accounts or the chain's identity between blocks. All edits are applied, or none if one fails.
     Edit(Vec<Edit>),
     /// Take a snapshot of the chain. Answered with [`ChangeOutcome::Snapshot`].
-    Snapshot,
+    Snapshot {
+        /// Its name, of at most 255 bytes.
+        name: Option<Arc<str>>,
+    },
     /// Revert blocks, state and time to a snapshot, which is used up with all later ones. Answered with
     /// [`ChangeOutcome::Found`].
     Revert(u64),
@@ -147,7 +150,7 @@ impl Change {
         match self {
             Self::Mine { .. } => "mine",
             Self::Edit(_) => "edit",
-            Self::Snapshot => "snapshot",
+            Self::Snapshot { .. } => "snapshot",
             Self::Revert(_) => "revert",
             Self::Rollback { .. } => "rollback",
             Self::Reorg { .. } => "reorg",

@@ -57,8 +57,8 @@ impl Ledger {
 
     /// Adds a snapshot.
     fn keep(&mut self, snapshot: SnapshotInfo, held: HeldSnapshot) {
-        self.snapshots.add(snapshot);
         self.held.insert(snapshot.id, held);
+        self.snapshots.add(snapshot);
         let oldest = self.snapshots.iter().next().map_or(0, |oldest| oldest.id);
         while let Some(discarded) = self.held.first_entry()
             && *discarded.key() < oldest
@@ -79,17 +79,17 @@ impl ChainWriter {
     pub(super) fn snapshots(&self) -> Vec<SnapshotInfo> {
         let oldest = self.oldest_base().unwrap_or_default().unwrap_or(u64::MAX);
         let is_known = |own: &&SnapshotInfo| oldest <= own.height || self.ledger.held.contains_key(&own.id);
-        self.ledger.snapshots.iter().filter(is_known).copied().collect()
+        self.ledger.snapshots.iter().filter(is_known).cloned().collect()
     }
 
-    /// Takes a snapshot and returns its id.
-    pub(in crate::chain) fn snapshot(&mut self) -> Result<u64, ChangeError> {
+    /// Takes a snapshot, which may have a name, and returns its id.
+    pub(in crate::chain) fn snapshot(&mut self, name: Option<Arc<str>>) -> Result<u64, ChangeError> {
         let height = self.recorder.journal.as_ref().map_or(0, Journal::height);
         let (head, timing) = (self.head(), self.shared.timing.lock().clone());
         let (id, number, hash) = (self.ledger.snapshots.next_id(), head.number(), head.block.hash);
         let shift = timing.shift();
-        self.record(|| LogEntry::Snapshot { id, number, hash, shift })?;
-        self.ledger.keep(SnapshotInfo { id, height, number, hash, shift }, HeldSnapshot { head, timing });
+        self.record(|| LogEntry::Snapshot { id, number, hash, shift, name: name.clone() })?;
+        self.ledger.keep(SnapshotInfo { id, height, number, hash, shift, name }, HeldSnapshot { head, timing });
         Ok(id)
     }
 

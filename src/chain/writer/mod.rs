@@ -73,7 +73,9 @@ impl ChainWriter {
                 self.order(count, pace, reply);
                 return None;
             }
-            Change::Snapshot => self.retry(Self::snapshot).map(ChangeOutcome::Snapshot),
+            Change::Snapshot { name } => {
+                self.retry(|writer| writer.snapshot(name.clone())).map(ChangeOutcome::Snapshot)
+            }
             Change::Revert(id) => self.retry(|writer| writer.revert(id)).map(ChangeOutcome::Found),
             Change::IncreaseTime(seconds) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().increase(seconds))),
             Change::SetTime(now) => Ok(ChangeOutcome::Seconds(self.shared.timing.lock().jump(now))),

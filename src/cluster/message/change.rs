@@ -12,6 +12,7 @@ use crate::{
         MIN_GAS_LIMIT, Mining, Pace,
     },
     codec::{Malformed, Reader, Writer},
+    log::read_name,
 };
 
 const MINE: u8 = 1;
@@ -31,6 +32,7 @@ const SET_NEXT_TIMESTAMP: u8 = 14;
 const INCREASE_TIME: u8 = 15;
 const SET_TIME: u8 = 16;
 const SET_BLOCK_INTERVAL: u8 = 17;
+const NAMED_SNAPSHOT: u8 = 18;
 
 /// Encodes a change. Fails for those that the writer of a chain with a data directory always refuses, with its error.
 pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError> {
@@ -46,7 +48,11 @@ pub(super) fn write(change: &Change, out: &mut Writer) -> Result<(), ChangeError
             out.byte(EDIT);
             write_list(edits, out, write_edit);
         }
-        Change::Snapshot => out.byte(SNAPSHOT),
+        Change::Snapshot { name: None } => out.byte(SNAPSHOT),
+        Change::Snapshot { name: Some(name) } => {
+            out.byte(NAMED_SNAPSHOT);
+            out.string(name.as_bytes());
+        }
         Change::Revert(id) => write_number(REVERT, *id, out),
         Change::Rollback { depth } => write_number(ROLLBACK, *depth, out),
         Change::Reorg { blocks } => {
@@ -101,7 +107,8 @@ pub(super) fn read(from: &mut Reader<'_>) -> Result<Change, Malformed> {
             Change::Mine { count, pace: Pace { first, interval, at_least: from.number()? } }
         }
         EDIT => Change::Edit(read_list(from, 2, read_edit)?),
-        SNAPSHOT => Change::Snapshot,
+        SNAPSHOT => Change::Snapshot { name: None },
+        NAMED_SNAPSHOT => Change::Snapshot { name: Some(read_name(from)?.into()) },
         REVERT => Change::Revert(from.number()?),
         ROLLBACK => Change::Rollback { depth: from.number()? },
         REORG => Change::Reorg { blocks: read_list(from, 1, |from| read_list(from, 2, read_transaction))? },

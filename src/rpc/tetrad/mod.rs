@@ -1,4 +1,8 @@
-//! The node's own namespace. `tetrad_stackTrace`: why a transaction failed, with names and source lines of contracts whose sources are known.
+//! The node's own namespace.
+//!
+//! `tetrad_stackTrace`: why a transaction failed, with names and source lines of contracts whose sources are known.
+
+mod snapshots;
 
 use alloy_primitives::{Address, B256, Bytes, hex};
 use revm::context_interface::result::ExecutionResult;
@@ -24,7 +28,10 @@ const ADVICE: &str = "trace the transaction with debug_traceTransaction";
 /// The most calls whose source is looked up: the outermost and innermost ones.
 const MAX_FRAMES: usize = 64;
 
-pub(super) fn methods(table: &mut Table) {
+pub(super) fn methods(table: &mut Table, development: bool) {
+    if development {
+        snapshots::methods(table);
+    }
     table.apart("tetrad_stackTrace", stack_trace, OnFork::Transaction).describe(
         ["transaction hash"],
         "Replays a failed transaction: the reason, and the calls that led to it, the innermost first, with the contract, \

@@ -118,3 +118,27 @@ async fn a_reset_starts_anew() {
     assert!(number(&latest["timestamp"]) < number(&first["timestamp"]) + 500_000);
     assert_ne!(latest["miner"], NOBODY);
 }
+
+#[tokio::test]
+async fn snapshots_have_names_and_are_listed_until_they_are_used_up() {
+    let node = node().await;
+    let plain = node.rpc("evm_snapshot", json!([])).await;
+    node.send_wei(0).await;
+    let named = node.rpc("tetrad_snapshot", json!(["  before the upgrade "])).await;
+    node.send_wei(0).await;
+    let latest = node.latest().await;
+    let again = node.rpc("tetrad_snapshot", json!(["before the upgrade"])).await;
+    let listed = node.rpc("tetrad_snapshots", json!([])).await;
+    let names: Vec<_> = listed.as_array().unwrap().iter().map(|taken| (&taken["id"], &taken["name"])).collect();
+    let name = json!("before the upgrade");
+    assert_eq!(names, [(&plain, &json!(null)), (&named, &name), (&again, &name)]);
+    assert_eq!(listed[1]["blockNumber"], "0x1");
+    assert_eq!(listed[2]["blockHash"], latest["hash"]);
+    assert_eq!(listed[2]["timestamp"], latest["timestamp"]);
+    for wrong in [json!([]), json!([""]), json!(["  "]), json!(["a\u{7}"]), json!(["a".repeat(61)]), json!([7])] {
+        assert_eq!(node.rpc_error("tetrad_snapshot", wrong).await["code"], -32602);
+    }
+    assert_eq!(node.rpc("evm_revert", json!([named])).await, true);
+    let listed = node.rpc("tetrad_snapshots", json!([])).await;
+    assert_eq!(listed.as_array().unwrap().len(), 1, "{listed}");
+}

@@ -255,3 +255,29 @@ async fn those_of_blocks_that_were_let_go_of_are_not_found() {
     assert_eq!((ids(&chain).await, seen(&chain)), (vec![2], before));
     end(chain, writer).await;
 }
+
+async fn names(chain: &Chain) -> Vec<Option<String>> {
+    chain.snapshots().await.unwrap().into_iter().map(|own| own.name.map(|name| name.to_string())).collect()
+}
+
+#[tokio::test]
+async fn names_outlive_the_process_and_only_they_need_the_newest_format() {
+    let disk = Disk::new(1);
+    let storage: Arc<dyn Storage> = Arc::new(disk.clone());
+    let (chain, writer) = started(&disk);
+    chain.snapshot().await.unwrap();
+    pay(&chain, 40).await;
+    let (chain, writer) = restarted(chain, writer, &disk).await;
+    assert_eq!(formats(&*storage).iter().max(), Some(&2));
+    let name = "☂".repeat(60);
+    assert_eq!(chain.named_snapshot(&name).await.unwrap(), 1);
+    // First from the log, then from a checkpoint.
+    let (chain, writer) = restarted(chain, writer, &disk).await;
+    assert_eq!(names(&chain).await, [None, Some(name.clone())]);
+    pay(&chain, 40).await;
+    let (chain, writer) = restarted(chain, writer, &disk).await;
+    assert_eq!(formats(&*storage).iter().max(), Some(&3));
+    assert_eq!(names(&chain).await, [None, Some(name)]);
+    assert!(chain.revert(1).await.unwrap());
+    end(chain, writer).await;
+}
