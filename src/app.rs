@@ -46,6 +46,7 @@ use crate::{
         Exchange, Market, UpdatePace, Updater,
         feed::{FeedError, SourceSet, SourceSetConfig},
     },
+    failed_calls::FailedCalls,
     fork::ForkError,
     genesis::file::GenesisFileError,
     index::{Index, IndexOptions},
@@ -198,6 +199,7 @@ impl Node {
     async fn begin(mut config: Config, clock: Arc<dyn Clock>, inherited: Inherited) -> Result<Self, SpawnError> {
         // A cache of the hashes of addresses and slots, shared by all nodes of the process. The first node sets its size.
         let _ = alloy_primitives::utils::init_keccak_cache(HASH_CACHE);
+        config.rpc.failed_calls = FailedCalls::new(clock.clone());
         let listeners = Listeners::bind(&config, inherited)?;
         let addresses = listeners.addresses()?;
 

@@ -35,6 +35,11 @@ pub mod codec {
     pub use crate::codec::*;
 }
 
+/// Calls that failed lately.
+pub mod failed_calls {
+    pub use crate::failed_calls::*;
+}
+
 pub mod console {
     pub use crate::console::*;
 }

@@ -45,6 +45,7 @@ mod decimal;
 mod evm;
 mod exchange;
 mod explorer;
+mod failed_calls;
 mod fork;
 mod genesis;
 mod index;

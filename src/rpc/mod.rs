@@ -13,6 +13,7 @@ pub mod error;
 mod eth;
 mod examples;
 mod execution;
+mod failures;
 mod filters;
 mod forked;
 #[cfg(feature = "internals")]
@@ -69,6 +70,7 @@ use self::{
 };
 use crate::{
     chain::{Chain, Keyring},
+    failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
     web::{Budget, Client, ClientAddresses, Held},
@@ -123,6 +125,8 @@ pub struct RpcConfig {
     pub addresses: ClientAddresses,
     /// The memory budget for requests and responses in progress.
     pub budget: Budget,
+    /// The calls that failed lately; none are recorded without development methods.
+    pub failed_calls: FailedCalls,
     /// Whether the terminal logs transactions; a development method switches it.
     pub logging: Arc<AtomicBool>,
     /// The duration above which a request is logged.
@@ -155,6 +159,7 @@ impl Default for RpcConfig {
             max_executions: 32,
             addresses: ClientAddresses::default(),
             budget: Budget::default(),
+            failed_calls: FailedCalls::default(),
             logging: Arc::new(AtomicBool::new(true)),
             slow: None,
         }
@@ -343,6 +348,7 @@ impl Rpc {
         let mut caller = Caller { client, ..Caller::default() };
         let under_way = |pending, span| {
             let (name, meter) = (method.name, method.meter.clone());
+            let pending = self.recording(name, request.params, pending);
             let executes = !matches!(method.handler, Handler::Wait(_));
             Began::UnderWay(Started { pending, executes, name, meter, began, span })
         };
@@ -388,6 +394,7 @@ impl Rpc {
             }
             Err(error) => {
                 span.record("rpc.jsonrpc.error_code", error.code);
+                self.context.record_failure(method.name, request.params, &error);
                 out.truncate(length);
                 self.refuse(request.id, &error, out);
             }
@@ -397,6 +404,17 @@ impl Rpc {
             self.context.execution.charge(client, slice, took);
         }
         Began::Answered(took)
+    }
+
+    /// Has the failure of a method recorded, if failures of this method are.
+    fn recording(&self, name: &'static str, params: Option<&RawValue>, pending: Pending) -> Pending {
+        if !self.context.records_failures(name) {
+            return pending;
+        }
+        let (context, params) = (self.context.clone(), params.map(ToOwned::to_owned));
+        Box::pin(
+            async move { pending.await.inspect_err(|error| context.record_failure(name, params.as_deref(), error)) },
+        )
     }
 
     /// Answers on a fork, on a thread of its own, since any request may have to wait for the other node.

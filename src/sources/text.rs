@@ -48,13 +48,19 @@ pub fn revert_reason(data: &[u8], error: Option<&Error>, value: impl Fn(&DynSolV
                 ContractError::CustomError(never) => match never {},
             };
         }
-        let decoded = error.and_then(|error| Some((error, error.abi_decode_input(data.get(4..)?).ok()?)));
-        if let Some((error, values)) = decoded {
-            let names = error.inputs.iter().map(|input| input.name.as_str());
-            return format!("{}({})", error.name, named(names, &values, value));
+        if let Some(decoded) = error.and_then(|error| custom_error(data, error, value)) {
+            return decoded;
         }
     }
     cut(hex::encode_prefixed(&data[..data.len().min(MAX_TEXT)]))
+}
+
+/// Formats a custom error with its arguments, if the data of a revert is one.
+pub fn custom_error(data: &[u8], error: &Error, value: impl Fn(&DynSolValue) -> String) -> Option<String> {
+    let arguments = data.get(4..).filter(|_| data.len() <= MAX_DATA)?;
+    let values = error.abi_decode_input(arguments).ok()?;
+    let names = error.inputs.iter().map(|input| input.name.as_str());
+    Some(format!("{}({})", error.name, named(names, &values, value)))
 }
 
 /// Formats values with the names of their parameters.

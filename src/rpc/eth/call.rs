@@ -29,10 +29,11 @@ type CallParams = (TransactionRequest, Option<BlockId>, StateOverrides, BlockOve
 fn call(context: &Context, (request, block, overrides, in_block): CallParams) -> Result<Bytes, RpcError> {
     let mut view = context.chain.view(block.unwrap_or(BlockId::Latest))?;
     in_block.apply(&mut view.environment)?;
+    let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
     let calls = view.call_context(&overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
-    call_output(calls.call(&call)?)
+    call_output(calls.call(&call)?).map_err(|error| context.explained(error, &view, to))
 }
 
 /// The least gas with which the transaction succeeds.
@@ -70,8 +71,10 @@ pub(super) fn estimate(
     };
     let mut view = context.chain.view(block)?;
     in_block.apply(&mut view.environment)?;
+    let to = request.to;
     let call = request.into_call(context.chain.params().chain_id)?;
     let is_over = context.time_limit();
     let calls = view.call_context(overrides, context.config.gas_cap).within(Patience::new(&is_over, &refuses_long));
-    Ok(if lasting { calls.lasting_estimate(&call)? } else { calls.estimate(&call)? })
+    let estimated = if lasting { calls.lasting_estimate(&call) } else { calls.estimate(&call) };
+    estimated.map_err(|error| context.explained(error.into(), &view, to))
 }

@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use alloy_consensus::Transaction as _;
 use alloy_primitives::{Address, B256, Bytes};
 
 use super::{call::estimate, fee::suggested_tip, overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     block::{GasPrice, Submission, Transaction, TransactionFields, UnsignedTransaction},
-    chain::{Accepted, BlockId, SubmitError},
+    chain::{Accepted, BlockId, SubmitError, View},
     evm::{BlockExecutor, Fork, StateOverrides},
     rpc::{Context, OnFork, RpcError, Table, error::call_output},
 };
@@ -95,7 +96,11 @@ fn succeeded(context: &Context, hash: B256) -> Result<(), RpcError> {
     for transaction in block.transactions.iter().take(index + 1) {
         last = call_output(executor.execute(transaction)?);
     }
-    last.map(drop).map_err(|error| RpcError { transaction: Some(hash), ..error })
+    let to = block.transactions.get(index).and_then(|transaction| transaction.envelope.to());
+    last.map(drop).map_err(|error| {
+        let error = context.explained(error, &View::newest(head.clone()), to);
+        RpcError { transaction: Some(hash), ..error }
+    })
 }
 
 /// Estimates the gas of a transaction on a thread of its own (after a block, if one is given).

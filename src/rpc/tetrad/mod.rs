@@ -2,6 +2,7 @@
 //!
 //! `tetrad_stackTrace`: why a transaction failed, with names and source lines of contracts whose sources are known.
 
+mod failed_calls;
 mod snapshots;
 
 use alloy_primitives::{Address, B256, Bytes, hex};
@@ -30,6 +31,7 @@ const MAX_FRAMES: usize = 64;
 
 pub(super) fn methods(table: &mut Table, development: bool) {
     if development {
+        failed_calls::methods(table);
         snapshots::methods(table);
     }
     table.apart("tetrad_stackTrace", stack_trace, OnFork::Transaction).describe(

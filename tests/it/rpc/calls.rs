@@ -183,7 +183,11 @@ async fn an_estimate_is_enough_and_not_much_more() {
         balance: U256::ZERO,
         needed: U256::from(5),
     };
-    assert_eq!(error, json!({"code": 3, "message": "execution reverted", "data": Bytes::from(expected.abi_encode())}));
+    let message = format!(
+        "execution reverted: ERC20InsufficientBalance(sender: {}, balance: 0, needed: 5)",
+        Address::repeat_byte(9)
+    );
+    assert_eq!(error, json!({"code": 3, "message": message, "data": Bytes::from(expected.abi_encode())}));
 }
 
 #[tokio::test]

@@ -4,6 +4,7 @@ mod bounds;
 mod calls;
 mod client;
 mod envelope;
+mod failures;
 mod fairness;
 mod filters;
 mod fuzz;

@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 33] = [
+const IMPORTS: [(&str, &[&str]); 34] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -34,10 +34,14 @@ const IMPORTS: [(&str, &[&str]); 33] = [
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network"]),
     ("sources", &["artifacts", "chain", "network", "storage"]),
+    ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "causes", "chain", "evm", "state"]),
-    ("rpc", &["block", "chain", "evm", "fork", "metrics", "redact", "sources", "state", "store", "web"]),
+    (
+        "rpc",
+        &["block", "chain", "evm", "failed_calls", "fork", "metrics", "redact", "sources", "state", "store", "web"],
+    ),
     (
         "exchange",
         &[
@@ -82,7 +86,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 23] = [
+const WITHOUT_WEB: [&str; 24] = [
     "account",
     "artifacts",
     "block",
@@ -98,6 +102,7 @@ const WITHOUT_WEB: [&str; 23] = [
     "redact",
     "sources",
     "evm",
+    "failed_calls",
     "storage",
     "log",
     "store",
