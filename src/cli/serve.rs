@@ -38,7 +38,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
             let colours = io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none();
             let (own, logging) = ([node.updater], config.rpc.logging.clone());
             let console = Console::new(&config.console, &config.network, node.known.clone(), own, logging, colours)?;
-            tokio::spawn(console.follow(node.chain.clone(), io::stdout()));
+            tokio::spawn(console.follow(node.chain.clone(), config.rpc.failed_calls.clone(), io::stdout()));
         }
         notify::notify(notify::READY);
         let signal = signals.end(&node).await?;

@@ -1,9 +1,10 @@
 //! The terminal output of a running node: a line for each transaction, `console.log` messages, revert reasons, and,
-//! depending on the verbosity, arguments, events and calls. Reads are not shown.
+//! depending on the verbosity, arguments, events and calls. Of reads only those that fail are shown, a few at a time.
 //!
 //! The chain does not wait for the terminal: blocks that come faster than it can show them are counted instead.
 
 mod abi;
+mod failed;
 mod log;
 mod replay;
 mod style;
@@ -20,16 +21,18 @@ use std::{
         mpsc::{Receiver, SyncSender, sync_channel},
     },
     thread,
+    time::Instant,
 };
 
 use alloy_primitives::Address;
 use tokio::sync::broadcast::error::RecvError;
 
 pub use self::abi::AbiError;
-use self::{abi::Decoder, replay::ReplayedTransaction, style::Styles};
+use self::{abi::Decoder, failed::Limiter, replay::ReplayedTransaction, style::Styles};
 use crate::{
     block::Block,
     chain::{Chain, Event, Head},
+    failed_calls::{FailedCall, FailedCalls},
     network::Network,
     sources::KnownContracts,
 };
@@ -43,7 +46,7 @@ const MAX_LINES: usize = 200;
 #[derive(Clone, Debug, Default)]
 pub struct ConsoleConfig {
     /// Verbosity. 0: a line for each transaction; 1: with arguments; 2: with events; 3: with the calls of failed ones; 4:
-    /// with the calls of all, and the node's own transactions.
+    /// with the calls of all, and a line for each of the node's own transactions.
     pub verbosity: u8,
     /// Files and directories with ABIs, in addition to those of the network's contracts.
     pub abi: Vec<PathBuf>,
@@ -82,28 +85,50 @@ impl Console {
 
     /// Follows the chain until it ends and writes to `out` on a separate thread, so that a blocked terminal does not block
     /// the node.
-    pub async fn follow(self, chain: Chain, out: impl Write + Send + 'static) {
-        let mut events = chain.subscribe();
+    pub async fn follow(self, chain: Chain, failed_calls: FailedCalls, out: impl Write + Send + 'static) {
+        let (mut events, mut failures) = (chain.subscribe(), failed_calls.subscribe());
         let (lines, waiting) = sync_channel(BACKLOG);
+        let mut newest = chain.head();
         drop(chain);
         if thread::Builder::new().name("console".to_owned()).spawn(move || write(&waiting, out)).is_err() {
             return;
         }
         let console = Arc::new(self);
-        let mut missed = 0;
+        let (mut missed, mut limiter) = (0, Limiter::default());
         loop {
-            match events.recv().await {
-                Ok(Event::Head { head, added, removed }) if console.logging.load(Ordering::Relaxed) => {
-                    let own = console.clone();
-                    let render = move || own.render(&head, &added, &removed);
-                    let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
-                    send(&lines, text, &mut missed);
-                }
-                Ok(_) => {}
-                Err(RecvError::Lagged(count)) => missed += count,
-                Err(RecvError::Closed) => return,
+            tokio::select! {
+                event = events.recv() => match event {
+                    Ok(Event::Head { head, added, removed }) => {
+                        newest = head.clone();
+                        if console.logging.load(Ordering::Relaxed) {
+                            let own = console.clone();
+                            let render = move || own.render(&head, &added, &removed);
+                            let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
+                            send(&lines, text, &mut missed);
+                        }
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(count)) => missed += count,
+                    Err(RecvError::Closed) => return,
+                },
+                failure = failures.recv() => match failure {
+                    Ok(call) if console.logging.load(Ordering::Relaxed) && limiter.admits(&call, Instant::now()) => {
+                        let (own, head) = (console.clone(), newest.clone());
+                        let render = move || own.render_failure(&head, &call);
+                        let text = tokio::task::spawn_blocking(render).await.unwrap_or_default();
+                        send(&lines, limiter.note() + &text, &mut missed);
+                    }
+                    Ok(_) => {}
+                    Err(RecvError::Lagged(count)) => limiter.pass_over(count),
+                    Err(RecvError::Closed) => return,
+                },
             }
         }
+    }
+
+    /// Renders a call that failed.
+    pub fn render_failure(&self, head: &Arc<Head>, call: &FailedCall) -> String {
+        failed::line(self, &Decoder::new(&self.known, &self.names, head), call)
     }
 
     /// Renders the blocks that were added and removed.
@@ -144,6 +169,9 @@ impl Console {
         out: &mut String,
     ) {
         let failed = !block.receipts[at].succeeded();
+        if self.own.contains(&block.transactions[at].sender) {
+            return text::own_line(self, decoder, block, at, out);
+        }
         text::line(self, decoder, block, at, seen, out);
         let Some(seen) = seen else { return };
         log::lines(&self.styles, seen, out);

@@ -1,7 +1,7 @@
 //! The line of a transaction.
 
 use alloy_consensus::Transaction as _;
-use alloy_primitives::{B256, TxKind, U256, utils::format_ether};
+use alloy_primitives::{TxKind, U256, utils::format_ether};
 
 use super::{
     Console,
@@ -13,7 +13,7 @@ use crate::block::Block;
 /// The most places in sources that are shown of a failure, the innermost first.
 const MAX_PLACES: usize = 16;
 
-/// Appends `#12 0x4f2c…91aa  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure, with the places in
+/// Appends `#12 0x4f2c… (the whole hash)  0xf39F…2266 → USDC.approve  46213 gas`, and the reason of a failure, with the places in
 /// sources that led to it.
 pub(super) fn line(
     console: &Console,
@@ -36,11 +36,10 @@ pub(super) fn line(
         }
         TxKind::Call(to) => format!("{}.{}", decoder.account(to), decoder.function(to, tx.input())),
     };
-    let hash = if console.verbosity > 0 { transaction.hash().to_string() } else { short_hash(transaction.hash()) };
     out.push_str(&format!(
         "#{} {}  {} → {}",
         block.number(),
-        console.styles.faint(&hash),
+        console.styles.faint(&transaction.hash().to_string()),
         short(transaction.sender),
         console.styles.name(&target),
     ));
@@ -67,10 +66,18 @@ fn failure(decoder: &Decoder<'_>, seen: Option<&ReplayedTransaction>) -> String 
     }
 }
 
-/// Shortens a hash to `0x4f2c61…91aa`.
-fn short_hash(hash: B256) -> String {
-    let text = hash.to_string();
-    format!("{}…{}", &text[..8], &text[62..])
+/// Appends one dim line for a transaction of the node's own.
+pub(super) fn own_line(console: &Console, decoder: &Decoder<'_>, block: &Block, at: usize, out: &mut String) {
+    let (transaction, receipt) = (&block.transactions[at], &block.receipts[at]);
+    let tx = &transaction.envelope;
+    let target = match tx.kind() {
+        TxKind::Create => "new contract".to_owned(),
+        TxKind::Call(to) => format!("{}.{}", decoder.account(to), decoder.function(to, tx.input())),
+    };
+    let outcome = if receipt.succeeded() { "" } else { "  failed" };
+    let line = format!("#{} {}  {target}  {} gas{outcome}", block.number(), transaction.hash(), receipt.gas_used);
+    out.push_str(&console.styles.faint(&line));
+    out.push('\n');
 }
 
 /// Removes zeros at the end of a decimal fraction.

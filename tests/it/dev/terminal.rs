@@ -8,6 +8,7 @@ use serde_json::json;
 use tetrad::internals::{
     console::{Console, ConsoleConfig},
     contracts::bindings::Token,
+    failed_calls::{FailedCall, FailedCalls},
     network::Network,
     sources::KnownContracts,
 };
@@ -39,8 +40,7 @@ async fn every_transaction_has_a_line() {
     let node = node().await;
     node.send_wei(0).await;
     let hash = node.chain().head().block.transactions[0].hash().to_string();
-    let expected =
-        format!("#1 {}…{}  0xf39F…2266 → 0xa0Ee…9720  0.000000000000000001 HPX  21000 gas\n", &hash[..8], &hash[62..]);
+    let expected = format!("#1 {hash}  0xf39F…2266 → 0xa0Ee…9720  0.000000000000000001 HPX  21000 gas\n");
     assert_eq!(shown(&node, 0), expected);
     assert!(shown(&node, 1).contains(&hash));
 }
@@ -126,11 +126,73 @@ async fn the_nodes_own_transactions_are_shown_when_more_is_asked_for() {
     let node = node().await;
     node.send_wei(0).await;
     let head = node.chain().head();
-    for (verbosity, lines) in [(0, 0), (4, 2)] {
+    for (verbosity, lines) in [(0, 0), (3, 0), (4, 1)] {
         let config = ConsoleConfig { verbosity, ..ConsoleConfig::default() };
         let network = Network::default();
         let logging = Arc::new(AtomicBool::new(true));
         let console = Console::new(&config, &network, known(&network), [node.account(0)], logging, false).unwrap();
         assert_eq!(console.render(&head, std::slice::from_ref(&head.block), &[]).lines().count(), lines);
     }
+}
+
+/// Sends what is written to it.
+struct Sink(tokio::sync::mpsc::UnboundedSender<String>);
+
+impl std::io::Write for Sink {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        let _ = self.0.send(String::from_utf8(bytes.to_vec()).unwrap());
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[tokio::test]
+async fn failed_calls_are_shown_with_their_reason_and_a_flood_of_them_is_counted() {
+    let node = node().await;
+    let call = Token::transferCall { to: Address::with_last_byte(9), value: U256::MAX };
+    let request = json!({"from": node.account(0), "to": token("USDC").address, "data": Bytes::from(call.abi_encode())});
+    let error = node.rpc_error("eth_call", json!([request])).await;
+    let failed = |gas: u64| {
+        let mut call = request.clone();
+        call["gas"] = json!(format!("{gas:#x}"));
+        FailedCall {
+            time_ms: 0,
+            method: "eth_call",
+            call: Some(serde_json::value::to_raw_value(&call).unwrap()),
+            block: None,
+            state_overrides: None,
+            block_overrides: None,
+            code: 3,
+            message: error["message"].as_str().unwrap().to_owned(),
+            data: Some(serde_json::from_value(error["data"].clone()).unwrap()),
+            reason: None,
+        }
+    };
+    let (calls, (sender, mut shown)) = (FailedCalls::default(), tokio::sync::mpsc::unbounded_channel());
+    let following = tokio::spawn(console(0).follow(node.chain().clone(), calls.clone(), Sink(sender)));
+    // It follows from some moment on.
+    let first = loop {
+        calls.add(failed(100_000));
+        tokio::task::yield_now().await;
+        if let Ok(text) = shown.try_recv() {
+            break text;
+        }
+    };
+    let line = "eth_call  0xf39F…2266 → USDC.transfer  reverted: ERC20InsufficientBalance(sender: 0xf39F";
+    assert!(first.starts_with(line) && first.ends_with(")\n"), "{first}");
+    (0..1_000).for_each(|gas| calls.add(failed(gas)));
+    node.send_wei(0).await;
+    let mut lines = 0;
+    loop {
+        let text = shown.recv().await.unwrap();
+        if text.starts_with('#') {
+            break;
+        }
+        lines += text.lines().count();
+    }
+    assert!(lines < 20, "{lines}");
+    following.abort();
 }

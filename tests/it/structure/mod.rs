@@ -35,7 +35,7 @@ const IMPORTS: [(&str, &[&str]); 34] = [
     ("web", &["account", "chain", "metrics", "network"]),
     ("sources", &["artifacts", "chain", "network", "storage"]),
     ("failed_calls", &["chain"]),
-    ("console", &["block", "chain", "evm", "network", "sources"]),
+    ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
     ("fork", &["block", "causes", "chain", "evm", "state"]),
     (
