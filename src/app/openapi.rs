@@ -12,6 +12,7 @@ const TAGS: &[(&str, &str)] = &[
         "Explorer",
         "Histories: Blockscout's REST API v2, Etherscan's interface, and Sourcify's API v2 for verified sources.",
     ),
+    ("Faucet", "Coins and tokens for whoever asks, within limits."),
     ("Cosmos", "The REST gateway of a Cosmos node, over the same accounts, and a part of CometBFT's interface."),
     ("JSON-RPC", "Ethereum's JSON-RPC, over HTTP and WebSocket. `rpc.discover` describes its methods."),
     ("GraphQL", "Blocks, transactions, logs and calls in one query, with geth's schema."),

@@ -94,9 +94,12 @@ fn argument(setting: &Setting) -> Arg {
     }
     match setting.kind {
         // `--quiet` and `--quiet=false`.
-        Kind::Switch => {
-            argument.num_args(0..=1).require_equals(true).default_missing_value("true").hide_possible_values(true)
-        }
+        Kind::Switch => argument
+            .value_name("true|false")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .hide_possible_values(true),
         _ => argument.value_name(setting.placeholder).action(ArgAction::Set).allow_hyphen_values(true),
     }
 }

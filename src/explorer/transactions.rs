@@ -27,6 +27,7 @@ pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
         )
         .get("/api/v2/transactions/{hash}/logs", logs, "The logs of a transaction.")
         .get("/api/v2/token-transfers", all_transfers, "Token transfers, newest first.")
+        .named("getExplorerAllTokenTransfers")
         .get("/api/v2/internal-transactions", all_internal, "Calls that contracts made, newest first.")
 }
 

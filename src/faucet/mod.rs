@@ -37,7 +37,7 @@ impl Default for FaucetConfig {
     /// That of the development profile, where everybody can edit balances anyway.
     fn default() -> Self {
         let amount = uint!(100_000_000_000_000_000_000_U256);
-        Self { amount: Some(amount), per_address: 0, per_client: 0, per_day: MAX_PER_DAY }
+        Self { amount: Some(amount), per_address: 0, per_client: 0, per_day: 5_000 }
     }
 }
 

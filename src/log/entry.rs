@@ -257,7 +257,7 @@ mod tests {
         let snapshots = [snapshot(None), snapshot(Some("before the upgrade"))];
         for entry in snapshots.into_iter().chain([revert(None), revert(Some(0)), revert(Some(u64::MAX))]) {
             let encoded = bytes(&entry);
-            assert!(encoded.len() <= 100);
+            assert!(encoded.len() <= 120);
             let decoded = LogEntry::decode(&encoded).unwrap();
             assert_eq!(format!("{decoded:?}"), format!("{entry:?}"));
             let shortest = if encoded[0] == REVERT { bytes(&revert(None)) } else { bytes(&snapshot(None)) }.len();

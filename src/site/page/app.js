@@ -207,6 +207,7 @@ async function learn() {
   network.development = development;
   const { chainId, client, addresses } = network;
   learnt = JSON.stringify([chainId, client, development, addresses]);
+  drawStatus();
 }
 
 async function begin() {
