@@ -92,11 +92,16 @@ impl Assets {
     }
 }
 
-/// The files that block the first paint: path, the tag that loads the file, and the tags that enclose it when inlined.
-const INLINED: [(&str, &str, &str, &str); 3] = [
-    ("theme.js", "<script src=\"site/theme.js\"></script>", "<script>", "</script>"),
-    ("css/base.css", "<link rel=\"stylesheet\" href=\"site/css/base.css\">", "<style>", "</style>"),
-    ("css/parts.css", "<link rel=\"stylesheet\" href=\"site/css/parts.css\">", "<style>", "</style>"),
+/// The files that block the first paint.
+const INLINED: [&str; 8] = [
+    "theme.js",
+    "css/base.css",
+    "css/parts.css",
+    "css/explorer.css",
+    "css/contract.css",
+    "css/trade.css",
+    "css/developer.css",
+    "css/api.css",
 ];
 
 /// Inlines the files that block the first paint, so that they come with the first response, and allows them by hash in
@@ -104,13 +109,18 @@ const INLINED: [(&str, &str, &str, &str); 3] = [
 fn assemble(page: &str, loaded: &HashMap<&'static str, PageFile>) -> (String, HeaderValue) {
     let mut page = page.to_owned();
     let (mut scripts, mut styles) = (String::new(), String::new());
-    for (path, wanted, open, close) in INLINED {
+    for path in INLINED {
         let Some(text) = loaded.get(path).and_then(|asset| std::str::from_utf8(asset.body.bytes()).ok()) else {
             continue;
         };
-        if page.contains(wanted) {
-            page = page.replacen(wanted, &format!("{open}{text}{close}"), 1);
-            let allowed = if close == "</style>" { &mut styles } else { &mut scripts };
+        let (tag, inlined, allowed) = if path.ends_with(".css") {
+            let tag = format!("<link rel=\"stylesheet\" href=\"site/{path}\">");
+            (tag, format!("<style>{text}</style>"), &mut styles)
+        } else {
+            (format!("<script src=\"site/{path}\"></script>"), format!("<script>{text}</script>"), &mut scripts)
+        };
+        if page.contains(&tag) {
+            page = page.replacen(&tag, &inlined, 1);
             allowed.push_str(&format!(" 'sha256-{}'", Base64::encode_string(&Sha256::digest(text))));
         }
     }

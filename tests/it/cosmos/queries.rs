@@ -37,7 +37,7 @@ fn set(message: &mut DynamicMessage, name: &str, text: &str) {
         Kind::Bytes => {
             Field::Bytes(Base64::decode_vec(&text.replace('-', "+").replace('_', "/")).expect("base64").into())
         }
-        Kind::Enum(_) if text.is_empty() => Field::EnumNumber(0),
+        Kind::Enum(values) => Field::EnumNumber(values.get_value_by_name(text).map_or(0, |value| value.number())),
         kind => panic!("{name}: {kind:?}"),
     };
     message.set_field(&field, value);
@@ -110,7 +110,8 @@ async fn each_query_has_one_answer_whatever_it_is_asked_over() {
             for parameter in parameters {
                 let name = parameter["name"].as_str().expect("a name");
                 // Numbers and truth values are written as they are.
-                let example = parameter["example"].as_str().map_or_else(|| parameter["example"].to_string(), str::to_owned);
+                let example =
+                    parameter["example"].as_str().map_or_else(|| parameter["example"].to_string(), str::to_owned);
                 let example = example.as_str();
                 set(&mut request, name, example);
                 match parameter["in"].as_str() {

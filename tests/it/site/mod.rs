@@ -93,7 +93,7 @@ async fn the_policy_lets_the_page_run_its_own_scripts_only() {
             inside += 1;
         }
     }
-    assert_eq!((inside, policy.matches("sha256-").count()), (3, 3));
+    assert_eq!((inside, policy.matches("sha256-").count()), (8, 8));
     let others = page.match_indices("<script ").all(|(at, _)| page[at..].starts_with("<script type=\"module\" src="));
     assert!(others && !page.contains("<style ") && !page.contains("rel=\"stylesheet\""));
     node.end().await;
