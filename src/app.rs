@@ -409,7 +409,7 @@ fn warn_of_clock(chain: &Chain) {
 
 /// Returns whether the chain has the network's contracts: it began with neither a genesis file nor a fork.
 fn is_network_chain(config: &Config) -> bool {
-    config.genesis.is_none() && config.fork.url.is_none()
+    config.has_exchange()
 }
 
 /// Reads the artifacts of a development tool and follows them, if there is a directory of them.

@@ -34,8 +34,9 @@ impl Listeners {
             let bound = || address.map(|address| bind(flag, address, None)).transpose();
             given_by.map_or_else(bound, |listener| Ok(Some(given(listener)?)))
         };
-        // A chain from a genesis file has no exchange.
-        let prices = config.ws_listen.filter(|_| config.genesis.is_none());
+        // Other chains than the network's have no exchange.
+        let prices = config.ws_listen.filter(|_| super::is_network_chain(config));
+        let is_required = config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {
             MetricsAt::Own(address) => Some(address),
             MetricsAt::Beside | MetricsAt::Off => None,
@@ -47,9 +48,8 @@ impl Listeners {
             },
             prices: match (inherited.prices, prices) {
                 (Some(listener), _) => Some(given(listener)?),
-                (None, address) => {
-                    address.map(|address| bind("ws-listen", address, Some(exchange::SEND_BUFFER))).transpose()?
-                }
+                (None, Some(address)) => bind_prices(address, is_required)?,
+                (None, None) => None,
             },
             metrics: optional("metrics-listen", inherited.metrics, metrics)?,
             comet: optional("comet-listen", inherited.comet, config.comet_listen)?,
@@ -118,6 +118,22 @@ impl Listeners {
 fn bind(flag: &'static str, address: SocketAddr, send_buffer: Option<u32>) -> Result<TcpListener, SpawnError> {
     let at = address.to_string();
     web::listen(address, send_buffer).map_err(|source| SpawnError::Listen { flag, address: at, source })
+}
+
+/// Binds the second listener of the price WebSocket. Unless it is required, another program may use its address: the main
+/// listener serves the same.
+fn bind_prices(address: SocketAddr, is_required: bool) -> Result<Option<TcpListener>, SpawnError> {
+    match bind("ws-listen", address, Some(exchange::SEND_BUFFER)) {
+        Err(SpawnError::Listen { source, .. }) if !is_required && source.kind() == io::ErrorKind::AddrInUse => {
+            tracing::warn!(
+                %address,
+                "another program uses the default address of the second price WebSocket: prices are at /ws of the main \
+                 listener only; choose another address with --ws-listen, or off"
+            );
+            Ok(None)
+        }
+        bound => bound.map(Some),
+    }
 }
 
 #[cfg(unix)]

@@ -1,66 +1,111 @@
-//! The banner that a node prints at its start: URLs, accounts and contracts.
+//! The banner that a node prints at its start: what the chain has, and where the node listens. URLs come last, where a
+//! terminal shows them.
 
 use std::io::{self, Write};
 
 use crate::{
     Node,
     account::{Kind, address_to_bech32},
-    config::Profile,
+    config::{Config, MetricsAt, Profile},
+    redact,
 };
 
 pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     let config = &node.config;
-    let network = &config.network;
-    let params = node.chain.params();
-    writeln!(out, "tetrad {}, chain id {}, {}", env!("CARGO_PKG_VERSION"), params.chain_id, network.cosmos_chain_id)?;
-    let head = node.chain.head();
-    if config.fork.url.is_some() {
-        writeln!(out, "Fork of block {} ({})", head.genesis.number(), head.genesis.hash)?;
+    let chain_id = node.chain.params().chain_id;
+    let version = env!("CARGO_PKG_VERSION");
+    if config.has_exchange() {
+        writeln!(out, "tetrad {version}, chain id {chain_id}, {}", config.network.cosmos_chain_id)?;
+        contracts(config, out)?;
+    } else {
+        writeln!(out, "tetrad {version}, chain id {chain_id}")?;
     }
-    writeln!(out, "\nEndpoints")?;
-    writeln!(out, "  Page             {}", node.rest_url())?;
-    writeln!(out, "  JSON-RPC         {}   {}", node.rpc_url(), node.ws_url())?;
-    writeln!(
-        out,
-        "  REST             {}   /api/prices  /api/pools  /cosmos/auth/v1beta1/accounts/<address>",
-        node.rest_url()
-    )?;
-    writeln!(out, "  Price WebSocket  {}", node.exchange_ws_url())?;
+    if let Some(url) = &config.fork.url {
+        let (head, url) = (node.chain.head(), redact::url(url.as_str()));
+        writeln!(out, "Fork of {url} at block {}, {}", head.genesis.number(), head.genesis.hash)?;
+    }
+    accounts(node, out)?;
+    endpoints(node, out)
+}
 
-    let accounts = node.development_accounts();
-    if config.profile == Profile::Development && !accounts.is_empty() {
-        let balance = alloy_primitives::utils::format_ether(config.balance);
-        let balance = balance.strip_suffix(".000000000000000000").unwrap_or(&balance);
-        if config.fork.url.is_some() {
-            writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?;
-        } else if config.genesis.is_some() {
-            writeln!(out, "\nAccounts (the genesis file decides what they have)")?;
-        } else {
-            writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?;
-        }
-        for (index, (address, key)) in accounts.iter().enumerate() {
-            let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
-            writeln!(out, "  ({index}) {address}  {bech32}")?;
-            writeln!(out, "      {}", **key)?;
-        }
-        writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
-        writeln!(out, "  These keys are public. Never send anything of value to these accounts on another network.")?;
+fn contracts(config: &Config, out: &mut dyn Write) -> io::Result<()> {
+    let network = &config.network;
+    writeln!(out, "\nTokens {:<8} {:<42} receipt of the lending pool", "", "")?;
+    for token in &network.tokens {
+        writeln!(out, "  {:<13} {} {}", token.symbol, token.address, token.receipt)?;
     }
-    if config.genesis.is_none() && config.fork.url.is_none() {
-        writeln!(out, "\nContracts")?;
-        let contracts = &network.contracts;
-        for (name, address) in [
-            ("Vault", contracts.vault),
-            ("Oracle", contracts.oracle),
-            ("Lending pool", contracts.lending_pool),
-            ("Lending lens", contracts.lending_lens),
-        ] {
-            writeln!(out, "  {name:<13} {address}")?;
+    let contracts = &network.contracts;
+    writeln!(out, "\nContracts")?;
+    for (name, address) in [
+        ("Vault", contracts.vault),
+        ("Oracle", contracts.oracle),
+        ("Lending pool", contracts.lending_pool),
+        ("Lending lens", contracts.lending_lens),
+    ] {
+        writeln!(out, "  {name:<13} {address}")?;
+    }
+    Ok(())
+}
+
+fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
+    let (config, network) = (&node.config, &node.config.network);
+    let accounts = node.development_accounts();
+    if config.profile != Profile::Development || accounts.is_empty() {
+        return Ok(());
+    }
+    let balance = alloy_primitives::utils::format_ether(config.balance);
+    let balance = balance.trim_end_matches('0').trim_end_matches('.');
+    match (&config.genesis, &config.fork.url) {
+        (Some(_), _) => writeln!(out, "\nAccounts (the genesis file decides what they have)")?,
+        (None, Some(_)) => writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?,
+        (None, None) => writeln!(out, "\nAccounts ({balance} {} each, and some of every token)", network.coin)?,
+    }
+    for (index, (address, key)) in accounts.iter().enumerate() {
+        if config.has_exchange() {
+            let bech32 = address_to_bech32(address, &network.hrp, Kind::Account);
+            writeln!(out, "  ({index}) {address}  {bech32}\n      {}", **key)?;
+        } else {
+            writeln!(out, "  ({index}) {address}  {}", **key)?;
         }
-        writeln!(out, "\nTokens {:<8} {:<42} receipt of the lending pool", "", "")?;
-        for token in &network.tokens {
-            writeln!(out, "  {:<13} {} {}", token.symbol, token.address, token.receipt)?;
-        }
+    }
+    writeln!(out, "  Mnemonic  {}", config.mnemonic)?;
+    writeln!(out, "  These keys are public. Never send anything of value to these accounts on another network.")
+}
+
+fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
+    let config = &node.config;
+    let mut rest = vec!["/cosmos"];
+    if !config.no_explorer {
+        rest.insert(0, "/api/v2");
+    }
+    if config.has_exchange() {
+        rest.splice(0..0, ["/api/prices", "/api/pools"]);
+    }
+    rest.push("/openapi.json");
+    let mut lines = vec![
+        ("JSON-RPC", format!("{}   {}", node.rpc_url(), node.ws_url())),
+        ("REST", format!("{}   {}", node.rest_url(), rest.join("  "))),
+    ];
+    if config.has_exchange() {
+        lines.push(("Price WebSocket", node.exchange_ws_url()));
+    }
+    let own = [("CometBFT", node.comet_url()), ("Cosmos REST", node.cosmos_rest_url()), ("gRPC", node.grpc_url())];
+    lines.extend(own.into_iter().filter_map(|(name, url)| Some((name, url?))));
+    if let MetricsAt::Own(address) = config.metrics {
+        lines.push(("Metrics", format!("http://{address}/metrics")));
+    }
+    if let Some(path) = &config.listen_unix {
+        lines.push(("Unix socket", path.display().to_string()));
+    }
+    lines.push(("Page", node.rest_url()));
+    writeln!(out)?;
+    for (name, place) in lines {
+        writeln!(out, "{name:<16} {}", reachable(&place))?;
     }
     writeln!(out)
+}
+
+/// Replaces the addresses that stand for all interfaces, which no client can connect to, by those of this machine.
+fn reachable(url: &str) -> String {
+    url.replace("://0.0.0.0:", "://127.0.0.1:").replace("://[::]:", "://[::1]:")
 }

@@ -91,6 +91,9 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Address of a second listener for the price WebSocket.
     pub ws_listen: Option<SocketAddr>,
+    /// Whether it is an error that another program uses `ws_listen`, even if that is the default: otherwise a warning, since the
+    /// main listener serves the price WebSocket as well.
+    pub ws_listen_required: bool,
     /// The listener that serves metrics.
     pub metrics: MetricsAt,
     /// Address of a listener for CometBFT's interface.
@@ -204,6 +207,7 @@ impl Default for Config {
             profile: Profile::Development,
             listen: SocketAddr::from(([127, 0, 0, 1], 8545)),
             ws_listen: Some(SocketAddr::from(([127, 0, 0, 1], 3001))),
+            ws_listen_required: false,
             metrics: MetricsAt::Beside,
             comet_listen: None,
             cosmos_rest_listen: None,
@@ -267,6 +271,11 @@ impl Config {
         Self { listen: free, ws_listen: Some(free), quiet: true, ..Self::default() }
     }
 
+    /// Returns whether the chain is the network's, with exchange and lending: it begins with neither a genesis file nor a fork.
+    pub fn has_exchange(&self) -> bool {
+        self.genesis.is_none() && self.fork.url.is_none()
+    }
+
     /// Returns the timestamps of blocks that are sealed within a second.
     pub fn block_timestamps(&self) -> BlockTimestamps {
         let increasing = self.genesis.is_some();
@@ -283,6 +292,7 @@ impl Config {
         let mut config = Self { profile, ..Self::default() };
         if profile == Profile::Production {
             config.accounts = 0;
+            config.ws_listen_required = true;
             config.min_tip = 1;
             config.block_time = Some(Duration::from_secs(1));
             config.rpc.development = false;
