@@ -14,7 +14,8 @@ pub(super) fn command() -> clap::Command {
     clap::Command::new("config")
         .about("Print the configuration in effect and where each value comes from")
         .args_conflicts_with_subcommands(true)
-        .args(settings::arguments())
+        .args(settings::arguments_about(|setting| setting.name == "profile"))
+        .after_help("The command takes every flag of `tetrad serve`, and shows the effect.")
         .subcommand(clap::Command::new("check").about("List everything that is wrong with a file").arg(file))
         .subcommand(
             clap::Command::new("defaults").about("Print a file with every setting and its default").arg(profile),

@@ -2,15 +2,73 @@
 
 use std::io::ErrorKind;
 
+use clap::error::{ContextKind, ContextValue};
+use toml::Value;
+
 use super::Error;
-use crate::{SpawnError, store::DataDirError};
+use crate::{
+    SpawnError,
+    config::{Config, ConfigError, Kind, Setting, settings},
+    store::DataDirError,
+};
 
 /// Returns a hint to print after the error, if there is one.
-pub(super) fn hint(error: &Error) -> Option<&'static str> {
+pub(super) fn hint(error: &Error) -> Option<String> {
     match error {
-        Error::Config(_) | Error::Spawn(SpawnError::Config(_)) => Some(
-            "`tetrad config check FILE` lists everything that is wrong with a file, `tetrad --help` lists all settings",
-        ),
+        Error::Config(error) | Error::Spawn(SpawnError::Config(error)) => Some(on_config(error)),
+        _ => on_start(error).map(str::to_owned),
+    }
+}
+
+/// Returns a hint on the flag of an error of the command line's parser, if it is that of a setting.
+pub(super) fn on_flag(error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(shown)) = error.get(ContextKind::InvalidArg) else { return None };
+    let flag = shown.strip_prefix("--")?.split([' ', '=', '[']).next()?;
+    settings().find(|setting| setting.flag() == flag).map(usage)
+}
+
+fn on_config(error: &ConfigError) -> String {
+    let check = "`tetrad config check FILE` lists everything that is wrong with a file";
+    match error.setting() {
+        Some(setting) if error.is_in_file() => format!("{}; {check}", usage(setting)),
+        Some(setting) => usage(setting),
+        None => format!("{check}, `tetrad --help` lists all settings"),
+    }
+}
+
+/// Returns the flag of a setting, its help, and an example of a value.
+fn usage(setting: &Setting) -> String {
+    let flag = setting.flag();
+    let form = match setting.kind {
+        Kind::Switch => format!("--{flag}"),
+        _ => format!("--{flag} {}", setting.placeholder),
+    };
+    let example = example(setting).map(|value| format!("; for example --{flag} {value}")).unwrap_or_default();
+    format!("{form}: {}{example}", setting.help)
+}
+
+/// Returns a value that the setting takes, as an argument.
+fn example(setting: &Setting) -> Option<String> {
+    let documented = format!("value = {}", setting.example).parse::<toml::Table>().ok();
+    let documented = documented.and_then(|mut table| table.remove("value"));
+    let value = setting.value(&Config::default()).or(documented)?;
+    let quoted = |text: &str| match text.contains([' ', '*', ';']) {
+        true => format!("'{text}'"),
+        false => text.to_owned(),
+    };
+    match value {
+        Value::Boolean(_) => None,
+        Value::String(text) => Some(quoted(&text)),
+        Value::Array(items) => {
+            let items: Vec<_> = items.iter().filter_map(Value::as_str).collect();
+            Some(quoted(&items.join(","))).filter(|items| !items.is_empty())
+        }
+        value => Some(value.to_string()),
+    }
+}
+
+fn on_start(error: &Error) -> Option<&'static str> {
+    match error {
         Error::Spawn(SpawnError::ListenUnix { source, .. }) => on_unix(source.kind()),
         Error::Spawn(SpawnError::Listen { source, .. }) => on_port(source.kind()),
         Error::Spawn(SpawnError::DataDir(error)) => on_directory(error),

@@ -25,7 +25,7 @@ use std::{
 
 use clap::{FromArgMatches, Subcommand};
 
-use crate::config::{Config, ConfigError};
+use crate::config::{Config, ConfigError, Setting};
 #[cfg(all(feature = "js-tracer", unix))]
 use crate::rpc;
 
@@ -121,6 +121,9 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
         Err(error) => {
             // Help and version arrive here as well; clap knows the stream of each.
             let _ = error.print();
+            if let Some(hint) = hints::on_flag(&error) {
+                eprintln!("\nhint: {hint}");
+            }
             return ExitCode::from(error.exit_code() as u8);
         }
     };
@@ -138,28 +141,72 @@ pub fn run(arguments: impl Iterator<Item = OsString>) -> ExitCode {
     }
 }
 
+/// Examples at the end of the short help.
+const EXAMPLES: &str = "\
+Examples:
+  tetrad                                      A development node on port 8545
+  tetrad --port 9545 --block-time 2           Another port, and a block every two seconds
+  tetrad --fork-url https://rpc.example.org   A fork of another chain
+  tetrad --data-dir ./chain                   A chain that outlives the process
+
+`tetrad --help` documents all settings.";
+
+/// Examples at the end of the long help.
+const LONG_EXAMPLES: &str = "\
+Examples:
+  tetrad                                      A development node on port 8545
+  tetrad --port 9545 --block-time 2           Another port, and a block every two seconds
+  tetrad --accounts 3 --balance 1000          Three accounts with 1,000 coins each
+  tetrad --fork-url https://rpc.example.org --fork-block 1000000
+                                              A fork of another chain
+  tetrad --data-dir ./chain                   A chain that outlives the process
+  tetrad --scenario price-crash               A day on which prices crash
+  tetrad --artifacts out -vvv                 Names, ABIs and sources of your contracts, calls of failures
+  tetrad --config node.toml                   Settings from a file
+  tetrad --profile production --data-dir /var/lib/tetrad --allowed-hosts testnet.example.org
+                                              A node that others use, behind a proxy
+
+Every flag is also a key of the file and an environment variable: --block-time 2, block-time = 2, TETRAD_BLOCK_TIME=2.
+Flags override the environment, and the environment overrides the file.";
+
+/// The end of the help of commands that take a node's settings.
+const OF_A_NODE: &str = "The command takes every flag of `tetrad serve`, and settings from the file and the environment; \
+    those that are not listed make no difference.";
+
 /// Returns the parser of the whole command line.
 fn parser() -> clap::Command {
     let root = clap::Command::new("tetrad")
         .version(env!("CARGO_PKG_VERSION"))
         .args_conflicts_with_subcommands(true)
         .args(settings::arguments())
-        .subcommand(clap::Command::new("serve").about("Run a node (the default command)").args(settings::arguments()))
+        .after_help(EXAMPLES)
+        .after_long_help(LONG_EXAMPLES)
+        .subcommand(
+            clap::Command::new("serve")
+                .about("Run a node (the default command)")
+                .args(settings::arguments())
+                .after_help(EXAMPLES)
+                .after_long_help(LONG_EXAMPLES),
+        )
         .subcommand(configuration::command())
         .subcommand(
             clap::Command::new("probe")
                 .about("Check whether the node with these settings is ready")
-                .args(settings::arguments()),
+                .args(settings::arguments_about(|setting| {
+                    matches!(setting.name, "listen" | "listen-unix" | "tls.certificate-file" | "tls.key-file")
+                }))
+                .after_help(OF_A_NODE),
         )
         .subcommand(
             clap::Command::new("cluster")
                 .about("Look after a cluster of nodes")
                 .subcommand_required(true)
                 .arg_required_else_help(true)
-                .subcommands(
-                    cluster::COMMANDS
-                        .map(|(name, about)| clap::Command::new(name).about(about).args(settings::arguments())),
-                ),
+                .subcommands(cluster::COMMANDS.map(|(name, about)| {
+                    let matters = |setting: &Setting| setting.section() == "cluster" || setting.name == "data-dir";
+                    let command = clap::Command::new(name).about(about);
+                    command.args(settings::arguments_about(matters)).after_help(OF_A_NODE)
+                })),
         )
         .subcommand(
             clap::Command::new("completions")

@@ -57,7 +57,13 @@ fn describe(setting: &Setting, out: &mut dyn Write) -> io::Result<()> {
     }
     writeln!(out, "- Takes: {kind}{form}")?;
     writeln!(out, "- Default: {defaults}")?;
-    writeln!(out, "- Flag: `--{}`; environment: `{}`", setting.flag(), setting.variable())
+    for (other, why) in setting.excludes {
+        writeln!(out, "- Not with `{other}`: {why}")?;
+    }
+    let letter = setting.short.map(|letter| format!("`-{letter}`"));
+    let others: Vec<_> = letter.into_iter().chain(setting.aliases.iter().map(|alias| format!("`--{alias}`"))).collect();
+    let others = if others.is_empty() { String::new() } else { format!(" or {}", others.join(" or ")) };
+    writeln!(out, "- Flag: `--{}`{others}; environment: `{}`", setting.flag(), setting.variable())
 }
 
 /// Writes a configuration file that holds every setting with a profile's default.

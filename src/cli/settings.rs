@@ -9,16 +9,71 @@ use clap::{Arg, ArgAction, ArgMatches};
 
 use crate::config::{Config, ConfigError, Kind, Setting, ValueOrigin, Values, settings};
 
-/// Returns a flag for each setting, and the one that names the file.
+/// The headings of the settings at the top of the file, each with the first setting below it.
+const HEADINGS: [(&str, &str); 8] = [
+    ("profile", "General"),
+    ("listen", "Listeners"),
+    ("chain-id", "Chain and blocks"),
+    ("mnemonic", "Development accounts"),
+    ("genesis", "Data"),
+    ("no-explorer", "Explorer and sources"),
+    ("seed", "Prices and scenarios"),
+    ("admin-token-file", "Operation and output"),
+];
+
+/// Returns a flag for each setting, the one that names the file, and anvil's two for the main listener.
 pub(super) fn arguments() -> Vec<Arg> {
-    let file =
-        Arg::new("config").long("config").value_name("FILE").help("Read settings from this file [env: TETRAD_CONFIG]");
-    let counters = settings().filter_map(|setting| {
-        let (letter, help) = setting.counter?;
-        let counter = Arg::new(counter_id(setting)).short(letter).action(ArgAction::Count).help(help);
-        Some(counter.conflicts_with(setting.name))
-    });
-    [file].into_iter().chain(counters).chain(settings().map(argument)).collect()
+    let file = Arg::new("config").long("config").value_name("FILE").help("Read settings from this file");
+    let file = file.long_help("Read settings from this file [env: TETRAD_CONFIG]").help_heading("General");
+    let mut arguments = vec![file];
+    let mut heading = "";
+    for setting in settings() {
+        heading = match setting.section() {
+            "" => HEADINGS.iter().find(|(first, _)| *first == setting.name).map_or(heading, |(_, heading)| *heading),
+            section => title(section),
+        };
+        arguments.push(argument(setting).help_heading(heading));
+        if let Some((letter, help)) = setting.counter {
+            let counter = Arg::new(counter_id(setting)).short(letter).action(ArgAction::Count).help(help);
+            arguments.push(counter.conflicts_with(setting.name).help_heading(heading));
+        }
+        if setting.name == "listen" {
+            let host = Arg::new("host").long("host").value_name("ADDR").help("Host of --listen, as anvil has it");
+            let port = Arg::new("port").long("port").short('p').value_name("PORT");
+            let port = port.help("Port of --listen, as anvil has it");
+            arguments.extend([host, port].map(|part| part.conflicts_with("listen").help_heading(heading)));
+        }
+    }
+    arguments
+}
+
+/// Returns the same flags, and hides those whose settings do not matter to a command.
+pub(super) fn arguments_about(matters: impl Fn(&Setting) -> bool) -> Vec<Arg> {
+    let is_about = |id: &str| settings().any(|setting| setting.name == id && matters(setting));
+    let listen = settings().find(|setting| setting.name == "listen").is_some_and(&matters);
+    let hide = |argument: Arg| {
+        let id = argument.get_id().as_str();
+        let is_shown = id == "config" || is_about(id) || (listen && matches!(id, "host" | "port"));
+        argument.hide(!is_shown).hide_short_help(false)
+    };
+    arguments().into_iter().map(hide).collect()
+}
+
+/// Returns the heading of a table.
+fn title(section: &'static str) -> &'static str {
+    match section {
+        "traces" => "Traces",
+        "fork" => "Fork",
+        "cluster" => "Cluster",
+        "network" => "Network",
+        "rpc" => "JSON-RPC",
+        "exchange" => "Exchange",
+        "lending" => "Lending",
+        "limits" => "Limits",
+        "tls" => "TLS",
+        "keys" => "Keys",
+        other => other,
+    }
 }
 
 /// The id of a setting's counter among clap's arguments.
@@ -27,13 +82,24 @@ fn counter_id(setting: &Setting) -> String {
 }
 
 fn argument(setting: &Setting) -> Arg {
-    let argument =
-        Arg::new(setting.name).long(setting.flag()).help(format!("{} [env: {}]", setting.help, setting.variable()));
+    let details = if setting.details.is_empty() { String::new() } else { format!(". {}", setting.details) };
+    let mut argument = Arg::new(setting.name)
+        .long(setting.flag())
+        .visible_aliases(setting.aliases.iter().copied())
+        .help(setting.help)
+        .long_help(format!("{}{details} [env: {}]", setting.help, setting.variable()))
+        .hide_short_help(!setting.common);
+    if let Some(letter) = setting.short {
+        argument = argument.short(letter);
+    }
     match setting.kind {
         // `--quiet` and `--quiet=false`.
-        Kind::Switch => {
-            argument.num_args(0..=1).require_equals(true).default_missing_value("true").hide_possible_values(true)
-        }
+        Kind::Switch => argument
+            .value_name("true|false")
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_missing_value("true")
+            .hide_possible_values(true),
         _ => argument.value_name(setting.placeholder).action(ArgAction::Set).allow_hyphen_values(true),
     }
 }
@@ -46,6 +112,7 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         values.read_file(Path::new(&file))?;
     }
     values.read_environment(std::env::vars())?;
+    read_main_address(matches, &mut values)?;
     for setting in settings() {
         if let Some(text) = matches.get_one::<String>(setting.name) {
             values.read(setting, text, ValueOrigin::Flag(setting.flag()))?;
@@ -57,6 +124,16 @@ pub(super) fn values(matches: &ArgMatches) -> Result<Values, ConfigError> {
         }
     }
     Ok(values)
+}
+
+/// Puts anvil's flags for host and port in place of those of the main listener.
+fn read_main_address(matches: &ArgMatches, values: &mut Values) -> Result<(), ConfigError> {
+    for flag in ["host", "port"] {
+        if let Some(text) = matches.get_one::<String>(flag) {
+            values.replace_in_listen(flag, text)?;
+        }
+    }
+    Ok(())
 }
 
 /// Prints the configuration in effect as a file that can be read again, with the origin of each value that is not a
@@ -80,4 +157,22 @@ pub(super) fn print(config: &Config, values: &Values, out: &mut dyn Write) -> io
         }
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_flag_has_a_heading() {
+        for (first, _) in HEADINGS {
+            assert!(settings().any(|setting| setting.name == first), "{first}");
+        }
+        for argument in arguments() {
+            assert!(argument.get_help_heading().is_some_and(|heading| !heading.is_empty()), "{argument}");
+        }
+        for setting in settings().filter(|setting| !setting.section().is_empty()) {
+            assert_ne!(title(setting.section()), setting.section());
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use std::{
     fmt::{self, Display},
-    net::SocketAddr,
+    net::{IpAddr, Ipv4Addr, SocketAddr},
     ops::RangeInclusive,
     path::PathBuf,
     str::FromStr,
@@ -18,17 +18,28 @@ pub struct ConfigError {
     /// Name of the setting whose value is wrong; none if no setting is to blame.
     pub(super) setting: Option<&'static str>,
     message: String,
+    in_file: bool,
 }
 
 impl ConfigError {
     /// Returns an error of the configuration as a whole.
     pub(super) fn new(message: impl Into<String>) -> Self {
-        Self { setting: None, message: message.into() }
+        Self { setting: None, message: message.into(), in_file: false }
     }
 
     /// Returns an error in the value of a setting.
     pub(super) fn of(setting: &'static str, message: impl Into<String>) -> Self {
-        Self { setting: Some(setting), message: message.into() }
+        Self { setting: Some(setting), message: message.into(), in_file: false }
+    }
+
+    /// Adds the source of the wrong value.
+    pub(super) fn at(self, origin: &ValueOrigin) -> Self {
+        Self { in_file: matches!(origin, ValueOrigin::File(_)), ..self }
+    }
+
+    /// Returns whether a file has the wrong value.
+    pub(crate) fn is_in_file(&self) -> bool {
+        self.in_file
     }
 }
 
@@ -90,13 +101,16 @@ impl Given<'_> {
         self.checked(parse, field)
     }
 
+    /// The address of a listener.
+    pub(super) fn address(&self, example: &str, field: &mut SocketAddr) -> Result<(), String> {
+        self.checked(|text| listen_address(text, example), field)
+    }
+
     /// The address of a listener, or `off`.
     pub(super) fn address_or_off(&self, example: &str, field: &mut Option<SocketAddr>) -> Result<(), String> {
         let parse = |text: &str| match text {
             "off" => Ok(None),
-            address => address.parse().map(Some).map_err(|error| {
-                format!("expected an address and port, such as {example}, or off, got `{address}` ({error})")
-            }),
+            address => listen_address(address, &format!("{example}, or off")).map(Some),
         };
         self.checked(parse, field)
     }
@@ -180,5 +194,105 @@ impl Given<'_> {
     pub(super) fn paths(&self, field: &mut Vec<PathBuf>) -> Result<(), String> {
         *field = self.items().into_iter().map(PathBuf::from).collect();
         Ok(())
+    }
+}
+
+/// The host of listeners that are given by their port alone, and of `localhost`: this machine.
+const LOOPBACK: IpAddr = IpAddr::V4(Ipv4Addr::LOCALHOST);
+
+/// Reads an address to listen on: `127.0.0.1:8545`, `[::1]:8545`, `localhost:8545`, `:8545` or `8545`. The last three mean
+/// this machine only, since a node must not be open to others by accident.
+pub(super) fn listen_address(text: &str, example: &str) -> Result<SocketAddr, String> {
+    let wrong = |what: &str| format!("expected an address and port, such as {example}, got `{text}` ({what})");
+    if let Ok(address) = text.parse() {
+        return Ok(address);
+    }
+    let (host, port) = match text.rsplit_once(':') {
+        _ if text.parse::<IpAddr>().is_ok() => return Err(wrong("no port")),
+        Some((host, port)) => (host, port),
+        None => ("", text),
+    };
+    let is_number = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
+    match port.parse() {
+        Ok(port) if host.is_empty() => Ok(SocketAddr::new(LOOPBACK, port)),
+        Ok(port) => match listen_host(host) {
+            Ok(host) => Ok(SocketAddr::new(host, port)),
+            Err(_) => Err(wrong("the host is neither an IP address nor localhost")),
+        },
+        Err(_) if is_number => Err(wrong("the port is above 65535")),
+        Err(_) if text.contains(':') => Err(wrong("no port")),
+        Err(_) => Err(wrong("invalid socket address syntax")),
+    }
+}
+
+/// Reads the host of a listener: an IP address, or `localhost`.
+pub(crate) fn listen_host(text: &str) -> Result<IpAddr, String> {
+    let bare = text.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(text);
+    match text.eq_ignore_ascii_case("localhost") {
+        true => Ok(LOOPBACK),
+        false => bare.parse().map_err(|_| format!("expected an IP address or localhost, got `{text}`")),
+    }
+}
+
+/// Reads a whole number, in decimal or, after `0x`, in hexadecimal digits; `_` may separate them.
+pub(super) fn whole_number(text: &str) -> Option<i64> {
+    let digits = text.replace('_', "");
+    match digits.strip_prefix("0x").or_else(|| digits.strip_prefix("0X")) {
+        Some(hex) if hex.bytes().all(|byte| byte.is_ascii_hexdigit()) => i64::from_str_radix(hex, 16).ok(),
+        Some(_) => None,
+        None => digits.parse().ok(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_may_leave_out_the_host() {
+        for (text, expected) in [
+            ("127.0.0.1:8545", "127.0.0.1:8545"),
+            ("0.0.0.0:1", "0.0.0.0:1"),
+            ("[::1]:8545", "[::1]:8545"),
+            ("localhost:8545", "127.0.0.1:8545"),
+            ("LocalHost:0", "127.0.0.1:0"),
+            (":8545", "127.0.0.1:8545"),
+            ("8545", "127.0.0.1:8545"),
+        ] {
+            assert_eq!(listen_address(text, "x").map(|address| address.to_string()), Ok(expected.to_owned()));
+        }
+        for (text, what) in [
+            ("", "invalid socket address syntax"),
+            ("nowhere", "invalid socket address syntax"),
+            ("127.0.0.1", "no port"),
+            ("::1", "no port"),
+            ("localhost:", "no port"),
+            ("localhost:http", "no port"),
+            ("example.org:80", "the host is neither an IP address nor localhost"),
+            ("65536", "the port is above 65535"),
+            (":65536", "the port is above 65535"),
+        ] {
+            let error = listen_address(text, "127.0.0.1:8545").unwrap_err();
+            assert!(error.starts_with("expected an address and port, such as 127.0.0.1:8545, got `"), "{error}");
+            assert!(error.ends_with(&format!("`{text}` ({what})")), "{error}");
+        }
+    }
+
+    #[test]
+    fn whole_numbers_are_decimal_or_hexadecimal() {
+        for (text, expected) in [
+            ("125", Some(125)),
+            ("0x7d", Some(125)),
+            ("0X7D", Some(125)),
+            ("1_000", Some(1_000)),
+            ("-1", Some(-1)),
+            ("0x", None),
+            ("0x-1", None),
+            ("7d", None),
+            ("", None),
+            ("0xffffffffffffffff", None),
+        ] {
+            assert_eq!(whole_number(text), expected, "{text}");
+        }
     }
 }

@@ -5,7 +5,8 @@ use std::{collections::BTreeMap, path::Path};
 use toml::{Table, Value};
 
 use super::{
-    given::{ConfigError, Given, ValueOrigin},
+    given::{ConfigError, Given, ValueOrigin, listen_host, whole_number},
+    node::Config,
     setting::{Kind, Setting},
     settings::settings,
 };
@@ -57,15 +58,23 @@ impl Values {
         let origin = ValueOrigin::File(format!("{key} in {file}"));
         let fits = match setting.kind {
             Kind::Text => value.is_str() || value.is_integer() || value.is_float(),
-            Kind::Integer => value.is_integer(),
+            Kind::Integer => value.is_integer() || value.as_str().is_some_and(|text| whole_number(text).is_some()),
             Kind::Number => value.is_integer() || value.is_float(),
             Kind::Switch => value.is_bool(),
             Kind::List => value.as_array().is_some_and(|items| items.iter().all(Value::is_str)),
         };
         if !fits {
             let (expected, got) = (setting.kind.expected(), value.type_str());
-            return Err(ConfigError::of(setting.name, format!("{origin}: expected {expected}, got {got}")));
+            let error = ConfigError::of(setting.name, format!("{origin}: expected {expected}, got {got}"));
+            return Err(error.at(&origin));
         }
+        let value = match setting.kind {
+            Kind::Integer => match value.as_str().and_then(whole_number) {
+                Some(number) => Value::Integer(number),
+                None => value,
+            },
+            _ => value,
+        };
         self.by_name.insert(setting.name, (value, origin));
         Ok(())
     }
@@ -92,7 +101,7 @@ impl Values {
     pub fn read(&mut self, setting: &Setting, text: &str, origin: ValueOrigin) -> Result<(), ConfigError> {
         let value = match setting.kind {
             Kind::Text => Some(Value::String(text.to_owned())),
-            Kind::Integer => text.replace('_', "").parse().ok().map(Value::Integer),
+            Kind::Integer => whole_number(text).map(Value::Integer),
             Kind::Number => text.parse().ok().map(Value::Float),
             Kind::Switch => match text {
                 "true" | "1" => Some(Value::Boolean(true)),
@@ -108,6 +117,24 @@ impl Values {
         let wrong = || ConfigError::of(setting.name, format!("{origin}: expected {expected}, got `{text}`"));
         let value = value.ok_or_else(wrong)?;
         self.by_name.insert(setting.name, (value, origin));
+        Ok(())
+    }
+
+    /// Replaces the `host` or the `port` of the main listener's address by the text of a flag of that name.
+    pub(crate) fn replace_in_listen(&mut self, part: &str, text: &str) -> Result<(), ConfigError> {
+        let Some(setting) = settings().find(|setting| setting.name == "listen") else { return Ok(()) };
+        let origin = ValueOrigin::Flag(part.to_owned());
+        let wrong = |what: String| ConfigError::of(setting.name, format!("{origin}: {what}"));
+        let mut config = Config::default();
+        setting.apply(&mut config, self.given(setting))?;
+        match part {
+            "host" => config.listen.set_ip(listen_host(text).map_err(wrong)?),
+            _ => {
+                let port = text.parse().map_err(|_| wrong(format!("expected a port from 0 to 65535, got `{text}`")))?;
+                config.listen.set_port(port);
+            }
+        }
+        self.by_name.insert(setting.name, (Value::String(config.listen.to_string()), origin));
         Ok(())
     }
 

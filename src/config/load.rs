@@ -8,6 +8,7 @@ use super::{
     given::{ConfigError, Given},
     layers::Values,
     node::Config,
+    setting::Setting,
     settings::settings,
 };
 
@@ -24,6 +25,13 @@ impl Config {
         let mut problems = Vec::new();
         let config = read(values, &mut problems);
         problems.into_iter().next().map_or(Ok(config), Err)
+    }
+}
+
+impl ConfigError {
+    /// Returns the setting whose value is wrong; none if no setting is to blame.
+    pub(crate) fn setting(&self) -> Option<&'static Setting> {
+        settings().find(|setting| Some(setting.name) == self.setting)
     }
 }
 
@@ -70,5 +78,17 @@ fn load(values: &Values, problems: &mut Vec<ConfigError>) -> Config {
             problems.extend(setting.check(&config).err());
         }
     }
+    problems.extend(contradictions(values, &config));
     config
+}
+
+/// Returns the pairs of settings that the user chose and that exclude each other.
+fn contradictions(values: &Values, config: &Config) -> impl Iterator<Item = ConfigError> {
+    let chosen = |setting: &Setting| setting.chosen(config, values.given(setting));
+    let pairs = settings().flat_map(|setting| setting.excludes.iter().map(move |other| (setting, other)));
+    pairs.filter_map(move |(setting, (other, why))| {
+        let other = settings().find(|found| found.name == *other)?;
+        let (one, other) = (chosen(setting)?.origin, chosen(other)?.origin);
+        Some(ConfigError::of(setting.name, format!("{one} cannot be combined with {other}: {why}")).at(one))
+    })
 }

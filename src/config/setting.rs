@@ -32,6 +32,12 @@ pub struct Setting {
     pub name: &'static str,
     /// The name of its flag; empty for the name with `-` in place of dots.
     pub(super) flag: &'static str,
+    /// Other names of the flag, by which users of anvil know it.
+    pub aliases: &'static [&'static str],
+    /// The letter of the flag.
+    pub short: Option<char>,
+    /// Whether the short help lists it.
+    pub common: bool,
     /// The type of its value.
     pub kind: Kind,
     /// The placeholder of the value in the help; empty for a switch.
@@ -46,6 +52,8 @@ pub struct Setting {
     pub counter: Option<(char, &'static str)>,
     /// Whether it names files or directories that have to exist.
     pub must_exist: bool,
+    /// The settings that contradict it when the user chooses both, and why.
+    pub excludes: &'static [(&'static str, &'static str)],
     /// Puts a given value into the configuration; the error says what was expected.
     pub(super) read: fn(&mut Config, &Given<'_>) -> Result<(), String>,
     /// Sets the default where no value is given and settings earlier in the table decide it.
@@ -63,6 +71,9 @@ impl Setting {
     pub(super) const BLANK: Self = Self {
         name: "",
         flag: "",
+        aliases: &[],
+        short: None,
+        common: false,
         kind: Kind::Text,
         placeholder: "",
         help: "",
@@ -70,6 +81,7 @@ impl Setting {
         example: "",
         counter: None,
         must_exist: false,
+        excludes: &[],
         read: |_, _| Ok(()),
         derive: |_| {},
         show: |_| None,
@@ -111,12 +123,17 @@ impl Setting {
     pub(super) fn apply(&self, config: &mut Config, given: Option<Given<'_>>) -> Result<(), ConfigError> {
         match given {
             Some(given) => (self.read)(config, &given)
-                .map_err(|what| ConfigError::of(self.name, format!("{}: {what}", given.origin))),
+                .map_err(|what| ConfigError::of(self.name, format!("{}: {what}", given.origin)).at(given.origin)),
             None => {
                 (self.derive)(config);
                 Ok(())
             }
         }
+    }
+
+    /// Returns the value in effect, if the user gave it and it is not the profile's default anyway.
+    pub(super) fn chosen<'v>(&self, config: &Config, given: Option<Given<'v>>) -> Option<Given<'v>> {
+        given.filter(|_| self.value(config) != self.value(&Config::of(config.profile)))
     }
 
     /// Checks the value against those of other settings.

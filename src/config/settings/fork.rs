@@ -22,6 +22,9 @@ pub(super) const SECTION: Section = Section {
     settings: &[
         Setting {
             name: "fork.url",
+            common: true,
+            aliases: &["rpc-url"],
+            short: Some('f'),
             placeholder: "URL",
             help: "JSON-RPC of another node over HTTP, to begin at one of its blocks instead of a new first block",
             example: "\"https://rpc.example.org\"",
@@ -32,6 +35,8 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "fork.block",
+            common: true,
+            aliases: &["fork-block-number"],
             kind: Kind::Integer,
             placeholder: "N",
             help: "Number of the block to fork; by default the other node's newest",
@@ -72,6 +77,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "fork.retries",
+            aliases: &["retries"],
             kind: Kind::Integer,
             placeholder: "N",
             help: "Number of retries of a failed request to the other node",

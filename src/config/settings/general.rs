@@ -5,7 +5,7 @@ use alloy_primitives::utils::{format_ether, parse_ether};
 use crate::{
     account::Mnemonic,
     config::{
-        given::{Given, ValueOrigin},
+        given::{Given, ValueOrigin, listen_address},
         node::{BlockTimestamps, Config, LogFormat, MetricsAt, Profile},
         setting::{Kind, Section, Setting},
         show,
@@ -27,6 +27,7 @@ pub(super) const SECTION: Section = Section {
         // The first, since reading it replaces all defaults.
         Setting {
             name: "profile",
+            common: true,
             placeholder: "development|production",
             help: "Set of defaults: development (funded accounts, development methods) or production (neither)",
             details: "development: funded accounts with well-known keys, methods that change the chain at will (evm_…), a \
@@ -43,20 +44,31 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "listen",
+            common: true,
             placeholder: "ADDR:PORT",
             help: "Address of the main listener: JSON-RPC, REST and WebSockets; port 0 picks a free one",
-            details: "JSON-RPC is at /rpc and /, REST under /api and /cosmos, the price WebSocket at /ws. ready-file \
-                      reports the port that was picked.",
-            read: |config, given| given.parsed("an address and port, such as 127.0.0.1:8545", &mut config.listen),
+            details: "A port alone, such as 8545 or :8545, and localhost mean this machine; 0.0.0.0 stands for all IPv4 \
+                      interfaces. JSON-RPC is at /rpc and /, REST under /api and /cosmos, the price WebSocket at /ws. \
+                      ready-file reports the port that was picked.",
+            read: |config, given| given.address("127.0.0.1:8545", &mut config.listen),
             show: |config| show::text(config.listen),
             ..Setting::BLANK
         },
         Setting {
             name: "ws-listen",
+            common: true,
             placeholder: "ADDR:PORT|off",
             help: "Address of a second listener for the price WebSocket, which is served at every path, as on the live \
                    network",
-            read: |config, given| given.address_or_off("127.0.0.1:3001", &mut config.ws_listen),
+            details: "If another program uses the default address, a node of the development profile warns and serves the \
+                      WebSocket at /ws of the main listener only; in production, and with an address of your own, that is \
+                      an error.",
+            read: |config, given| {
+                let default = config.ws_listen;
+                given.address_or_off("127.0.0.1:3001", &mut config.ws_listen)?;
+                config.ws_listen_required |= chosen(given, default, config.ws_listen).is_some();
+                Ok(())
+            },
             show: |config| show::address_or_off(config.ws_listen),
             check: |config| match config.ws_listen == Some(config.listen) && config.listen.port() != 0 {
                 true => Err("the same address as listen; choose another port, or off".to_owned()),
@@ -69,16 +81,10 @@ pub(super) const SECTION: Section = Section {
             placeholder: "ADDR:PORT|beside|off",
             help: "Listener of /metrics for Prometheus: an address of its own, beside everything else, or off",
             read: |config, given| {
-                let parse = |text: &str| {
-                    match text {
+                let parse = |text: &str| match text {
                     "beside" => Ok(MetricsAt::Beside),
                     "off" => Ok(MetricsAt::Off),
-                    address => address.parse().map(MetricsAt::Own).map_err(|error| {
-                        format!(
-                            "expected an address and port, such as 127.0.0.1:9125, beside or off, got `{text}` ({error})"
-                        )
-                    }),
-                }
+                    address => listen_address(address, "127.0.0.1:9125, beside or off").map(MetricsAt::Own),
                 };
                 given.checked(parse, &mut config.metrics)
             },
@@ -131,6 +137,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "cors-origins",
+            aliases: &["allow-origin"],
             kind: Kind::List,
             placeholder: "ORIGIN,…|*",
             help: "Origins of the web pages that may use the interfaces; * for all, an empty list for the node's own page \
@@ -153,6 +160,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "allowed-hosts",
+            common: true,
             kind: Kind::List,
             placeholder: "NAME,…|*",
             help: "Host names that requests may carry in addition to localhost and IP addresses; * for all",
@@ -175,9 +183,11 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "chain-id",
+            common: true,
             kind: Kind::Integer,
             placeholder: "N",
             help: "EVM chain id; 125 on the live network",
+            details: "Decimal, or hexadecimal as 0x7d.",
             read: |config, given| {
                 let default = config.chain_id;
                 given.integer(1..=i64::MAX, &mut config.chain_id)?;
@@ -189,6 +199,8 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "block-time",
+            common: true,
+            short: Some('b'),
             kind: Kind::Number,
             placeholder: "SECONDS",
             help: "Interval between blocks; without it a block is sealed as soon as there is a transaction to include",
@@ -200,9 +212,18 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "no-mining",
+            common: true,
+            aliases: &["no-mine"],
             kind: Kind::Switch,
             help: "Seal blocks on demand only (evm_mine)",
             details: "Requires development methods: without them no block is ever sealed.",
+            excludes: &[("block-time", "blocks are sealed either on demand or at an interval")],
+            check: |config| match config.no_mining && config.profile == Profile::Production {
+                true => {
+                    Err("the production profile has no methods that seal blocks on demand; leave it out".to_owned())
+                }
+                false => Ok(()),
+            },
             read: |config, given| given.switch(&mut config.no_mining),
             show: |config| show::switch(config.no_mining),
             ..Setting::BLANK
@@ -229,6 +250,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "gas-limit",
+            common: true,
             kind: Kind::Integer,
             placeholder: "N",
             help: "Gas limit of new blocks",
@@ -285,6 +307,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "hardfork",
+            common: true,
             placeholder: "NAME",
             help: "Hardfork whose rules apply from the first block; by default the newest one live on mainnet",
             details: "One of frontier, homestead, … london, paris, shanghai, cancun, prague, osaka, bpo1, bpo2.",
@@ -294,6 +317,8 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "mnemonic",
+            common: true,
+            short: Some('m'),
             placeholder: "WORDS",
             help: "Mnemonic of the development accounts",
             read: |config, given| {
@@ -307,6 +332,8 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "accounts",
+            common: true,
+            short: Some('a'),
             kind: Kind::Integer,
             placeholder: "N",
             help: "Number of development accounts",
@@ -321,8 +348,10 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "balance",
+            common: true,
             placeholder: "N",
             help: "Balance of each development account in whole coins",
+            excludes: &[("genesis", "the genesis file decides what accounts have")],
             read: |config, given| {
                 let parse =
                     |text: &str| parse_ether(text).map_err(|_| format!("expected an amount of coins, got `{text}`"));
@@ -336,6 +365,8 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "genesis",
+            aliases: &["init"],
+            common: true,
             placeholder: "FILE",
             help: "Start from a genesis file in geth's format, without the network's contracts",
             details: "The node then serves a plain Ethereum chain without exchange and lending, and errors carry \
@@ -359,39 +390,6 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
-            name: "no-explorer",
-            kind: Kind::Switch,
-            help: "Keep no index of addresses, and do not serve the explorer API",
-            details: "The index is in the data directory, or in memory. Left out, it is built again when it is needed.",
-            read: |config, given| given.switch(&mut config.no_explorer),
-            show: |config| show::switch(config.no_explorer),
-            ..Setting::BLANK
-        },
-        Setting {
-            name: "solc-directory",
-            placeholder: "DIR",
-            help: "Directory of Solidity compilers, with which the explorer API verifies sources",
-            details: "The folders of svm (`~/.svm`) and hardhat (`~/.cache/hardhat-nodejs/compilers-v2`) can be used, and any \
-                      with programs named like `solc-0.8.24` or `solc-v0.8.24+commit.e11b9ed9`. Anyone who reaches the node can \
-                      then have it compile sources.",
-            example: "\"/home/me/.svm\"",
-            must_exist: true,
-            read: |config, given| given.path(&mut config.solc_directory),
-            show: |config| show::path(config.solc_directory.as_ref()),
-            ..Setting::BLANK
-        },
-        Setting {
-            name: "artifacts",
-            placeholder: "DIR",
-            help: "Artifacts of foundry (out) or hardhat (artifacts), by whose code deployed contracts are identified",
-            details: "The directory is watched, and need not exist yet. The explorer API and the terminal then know names, ABIs \
-                      and sources of these contracts.",
-            example: "\"out\"",
-            read: |config, given| given.path(&mut config.artifacts),
-            show: |config| show::path(config.artifacts.as_ref()),
-            ..Setting::BLANK
-        },
-        Setting {
             name: "import-continue",
             kind: Kind::Switch,
             help: "Skip invalid blocks during the import instead of failing",
@@ -402,6 +400,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "data-dir",
+            common: true,
             placeholder: "DIR",
             help: "Directory of the chain; without it the chain is in memory and lost at exit",
             example: "\"/var/lib/tetrad\"",
@@ -422,6 +421,41 @@ pub(super) const SECTION: Section = Section {
             ..Setting::BLANK
         },
         Setting {
+            name: "no-explorer",
+            kind: Kind::Switch,
+            help: "Keep no index of addresses, and do not serve the explorer API",
+            details: "The index is in the data directory, or in memory. Left out, it is built again when it is needed.",
+            read: |config, given| given.switch(&mut config.no_explorer),
+            show: |config| show::switch(config.no_explorer),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "solc-directory",
+            placeholder: "DIR",
+            help: "Directory of Solidity compilers, with which the explorer API verifies sources",
+            excludes: &[("no-explorer", "it is the explorer API that verifies sources")],
+            details: "The folders of svm (`~/.svm`) and hardhat (`~/.cache/hardhat-nodejs/compilers-v2`) can be used, and any \
+                      with programs named like `solc-0.8.24` or `solc-v0.8.24+commit.e11b9ed9`. Anyone who reaches the node can \
+                      then have it compile sources.",
+            example: "\"/home/me/.svm\"",
+            must_exist: true,
+            read: |config, given| given.path(&mut config.solc_directory),
+            show: |config| show::path(config.solc_directory.as_ref()),
+            ..Setting::BLANK
+        },
+        Setting {
+            name: "artifacts",
+            common: true,
+            placeholder: "DIR",
+            help: "Artifacts of foundry (out) or hardhat (artifacts), by whose code deployed contracts are identified",
+            details: "The directory is watched, and need not exist yet. The explorer API and the terminal then know names, ABIs \
+                      and sources of these contracts.",
+            example: "\"out\"",
+            read: |config, given| given.path(&mut config.artifacts),
+            show: |config| show::path(config.artifacts.as_ref()),
+            ..Setting::BLANK
+        },
+        Setting {
             name: "seed",
             kind: Kind::Integer,
             placeholder: "N",
@@ -433,6 +467,7 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "scenario",
+            common: true,
             placeholder: "NAME|FILE",
             help: "Start a scenario, such as a price crash or failing requests, together with the node",
             details: "The name of a ready-made one, such as price-crash, or a file (see the book, \"Scenarios\").",
@@ -468,14 +503,19 @@ pub(super) const SECTION: Section = Section {
         },
         Setting {
             name: "quiet",
+            common: true,
+            aliases: &["silent"],
+            short: Some('q'),
             kind: Kind::Switch,
             help: "Print nothing but errors",
+            excludes: &[("verbosity", "a quiet node prints no transactions")],
             read: |config, given| given.switch(&mut config.quiet),
             show: |config| show::switch(config.quiet),
             ..Setting::BLANK
         },
         Setting {
             name: "verbosity",
+            common: true,
             kind: Kind::Integer,
             placeholder: "0-4",
             help: "Detail in which transactions are printed: 1 adds arguments (-v), 2 events, 3 calls of failed ones, 4 \

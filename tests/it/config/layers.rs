@@ -2,7 +2,7 @@
 
 use tetrad::{
     Config,
-    config::{BlockTimestamps, ValueOrigin, Values, settings},
+    config::{BlockTimestamps, MetricsAt, ValueOrigin, Values, settings},
 };
 
 fn from_file(text: &str) -> Result<Config, String> {
@@ -195,4 +195,63 @@ fn each_setting_is_read_from_its_variable() {
         }
         from_variables(&variables).unwrap_or_else(|error| panic!("{}: {error}", setting.name));
     }
+}
+
+#[test]
+fn numbers_and_addresses_have_the_same_forms_everywhere() {
+    let loopback = |port: u16| std::net::SocketAddr::from(([127, 0, 0, 1], port));
+    for (text, port) in [("localhost:9545", 9545), (":9545", 9545), ("9545", 9545), ("127.0.0.1:7", 7)] {
+        assert_eq!(from_file(&format!("listen = \"{text}\"")).unwrap().listen, loopback(port));
+        assert_eq!(from_variables(&[("TETRAD_LISTEN", text)]).unwrap().listen, loopback(port));
+        assert_eq!(from_variables(&[("TETRAD_METRICS_LISTEN", text)]).unwrap().metrics, MetricsAt::Own(loopback(port)));
+        assert_eq!(from_variables(&[("TETRAD_GRPC_LISTEN", text)]).unwrap().grpc_listen, Some(loopback(port)));
+    }
+    assert_eq!(from_file("listen = 9545").unwrap().listen, loopback(9545));
+    for text in ["chain-id = 0x7e", "chain-id = \"0x7e\"", "chain-id = 126"] {
+        assert_eq!(from_file(text).unwrap().chain_id, 126);
+    }
+    assert_eq!(from_variables(&[("TETRAD_CHAIN_ID", "0x7e")]).unwrap().chain_id, 126);
+    assert_eq!(from_file("chain-id = \"x\"").unwrap_err(), "chain-id in x.toml: expected a whole number, got string");
+    let error = from_variables(&[("TETRAD_LISTEN", "example.org:80")]).unwrap_err();
+    assert!(error.starts_with("TETRAD_LISTEN: expected an address and port, such as 127.0.0.1:8545"), "{error}");
+}
+
+#[test]
+fn settings_that_contradict_each_other_are_refused_with_both_of_their_names() {
+    let genesis = "genesis = \"genesis.json\"\n";
+    for (text, expected) in [
+        ("no-mining = true\nblock-time = 2", "no-mining in x.toml cannot be combined with block-time in x.toml: "),
+        ("quiet = true\nverbosity = 2", "quiet in x.toml cannot be combined with verbosity in x.toml: "),
+        (
+            "no-explorer = true\nsolc-directory = \"s\"",
+            "solc-directory in x.toml cannot be combined with no-explorer in ",
+        ),
+        (&*format!("{genesis}balance = \"5\""), "balance in x.toml cannot be combined with genesis in x.toml: "),
+        (&*format!("{genesis}[fork]\nurl = \"http://localhost\""), "genesis: cannot be combined with fork.url: "),
+        ("profile = \"production\"\nno-mining = true", "no-mining: the production profile has no methods"),
+    ] {
+        let error = from_file(text).unwrap_err();
+        assert!(error.starts_with(expected), "{error}");
+    }
+    // Wherever each of them comes from.
+    let mut values = Values::default();
+    values.read_text("block-time = 2", "x.toml").unwrap();
+    flag(&mut values, "no-mining", "true").unwrap();
+    let error = Config::from_values(&values).unwrap_err().to_string();
+    assert!(error.starts_with("--no-mining cannot be combined with block-time in x.toml: "), "{error}");
+    let error = from_variables(&[("TETRAD_NO_MINING", "1"), ("TETRAD_BLOCK_TIME", "1")]).unwrap_err();
+    assert!(error.starts_with("TETRAD_NO_MINING cannot be combined with TETRAD_BLOCK_TIME: "), "{error}");
+    // A value that changes nothing contradicts nothing.
+    for text in ["no-mining = false\nblock-time = 2", "quiet = true\nverbosity = 0"] {
+        from_file(text).unwrap();
+    }
+    from_file(&format!("{genesis}balance = \"10000\"")).unwrap();
+}
+
+#[test]
+fn only_an_address_of_the_users_own_is_required_for_the_second_price_websocket() {
+    let required = |text: &str| from_file(text).unwrap().ws_listen_required;
+    assert!(!required("") && !required("ws-listen = \"127.0.0.1:3001\""));
+    assert!(required("ws-listen = \"127.0.0.1:3002\"") && required("profile = \"production\""));
+    assert!(from_variables(&[("TETRAD_WS_LISTEN", "127.0.0.1:3001")]).unwrap().ws_listen_required);
 }

@@ -102,6 +102,96 @@ fn help_names_every_setting() {
     for command in ["serve", "config", "address", "keys"] {
         assert!(printed.contains(command));
     }
+    for heading in ["Listeners:", "Chain and blocks:", "JSON-RPC:", "Fork:", "Examples:"] {
+        assert_eq!(printed.lines().filter(|line| *line == heading).count(), 1, "{heading}");
+    }
+}
+
+#[test]
+fn the_short_help_fits_and_commands_list_their_own_flags_only() {
+    let help = |arguments: &[&str]| output(arguments).1;
+    let short = help(&["-h"]);
+    assert!(short.lines().count() < 80, "{short}");
+    assert!(short.contains("--fork-url") && short.contains("--port") && !short.contains("--limits-pool"), "{short}");
+    for (command, listed, hidden) in [
+        (&["probe", "--help"][..], "--listen ", "--chain-id"),
+        (&["cluster", "status", "--help"], "--cluster ", "--chain-id"),
+        (&["config", "--help"], "--config ", "--chain-id"),
+        (&["address", "--help"], "--json", "--chain-id"),
+        (&["chain", "--help"], "--data-dir", "--chain-id"),
+        (&["keys", "new", "--help"], "--keystore", "--chain-id"),
+    ] {
+        let printed = help(command);
+        assert!(printed.contains(listed) && !printed.contains(hidden), "{command:?}: {printed}");
+        assert!(!printed.contains("Arguments of") && !printed.contains("parser"), "{command:?}: {printed}");
+    }
+    // What is not listed is still taken.
+    let (success, printed, error) = output(&["config", "--chain-id", "7"]);
+    assert!(success && printed.contains("chain-id = 7"), "{error}");
+}
+
+#[test]
+fn flags_of_anvil_are_understood() {
+    let config = |arguments: &[&str]| {
+        let (success, printed, error) = output(&[&["config"][..], arguments].concat());
+        assert!(success, "{arguments:?}: {error}");
+        printed
+    };
+    for (arguments, line) in [
+        (&["--port", "9545"][..], "listen = \"127.0.0.1:9545\"  # --port"),
+        (&["-p", "9545", "--host", "0.0.0.0"], "listen = \"0.0.0.0:9545\"  # --port"),
+        (&["--host", "localhost"], "listen = \"127.0.0.1:8545\"  # --host"),
+        (&["--host", "::1"], "listen = \"[::1]:8545\"  # --host"),
+        (&["--silent"], "quiet = true  # --quiet"),
+        (&["-q"], "quiet = true  # --quiet"),
+        (&["-b", "2"], "block-time = 2.0  # --block-time"),
+        (&["-a", "3"], "accounts = 3  # --accounts"),
+        (&["--no-mine"], "no-mining = true  # --no-mining"),
+        (&["--chain-id", "0x7e"], "chain-id = 126  # --chain-id"),
+        (&["-f", "http://localhost:1/", "--fork-block-number", "5", "--retries", "3"], "block = 5  # --fork-block"),
+        (&["--allow-origin", "https://a.example"], "cors-origins = [\"https://a.example\"]  # --cors-origins"),
+    ] {
+        let printed = config(arguments);
+        assert!(printed.lines().any(|printed| printed == line), "{line} is not in\n{printed}");
+    }
+    let output = tetrad(&["config", "--port", "9545"]).env("TETRAD_LISTEN", "0.0.0.0:1").output().unwrap();
+    assert!(String::from_utf8(output.stdout).unwrap().contains("listen = \"0.0.0.0:9545\""));
+    for wrong in [&["--port", "9545", "--listen", "9546"][..], &["--port", "x"], &["--host", "example.org"]] {
+        assert!(!crate::support::process::output(&[&["config"][..], wrong].concat()).0, "{wrong:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_second_price_websocket_is_optional_in_development_only() {
+    // The default port, by whatever program it is used.
+    let _taken = std::net::TcpListener::bind("127.0.0.1:3001");
+    let mut command = tetrad(&["--listen", "127.0.0.1:0"]);
+    command.env("RUST_BACKTRACE", "0");
+    let node = Running::run(command).await;
+    let main = node.ready["ws"].as_str().unwrap().replace("/rpc", "/ws");
+    assert_eq!(node.ready["exchange_ws"], main);
+    let log = node.log();
+    assert!(log.contains("--ws-listen"), "{log}");
+    for arguments in [&["--ws-listen", "127.0.0.1:3001"][..], &["--profile", "production"]] {
+        let (success, _, error) = output(&[&["--listen", "127.0.0.1:0"][..], arguments].concat());
+        assert!(!success && error.contains("--ws-listen: cannot listen on 127.0.0.1:3001"), "{error}");
+    }
+}
+
+#[tokio::test]
+async fn urls_come_last_and_only_those_that_exist() {
+    let (success, printed) = Running::start(&[]).await.end("-TERM");
+    let last: Vec<_> = printed.lines().rev().skip_while(|line| line.is_empty()).collect();
+    assert!(success && last[0].starts_with("Page ") && last[1].starts_with("Price WebSocket "), "{printed}");
+    let directory = tempfile::tempdir().unwrap();
+    let genesis = directory.path().join("genesis.json");
+    std::fs::write(&genesis, r#"{"config":{"chainId":7},"difficulty":"0x0","gasLimit":"0x1c9c380","alloc":{}}"#)
+        .unwrap();
+    let (_, printed) = Running::start(&["--genesis", genesis.to_str().unwrap(), "--no-explorer"]).await.end("-TERM");
+    assert!(printed.contains("chain id 7\n"), "{printed}");
+    for absent in ["Vault", "Price WebSocket", "/api/prices", "/api/v2", "hyperpax"] {
+        assert!(!printed.contains(absent), "{printed}");
+    }
 }
 
 #[test]
@@ -229,7 +319,7 @@ async fn a_service_manager_is_told_when_the_node_is_ready() {
 fn errors_come_with_what_to_do_about_them() {
     let directory = tempfile::tempdir().unwrap();
     let file = directory.path().join("file");
-    std::fs::write(&file, "listen = 7\n").unwrap();
+    std::fs::write(&file, "listen = \"nowhere\"\n").unwrap();
     let file = file.to_str().unwrap();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let taken = taken.local_addr().unwrap().to_string();
@@ -238,7 +328,19 @@ fn errors_come_with_what_to_do_about_them() {
         (["--listen", &taken], "--listen: cannot listen on 127.0.0.1:", "port 0 picks a free one"),
         (["--listen", "203.0.113.9:0"], "cannot listen on 203.0.113.9:0", "no interface of this machine"),
         (["--data-dir", file], "--data-dir", "name a directory"),
-        (["--config", file], "expected an address and port", "tetrad config check"),
+        (
+            ["--config", file],
+            "expected an address and port",
+            "for example --listen 127.0.0.1:8545; `tetrad config check",
+        ),
+        (
+            ["--chain-id", "x"],
+            "--chain-id: expected",
+            "--chain-id N: EVM chain id; 125 on the live network; for example",
+        ),
+        (["--fork-url", "ftp://x"], "--fork-url: expected", "for example --fork-url https://rpc.example.org\n"),
+        (["--no-mining", "--block-time=2"], "--no-mining cannot be combined with --block-time: ", "--no-mining: Seal"),
+        (["--block-time=2", "--listen"], "--listen <ADDR:PORT>", "--listen ADDR:PORT: Address of the main listener"),
     ] {
         let (ok, _, error) = output(&[&quiet[..], &arguments].concat());
         assert!(!ok && error.contains(what) && error.contains("\nhint: ") && error.contains(hint), "{error}");
