@@ -36,6 +36,7 @@ impl Listeners {
         };
         // Other chains than the network's have no exchange.
         let prices = config.ws_listen.filter(|_| super::is_network_chain(config));
+        let is_required = config.ws_listen_required || config.ws_listen != Config::default().ws_listen;
         let metrics = match config.metrics {
             MetricsAt::Own(address) => Some(address),
             MetricsAt::Beside | MetricsAt::Off => None,
@@ -47,7 +48,7 @@ impl Listeners {
             },
             prices: match (inherited.prices, prices) {
                 (Some(listener), _) => Some(given(listener)?),
-                (None, Some(address)) => bind_prices(address, config.ws_listen_required)?,
+                (None, Some(address)) => bind_prices(address, is_required)?,
                 (None, None) => None,
             },
             metrics: optional("metrics-listen", inherited.metrics, metrics)?,

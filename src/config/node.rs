@@ -92,8 +92,8 @@ pub struct Config {
     pub listen: SocketAddr,
     /// Address of a second listener for the price WebSocket.
     pub ws_listen: Option<SocketAddr>,
-    /// Whether it is an error that another program uses `ws_listen`, instead of a warning: the main listener serves the price
-    /// WebSocket as well.
+    /// Whether it is an error that another program uses `ws_listen`, even if that is the default: otherwise a warning, since the
+    /// main listener serves the price WebSocket as well.
     pub ws_listen_required: bool,
     /// The listener that serves metrics.
     pub metrics: MetricsAt,
