@@ -71,7 +71,7 @@ test('messages never cover a button', async (t) => {
   t.after(node.stop);
   for (const viewport of [{ width: 1360, height: 900 }, { width: 800, height: 700 }, { width: 390, height: 844 }]) {
     const page = await browser.open(`${node.url}/#/developer`, { viewport });
-    const mine = page.locator('button:has-text("Mine")').first();
+    const mine = page.locator('button:text-is("Mine")');
     await mine.click();
     await page.waitForSelector('.toast');
     const covered = await page.evaluate(() => {
