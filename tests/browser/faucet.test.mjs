@@ -8,7 +8,7 @@ import axe from 'axe-core';
 import { startBrowser, startNode } from './node.mjs';
 
 const ACCOUNT = '0x1111111111111111111111111111111111111111';
-const BECH32 = 'pax1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3v6zjc8';
+const BECH32 = 'pax1zyg3zyg3zyg3zyg3zyg3zyg3zyg3zyg3aj26p8';
 let browser;
 
 before(async () => {

@@ -73,7 +73,7 @@ impl ChapterPage<'_> {
              <article>\n{chapter}</article>\n\
              {outline}{turns}\
              </main>\n\
-             <div id=\"toasts\" class=\"toasts\"></div>\n\
+             <section id=\"toasts\" class=\"toasts\" aria-label=\"Messages\"></section>\n\
              <div id=\"live\" class=\"hidden\" role=\"status\" aria-live=\"polite\"></div>\n\
              </body>\n\
              </html>\n"
