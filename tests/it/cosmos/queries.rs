@@ -109,6 +109,10 @@ async fn each_query_has_one_answer_whatever_it_is_asked_over() {
             }
             for parameter in parameters {
                 let name = parameter["name"].as_str().expect("a name");
+                // One without an example is left out.
+                if parameter["example"].is_null() {
+                    continue;
+                }
                 // Numbers and truth values are written as they are.
                 let example =
                     parameter["example"].as_str().map_or_else(|| parameter["example"].to_string(), str::to_owned);
