@@ -29,7 +29,7 @@ pub struct FaucetConfig {
     pub per_address: u32,
     /// Payments of each asset to one client within 24 hours; 0 for no limit.
     pub per_client: u32,
-    /// Payments of each asset within 24 hours, from 1 to [`MAX_PER_DAY`].
+    /// Payments of each asset within 24 hours, from 1 to 10,000.
     pub per_day: u32,
 }
 
