@@ -68,6 +68,7 @@ fn title(section: &'static str) -> &'static str {
         "network" => "Network",
         "rpc" => "JSON-RPC",
         "exchange" => "Exchange",
+        "faucet" => "Faucet",
         "lending" => "Lending",
         "limits" => "Limits",
         "tls" => "TLS",
