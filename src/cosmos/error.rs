@@ -105,6 +105,7 @@ fn reason(status: StatusCode) -> &'static str {
         StatusCode::BAD_REQUEST => "A part of the request is malformed.",
         StatusCode::NOT_FOUND => "There is no such thing.",
         StatusCode::SERVICE_UNAVAILABLE => "The state cannot be read now.",
+        StatusCode::INTERNAL_SERVER_ERROR => "The simulated transaction fails.",
         _ => "This node does not do that.",
     }
 }
