@@ -8,7 +8,7 @@ use axum::{
     extract::{FromRequestParts, State},
     http::{StatusCode, request::Parts},
 };
-use schemars::JsonSchema;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 
 use super::{
@@ -89,8 +89,10 @@ struct FaucetAsset {
 #[schemars(rename = "FaucetRequest")]
 struct PaymentRequest {
     /// The recipient: hex in any case, or bech32 of an account.
+    #[schemars(schema_with = "schema_of::<UserAddress>")]
     address: String,
     /// Symbol or address of a token; the native coin if it is left out.
+    #[schemars(schema_with = "schema_of::<NamedToken>")]
     token: Option<String>,
 }
 
@@ -105,6 +107,11 @@ struct PaymentBody {
     symbol: String,
     /// Whole coins or tokens.
     amount: String,
+}
+
+/// The schema of a member whose text is parsed as a parameter is.
+fn schema_of<P: Param>(_: &mut SchemaGenerator) -> Schema {
+    P::schema()
 }
 
 impl RequestBody for PaymentRequest {
