@@ -18,6 +18,16 @@ function hexBytes(input, what) {
   return `0x${digits.toLowerCase()}`;
 }
 
+const latest = new WeakMap();
+
+/** Shows what is read in an input, unless something was typed or a later reading began meanwhile. */
+async function show(input, reading) {
+  const before = input.value;
+  latest.set(input, reading);
+  const text = await reading;
+  if (latest.get(input) === reading && input.value === before) input.value = text;
+}
+
 /** The editors: name, the method that sets the value, and a form for it. */
 const EDITORS = [
   {
@@ -29,11 +39,12 @@ const EDITORS = [
       const value = h('input', { inputmode: 'decimal', autocomplete: 'off' });
       const token = () => network.tokens.find((one) => one.symbol === asset.value);
       const load = async () => {
-        const now = token() ? await read('Token', token().address, 'balanceOf', account) : BigInt(await node.call('eth_getBalance', account, 'latest'));
-        value.value = toUnits(now, token()?.decimals ?? 18);
+        const chosen = token();
+        const now = chosen ? await read('Token', chosen.address, 'balanceOf', account) : BigInt(await node.call('eth_getBalance', account, 'latest'));
+        return toUnits(now, chosen?.decimals ?? 18);
       };
-      asset.addEventListener('change', load);
-      await load();
+      asset.addEventListener('change', () => show(value, load()));
+      await show(value, load());
       return action(h('div.pair', field('Asset', asset), field('Balance', value)), 'Set balance', async () => {
         const wanted = fromUnits(value.value, token()?.decimals ?? 18);
         if (token()) await node.call(deal, account, token().address, quantity(wanted));
@@ -76,12 +87,9 @@ const EDITORS = [
     async form(account, method, done) {
       const slot = h('input', { spellcheck: 'false', autocomplete: 'off', value: '0' });
       const value = h('input', { spellcheck: 'false', autocomplete: 'off' });
-      const load = async () => {
-        const at = await node.call('eth_getStorageAt', account, word(wholeNumber(slot, 'Slot')), 'latest');
-        value.value = at;
-      };
-      slot.addEventListener('change', () => load().catch(() => (value.value = '')));
-      await load();
+      const load = async () => node.call('eth_getStorageAt', account, word(wholeNumber(slot, 'Slot')), 'latest');
+      slot.addEventListener('change', () => show(value, load().catch(() => '')));
+      await show(value, load());
       return action([field('Slot', slot, 'A number, or 32 bytes in hex.'), field('Value', value, 'A number, or 32 bytes in hex.')], 'Set slot', async () => {
         const [at, wanted] = [wholeNumber(slot, 'Slot'), wholeNumber(value, 'Value')];
         if (at >> 256n || wanted >> 256n) throw new Error('Slot and value: expected at most 32 bytes');
