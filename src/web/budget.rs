@@ -103,6 +103,11 @@ impl Budget {
         taken
     }
 
+    /// Whether less than a quarter is used, so that there is memory for what a client can do without.
+    pub fn is_ample(&self) -> bool {
+        self.0.used.load(Ordering::Relaxed) < self.0.total / 4
+    }
+
     /// Moves the bytes of `other` to `held`. Returns false, and releases `other`, if one holder may not have as many.
     pub fn merge(&self, held: &mut Held, mut other: Held) -> bool {
         let used = self.0.used.load(Ordering::Relaxed);
@@ -192,6 +197,7 @@ mod tests {
     async fn a_release_lets_the_next_holder_in() {
         let budget = Budget::new(1 << 20);
         let held = budget.hold(900 << 10).await.expect("room");
+        assert!(!budget.is_ample());
         let (next, ()) = tokio::join!(budget.hold(900 << 10), async { drop(held) });
         assert!(next.is_some());
     }

@@ -66,15 +66,26 @@ pub(super) fn router(policy: HeaderValue) -> Router {
 }
 
 async fn page(State(routes): State<BookRoutes>, request: Request) -> Response {
-    let render = || async { spawn_blocking(Book::render).await };
-    // Fails only while the runtime ends.
-    let Ok(book) = routes.book.get_or_try_init(render).await else {
-        return StatusCode::SERVICE_UNAVAILABLE.into_response();
-    };
+    let Some(book) = routes.book().await else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let path = request.uri().path().strip_prefix("/docs/").unwrap_or_default();
     match book.get(path) {
         Some(file) => file.respond(&routes.policy, request.headers()),
         None => not_found(request.uri().clone()).await.into_response(),
+    }
+}
+
+impl BookRoutes {
+    /// The book; none while the runtime ends.
+    async fn book(&self) -> Option<&Book> {
+        if !self.book.initialized() {
+            // A task of its own goes on when the client hangs up: the next client would begin again.
+            let book = self.book.clone();
+            let rendering = tokio::spawn(async move {
+                let _ = book.get_or_try_init(|| spawn_blocking(Book::render)).await;
+            });
+            rendering.await.ok()?;
+        }
+        self.book.get()
     }
 }
 

@@ -118,10 +118,10 @@ async fn at_once(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
     }
 }
 
-/// Compresses a long body while the client reads it. Returns it unchanged if there is no memory for that.
+/// Compresses a long body while the client reads it. Returns it unchanged if the memory is needed for responses.
 fn in_pieces(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
     let mut held = Held::default();
-    if !budget.try_grow(&mut held, Encoder::memory(coding)) {
+    if !budget.is_ample() || !budget.try_grow(&mut held, Encoder::memory(coding)) {
         return (body, false);
     }
     (Body::new(EncodedBody::new(body, Encoder::new(coding, Effort::Once, 0), held)), true)
