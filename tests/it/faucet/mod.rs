@@ -177,6 +177,20 @@ async fn a_revert_gives_back_what_was_paid_after_the_snapshot() {
     node.end().await;
 }
 
+#[tokio::test]
+async fn payments_count_again_after_a_revert_to_the_day_on_which_they_were_made() {
+    let node = node_with(limited).await;
+    assert_eq!(pay(&node, address(1)).await.0, 200);
+    let snapshot = node.rpc("evm_snapshot", json!([])).await;
+    node.rpc("evm_increaseTime", json!([90_000])).await;
+    node.rpc("evm_mine", json!([])).await;
+    let about = format!("/api/faucet?address={}", address(1));
+    assert_eq!(node.get_json(&about).await["data"]["assets"][0]["remaining"], 1, "a day later");
+    assert_eq!(node.rpc("evm_revert", json!([snapshot])).await, true);
+    assert_eq!(pay(&node, address(1)).await.0, 429);
+    node.end().await;
+}
+
 async fn kept(directory: &Path, clock: &Arc<ManualClock>, held_blocks: u64) -> TestNode {
     node_at(clock.clone(), |config| {
         limited(config);
