@@ -73,7 +73,7 @@ pub(super) fn line(console: &Console, decoder: &Decoder<'_>, call: &FailedCall) 
         (Some(to), Some(data)) if call.message.starts_with("execution reverted") => {
             format!("reverted: {}", decoder.revert(to, data))
         }
-        _ => format!("failed: {}", clean(&cut(call.message.replace('\n', " ")))),
+        _ => format!("failed: {}", clean(&cut(call.message.clone()))),
     };
     let (method, name) = (console.styles.faint(call.method), console.styles.name(&clean(&target)));
     format!("{method}  {from}{name}  {}\n", console.styles.failure(&reason))

@@ -74,7 +74,8 @@ pub(super) fn message(data: &[u8]) -> String {
         Some(format(tuple.as_tuple()?))
     });
     let text = decoded.unwrap_or_else(|| alloy_primitives::hex::encode_prefixed(&data[..data.len().min(64)]));
-    clean(&text)
+    let text: String = text.chars().take(MAX_MESSAGE).collect();
+    text.split('\n').map(clean).collect::<Vec<_>>().join("\n")
 }
 
 /// Formats values as Node's `util.format` does: `%s`, `%d` and the like in a first text are replaced by the values that

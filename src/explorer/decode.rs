@@ -100,10 +100,9 @@ fn plain(value: &DynSolValue) -> Value {
         DynSolValue::Function(function) => json!(hex::encode_prefixed(function.as_slice())),
         DynSolValue::Bytes(bytes) => json!(hex::encode_prefixed(bytes)),
         DynSolValue::String(text) => json!(text),
-        DynSolValue::Array(values) | DynSolValue::FixedArray(values) | DynSolValue::Tuple(values) => {
-            Value::Array(values.iter().map(plain).collect())
-        }
-        #[allow(unreachable_patterns, reason = "a feature of the crate adds a variant")]
-        _ => Value::Null,
+        DynSolValue::Array(values)
+        | DynSolValue::FixedArray(values)
+        | DynSolValue::Tuple(values)
+        | DynSolValue::CustomStruct { tuple: values, .. } => Value::Array(values.iter().map(plain).collect()),
     }
 }

@@ -1,7 +1,5 @@
 //! Values, errors and messages of contracts as text.
 
-use std::fmt::Write;
-
 use alloy_dyn_abi::{DynSolValue, JsonAbiExt};
 use alloy_json_abi::Error;
 use alloy_primitives::hex;
@@ -26,13 +24,23 @@ pub fn plain(value: &DynSolValue) -> String {
         DynSolValue::Address(address) => address.to_checksum(None),
         DynSolValue::Bytes(bytes) => hex::encode_prefixed(&bytes[..bytes.len().min(MAX_TEXT)]),
         DynSolValue::String(text) => text.clone(),
-        other => {
-            let mut text = String::new();
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{other:?}");
-            cut(text)
-        }
+        DynSolValue::Function(function) => hex::encode_prefixed(function.as_slice()),
+        DynSolValue::Array(values) | DynSolValue::FixedArray(values) => format!("[{}]", list(values)),
+        DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => format!("({})", list(values)),
     }
+}
+
+/// Formats values with commas, up to the longest text.
+fn list(values: &[DynSolValue]) -> String {
+    let mut text = String::new();
+    for (at, value) in values.iter().enumerate() {
+        if text.len() > MAX_TEXT {
+            break;
+        }
+        text += if at > 0 { ", " } else { "" };
+        text += &plain(value);
+    }
+    cut(text)
 }
 
 /// Formats the reason of a revert: a text, or `error` with its arguments, which `value` formats.
@@ -76,10 +84,16 @@ pub fn named<'n>(
     cut(parts.collect::<Vec<_>>().join(", "))
 }
 
-/// Replaces control characters, so that a contract cannot control the terminal, and cuts long text off.
+/// Replaces characters that move the cursor, begin another line or change the direction of writing, so that a contract
+/// cannot forge a line of the terminal or of a log, and cuts long text off.
 pub fn clean(text: &str) -> String {
-    let letters = text.chars().take(MAX_MESSAGE);
-    letters.map(|letter| if letter.is_control() && letter != '\n' { '\u{fffd}' } else { letter }).collect()
+    text.chars().take(MAX_MESSAGE).map(|letter| if is_layout(letter) { '\u{fffd}' } else { letter }).collect()
+}
+
+/// Control characters, separators of lines and paragraphs, and the formatting characters of bidirectional text (UAX #9).
+fn is_layout(letter: char) -> bool {
+    letter.is_control()
+        || matches!(letter, '\u{61c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Cuts a text that is too long.
@@ -87,5 +101,33 @@ pub fn cut(text: String) -> String {
     match text.char_indices().nth(MAX_TEXT) {
         Some((at, _)) => format!("{}…", &text[..at]),
         None => text,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::U256;
+
+    use super::*;
+
+    #[test]
+    fn text_of_a_contract_stays_on_its_line_and_in_its_direction() {
+        assert_eq!(clean("a\u{1b}[31m\nb\u{202e}c\u{2028}d é 名"), "a�[31m�b�c�d é 名");
+        let reason = alloy_sol_types::Revert::from("boom\n#7 0xdead");
+        let data = alloy_sol_types::SolError::abi_encode(&reason);
+        assert_eq!(revert_reason(&data, None, plain), "boom�#7 0xdead");
+    }
+
+    #[test]
+    fn lists_and_structs_are_in_brackets() {
+        let pair = DynSolValue::Tuple(vec![DynSolValue::Bool(true), DynSolValue::Uint(U256::from(7), 256)]);
+        let structure = DynSolValue::CustomStruct {
+            name: "Pair".to_owned(),
+            prop_names: vec!["is".to_owned(), "of".to_owned()],
+            tuple: vec![DynSolValue::Bool(false), DynSolValue::String("x".to_owned())],
+        };
+        assert_eq!(plain(&DynSolValue::Array(vec![pair, structure])), "[(true, 7), (false, x)]");
+        let long = DynSolValue::Array(vec![DynSolValue::Bool(true); 1_000_000]);
+        assert_eq!(plain(&long).chars().count(), MAX_TEXT + 1);
     }
 }

@@ -20,6 +20,9 @@ use tetrad::internals::contracts::bindings::Vault;
 
 sol! {
     function transfer(address to, uint256 value) external returns (bool);
+
+    struct Call3 { address target; bool allowFailure; bytes callData; }
+    function aggregate3(Call3[] calls) external payable;
 }
 
 /// A stranger to the chain.
@@ -344,4 +347,17 @@ async fn wrong_requests_say_what_is_wrong_and_unknown_things_are_not_found() {
     let without = node_with(|config| config.no_explorer = true).await;
     assert_eq!(without.get(&format!("/api/v2/addresses/{STRANGER}")).await.status(), 404);
     without.end().await;
+}
+
+#[tokio::test]
+async fn structs_are_decoded_as_lists_of_their_members() {
+    let node = node_with(|_| {}).await;
+    let multicall = address!("0xcA11bde05977b3631167028862bE2a173976CA11");
+    let call = Call3 { target: STRANGER, allowFailure: true, callData: Bytes::from_static(&[1, 2]) };
+    let input = aggregate3Call { calls: vec![call] }.abi_encode();
+    let hash = node.submit(node.account(0), Some(multicall), 0, input).await;
+    let whole = node.get_json(&format!("/api/v2/transactions/{hash}")).await;
+    let parameter = &whole["decoded_input"]["parameters"][0];
+    assert_eq!(parameter["value"], json!([[STRANGER.to_checksum(None), "true", "0x0102"]]), "{whole}");
+    node.end().await;
 }
