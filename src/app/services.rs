@@ -60,13 +60,13 @@ impl AdminAccess {
     /// Reads the token, if there is one.
     pub(super) fn of(config: &Config) -> Result<Self, SpawnError> {
         match &config.admin_token_file {
-            _ if config.profile == Profile::Development => Ok(Self::Everybody),
             Some(file) => {
                 let failed = |what: String| SpawnError::Key(format!("admin-token-file: {}: {what}", file.display()));
                 let text = std::fs::read_to_string(file).map(Zeroizing::new);
                 let text = text.map_err(|error| failed(error.to_string()))?;
                 AdminToken::parse(&text).map(Self::Token).map_err(failed)
             }
+            None if config.profile == Profile::Development => Ok(Self::Everybody),
             None => Ok(Self::Nobody),
         }
     }

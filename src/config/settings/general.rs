@@ -485,7 +485,7 @@ pub(super) const SECTION: Section = Section {
             placeholder: "FILE",
             help: "File with a token that opens the routes under /api/admin",
             details: "Clients send it as `Authorization: Bearer`. It has at least 16 characters. Without this setting these \
-                      routes exist in the development profile only, where they require no token.",
+                      routes exist in the development profile only, and require no token there.",
             example: "\"/etc/tetrad/admin.token\"",
             must_exist: true,
             read: |config, given| given.path(&mut config.admin_token_file),

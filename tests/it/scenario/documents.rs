@@ -280,3 +280,20 @@ async fn the_production_profile_has_no_such_routes() {
     assert_eq!(post(&node, "name = \"x\"\nlasts = \"1m\"").await.status(), 404);
     node.end().await;
 }
+
+#[tokio::test]
+async fn a_token_that_is_configured_is_required_in_the_development_profile() {
+    let place = tempfile::tempdir().expect("a directory");
+    let file = place.path().join("admin.token");
+    let config = Config { admin_token_file: Some(file.clone()), ..Config::test() };
+    let error = Node::spawn(config).await.map(drop).expect_err("an error").to_string();
+    assert!(error.contains("admin-token-file: "), "{error}");
+
+    fs::write(&file, "correct-horse-battery\n").expect("a file");
+    let node = node_with(|config| config.admin_token_file = Some(file.clone())).await;
+    let scenarios = format!("{}/api/admin/scenarios", node.rest_url());
+    assert_eq!(node.http.get(&scenarios).send().await.expect("an answer").status(), 401);
+    let admitted = node.http.get(&scenarios).bearer_auth("correct-horse-battery").send().await.expect("an answer");
+    assert_eq!(admitted.status(), 200);
+    node.end().await;
+}
