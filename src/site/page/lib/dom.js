@@ -1,5 +1,7 @@
 // DOM construction. No code of the page parses text as markup.
 
+/** Characters that change the direction of writing, with which the name of a token could look like another's. */
+const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const SVG = 'http://www.w3.org/2000/svg';
 
 function fill(element, properties, children) {
@@ -10,7 +12,8 @@ function fill(element, properties, children) {
     else if (name === 'value') element.value = value;
     else element.setAttribute(name, value === true ? '' : String(value));
   }
-  element.append(...children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false));
+  const shown = children.flat(Infinity).filter((child) => child !== null && child !== undefined && child !== false);
+  element.append(...shown.map((child) => (child instanceof Node ? child : String(child).replace(DIRECTION, '\ufffd'))));
   return element;
 }
 
