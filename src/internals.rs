@@ -128,6 +128,10 @@ pub mod store {
     pub use crate::store::*;
 }
 
+pub mod tls {
+    pub use crate::tls::*;
+}
+
 pub mod web {
     pub use crate::web::*;
 }

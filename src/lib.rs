@@ -10,6 +10,7 @@
 //! # #[tokio::main]
 //! # async fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let node = Node::spawn(Config::test()).await?;
+//! # let _ = rustls::crypto::ring::default_provider().install_default();
 //!
 //! let request = json!({"jsonrpc": "2.0", "id": 1, "method": "eth_chainId", "params": []});
 //! let response = reqwest::Client::new().post(node.rpc_url()).json(&request).send().await?;
@@ -67,6 +68,7 @@ mod state;
 mod storage;
 mod store;
 mod telemetry;
+mod tls;
 mod web;
 
 pub use app::{Node, SpawnError};

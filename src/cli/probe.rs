@@ -15,7 +15,7 @@ use rustls::{
     pki_types::{CertificateDer, ServerName, UnixTime},
 };
 
-use crate::Config;
+use crate::{Config, tls};
 
 /// Time limit of each step.
 const PATIENCE: Duration = Duration::from_secs(3);
@@ -58,7 +58,7 @@ fn ask_tcp(address: SocketAddr, encrypted: bool) -> io::Result<Vec<u8>> {
     if !encrypted {
         return ask(stream);
     }
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
+    let provider = tls::provider();
     let config = ClientConfig::builder_with_provider(provider.clone())
         .with_safe_default_protocol_versions()
         .map_err(io::Error::other)?

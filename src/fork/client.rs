@@ -30,7 +30,7 @@ use tokio::{
 };
 
 use super::ForkConfig;
-use crate::causes::with_causes;
+use crate::{causes::with_causes, tls};
 
 /// The maximum size of an answer in bytes.
 const MAX_ANSWER: usize = 128 << 20;
@@ -100,6 +100,8 @@ impl ForkClient {
             headers.insert(name, value);
         }
         let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
+        // The client takes the process's provider.
+        tls::provider();
         let http = Http::builder()
             .connect_timeout(config.timeout.min(MAX_CONNECTING))
             .redirect(Policy::none())

@@ -10,7 +10,7 @@ use opentelemetry_sdk::{
 use tracing::{Subscriber, level_filters::LevelFilter};
 use tracing_subscriber::{Layer, filter::Targets, registry::LookupSpan};
 
-use crate::{config::Traces, redact};
+use crate::{config::Traces, redact, tls};
 
 /// The target of all spans for traces. Only the exporter enables it, so that without a collector a span costs as much as
 /// a disabled log line.
@@ -42,6 +42,8 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(endpoint) = &config.endpoint else { return Ok(None) };
+    // The exporter's HTTP client takes the process's provider.
+    tls::provider();
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)

@@ -81,8 +81,7 @@ fn read(certificate: &Path, key: &Path) -> Result<ServerConfig, TlsError> {
     }
     let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| wrong(key, error.to_string()))?;
     let pair = |error| TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned(), error };
-    let provider = Arc::new(rustls::crypto::aws_lc_rs::default_provider());
-    let mut config = ServerConfig::builder_with_provider(provider)
+    let mut config = ServerConfig::builder_with_provider(crate::tls::provider())
         .with_safe_default_protocol_versions()
         .map_err(pair)?
         .with_no_client_auth()

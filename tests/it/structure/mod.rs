@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 35] = [
+const IMPORTS: [(&str, &[&str]); 36] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -22,6 +22,7 @@ const IMPORTS: [(&str, &[&str]); 35] = [
     ("metrics", &[]),
     ("causes", &[]),
     ("redact", &[]),
+    ("tls", &[]),
     ("network", &["account"]),
     ("block", &["codec"]),
     ("state", &["block", "codec"]),
@@ -32,12 +33,12 @@ const IMPORTS: [(&str, &[&str]); 35] = [
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
-    ("web", &["account", "chain", "metrics", "network"]),
+    ("web", &["account", "chain", "metrics", "network", "tls"]),
     ("sources", &["artifacts", "chain", "network", "storage"]),
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
-    ("fork", &["block", "causes", "chain", "evm", "state"]),
+    ("fork", &["block", "causes", "chain", "evm", "state", "tls"]),
     (
         "rpc",
         &["block", "chain", "evm", "failed_calls", "fork", "metrics", "redact", "sources", "state", "store", "web"],
@@ -58,6 +59,7 @@ const IMPORTS: [(&str, &[&str]); 35] = [
             "redact",
             "storage",
             "store",
+            "tls",
             "web",
         ],
     ),

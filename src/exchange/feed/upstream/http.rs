@@ -6,13 +6,15 @@ use reqwest::{Certificate, Client, redirect::Policy};
 use rustls::pki_types::CertificateDer;
 
 use super::{MAX_ANSWER, Shared, UpstreamConfig, circuit::backoff};
-use crate::{causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token};
+use crate::{causes::with_causes, exchange::feed::json_path::fill, exchange::quote::key, network::Token, tls};
 
 /// A client with timeouts that trusts these authorities in addition to the system's and follows no redirects.
 pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]) -> Result<Client, String> {
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
     let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
     let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| with_causes(&error))?;
+    // The client takes the process's provider.
+    tls::provider();
     let mut builder = Client::builder().timeout(config.timeout).redirect(Policy::none()).user_agent(agent).no_proxy();
     if !authorities.is_empty() {
         builder = builder.tls_certs_merge(authorities);

@@ -4,12 +4,11 @@ use std::{path::Path, sync::Arc};
 
 use rustls::{
     ClientConfig,
-    crypto::aws_lc_rs,
     pki_types::{CertificateDer, pem::PemObject},
 };
 use rustls_platform_verifier::Verifier;
 
-use crate::exchange::feed::FeedError;
+use crate::{exchange::feed::FeedError, tls};
 
 /// The certificates in a PEM file.
 pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, FeedError> {
@@ -24,7 +23,7 @@ pub(super) fn authorities(file: &Path) -> Result<Vec<CertificateDer<'static>>, F
 
 /// The TLS configuration of a WebSocket.
 pub(super) fn config(authorities: Vec<CertificateDer<'static>>) -> Result<Arc<ClientConfig>, String> {
-    let provider = Arc::new(aws_lc_rs::default_provider());
+    let provider = tls::provider();
     let verifier = Verifier::new_with_extra_roots(authorities, provider.clone()).map_err(|error| error.to_string())?;
     let builder = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
