@@ -96,6 +96,12 @@ impl RpcError {
         Self::new(METHOD_NOT_FOUND, format!("the method {shown} does not exist/is not available"))
     }
 
+    /// The method is one of the development methods, which this node does not have.
+    pub fn only_for_development(method: &str) -> Self {
+        let message = format!("the method {method} does not exist/is not available: it needs the development profile");
+        Self::new(METHOD_NOT_FOUND, message)
+    }
+
     /// The requested thing does not exist.
     pub fn resource_not_found(message: impl Into<String>) -> Self {
         Self::new(RESOURCE_NOT_FOUND, message)

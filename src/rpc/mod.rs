@@ -41,7 +41,7 @@ mod ws;
 
 use std::{
     path::PathBuf,
-    sync::{Arc, atomic::AtomicBool},
+    sync::{Arc, LazyLock, atomic::AtomicBool},
     time::{Duration, Instant},
 };
 
@@ -267,6 +267,15 @@ impl Rpc {
         Self { context: Arc::new(context), table: Arc::new(table), neighbour: None }
     }
 
+    /// The error of a method that this node does not have.
+    fn no_method(&self, name: &str) -> RpcError {
+        static DEVELOPMENT: LazyLock<Table> = LazyLock::new(|| Rpc::methods(true));
+        if !self.context.config.development && DEVELOPMENT.get(name).is_some() {
+            return RpcError::only_for_development(name);
+        }
+        RpcError::method_not_found(name)
+    }
+
     /// The table of all methods, with or without the development methods.
     fn methods(development: bool) -> Table {
         let mut table = Table::default();
@@ -335,7 +344,7 @@ impl Rpc {
     fn start(&self, client: Client, request: &Request<'_>, out: &mut Vec<u8>) -> Began {
         let began = Instant::now();
         let Some(method) = self.table.get(&request.method) else {
-            self.refuse(request.id, &RpcError::method_not_found(&request.method), out);
+            self.refuse(request.id, &self.no_method(&request.method), out);
             return Began::Answered(Duration::ZERO);
         };
         let span = ::tracing::trace_span!(
