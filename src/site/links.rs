@@ -1,5 +1,5 @@
-//! Links in the form of block explorers, such as `/tx/0x…`, which wallets open. They lead to the page's own routes, which
-//! come after the `#`.
+//! Links in the form of block explorers, such as `/tx/0x…`, which wallets open, and to views by their names, such as
+//! `/faucet`, as users type them. They lead to the page's own routes, which come after the `#`.
 
 use axum::{
     Router,
@@ -12,21 +12,30 @@ use crate::web::not_found;
 
 /// Views of the page with one argument.
 const VIEWS: [&str; 4] = ["tx", "address", "block", "token"];
+/// Views of the page without one. `/api` is an interface.
+const PLAIN_VIEWS: [&str; 7] = ["accounts", "developer", "exchange", "explorer", "faucet", "lending", "tokens"];
 /// Most characters of an argument: a bech32 address has at most 90.
 const LONGEST: usize = 128;
 
 /// The routes of the links.
 pub(super) fn router() -> Router {
-    VIEWS.into_iter().fold(Router::new(), |router, view| {
+    let router = PLAIN_VIEWS.into_iter().fold(Router::new(), |router, view| {
+        router.route(&format!("/{view}"), get(move || async move { redirect(format!("./#/{view}")) }))
+    });
+    VIEWS.into_iter().fold(router, |router, view| {
         router.route(&format!("/{view}/{{argument}}"), get(move |uri: Uri| open(view, uri)))
     })
 }
 
 async fn open(view: &str, uri: Uri) -> Response {
     match uri.path().rsplit_once('/').and_then(|(_, argument)| target(view, argument)) {
-        Some(target) => (StatusCode::FOUND, [(header::LOCATION, target)]).into_response(),
+        Some(target) => redirect(target),
         None => not_found(uri).await.into_response(),
     }
+}
+
+fn redirect(target: String) -> Response {
+    (StatusCode::FOUND, [(header::LOCATION, target)]).into_response()
 }
 
 /// The page's route, relative to the link, so that it also leads there behind a proxy that serves the node under a prefix.
