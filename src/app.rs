@@ -101,6 +101,8 @@ pub struct Node {
     keyring: Arc<Keyring>,
     /// The account that updates prices. The terminal hides its transactions.
     pub(crate) updater: Address,
+    /// The account that owns the network's contracts.
+    pub(crate) treasury: Address,
     pub(crate) config: Config,
 }
 
@@ -253,6 +255,7 @@ impl Node {
         let (handle, shutdown) = ShutdownHandle::new();
         let keys = std::mem::take(&mut identity.development);
         let sender = |key: &SecretKey| Arc::new(Sender::new(chain.clone(), key.clone()));
+        let treasury = identity.treasury.address();
         let (owner, accounts) = (sender(&identity.treasury), keys.iter().map(sender).collect());
         let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored)));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
@@ -292,6 +295,7 @@ impl Node {
         let node = Self {
             addresses,
             chain,
+            treasury,
             index,
             known,
             verifier,

@@ -25,12 +25,37 @@ pub(super) fn print(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "Fork of {url} at block {}, {}", head.genesis.number(), head.genesis.hash)?;
     }
     accounts(node, out)?;
+    shared(node, out)?;
     endpoints(node, out)
+}
+
+/// What an operator of the production profile has to know: what outlives the process, and who has money.
+fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
+    let config = &node.config;
+    if config.profile != Profile::Production {
+        return Ok(());
+    }
+    writeln!(out, "\nProduction profile")?;
+    if config.data_dir.is_none() && !config.cluster.is_enabled() {
+        writeln!(out, "  Chain         in memory: it ends with this process (--data-dir DIR keeps it)")?;
+    }
+    if config.has_exchange() {
+        writeln!(out, "  Treasury      {} has all coins and tokens", node.treasury)?;
+        match config.faucet.amount {
+            Some(amount) => {
+                let amount = alloy_primitives::utils::format_ether(amount);
+                let amount = amount.trim_end_matches('0').trim_end_matches('.');
+                writeln!(out, "  Faucet        {amount} {} for a payment", config.network.coin)?;
+            }
+            None => writeln!(out, "  Faucet        off (--faucet AMOUNT turns it on)")?,
+        }
+    }
+    Ok(())
 }
 
 fn contracts(config: &Config, out: &mut dyn Write) -> io::Result<()> {
     let network = &config.network;
-    writeln!(out, "\nTokens {:<8} {:<42} receipt of the lending pool", "", "")?;
+    writeln!(out, "\nTokens {:<8} {:<42} receipt token of the lending pool", "", "")?;
     for token in &network.tokens {
         writeln!(out, "  {:<13} {} {}", token.symbol, token.address, token.receipt)?;
     }
@@ -81,7 +106,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if config.has_exchange() {
         rest.splice(0..0, ["/api/prices", "/api/pools"]);
     }
-    rest.push("/openapi.json");
+    rest.extend(["/graphql", "/openapi.json"]);
     let mut lines = vec![
         ("JSON-RPC", format!("{}   {}", node.rpc_url(), node.ws_url())),
         ("REST", format!("{}   {}", node.rest_url(), rest.join("  "))),
@@ -97,7 +122,7 @@ fn endpoints(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if let Some(path) = &config.listen_unix {
         lines.push(("Unix socket", path.display().to_string()));
     }
-    lines.push(("Page", node.rest_url()));
+    lines.push(("Page", format!("{}   /docs/", node.rest_url())));
     writeln!(out)?;
     for (name, place) in lines {
         writeln!(out, "{name:<16} {}", reachable(&place))?;
