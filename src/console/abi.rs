@@ -176,7 +176,7 @@ impl<'a> Decoder<'a> {
             DynSolValue::Array(values) | DynSolValue::FixedArray(values) => {
                 format!("[{}]", values.iter().take(64).map(|value| self.value(value)).collect::<Vec<_>>().join(", "))
             }
-            DynSolValue::Tuple(values) => {
+            DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => {
                 format!("({})", values.iter().take(64).map(|value| self.value(value)).collect::<Vec<_>>().join(", "))
             }
             value => plain(value),

@@ -222,7 +222,9 @@ impl Shared {
             let address = request.deployed.address;
             let result = self.verify(request);
             match &result {
-                Ok(matches) => tracing::info!(%address, ?matches, "verified a contract"),
+                Ok(matches) => {
+                    tracing::info!(%address, creation = ?matches.creation, runtime = ?matches.runtime, "verified a contract")
+                }
                 Err(error) => tracing::info!(%address, %error, "a contract is not verified"),
             }
             let now = self.clock.now_ms();

@@ -103,7 +103,7 @@ pub fn document(info: &ApiInfo, operations: &[Operation]) -> Value {
             "responses": {
                 "Forbidden": {
                     "description": "The request names a host that is not in `allowed-hosts`, or a page sent it whose \
-                                    origin is not in `allowed-origins`.",
+                                    origin is not in `cors-origins`.",
                     "content": { "text/plain; charset=utf-8": { "schema": { "type": "string" } } },
                 },
             },
