@@ -201,12 +201,19 @@ function prepareViews() {
   idle(next);
 }
 
+/** The network without the fees suggested to wallets, which follow the base fee. */
+function settings(addresses) {
+  if (!addresses?.keplr) return addresses;
+  const feeCurrencies = addresses.keplr.feeCurrencies?.map((one) => ({ ...one, gasPriceStep: undefined }));
+  return { ...addresses, keplr: { ...addresses.keplr, feeCurrencies } };
+}
+
 /** Loads what every view depends on. */
 async function learn() {
   const [, , development] = await Promise.all([load(), wallets.refresh(), node.has('evm_mine')]);
   network.development = development;
   const { chainId, client, addresses } = network;
-  learnt = JSON.stringify([chainId, client, development, addresses]);
+  learnt = JSON.stringify([chainId, client, development, settings(addresses)]);
   drawStatus();
 }
 
