@@ -82,7 +82,7 @@ export async function faucetCard(signal) {
     try {
       const address = parseAddress(to.value, network.prefix);
       const { paid, problem } = await pay(address);
-      const sent = paid.length && h('p', `Sent to ${shorten(address)}: `, paid.map(([asset, hash], at) => [at > 0 && ', ', h('a', { href: `#/tx/${hash}` }, worth(asset))]));
+      const sent = paid.length > 0 && h('p', `Sent to ${shorten(address)}: `, paid.map(([asset, hash], at) => [at > 0 && ', ', h('a', { href: `#/tx/${hash}` }, worth(asset))]));
       replace(outcome, sent, problem && failure(problem));
       if (paid.length) toast(paid.length === 1 ? `Sent ${worth(paid[0][0])}` : `Sent ${paid.length} assets`, 'good', { href: `#/address/${address}`, text: 'View account' });
     } catch (error) {
