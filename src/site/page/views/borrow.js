@@ -2,7 +2,7 @@
 
 import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral, yearly } from '../lib/lens.js';
 import { largest, projected, refusal, totals } from '../lib/loans.js';
 import { market } from '../lib/market.js';
@@ -53,7 +53,7 @@ export function actionsCard(signal, done) {
     try {
       return fromUnits(input.value, token().decimals);
     } catch (error) {
-      return new Error(/decimal places/.test(error.message) ? `${state.symbol} has at most ${token().decimals} decimal places.` : 'Enter a number, such as 1.5.');
+      return new Error(amountProblem(error, token()));
     }
   };
 

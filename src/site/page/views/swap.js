@@ -3,7 +3,7 @@
 import { decodeLog, topic } from '../lib/abi.js';
 import { announce, card, facts, h, icon, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
 import { dollars, USD_DECIMALS } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
@@ -103,8 +103,7 @@ export function swapCard(signal, from, to) {
     try {
       return fromUnits(input.value, state.from.decimals);
     } catch (error) {
-      const digits = /decimal places/.test(error.message);
-      return new Error(digits ? `${state.from.symbol} has at most ${state.from.decimals} decimal places.` : 'Enter a number, such as 1.5.');
+      return new Error(amountProblem(error, state.from));
     }
   };
   const worth = (value, token) => {
