@@ -23,9 +23,9 @@ const ACTIONS = {
   repay: { name: 'Repay', past: 'Repaid', limit: 'Debt' },
 };
 
-/** The card; `update(pools, account)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
+/** The card; `update(pools, account, points)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
 export function actionsCard(signal, done) {
-  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
+  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, points: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
   const asset = tokenButton('Asset', (token) => choose({ symbol: token.symbol }));
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
@@ -46,7 +46,7 @@ export function actionsCard(signal, done) {
     const at = state.pools.findIndex((pool) => pool.symbol === state.symbol);
     if (at < 0 || !state.account) return null;
     const refused = ((state.refused >> BigInt(at)) & 1n) === 1n;
-    return { account: state.account, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
+    return { account: state.account, points: state.points, pools: state.pools, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
   };
   const typed = () => {
     if (!input.value.trim()) return 0n;
@@ -77,7 +77,9 @@ export function actionsCard(signal, done) {
     const { action } = state;
     const { pool, account } = now;
     const before = totals(account);
-    const after = value > 0n ? projected(now, action, value) : before;
+    const found = value > 0n ? projected(now, action, value) : null;
+    const after = found ? { ...found, powerUsd: found.finalPowerUsd } : before;
+    const moved = found !== null && found.score !== account.score;
     const band = Number(account.band);
     const rate = action === 'deposit' || action === 'withdraw'
       ? ['Supply APY', h('span.up', percent(yearly(pool.supplyRate)))]
@@ -86,11 +88,12 @@ export function actionsCard(signal, done) {
     replace(details, facts([
       rate,
       ['Health factor', beforeAfter(healthElement(before.health), healthElement(after.health))],
+      moved && ['Credit score', beforeAfter(String(account.score), String(found.score))],
       ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
       owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
       owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
       action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
-    ]));
+    ]), moved && owed && h('p.soft', `The credit score follows the health factor, and the borrowing power follows the score${found.finalPowerUsd < after.debtUsd ? '. What you owe may exceed it afterwards: liquidation depends on the health factor alone' : ''}.`));
   }
 
   function draw() {
@@ -212,8 +215,8 @@ export function actionsCard(signal, done) {
     element,
     choose: (symbol, action = state.action) => choose({ symbol, action }),
     focus: () => input.focus({ preventScroll: true }),
-    update: (pools, account) => {
-      Object.assign(state, { pools, account });
+    update: (pools, account, points) => {
+      Object.assign(state, { pools, account, points });
       // With the largest amount chosen, it follows the interest.
       refresh();
     },
