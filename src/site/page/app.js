@@ -30,6 +30,9 @@ const VIEWS = [
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
 
+/** Windows in which the header has room for the short form of an account only; as in the stylesheet. */
+const PHONE = matchMedia('(max-width: 46rem)');
+
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 let leaving = new AbortController();
@@ -109,7 +112,7 @@ function drawAccounts() {
     h('option', { value: `${via}/${address}`, selected: current?.via === via && current.address === address }, text);
   const groups = [!current && h('option', { value: '', selected: true, disabled: true }, 'No account')];
   if (held.length) {
-    const options = held.map((address, at) => option('node', address, `Account ${at} · ${shorten(address, 6, 4)}`));
+    const options = held.map((address, at) => option('node', address, PHONE.matches ? `#${at} ${address.slice(0, 6)}…` : `Account ${at} · ${shorten(address, 6, 4)}`));
     groups.push(h('optgroup', { label: 'Node accounts' }, options));
   }
   if (impersonated.length) {
@@ -119,7 +122,7 @@ function drawAccounts() {
   for (const [via, { name }] of injected) {
     const connected = current?.via === via;
     const options = connected
-      ? option(via, current.address, `${name} · ${shorten(current.address, 6, 4)}`)
+      ? option(via, current.address, PHONE.matches ? shorten(current.address, 6, 4) : `${name} · ${shorten(current.address, 6, 4)}`)
       : h('option', { value: `${via}/` }, `Connect ${name}…`);
     groups.push(h('optgroup', { label: name }, options));
   }
@@ -166,6 +169,7 @@ function listen() {
   theme.append(icon('theme'));
   theme.addEventListener('click', switchTheme);
   wallets.addEventListener('change', drawAccounts);
+  PHONE.addEventListener('change', drawAccounts);
   const always = new AbortController().signal;
   whenever(node, 'head', always, drawStatus);
   whenever(node, 'status', always, drawStatus, 0);
