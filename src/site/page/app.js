@@ -1,7 +1,7 @@
 // The frame around the views: navigation, search, the active account and the connection status.
 
-import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
-import { count, shorten } from './lib/format.js';
+import { announce, h, heading, icon, replace, setText, toast } from './lib/dom.js';
+import { count, sentence, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
@@ -41,6 +41,21 @@ let learnt = '';
 /** The number of failed attempts to import a view, by its URL. */
 const failed = new Map();
 
+/** Why a view is not available, by its path. */
+const WITHOUT = {
+  developer: 'The developer view needs the development profile.',
+  exchange: 'This chain has no exchange: it began with a genesis file of its own.',
+  lending: 'This chain has no lending pool: it began with a genesis file of its own.',
+};
+
+const problem = (message) => h('p.failure', { role: 'alert' }, sentence(message));
+
+/** What is shown in place of a view that does not exist. */
+function missing(title, message) {
+  const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(({ path, name }) => [h('a', { href: `#/${path}` }, name), ', ']);
+  return h('div.stack', heading(title), problem(message), h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'));
+}
+
 /** The route in the address bar, such as `#/block/7?x=y`. */
 function route() {
   const [path, query = ''] = location.hash.replace(/^#\/?/, '').split('?');
@@ -70,11 +85,11 @@ async function show({ focus }) {
   try {
     const { name, rest, query } = route();
     view = VIEWS.find((one) => one.path === name);
-    if (!view || (view.needs && !view.needs())) throw new Error(`unknown page: ${name}`);
-    const { default: make } = await loadView(view.file);
-    content = await make({ signal, rest, query });
+    const absence = view ? (view.needs && !view.needs() ? WITHOUT[view.path] : null) : `There is no page “${name.slice(0, 60)}”.`;
+    if (absence) content = missing(view?.name ?? 'Page not found', absence);
+    else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
-    content = h('div.stack', heading('Page could not be loaded'), failure(error));
+    content = h('div.stack', heading('Page could not be loaded'), problem(error.message));
     if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
   }
   if (signal.aborted) return;
@@ -229,7 +244,7 @@ async function begin() {
       await learn();
       break;
     } catch (error) {
-      replace(main, failure(new Error(`${error.message}. Retrying…`)));
+      replace(main, problem(`${error.message}. Retrying…`));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

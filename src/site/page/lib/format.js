@@ -78,6 +78,13 @@ export function shorten(text, head = 8, tail = 6) {
   return text.length > head + tail + 1 ? `${text.slice(0, head)}…${text.slice(-tail)}` : text;
 }
 
+/** A message as a sentence: with a capital and a full stop. */
+export function sentence(message) {
+  const text = String(message).trim();
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.?!…]$/.test(whole) ? whole : `${whole}.`;
+}
+
 /** The age of a Unix time in seconds. */
 export function ago(time, now = Date.now() / 1_000) {
   const seconds = Math.round(now - time);
