@@ -11,6 +11,7 @@ import { callData, network, read } from '../lib/network.js';
 import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
 import { beforeAfter, healthElement, usedText } from './health.js';
+import { withoutAccount } from './start.js';
 import { tokenButton } from './tokenpicker.js';
 
 /** Interest accrues until the repayment is mined, so a thousandth more than the current debt is approved. */
@@ -60,8 +61,7 @@ export function actionsCard(signal, done) {
   /** The first reason for which the action is not possible now: the button's label, a sentence, and what the button does instead. */
   function obstacle(now, value) {
     if (!wallets.current) {
-      const [first] = wallets.injected;
-      return first ? { label: `Connect ${first[1].name}`, act: () => wallets.connect(first[0]) } : { label: 'Choose an account' };
+      return withoutAccount();
     }
     if (state.elsewhere) return { label: 'Switch network', text: `${state.elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
     if (!now) return { label: `${ACTIONS[state.action].name} ${state.symbol}` };
@@ -113,7 +113,8 @@ export function actionsCard(signal, done) {
     if (state.busy) return;
     state.blocked = obstacle(now, value);
     const text = state.blocked ? state.blocked.text : state.failed;
-    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', text));
+    const link = state.blocked?.link ?? null;
+    if (problem.textContent !== `${text ?? ''}${link ? link.textContent : ''}`) replace(problem, text && h('p.failure', text, link));
     setText(submit, state.blocked?.label ?? `${name} ${state.symbol}`);
     submit.disabled = Boolean(state.blocked && !state.blocked.act);
   }
