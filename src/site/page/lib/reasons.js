@@ -66,8 +66,8 @@ function dataOf(error) {
 
 /** A failure as a sentence. */
 export function reasonOf(error) {
-  const sentence = decoded(dataOf(error)) ?? WALLET[error?.code];
-  if (sentence) return sentence;
+  const known = decoded(dataOf(error)) ?? WALLET[error?.code];
+  if (known) return known;
   const text = String(error?.message ?? error).trim();
   if (/insufficient funds/i.test(text)) return 'The account has too little of the native coin to pay for gas.';
   return sentence(text);
