@@ -118,7 +118,10 @@ test('one error is shown at a time, and the button says what is missing', async 
   await page.fill(PAY, '10.5');
   await button(page, 'Insufficient WBTC balance', 'disabled');
   assert.equal(await page.locator('.swap .failure').count(), 0);
-  await page.fill(PAY, '1,2.3.4');
+  await page.fill(PAY, '1,5');
+  await button(page, 'Enter a valid amount', 'disabled');
+  await onlyError(page, 'Use a point for decimals');
+  await page.fill(PAY, '1.2.3.4');
   await button(page, 'Enter a valid amount', 'disabled');
   await onlyError(page, 'Enter a number');
   await page.fill(PAY, '0.123456789');

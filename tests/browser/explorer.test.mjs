@@ -331,6 +331,7 @@ test('Enter opens the best match of any kind of term', async () => {
   await page.fill('#query', `${newest.hash.slice(0, 10)}…${newest.hash.slice(-6)}`);
   await page.press('#query', 'Enter');
   await page.waitForURL(`**/#/tx/${newest.hash}`);
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   await search(hash.toUpperCase().replace('0X', '0x'), 'Block 0');
   await search(history.swapped.slice(2), 'swapExactTokensForTokens');
   await search('weth', 'WETH');
