@@ -49,6 +49,15 @@ test('the search prefers titles to headings and headings to text', () => {
   assert.deepEqual(places('  '), []);
   assert.deepEqual(places('(.*'), []);
   assert.deepEqual(marked('The (a) oracle', 'ORA (a'), [['The ', false], ['(a', true], [') ', false], ['ora', true], ['cle', false]]);
+  const subjects = prepare([
+    { title: 'REST reference', page: 'interfaces/rest.html', sections: [['REST reference', '', 'Routes.'], ['Faucet', 'faucet', 'Pays coins.'], ['Verification', 'verification', 'Verify it.']] },
+    { title: 'Getting coins and tokens', page: 'start/funding.html', sections: [['Getting coins and tokens', '', 'From a faucet.']] },
+    { title: 'Running a shared node', page: 'start/operators.html', sections: [['Running a shared node', '', 'For a team.']] },
+    { title: 'Source verification', page: 'interfaces/verification.html', sections: [['Source verification', '', 'Send sources.']] },
+  ]);
+  const first = (query) => find(subjects, query)[0].href;
+  assert.deepEqual(['faucet', 'coins', 'operator', 'verify'].map(first), ['start/funding.html', 'start/funding.html', 'start/operators.html', 'interfaces/verification.html']);
+  assert.equal(first('rest reference'), 'interfaces/rest.html');
   const long = prepare([{ title: 'Long', page: 'long.html', sections: [['Long', '', `${'word '.repeat(100)}needle ${'word '.repeat(100)}`]] }]);
   const [{ excerpt }] = find(long, 'needle');
   assert.ok(excerpt.includes('needle') && excerpt.length < 200 && excerpt.startsWith('…') && excerpt.endsWith('…'), excerpt);

@@ -311,7 +311,7 @@ test('many events are read in pages', async () => {
 
 test('an address without code is not a contract', async () => {
   const page = await open(`contract/${accounts[5]}`);
-  await page.waitForSelector('.failure:has-text("is not a contract")');
+  await page.waitForSelector(`.failure:has-text("No contract at ${accounts[5]}: this address has no code")`);
   await clean(page);
 });
 

@@ -64,7 +64,7 @@ test('a wallet is switched to the network, approves and swaps', async () => {
   await button(page, 'Approve USDC and swap');
   await page.waitForSelector('.swap .facts dd:has-text("$3.0")');
   const details = await page.textContent('.swap .facts');
-  for (const expected of ['Rate1 USDC = 0.000', 'Price impact0.0', 'Fee (0.30%)0.000', 'Minimum received0.2']) assert.ok(details.includes(expected), `${expected} is missing in ${details}`);
+  for (const expected of ['Rate1 USDC = 0.000', 'Share of the reserve0.0', 'Fee (0.30%)0.000', 'Minimum received0.2']) assert.ok(details.includes(expected), `${expected} is missing in ${details}`);
   await page.click('.swap .facts button');
   await page.waitForSelector('.swap .facts button:has-text("1 WETH = 3,5")');
   await browser.picture(page, 'swap');
@@ -118,7 +118,10 @@ test('one error is shown at a time, and the button says what is missing', async 
   await page.fill(PAY, '10.5');
   await button(page, 'Insufficient WBTC balance', 'disabled');
   assert.equal(await page.locator('.swap .failure').count(), 0);
-  await page.fill(PAY, '1,2.3.4');
+  await page.fill(PAY, '1,5');
+  await button(page, 'Enter a valid amount', 'disabled');
+  await onlyError(page, 'Use a point for decimals');
+  await page.fill(PAY, '1.2.3.4');
   await button(page, 'Enter a valid amount', 'disabled');
   await onlyError(page, 'Enter a number');
   await page.fill(PAY, '0.123456789');
@@ -132,7 +135,7 @@ test('one error is shown at a time, and the button says what is missing', async 
   await button(page, 'Insufficient liquidity', 'disabled');
   await onlyError(page, 'The vault holds too little');
   await page.fill(PAY, '20');
-  await button(page, 'Price impact too high', 'disabled');
+  await button(page, 'Share of the reserve too large', 'disabled');
   await onlyError(page, 'at most 10% of the reserve');
   await page.click('button:has-text("Max")');
   assert.notEqual(await page.inputValue(PAY), '20');

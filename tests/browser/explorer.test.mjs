@@ -305,7 +305,8 @@ test('results appear while typing, and are chosen by keyboard', async () => {
   await said('999999999', 'does not exist yet');
   await said(`0x${'12'.repeat(32)}`, 'No block or transaction has this hash');
   await said(BECH32.replace(/g$/, 'h'), 'checksum');
-  await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb922', '40 hex digits');
+  await said('0xf39fd6e51aad88f6f4ce6ab8827279cfffb9ee', 'An address has 40 hex digits and a hash 64; this has 38.');
+  await said('0xf39f…0000', 'Paste the whole address or hash');
   await said('no such thing', 'No token, contract or block is called');
   await input.press('Escape');
   assert.equal(await input.getAttribute('aria-expanded'), 'false');
@@ -324,6 +325,13 @@ test('Enter opens the best match of any kind of term', async () => {
   await search('0', 'Block 0');
   await search('latest', `Block ${head}`);
   await search('0x2', 'Block 2');
+  await search('0xf39F', 'Account 0');
+  await search('0xf39F…2266', 'Account 0');
+  const { items: [newest] } = await (await fetch(`${node.url}/api/v2/transactions`)).json();
+  await page.fill('#query', `${newest.hash.slice(0, 10)}…${newest.hash.slice(-6)}`);
+  await page.press('#query', 'Enter');
+  await page.waitForURL(`**/#/tx/${newest.hash}`);
+  await page.waitForFunction(() => document.activeElement?.tagName === 'H1');
   await search(hash.toUpperCase().replace('0X', '0x'), 'Block 0');
   await search(history.swapped.slice(2), 'swapExactTokensForTokens');
   await search('weth', 'WETH');

@@ -77,9 +77,11 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector(`${SUBMIT}:has-text("Enter an amount"):disabled`);
   await page.fill(AMOUNT, '10');
   await page.waitForSelector('.manage .below:has-text("$35,1")');
-  assert.match(await fact(page, 'Borrowing power').textContent(), /^\$0\.00→\$22,8\d\d\.\d\d$/);
+  assert.match(await fact(page, 'Borrowing power').textContent(), /^\$0\.00→\$23,3\d\d\.\d\d$/, 'at the score after the supply');
+  assert.equal(await fact(page, 'Credit score').textContent(), '300→350');
   await page.click(`${SUBMIT}:has-text("Supply WETH"):enabled`);
   await page.waitForSelector('.note.good:has-text("Supplied 10 WETH")');
+  await page.waitForSelector('section:has(h2:has-text("Your position")) .facts div:has-text("Borrowing power"):has-text("$23,3")');
 
   await choose(page, 'Borrow', 'USDC');
   await page.fill(AMOUNT, '500');

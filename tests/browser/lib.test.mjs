@@ -111,6 +111,8 @@ test('amounts are exact', () => {
   assert.equal(toUnits(-1n, 18), '-0.000000000000000001');
   assert.equal(fromUnits('1,000.5', 6), 1_000_500_000n);
   assert.equal(fromUnits('.5', 1), 5n);
+  assert.equal(fromUnits('1,000,000', 0), 1_000_000n);
+  for (const comma of ['1,5', '0,5', '1,50', '1,0000', '1.5,0', '1,000,5', ',5', '1,', '0,000', '1.000,5']) assert.throws(() => fromUnits(comma, 18), /Use a point for decimals/, comma);
   for (const wrong of ['', '.', 'x', '1.2.3', '-1', '1e5']) assert.throws(() => fromUnits(wrong, 18), wrong);
   assert.throws(() => fromUnits('0.1234567', 6), /6 decimal places/);
   assert.equal(amount(123_456_789_123_456_789_012n, 18, 6), '123.456');

@@ -49,6 +49,21 @@ test('health and borrowing power after an action follow the rules of the pool', 
   assert.equal(loanToValue(PARAMETERS, 575n), 7_250n);
 });
 
+test('a preview has the score after the action, and the power at that score', () => {
+  const before = { ...account(0n), score: 350n, borrowingPowerUsd: 19_908n * USD, availableUsd: 19_908n * USD };
+  before.positions[0].loanToValueBps = loanToValue(PARAMETERS, 350n);
+  const now = state(before, usdc(), { pools: [pool(), usdc()] });
+  const half = projected(now, 'borrow', 17_000n * 10n ** 6n);
+  assert.deepEqual([half.health, half.score, half.finalPowerUsd], [15_000n, 325n, (30_000n * USD * loanToValue(PARAMETERS, 325n)) / 10_000n]);
+  const { value } = largest(now, 'borrow');
+  assert.equal(refusal(now, 'borrow', value), null, 'the pool checks at the score before the action');
+  const most = projected(now, 'borrow', value);
+  assert.ok(most.finalPowerUsd < most.debtUsd && most.score < 350n);
+  // Penalties beyond the points of the score keep it at its lowest.
+  const points = { depositPoints: 0n, paymentPoints: 0n, historyPoints: 0n, penaltyPoints: 100n, overduePoints: 0n };
+  assert.equal(projected(state({ ...account(10_000n), score: 300n }, usdc(), { points }), 'repay', 10_000n * 10n ** 6n).score, 300n);
+});
+
 test('an impossible action has one reason, in words', () => {
   const borrowing = (dollars, change) => refusal(state(account(10_000n), usdc(change)), 'borrow', dollars * 10n ** 6n);
   assert.equal(borrowing(9_500n), null);

@@ -128,9 +128,13 @@ test('the production profile shows no developer controls', async () => {
   await page.waitForSelector('nav a:has-text("Accounts")');
   assert.equal(await page.locator('nav a:has-text("Developer")').count(), 0);
   await page.goto(`${production.url}/#/developer`);
-  await page.waitForSelector('.failure');
-  await page.goto(`${production.url}/#/exchange`);
-  await page.waitForSelector('button.primary:has-text("Choose an account"):disabled');
+  await page.waitForSelector('.failure:text-is("The developer view needs the development profile.")');
+  await page.goto(`${production.url}/#/nowhere`);
+  await page.waitForSelector('.failure:text-is("There is no page “nowhere”.")');
+  await page.goto(`${production.url}/#/exchange?from=USDC&to=DOGE`);
+  await page.waitForSelector('.failure:text-is("Unknown token DOGE")');
+  await page.waitForSelector('button.primary:has-text("Connect a wallet"):disabled');
+  await page.waitForSelector('.swap .failure:has-text("No browser wallet found.") a');
   assert.ok(!(await page.isVisible('.swap button:text-is("Max")')), 'no balance, so no button for it');
   await clean(page);
   await production.stop();

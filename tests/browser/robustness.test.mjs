@@ -26,7 +26,7 @@ test('a node restarted with another profile changes what the open page offers', 
   t.after(other.stop);
   await page.waitForSelector('.toast:has-text("restarted")');
   await page.waitForSelector('nav:not(:has-text("Developer"))');
-  await page.waitForSelector('h1:has-text("Page could not be loaded")');
+  await page.waitForSelector('.failure:has-text("needs the development profile")');
   assert.deepEqual(page.problems, []);
   await page.context().close();
 });

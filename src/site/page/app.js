@@ -1,7 +1,7 @@
 // The frame around the views: navigation, search, the active account and the connection status.
 
-import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
-import { count, shorten } from './lib/format.js';
+import { announce, h, heading, icon, replace, setText, toast } from './lib/dom.js';
+import { count, sentence, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
@@ -30,6 +30,9 @@ const VIEWS = [
   { path: 'interfaces', file: 'interfaces', under: 'explorer' },
 ];
 
+/** Windows in which the header has room for the short form of an account only; as in the stylesheet. */
+const PHONE = matchMedia('(max-width: 46rem)');
+
 const main = document.getElementById('main');
 const nav = document.getElementById('nav');
 let leaving = new AbortController();
@@ -37,6 +40,21 @@ let leaving = new AbortController();
 let learnt = '';
 /** The number of failed attempts to import a view, by its URL. */
 const failed = new Map();
+
+/** Why a view is not available, by its path. */
+const WITHOUT = {
+  developer: 'The developer view needs the development profile.',
+  exchange: 'This chain has no exchange: it began with a genesis file of its own.',
+  lending: 'This chain has no lending pool: it began with a genesis file of its own.',
+};
+
+const problem = (message) => h('p.failure', { role: 'alert' }, sentence(message));
+
+/** What is shown in place of a view that does not exist. */
+function missing(title, message) {
+  const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(({ path, name }) => [h('a', { href: `#/${path}` }, name), ', ']);
+  return h('div.stack', heading(title), problem(message), h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'));
+}
 
 /** The route in the address bar, such as `#/block/7?x=y`. */
 function route() {
@@ -67,11 +85,11 @@ async function show({ focus }) {
   try {
     const { name, rest, query } = route();
     view = VIEWS.find((one) => one.path === name);
-    if (!view || (view.needs && !view.needs())) throw new Error(`unknown page: ${name}`);
-    const { default: make } = await loadView(view.file);
-    content = await make({ signal, rest, query });
+    const absence = view ? (view.needs && !view.needs() ? WITHOUT[view.path] : null) : `There is no page “${name.slice(0, 60)}”.`;
+    if (absence) content = missing(view?.name ?? 'Page not found', absence);
+    else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
-    content = h('div.stack', heading('Page could not be loaded'), failure(error));
+    content = h('div.stack', heading('Page could not be loaded'), problem(error.message));
     if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
   }
   if (signal.aborted) return;
@@ -109,7 +127,7 @@ function drawAccounts() {
     h('option', { value: `${via}/${address}`, selected: current?.via === via && current.address === address }, text);
   const groups = [!current && h('option', { value: '', selected: true, disabled: true }, 'No account')];
   if (held.length) {
-    const options = held.map((address, at) => option('node', address, `Account ${at} · ${shorten(address, 6, 4)}`));
+    const options = held.map((address, at) => option('node', address, PHONE.matches ? `#${at} ${address.slice(0, 6)}…` : `Account ${at} · ${shorten(address, 6, 4)}`));
     groups.push(h('optgroup', { label: 'Node accounts' }, options));
   }
   if (impersonated.length) {
@@ -119,7 +137,7 @@ function drawAccounts() {
   for (const [via, { name }] of injected) {
     const connected = current?.via === via;
     const options = connected
-      ? option(via, current.address, `${name} · ${shorten(current.address, 6, 4)}`)
+      ? option(via, current.address, PHONE.matches ? shorten(current.address, 6, 4) : `${name} · ${shorten(current.address, 6, 4)}`)
       : h('option', { value: `${via}/` }, `Connect ${name}…`);
     groups.push(h('optgroup', { label: name }, options));
   }
@@ -166,6 +184,7 @@ function listen() {
   theme.append(icon('theme'));
   theme.addEventListener('click', switchTheme);
   wallets.addEventListener('change', drawAccounts);
+  PHONE.addEventListener('change', drawAccounts);
   const always = new AbortController().signal;
   whenever(node, 'head', always, drawStatus);
   whenever(node, 'status', always, drawStatus, 0);
@@ -201,12 +220,19 @@ function prepareViews() {
   idle(next);
 }
 
+/** The network without the fees suggested to wallets, which follow the base fee. */
+function settings(addresses) {
+  if (!addresses?.keplr) return addresses;
+  const feeCurrencies = addresses.keplr.feeCurrencies?.map((one) => ({ ...one, gasPriceStep: undefined }));
+  return { ...addresses, keplr: { ...addresses.keplr, feeCurrencies } };
+}
+
 /** Loads what every view depends on. */
 async function learn() {
   const [, , development] = await Promise.all([load(), wallets.refresh(), node.has('evm_mine')]);
   network.development = development;
   const { chainId, client, addresses } = network;
-  learnt = JSON.stringify([chainId, client, development, addresses]);
+  learnt = JSON.stringify([chainId, client, development, settings(addresses)]);
   drawStatus();
 }
 
@@ -218,7 +244,7 @@ async function begin() {
       await learn();
       break;
     } catch (error) {
-      replace(main, failure(new Error(`${error.message}. Retrying…`)));
+      replace(main, problem(`${error.message}. Retrying…`));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

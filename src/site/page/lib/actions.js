@@ -1,6 +1,7 @@
 // Forms that run an action, for the developer controls.
 
-import { failure, h, replace, toast } from './dom.js';
+import { h, replace, toast } from './dom.js';
+import { sentence } from './format.js';
 import { node } from './node.js';
 
 /** A form that runs an action and reports its success or error. */
@@ -13,9 +14,10 @@ export function action(fields, button, run, { primary = false } = {}) {
     submit.disabled = true;
     replace(problem);
     try {
-      toast(await run(), 'good');
+      const done = await run();
+      if (done) toast(done, 'good');
     } catch (error) {
-      replace(problem, failure(error));
+      replace(problem, h('p.failure', { role: 'alert' }, sentence(error.message)));
     }
     submit.disabled = false;
   });

@@ -47,6 +47,7 @@ export function parseHex(text) {
  */
 export function parseAddress(text, prefix) {
   const given = text.trim();
+  if (!given) throw new Error('enter an address');
   if (/^0x/i.test(given)) return parseHex(given);
   const decoded = fromBech32(given);
   const known = Object.values(ROLES).map((role) => prefix + role);

@@ -2,6 +2,18 @@
 
 /** What a match is worth, by where it is. */
 const WORTH = { title: 60, heading: 40, text: 4 };
+/** References generated from the interfaces, whose many sections would crowd out the chapters that explain a subject. */
+const GENERATED = /^interfaces\/(rest|rest-examples|methods)\.html$/;
+/** The share that the heading of such a section keeps of its worth. */
+const REFERENCE_SHARE = 0.3;
+/** Words of a query that chapters call by another name. */
+const SYNONYMS = new Map([
+  ['operator', ['shared node']], ['operators', ['shared node']],
+  ['coin', ['coins', 'funding']], ['coins', ['funding']], ['faucet', ['coins', 'funding']],
+  ['verify', ['verification']], ['verified', ['verification']],
+]);
+/** What a synonym is worth of the word itself. */
+const SYNONYM_SHARE = 0.8;
 /** Characters of text that a result shows. */
 const EXCERPT = 140;
 
@@ -22,6 +34,11 @@ function fit(text, word) {
   return best;
 }
 
+/** What a word or one of its synonyms in a text is worth. */
+function fitAny(text, word) {
+  return Math.max(fit(text, word), ...(SYNONYMS.get(word) ?? []).map((other) => fit(text, other) * SYNONYM_SHARE));
+}
+
 /** Prepares the document `search.json` for `find`. */
 export function prepare(chapters) {
   return chapters.flatMap(({ title, page, sections }) =>
@@ -31,6 +48,7 @@ export function prepare(chapters) {
       href: id ? `${page}#${id}` : page,
       text,
       isChapter: at === 0,
+      isReference: GENERATED.test(page),
       low: { title: title.toLowerCase(), heading: heading.toLowerCase(), text: text.toLowerCase() },
     })),
   );
@@ -44,16 +62,17 @@ export function find(sections, query, most = 12) {
   const found = [];
   for (const section of sections) {
     const { title, heading, text } = section.low;
+    const share = section.isReference && !section.isChapter ? REFERENCE_SHARE : 1;
     let score = 0;
     const everywhere = words.every((word) => {
       // The chapter's title counts in full for its beginning only, so that its other sections do not crowd the list.
-      const inTitle = fit(title, word) * WORTH.title * (section.isChapter ? 1 : 0.15);
-      const worth = inTitle + fit(heading, word) * WORTH.heading + fit(text, word) * WORTH.text;
+      const inTitle = fitAny(title, word) * WORTH.title * (section.isChapter ? 1 : 0.15);
+      const worth = inTitle + fitAny(heading, word) * WORTH.heading * share + fitAny(text, word) * WORTH.text;
       score += worth;
       return worth > 0;
     });
     if (!everywhere) continue;
-    if (heading === phrase || (section.isChapter && title === phrase)) score += 100;
+    if (heading === phrase || (section.isChapter && title === phrase)) score += 100 * share;
     if (words.length > 1 && (heading.includes(phrase) || text.includes(phrase))) score += 20;
     found.push({ section, score });
   }

@@ -23,13 +23,24 @@ export function toUnits(amount, decimals) {
   return `${negative ? '-' : ''}${whole}${fraction && '.' + fraction}`;
 }
 
-/** Parses a decimal amount into smallest units. */
+/** The refusal of a decimal comma. */
+const DECIMAL_COMMA = 'Use a point for decimals';
+
+/** Parses a decimal amount into smallest units. A comma separates groups of three digits of the whole part, and nothing else. */
 export function fromUnits(text, decimals) {
-  const match = /^\s*(\d*)(?:\.(\d*))?\s*$/.exec(text.replace(/[,_' ]/g, ''));
+  const bare = text.replace(/[_' ]/g, '');
+  if (bare.includes(',') && !/^[1-9]\d{0,2}(,\d{3})+(\.\d*)?$/.test(bare)) throw new Error(/\d,|,\d/.test(bare) ? DECIMAL_COMMA : 'expected a number');
+  const match = /^\s*(\d*)(?:\.(\d*))?\s*$/.exec(bare.replaceAll(',', ''));
   if (!match || !(match[1] || match[2])) throw new Error('expected a number');
   const fraction = match[2] ?? '';
   if (fraction.length > decimals) throw new Error(`at most ${decimals} decimal places`);
   return BigInt(match[1] + fraction.padEnd(decimals, '0'));
+}
+
+/** What is wrong with an amount that was typed, as a sentence, by the error that `fromUnits` threw. */
+export function amountProblem({ message }, { symbol, decimals }) {
+  if (message === DECIMAL_COMMA) return `${message}, such as 1.5.`;
+  return /decimal places/.test(message) ? `${symbol} has at most ${decimals} decimal places.` : 'Enter a number, such as 1.5.';
 }
 
 /** An amount with separators and about `digits` significant digits, truncated rather than rounded. */
@@ -65,6 +76,13 @@ export function percent(share, digits = 2) {
 /** A hash or address with its middle elided. */
 export function shorten(text, head = 8, tail = 6) {
   return text.length > head + tail + 1 ? `${text.slice(0, head)}…${text.slice(-tail)}` : text;
+}
+
+/** A message as a sentence: with a capital and a full stop. */
+export function sentence(message) {
+  const text = String(message).trim();
+  const whole = text.charAt(0).toUpperCase() + text.slice(1);
+  return /[.?!…]$/.test(whole) ? whole : `${whole}.`;
 }
 
 /** The age of a Unix time in seconds. */

@@ -9,6 +9,9 @@ const BPS = 10_000n;
 /** The health factor without debt. */
 const ENDLESS = (1n << 256n) - 1n;
 const [MIN_SCORE, MAX_SCORE] = [300n, 850n];
+/** The most points for the present health, and the least collateral that earns them. */
+const HEALTH_POINTS = 50n;
+const MIN_COLLATERAL_USD = 100n * 10n ** 8n;
 /** Interest accrues until a transaction is mined, so the largest amounts leave a thousandth of what they depend on. */
 const MARGIN = 1_000n;
 /** Health factors below which a position is close to liquidation, and at risk. */
@@ -21,6 +24,24 @@ const least = (...values) => values.reduce((a, b) => (b < a ? b : a));
 export function loanToValue({ minLtvBps, maxLtvBps }, score) {
   const [low, high] = [BigInt(minLtvBps), BigInt(maxLtvBps)];
   return low + ((high - low) * (score - MIN_SCORE)) / (MAX_SCORE - MIN_SCORE);
+}
+
+/** The points of a score that follow from the present health, given the value of the collateral. */
+function healthPoints(collateralUsd, { debtUsd, health }) {
+  if (collateralUsd < MIN_COLLATERAL_USD) return 0n;
+  if (debtUsd === 0n) return HEALTH_POINTS;
+  const margin = health > BPS ? least(health - BPS, BPS) : 0n;
+  return (HEALTH_POINTS * margin) / BPS;
+}
+
+/**
+ * The credit score once the points for the present health have changed. `points` are the parts of the present score; without
+ * them it counts as neither cut off at 300 nor at 850. A payment that counts as on time earns further points.
+ */
+function scoreAfter(account, points, now, then) {
+  const sum = points ? MIN_SCORE + points.depositPoints + points.paymentPoints + points.historyPoints - points.penaltyPoints - points.overduePoints : account.score - now;
+  const score = sum + then;
+  return score < MIN_SCORE ? MIN_SCORE : least(score, MAX_SCORE);
 }
 
 export function healthFactor(coverUsd, debtUsd) {
@@ -38,9 +59,13 @@ function positionOf({ account, pool }) {
   return account.positions.find((one) => one.asset === pool.asset) ?? { supplied: 0n, debt: 0n, suppliedUsd: 0n, debtUsd: 0n, loanToValueBps: 0n, liquidationThresholdBps: 0n };
 }
 
-/** The totals after an action. `state` has account, pool, refused (whether the user refuses the asset as collateral) and halted. */
+/**
+ * The totals after an action. `state` has account, pool, refused (whether the user refuses the asset as collateral), halted,
+ * and if they are known pools and points (the parts of the score). The pool compares the debt with `powerUsd`, at the score
+ * before the action; `finalPowerUsd` is the power at the `score` after it.
+ */
 export function projected(state, action, value) {
-  const { account, pool, refused, halted } = state;
+  const { account, pool, refused, halted, pools = [], points = null } = state;
   const own = positionOf(state);
   const before = totals(account);
   const supplied = action === 'deposit' ? own.supplied + value : action === 'withdraw' ? own.supplied - least(value, own.supplied) : own.supplied;
@@ -57,8 +82,21 @@ export function projected(state, action, value) {
     powerUsd: before.powerUsd - (own.suppliedUsd * own.loanToValueBps) / BPS + (suppliedUsd * ratio) / BPS,
     debtUsd: before.debtUsd - own.debtUsd + debtUsd,
     ownDebtUsd: debtUsd,
+    health: 0n,
   };
-  return { ...after, health: healthFactor(after.coverUsd, after.debtUsd) };
+  after.health = healthFactor(after.coverUsd, after.debtUsd);
+  const others = account.positions.filter((one) => one.asset !== pool.asset && one.liquidationThresholdBps > 0n);
+  const othersUsd = others.reduce((sum, one) => sum + one.suppliedUsd, 0n);
+  const collateralUsd = othersUsd + (counts ? suppliedUsd : 0n);
+  const score = scoreAfter(account, points, healthPoints(othersUsd + (was ? own.suppliedUsd : 0n), before), healthPoints(collateralUsd, after));
+  /** The ratio of a collateral at the score after the action; 0 without a reliable price. */
+  const ratioAfter = (asset, ratioBefore) => {
+    const parameters = asset === pool.asset ? pool.parameters : pools.find((one) => one.asset === asset)?.parameters;
+    return ratioBefore > 0n && parameters ? loanToValue(parameters, score) : ratioBefore;
+  };
+  const collaterals = [...others, { asset: pool.asset, suppliedUsd, loanToValueBps: ratio }];
+  const finalPowerUsd = collaterals.reduce((sum, one) => sum + (one.suppliedUsd * ratioAfter(one.asset, one.loanToValueBps)) / BPS, 0n);
+  return { ...after, score, finalPowerUsd };
 }
 
 /** The amount of an asset worth a number of dollars. */

@@ -2,6 +2,7 @@
 
 import { decode, decodeLog, fragment, selector } from './abi.js';
 import { checksum } from './address.js';
+import { abiOf, contractAt } from './contracts.js';
 import { nameOf, tokenAt } from './network.js';
 import { node } from './node.js';
 
@@ -77,10 +78,23 @@ function textOf(output) {
 
 const read = (to, text) => node.call('eth_call', { to, data: selector(fragment(text)) }, 'latest');
 
+/** Whether a contract may have a function without arguments, so that no call is made that is known to revert. */
+async function functionTest(address) {
+  const contract = await contractAt(address).catch(() => null);
+  if (!contract) return () => true;
+  if (contract.code === '0x') return () => false;
+  const abi = await abiOf(contract);
+  // A contract that the page has a name for, but no ABI, is one of the well-known ones, none of which is a token.
+  if (!abi) return () => nameOf(address) === null;
+  if (contract.proxy && !abi.implementation.length) return () => true;
+  return (name) => [...abi.own, ...abi.implementation].some((one) => one.type === 'function' && one.name === name && !one.inputs.length);
+}
+
 async function describe(address) {
+  const has = await functionTest(address);
   const [symbol, decimals] = await Promise.all([
-    read(address, 'symbol()').then(textOf).catch(() => null),
-    read(address, 'decimals()').then((output) => Number(decode([{ type: 'uint8', name: '' }], output)[0])).catch(() => null),
+    has('symbol') ? read(address, 'symbol()').then(textOf).catch(() => null) : null,
+    has('decimals') ? read(address, 'decimals()').then((output) => Number(decode([{ type: 'uint8', name: '' }], output)[0])).catch(() => null) : null,
   ]);
   // A symbol is text from anybody.
   const shown = symbol && /^[\x20-\x7e]{1,24}$/.test(symbol) ? symbol : null;

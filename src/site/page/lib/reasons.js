@@ -1,7 +1,7 @@
 // Failures in words: errors of the network's contracts, of wallets and of the node.
 
 import { decodeCall } from './abi.js';
-import { percent } from './format.js';
+import { percent, sentence } from './format.js';
 import { money } from './money.js';
 import { interfaces, tokenAt } from './network.js';
 
@@ -66,10 +66,9 @@ function dataOf(error) {
 
 /** A failure as a sentence. */
 export function reasonOf(error) {
-  const sentence = decoded(dataOf(error)) ?? WALLET[error?.code];
-  if (sentence) return sentence;
+  const known = decoded(dataOf(error)) ?? WALLET[error?.code];
+  if (known) return known;
   const text = String(error?.message ?? error).trim();
   if (/insufficient funds/i.test(text)) return 'The account has too little of the native coin to pay for gas.';
-  const whole = text.charAt(0).toUpperCase() + text.slice(1);
-  return /[.?!…]$/.test(whole) ? whole : `${whole}.`;
+  return sentence(text);
 }

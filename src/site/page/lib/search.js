@@ -1,6 +1,6 @@
 // What a search term may mean.
 
-import { parseAddress } from './address.js';
+import { checksum, parseAddress } from './address.js';
 import { count, shorten } from './format.js';
 import { ask, indexed } from './index.js';
 import { nameOf, network, tokenAt } from './network.js';
@@ -9,6 +9,8 @@ import { wallets } from './wallet.js';
 
 /** Number of shown results. */
 const SHOWN = 10;
+/** Hex digits from which on the beginning of an address or hash is searched. */
+const MIN_PART = 3;
 const TAGS = { latest: 'The newest block', pending: 'The next block', finalized: 'The newest final block', safe: 'The newest safe block', earliest: 'The first block' };
 
 /** A text that may be pasted with quotes, spaces or without its 0x. */
@@ -18,6 +20,43 @@ function tidy(text) {
 }
 
 const block = (number) => ({ kind: 'Block', title: `Block ${count(Number(number))}`, detail: '', href: `#/block/${number}` });
+
+/** Addresses and transactions that the page knows or that are recent: a result for each, by lower-case hex. */
+async function known() {
+  const all = new Map();
+  const add = (hex, result) => hex && !all.has(hex.toLowerCase()) && all.set(hex.toLowerCase(), result);
+  const address = (hex, kind, title) => add(hex, { kind, title: title ?? shorten(hex, 12, 10), detail: hex, href: `#/address/${hex}` });
+  wallets.held.forEach((hex, at) => address(hex, 'Account', `Account ${at}`));
+  for (const hex of [...wallets.impersonated, wallets.current?.address].filter(Boolean)) address(hex, 'Account');
+  for (const [hex, name] of network.names) {
+    const token = tokenAt(hex);
+    if (token) add(hex, tokenResult(token));
+    else address(checksum(hex), 'Contract', name);
+  }
+  const recent = (await indexed()) ? await ask('transactions').then(({ items }) => items, () => []) : await latestTransactions();
+  for (const { hash, from, to } of recent) {
+    add(hash, { kind: 'Transaction', title: shorten(hash, 18, 10), detail: hash, href: `#/tx/${hash}` });
+    for (const party of [from, to]) {
+      const hex = party?.hash ?? party;
+      if (hex) address(checksum(hex), 'Address');
+    }
+  }
+  return all;
+}
+
+/** The transactions of the newest block. */
+function latestTransactions() {
+  return node.call('eth_getBlockByNumber', 'latest', true).then((found) => found.transactions, () => []);
+}
+
+/** Results of hex that is no whole address or hash: a block's number, or the beginning and the end (if it has one) of what is known. */
+async function ofPart(text, start, end, head) {
+  const found = end === undefined && start && start.length <= 12 && BigInt(`0x${start}`) <= head ? [block(BigInt(`0x${start}`))] : [];
+  if (start.length >= MIN_PART) for (const [hex, result] of await known()) if (hex.startsWith(`0x${start}`) && hex.endsWith(end ?? '')) found.push(result);
+  if (found.length) return { found: found.slice(0, SHOWN) };
+  if (end !== undefined) return { reason: `No known account, contract or recent transaction is ${text}. Paste the whole address or hash.` };
+  return { reason: `An address has 40 hex digits and a hash 64; this has ${start.length}.` };
+}
 
 /** Results of hashes, numbers and addresses, and the reason if there is none although the term is one of them. */
 async function exact(text) {
@@ -33,10 +72,8 @@ async function exact(text) {
     if (found) return { found: [{ ...block(Number(found.number)), detail: hash }] };
     return { reason: 'No block or transaction has this hash.' };
   }
-  if (/^0x[0-9a-f]{1,12}$/i.test(text)) {
-    const number = BigInt(text);
-    return number <= head ? { found: [block(number)] } : { reason: `Block ${count(number)} does not exist yet; the latest block is ${count(head)}.` };
-  }
+  const part = /^0x([0-9a-f]*)(?:(?:…|\.{2,3})([0-9a-f]*))?$/i.exec(text);
+  if (part && (part[2] !== undefined || part[1].length !== 40)) return ofPart(text, part[1].toLowerCase(), part[2]?.toLowerCase(), head);
   const looksLikeOne = /^0x/i.test(text) || new RegExp(`^${network.prefix}[a-z]*1`, 'i').test(text);
   try {
     const address = parseAddress(text, network.prefix);

@@ -63,7 +63,7 @@ export default async function view({ signal, rest: [text = ''], query }) {
   const tags = [
     name && !name.startsWith(kind) && h('span.tag', kind),
     held >= 0 && h('span.tag', 'Key held by the node'),
-    about?.is_verified && h('span.tag.good', 'Source known'),
+    about?.is_verified && h('span.tag.good', 'Verified source'),
     about?.token && h('a.tag.accent', { href: `#/token/${address}` }, `${about.token.type} token`),
     about?.creation_status === 'selfdestructed' && h('span.tag.bad', 'Destroyed'),
   ];

@@ -40,6 +40,11 @@ function streamsOf(operations) {
   return STREAMS.filter(({ path }) => operations.some((one) => one.kind === 'live' && one.path === path));
 }
 
+/** The number of operations as they are listed: a path with several streams stands for each of them. */
+function sizeOf(operations) {
+  return operations.filter((one) => one.kind !== 'live').length + streamsOf(operations).length;
+}
+
 function streamItems(streams, operations, current, query) {
   return streams.map(({ key, path, name, about }) => {
     const { id } = operations.find((one) => one.kind === 'live' && one.path === path);
@@ -55,7 +60,7 @@ function operationList({ operations, groups }, current, query) {
   const count = h('p.soft.count', { role: 'status' });
   const list = h('div.groups');
   const drawGroups = () => {
-    setText(count, `${operations.length} operations`);
+    setText(count, `${sizeOf(operations)} operations`);
     let heading = null;
     const drawn = groups.flatMap((group) => {
       const items = h('ul.plain');
@@ -127,7 +132,7 @@ function welcome({ operations, byId }) {
   return [
     heading('API'),
     h('p.lead', `${count('rpc')} JSON-RPC methods, ${count('rest')} REST routes and ${streams.length} live streams of this node. Choose one, run it against the node, copy it as code. Nothing runs without a click.`),
-    h('a.browse', { href: '#/api?list' }, icon('search'), `Search all ${operations.length} operations`),
+    h('a.browse', { href: '#/api?list' }, icon('search'), `Search all ${sizeOf(operations)} operations`),
     card('Start with', h('div.suggestions', suggested.map(([id, about]) => tile(hrefOf(id), byId.get(id).method, id, about)))),
     card('Watch live', h('div.suggestions', streams.map(({ key, path, name, about }) => {
       const { id } = operations.find((one) => one.kind === 'live' && one.path === path);

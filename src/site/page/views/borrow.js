@@ -2,7 +2,7 @@
 
 import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral, yearly } from '../lib/lens.js';
 import { largest, projected, refusal, totals } from '../lib/loans.js';
 import { market } from '../lib/market.js';
@@ -11,6 +11,7 @@ import { callData, network, read } from '../lib/network.js';
 import { reasonOf } from '../lib/reasons.js';
 import { wallets } from '../lib/wallet.js';
 import { beforeAfter, healthElement, usedText } from './health.js';
+import { withoutAccount } from './start.js';
 import { tokenButton } from './tokenpicker.js';
 
 /** Interest accrues until the repayment is mined, so a thousandth more than the current debt is approved. */
@@ -23,9 +24,9 @@ const ACTIONS = {
   repay: { name: 'Repay', past: 'Repaid', limit: 'Debt' },
 };
 
-/** The card; `update(pools, account)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
+/** The card; `update(pools, account, points)` passes new data, `choose(symbol, action)` selects the asset, and the action if it is given, `focus()` the amount. */
 export function actionsCard(signal, done) {
-  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
+  const state = { action: 'deposit', symbol: 'USDC', pools: [], account: null, points: null, balance: 0n, limits: null, refused: 0n, elsewhere: null, all: false, busy: false, failed: null };
   const tabs = h('div.tabs', { role: 'group', 'aria-label': 'Action' });
   const asset = tokenButton('Asset', (token) => choose({ symbol: token.symbol }));
   const input = h('input', { inputmode: 'decimal', placeholder: '0', autocomplete: 'off', 'aria-label': 'Amount' });
@@ -46,22 +47,21 @@ export function actionsCard(signal, done) {
     const at = state.pools.findIndex((pool) => pool.symbol === state.symbol);
     if (at < 0 || !state.account) return null;
     const refused = ((state.refused >> BigInt(at)) & 1n) === 1n;
-    return { account: state.account, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
+    return { account: state.account, points: state.points, pools: state.pools, pool: state.pools[at], balance: state.balance, limits: state.limits, halted: state.limits?.priceHalted ?? false, refused };
   };
   const typed = () => {
     if (!input.value.trim()) return 0n;
     try {
       return fromUnits(input.value, token().decimals);
     } catch (error) {
-      return new Error(/decimal places/.test(error.message) ? `${state.symbol} has at most ${token().decimals} decimal places.` : 'Enter a number, such as 1.5.');
+      return new Error(amountProblem(error, token()));
     }
   };
 
   /** The first reason for which the action is not possible now: the button's label, a sentence, and what the button does instead. */
   function obstacle(now, value) {
     if (!wallets.current) {
-      const [first] = wallets.injected;
-      return first ? { label: `Connect ${first[1].name}`, act: () => wallets.connect(first[0]) } : { label: 'Choose an account' };
+      return withoutAccount();
     }
     if (state.elsewhere) return { label: 'Switch network', text: `${state.elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
     if (!now) return { label: `${ACTIONS[state.action].name} ${state.symbol}` };
@@ -77,7 +77,9 @@ export function actionsCard(signal, done) {
     const { action } = state;
     const { pool, account } = now;
     const before = totals(account);
-    const after = value > 0n ? projected(now, action, value) : before;
+    const found = value > 0n ? projected(now, action, value) : null;
+    const after = found ? { ...found, powerUsd: found.finalPowerUsd } : before;
+    const moved = found !== null && found.score !== account.score;
     const band = Number(account.band);
     const rate = action === 'deposit' || action === 'withdraw'
       ? ['Supply APY', h('span.up', percent(yearly(pool.supplyRate)))]
@@ -86,11 +88,12 @@ export function actionsCard(signal, done) {
     replace(details, facts([
       rate,
       ['Health factor', beforeAfter(healthElement(before.health), healthElement(after.health))],
+      moved && ['Credit score', beforeAfter(String(account.score), String(found.score))],
       ['Borrowing power', beforeAfter(money(before.powerUsd), money(after.powerUsd))],
       owed && ['Borrowed', beforeAfter(money(before.debtUsd, true), money(after.debtUsd, true))],
       owed && ['Power used', beforeAfter(usedText(before), usedText(after))],
       action === 'deposit' && now.refused && ['Collateral', 'No, you have disabled it'],
-    ]));
+    ]), moved && owed && h('p.soft', `The credit score follows the health factor, and the borrowing power follows the score${found.finalPowerUsd < after.debtUsd ? '. What you owe may exceed it afterwards: liquidation depends on the health factor alone' : ''}.`));
   }
 
   function draw() {
@@ -110,7 +113,8 @@ export function actionsCard(signal, done) {
     if (state.busy) return;
     state.blocked = obstacle(now, value);
     const text = state.blocked ? state.blocked.text : state.failed;
-    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', text));
+    const link = state.blocked?.link ?? null;
+    if (problem.textContent !== `${text ?? ''}${link ? link.textContent : ''}`) replace(problem, text && h('p.failure', text, link));
     setText(submit, state.blocked?.label ?? `${name} ${state.symbol}`);
     submit.disabled = Boolean(state.blocked && !state.blocked.act);
   }
@@ -212,8 +216,8 @@ export function actionsCard(signal, done) {
     element,
     choose: (symbol, action = state.action) => choose({ symbol, action }),
     focus: () => input.focus({ preventScroll: true }),
-    update: (pools, account) => {
-      Object.assign(state, { pools, account });
+    update: (pools, account, points) => {
+      Object.assign(state, { pools, account, points });
       // With the largest amount chosen, it follows the interest.
       refresh();
     },

@@ -19,7 +19,9 @@ function endpoints() {
     ['JSON-RPC (WebSocket)', url('rpc', socket)],
     network.addresses && ['REST', url('api/prices')],
     network.addresses && ['Prices (WebSocket)', url('ws', socket)],
+    ['GraphQL', url('graphql')],
     network.addresses && ['Cosmos REST', `${url('cosmos/auth/v1beta1/accounts/')}<address>`],
+    ['Documentation', url('docs/')],
   ];
   return all.filter(Boolean);
 }

@@ -1,5 +1,6 @@
 // A contract: functions to read, simulate and write, events, source, bytecode, and the ABI they are decoded with.
 
+import { action } from '../lib/actions.js';
 import { decode, encodeCall, signature, typeName } from '../lib/abi.js';
 import { parseAddress } from '../lib/address.js';
 import { abiOf, contractAt, decoderFor, removeAbi, saveAbi, savedAbi } from '../lib/contracts.js';
@@ -255,11 +256,20 @@ async function sourceOf(address) {
   return response.ok ? response.json() : null;
 }
 
+/** Whether the node compiles sources to verify them, as a sentence; empty if it does not say. */
+async function compilersOf() {
+  const found = await fetch('api/v2/smart-contracts/verification/config').then((response) => (response.ok ? response.json() : null), () => null).catch(() => null);
+  if (!found) return '';
+  const number = found.solidity_compiler_versions?.length ?? 0;
+  return number ? `This node has ${count(number)} ${number === 1 ? 'compiler' : 'compilers'}.` : 'This node has no compilers (--solc-directory).';
+}
+
 /** Fills the card of a contract. */
 async function fill(box, address, signal, query) {
   const contract = await contractAt(address);
   const [abi, info] = await Promise.all([abiOf(contract), contract.code === '0x' || /^0xef0100/.test(contract.code) ? null : sourceOf(address).catch(() => null)]);
   if (signal?.aborted) return;
+  const compilers = abi ? '' : await compilersOf();
   const functions = abi ? functionsOf(abi) : [];
   const reads = functions.filter(({ called }) => isView(called));
   const writes = functions.filter(({ called }) => !isView(called));
@@ -291,7 +301,7 @@ async function fill(box, address, signal, query) {
   replace(box,
     h('h2.row', 'Contract', contract.name && h('span.tag.accent', contract.name), h(origin ? 'span.tag.good' : 'span.tag', ORIGINS[origin] ?? (origin ? 'ABI of the implementation' : 'Unknown ABI'))),
     proxyFacts(contract),
-    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or verify the source; with --artifacts, contracts of your project are recognised.'),
+    !origin && h('p.soft', 'The ABI of this contract is unknown. Add it here, or ', h('a', { href: 'docs/interfaces/verification.html' }, 'verify the source'), `; with --artifacts, contracts of your project are recognised. ${compilers}`),
     h('div.tabs', { role: 'group', 'aria-label': 'Contract' }, buttons),
     content);
   choose(first, false);
@@ -304,11 +314,20 @@ export async function contractCard(address, signal, query = currentQuery()) {
   return box;
 }
 
+/** The view `#/contract`: which contract? */
+function withoutAddress() {
+  const to = h('input', { spellcheck: 'false', autocomplete: 'off', placeholder: `0x… or ${network.prefix}1…` });
+  return [heading('Contract'), card(null, action(field('Address', to), 'Open', () => {
+    location.hash = `#/contract/${parseAddress(to.value, network.prefix)}`;
+  }))];
+}
+
 /** The view `#/contract/<address>`. */
 export default async function view({ signal, rest: [text = ''], query }) {
+  if (!text.trim()) return withoutAddress();
   const address = parseAddress(text, network.prefix);
   const { code } = await contractAt(address);
-  if (code === '0x') throw new Error(`${address} is not a contract: it has no code`);
+  if (code === '0x') return [heading('No contract'), h('p.failure', { role: 'alert' }, `No contract at ${address}: this address has no code.`), h('div.row', h('a.button', { href: `#/address/${address}` }, 'Transactions and balances'))];
   const content = await contractCard(address, signal, query);
   return [heading(nameOf(address) ?? 'Contract', h('a.button', { href: `#/simulate?to=${address}` }, 'Simulate a call'), h('a.button', { href: `#/address/${address}` }, 'Transactions and balances')), h('p', h('span.mono', address), copyButton(address, 'Copy address')), content];
 }

@@ -79,7 +79,9 @@ function tokenTable(signal, choose) {
 
 export default function view({ signal, query }) {
   market.follow(signal);
-  const find = (symbol, otherwise) => network.tokens.find((token) => token.symbol === symbol) ?? otherwise;
+  const named = (symbol) => network.tokens.find((token) => token.symbol.toLowerCase() === symbol?.toLowerCase());
+  const find = (symbol, otherwise) => named(symbol) ?? otherwise;
+  const unknown = [...new Set(['token', 'from', 'to'].map((name) => query.get(name)).filter((symbol) => symbol && !named(symbol)))];
   const chosen = find(query.get('token') ?? query.get('to'), find('WETH', network.tokens[0]));
   const chart = priceChart(signal);
   const swap = swapCard(signal, find(query.get('from'), find('USDC', network.tokens.at(-1))), find(query.get('to'), chosen));
@@ -99,6 +101,7 @@ export default function view({ signal, query }) {
   choose(chosen);
   return [
     heading('Exchange', h('span.tag.accent', 'On-chain oracle prices')),
+    unknown.map((symbol) => h('p.failure', { role: 'alert' }, `Unknown token ${symbol.slice(0, 40)}`)),
     h('div.grid.main-side', h('div.stack', chart.element, list.element, trades.element), swap.element),
   ];
 }

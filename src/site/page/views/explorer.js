@@ -197,7 +197,7 @@ function startOf(query) {
 }
 
 export default async function view({ signal, rest: [section = ''], query }) {
-  if (!(section in SECTIONS)) throw new Error(`unknown page: explorer/${section}`);
+  if (!(section in SECTIONS)) throw new Error(`there is no page “explorer/${section.slice(0, 60)}”`);
   const abis = h('a.button', { href: '#/interfaces' }, 'Contract ABIs');
   const title = section ? SECTIONS[section] : 'Explorer';
   const start = section ? null : startOf(query);

@@ -127,7 +127,7 @@ export default function view({ signal, query }) {
       totals.update(all);
       if (!position.contains(document.activeElement)) replace(position, positionCard(mine, enabled, setCollateral, choose));
       await drawScore(who, points);
-      actions.update(all, mine);
+      actions.update(all, mine, points);
       activity.refresh();
       replace(problem);
     } catch (error) {

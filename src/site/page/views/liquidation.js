@@ -4,7 +4,7 @@ import { parseAddress } from '../lib/address.js';
 import { borrowers } from '../lib/borrowers.js';
 import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { account as readAccount, ENDLESS, quoteLiquidation } from '../lib/lens.js';
 import { addressLink } from '../lib/links.js';
 import { afterLiquidation, RISKY } from '../lib/loans.js';
@@ -54,8 +54,8 @@ function openLiquidation(borrower, pools, done) {
     if (!input.value.trim()) return 0n;
     try {
       return fromUnits(input.value, Number(owed.decimals));
-    } catch {
-      return new Error('Enter a number, such as 1.5.');
+    } catch (error) {
+      return new Error(amountProblem(error, owed));
     }
   };
 

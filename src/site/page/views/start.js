@@ -31,6 +31,17 @@ export function addToWallet(signal) {
   return button;
 }
 
+/**
+ * What a form says without an account: the label of its button, and either what the button does or, where there is neither
+ * a node account nor a wallet, a sentence with a link.
+ */
+export function withoutAccount() {
+  const found = preferredWallet();
+  if (found) return { label: `Connect ${found[1].name}`, act: () => wallets.connect(found[0]) };
+  if (wallets.held.length) return { label: 'Choose an account' };
+  return { label: 'Connect a wallet', text: 'No browser wallet found. ', link: h('a', { href: 'docs/start/dapp.html#3-connect-a-wallet' }, 'How to connect one') };
+}
+
 async function connectWallet() {
   const found = preferredWallet();
   if (!found) return toast('No browser wallet found. Install MetaMask or another wallet first.');

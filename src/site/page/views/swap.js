@@ -3,7 +3,7 @@
 import { decodeLog, topic } from '../lib/abi.js';
 import { announce, card, facts, h, icon, replace, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
-import { amount, fromUnits, percent, toUnits } from '../lib/format.js';
+import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
 import { dollars, USD_DECIMALS } from '../lib/money.js';
 import { callData, member, network, read } from '../lib/network.js';
@@ -11,6 +11,7 @@ import { node, whenever } from '../lib/node.js';
 import { reasonOf } from '../lib/reasons.js';
 import { minimumOutput, parseSlippage, rateText } from '../lib/trading.js';
 import { wallets } from '../lib/wallet.js';
+import { withoutAccount } from './start.js';
 import { tokenButton } from './tokenpicker.js';
 
 /** Why the vault rejects a swap, by quote status: the label of the button, and a sentence if the label does not say it all. */
@@ -25,8 +26,8 @@ const REFUSALS = [
   ['Amount too small', 'The amount is too small: nothing would be left after the fee.'],
   null,
   ['Insufficient liquidity', 'The vault holds too little of the token to receive. Try a smaller amount.'],
-  ['Price impact too high', 'A swap may take at most 10% of the reserve. Try a smaller amount, or several swaps.'],
-  ['Price impact too high', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
+  ['Share of the reserve too large', 'A swap may take at most 10% of the reserve. Try a smaller amount, or several swaps.'],
+  ['Share of the reserve too large', 'Recent swaps have used up the limit of this hour. Try a smaller amount, or later.'],
   ['Token is halted', 'One of the tokens is halted: its price has not reached that of its source yet.'],
 ];
 const SLIPPAGES = [0.1, 0.5, 1];
@@ -103,8 +104,7 @@ export function swapCard(signal, from, to) {
     try {
       return fromUnits(input.value, state.from.decimals);
     } catch (error) {
-      const digits = /decimal places/.test(error.message);
-      return new Error(digits ? `${state.from.symbol} has at most ${state.from.decimals} decimal places.` : 'Enter a number, such as 1.5.');
+      return new Error(amountProblem(error, state.from));
     }
   };
   const worth = (value, token) => {
@@ -143,8 +143,7 @@ export function swapCard(signal, from, to) {
       if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
     }
     if (!wallets.current) {
-      const [first] = wallets.injected;
-      return first ? { label: `Connect ${first[1].name}`, act: () => wallets.connect(first[0]) } : { label: 'Choose an account' };
+      return withoutAccount();
     }
     if (elsewhere) return { label: 'Switch network', text: `${elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
     if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
@@ -171,7 +170,8 @@ export function swapCard(signal, from, to) {
     state.blocked = obstacle(now);
     drawDetails(now, ok);
     const text = state.blocked ? state.blocked.text : state.failed;
-    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', { role: 'alert' }, text));
+    const link = state.blocked?.link ?? null;
+    if (problem.textContent !== `${text ?? ''}${link ? link.textContent : ''}`) replace(problem, text && h('p.failure', { role: 'alert' }, text, link));
     const label = state.blocked?.label ?? (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
     setText(submit, label);
     submit.disabled = state.blocked ? !state.blocked.act : !ok;
@@ -192,10 +192,10 @@ export function swapCard(signal, from, to) {
     const focused = document.activeElement === flip;
     replace(details, facts([
       ['Rate', flip],
-      ['Price impact', h(impact > 0.05 ? 'span.warn' : 'span', { title: 'Share of the reserve that the swap takes' }, percent(impact))],
+      ['Share of the reserve', h(impact > 0.05 ? 'span.warn' : 'span', percent(impact)), h('span.soft', ' of at most 10%')],
       ['Fee (0.30%)', `${amount(quote.fee, tokenOut.decimals, 6)} ${tokenOut.symbol}`, h('span.soft', ` ${dollars(worth(quote.fee, tokenOut))}`)],
       ['Minimum received', `${amount(minimumOutput(quote.amountOut, slippage.value()), tokenOut.decimals, 9)} ${tokenOut.symbol}`],
-    ]));
+    ]), h('p.soft', 'The rate is the oracle’s price less the fee, whatever the amount. Only the share of the reserve that a swap takes is limited.'));
     if (focused) flip.focus();
   }
 
