@@ -227,7 +227,7 @@ async fn results_and_errors_of_scripts_are_passed_on() {
 #[tokio::test]
 async fn scripts_are_bounded_in_time_memory_and_size() {
     let node = node_with(|config| {
-        config.rpc.execution_timeout = Duration::from_secs(20);
+        config.rpc.execution_timeout = Duration::from_secs(300);
         config.rpc.max_tracer_memory = 64 << 20;
         config.rpc.max_trace_bytes = 1 << 20;
     });
