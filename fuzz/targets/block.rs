@@ -4,7 +4,10 @@
 use std::sync::{Arc, OnceLock};
 
 use alloy_rlp::Decodable;
-use tetrad::internals::{chain::{ForeignBlock, Genesis, Head, apply}, evm::{ChainParams, Fork, Forks}};
+use tetrad::internals::{
+    chain::{ForeignBlock, Genesis, Head, apply},
+    evm::{ChainParams, Fork, Forks},
+};
 
 fn genesis() -> &'static Head {
     static HEAD: OnceLock<Head> = OnceLock::new();

@@ -16,7 +16,7 @@ use super::{
     parameters::{ContractAddress, Natural, Words},
     render::Render,
     rest::{Explorer, Shared},
-    uploads::JsonText,
+    uploads::JsonUpload,
 };
 use crate::{
     calendar::rfc3339,
@@ -272,12 +272,12 @@ fn check_chain(shared: &Shared, Natural(chain): Natural) -> Result<(), SourcifyE
 async fn verify(
     State(explorer): State<Explorer>,
     path: Result<Path<ChainContractPath>, RestError>,
-    JsonText(text): JsonText,
+    JsonUpload(json): JsonUpload,
 ) -> Result<Ticket, SourcifyError> {
     let Path(path) = path?;
     check_chain(&explorer.0, path.chain)?;
     let ContractAddress(address) = path.address;
-    let parse = move || serde_json::from_str::<VerifyRequest>(&text);
+    let parse = move || serde_json::from_slice::<VerifyRequest>(&json);
     let request = tokio::task::spawn_blocking(parse).await.map_err(RestError::from)?;
     let request = request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
     let submission = Submission {

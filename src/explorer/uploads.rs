@@ -118,16 +118,16 @@ impl Input<Explorer> for Form {
 }
 
 /// The text of a JSON body with sources.
-pub(super) struct JsonText(pub(super) String);
+pub(super) struct JsonUpload(pub(super) Vec<u8>);
 
-impl Input<Explorer> for JsonText {
+impl Input<Explorer> for JsonUpload {
     fn describe(operation: Operation) -> Operation {
         let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
         operation.body::<Map<String, Value>>().fails::<RestError>(&statuses)
     }
 }
 
-impl FromRequest<Explorer> for JsonText {
+impl FromRequest<Explorer> for JsonUpload {
     type Rejection = RestError;
 
     async fn from_request(request: Request, explorer: &Explorer) -> Result<Self, RestError> {
@@ -135,7 +135,6 @@ impl FromRequest<Explorer> for JsonText {
             return Err(RestError::UnsupportedMediaType("this route takes content type application/json"));
         }
         let (_, body) = read(explorer, request, MAX_BODY).await?;
-        let text = String::from_utf8(body).map_err(|error| refused(StatusCode::BAD_REQUEST, error))?;
-        Ok(Self(text))
+        Ok(Self(body))
     }
 }

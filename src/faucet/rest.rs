@@ -89,10 +89,9 @@ struct FaucetAsset {
 #[schemars(rename = "FaucetRequest")]
 struct PaymentRequest {
     /// The recipient: hex in any case, or bech32 of an account.
-    #[schemars(schema_with = "schema_of::<UserAddress>")]
+    #[schemars(schema_with = "address_schema")]
     address: String,
     /// Symbol or address of a token; the native coin if it is left out.
-    #[schemars(schema_with = "schema_of::<NamedToken>")]
     token: Option<String>,
 }
 
@@ -109,9 +108,8 @@ struct PaymentBody {
     amount: String,
 }
 
-/// The schema of a member whose text is parsed as a parameter is.
-fn schema_of<P: Param>(_: &mut SchemaGenerator) -> Schema {
-    P::schema()
+fn address_schema(_: &mut SchemaGenerator) -> Schema {
+    UserAddress::schema()
 }
 
 impl RequestBody for PaymentRequest {
