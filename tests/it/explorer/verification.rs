@@ -493,7 +493,7 @@ async fn builds_of_hardhat_identify_contracts() {
 #[tokio::test]
 async fn sourcify_refuses_a_body_that_is_no_text_in_its_own_form() {
     let node = node_with(|_| {}).await;
-    let path = format!("{}/sourcify/v2/verify/125/{STRANGER}", node.rest_url());
+    let path = format!("{}/sourcify/v2/verify/125/{}", node.rest_url(), super::STRANGER);
     let request = node.http.post(path).header("content-type", "application/json").body(vec![0x16, 0xff]);
     let answer = request.send().await.unwrap();
     assert_eq!(answer.status(), 400);
