@@ -92,6 +92,7 @@ struct PaymentRequest {
     #[schemars(schema_with = "address_schema")]
     address: String,
     /// Symbol or address of a token; the native coin if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
     token: Option<String>,
 }
 
