@@ -1,5 +1,7 @@
 // DOM construction. No code of the page parses text as markup.
 
+import { sentence } from './format.js';
+
 /** Characters that change the direction of writing, with which the name of a token could look like another's. */
 const DIRECTION = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 const SVG = 'http://www.w3.org/2000/svg';
@@ -135,9 +137,9 @@ export function table(columns, rows, empty = 'No data') {
   return h('div.scroll', { tabindex: '0', role: 'group' }, h('table', h('thead', h('tr', head)), h('tbody', rows.length ? body : none)));
 }
 
-/** An error message. */
+/** The message of an error, or a text, as a sentence. */
 export function failure(error) {
-  return h('div.failure', { role: 'alert' }, h('strong', 'Error: '), error?.message ?? String(error));
+  return h('p.failure', { role: 'alert' }, sentence(error?.message ?? error));
 }
 
 /** A labelled field. */
