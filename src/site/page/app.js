@@ -1,7 +1,7 @@
 // The frame around the views: navigation, search, the active account and the connection status.
 
-import { announce, h, heading, icon, replace, setText, toast } from './lib/dom.js';
-import { count, sentence, shorten } from './lib/format.js';
+import { announce, failure, h, heading, icon, replace, setText, toast } from './lib/dom.js';
+import { count, shorten } from './lib/format.js';
 import { load, network } from './lib/network.js';
 import { node, whenever } from './lib/node.js';
 import { prices } from './lib/prices.js';
@@ -48,12 +48,10 @@ const WITHOUT = {
   lending: 'This chain has no lending pool: it began with a genesis file of its own.',
 };
 
-const problem = (message) => h('p.failure', { role: 'alert' }, sentence(message));
-
 /** What is shown in place of a view that does not exist. */
 function missing(title, message) {
   const links = VIEWS.filter((one) => one.name && (!one.needs || one.needs())).flatMap(({ path, name }) => [h('a', { href: `#/${path}` }, name), ', ']);
-  return h('div.stack', heading(title), problem(message), h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'));
+  return h('div.stack', heading(title), failure(message), h('p', 'Go to ', links, 'or ', h('a', { href: 'docs/' }, 'the documentation'), '.'));
 }
 
 /** The route in the address bar, such as `#/block/7?x=y`. */
@@ -89,7 +87,7 @@ async function show({ focus }) {
     if (absence) content = missing(view?.name ?? 'Page not found', absence);
     else content = await (await loadView(view.file)).default({ signal, rest, query });
   } catch (error) {
-    content = h('div.stack', heading('Page could not be loaded'), problem(error.message));
+    content = h('div.stack', heading('Page could not be loaded'), failure(error));
     if (view && !node.connected) node.addEventListener('status', () => signal.aborted || show({ focus: false }), { once: true, signal });
   }
   if (signal.aborted) return;
@@ -244,7 +242,7 @@ async function begin() {
       await learn();
       break;
     } catch (error) {
-      replace(main, problem(`${error.message}. Retrying…`));
+      replace(main, failure(`${error.message}. Retrying…`));
       await new Promise((resolve) => setTimeout(resolve, 1_000));
     }
   }

@@ -1,7 +1,6 @@
 // Forms that run an action, for the developer controls.
 
-import { h, replace, toast } from './dom.js';
-import { sentence } from './format.js';
+import { failure, h, replace, toast } from './dom.js';
 import { node } from './node.js';
 
 /** A form that runs an action and reports its success or error. */
@@ -17,7 +16,7 @@ export function action(fields, button, run, { primary = false } = {}) {
       const done = await run();
       if (done) toast(done, 'good');
     } catch (error) {
-      replace(problem, h('p.failure', { role: 'alert' }, sentence(error.message)));
+      replace(problem, failure(error));
     }
     submit.disabled = false;
   });

@@ -1,8 +1,8 @@
 // Accounts: the faucet, address formats, the Cosmos account query, and the development accounts with their public keys.
 
 import { forms, parseAddress } from '../lib/address.js';
-import { card, copyButton, facts, field, h, heading, replace, table } from '../lib/dom.js';
-import { sentence, shorten } from '../lib/format.js';
+import { card, copyButton, facts, failure, field, h, heading, replace, table } from '../lib/dom.js';
+import { shorten } from '../lib/format.js';
 import { addressLink, coins } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -32,7 +32,7 @@ function converter(signal, about) {
       ]));
       about(all);
     } catch (error) {
-      replace(result, h('p.failure', { role: 'alert' }, sentence(error.message)));
+      replace(result, failure(error));
     }
   };
   input.addEventListener('input', draw);

@@ -1,9 +1,9 @@
 // The faucet: coins and tokens of this network for any address.
 
 import { parseAddress } from '../lib/address.js';
-import { card, field, h, heading, icon, replace, toast } from '../lib/dom.js';
+import { card, failure, field, h, heading, icon, replace, toast } from '../lib/dom.js';
 import { describeFaucet, requestPayment } from '../lib/faucet.js';
-import { count, sentence, shorten, span } from '../lib/format.js';
+import { count, shorten, span } from '../lib/format.js';
 import { addressLink, transactionLink } from '../lib/links.js';
 import { network } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
@@ -83,10 +83,10 @@ export async function faucetCard(signal) {
       const address = parseAddress(to.value, network.prefix);
       const { paid, problem } = await pay(address);
       const sent = paid.length > 0 && h('p', `Sent to ${shorten(address)}: `, paid.map(([asset, hash], at) => [at > 0 && ', ', h('a', { href: `#/tx/${hash}` }, worth(asset))]));
-      replace(outcome, sent, problem && h('p.failure', { role: 'alert' }, sentence(problem.message)));
+      replace(outcome, sent, problem && failure(problem));
       if (paid.length) toast(paid.length === 1 ? `Sent ${worth(paid[0][0])}` : `Sent ${paid.length} assets`, 'good', { href: `#/address/${address}`, text: 'View account' });
     } catch (error) {
-      replace(outcome, h('p.failure', { role: 'alert' }, sentence(error.message)));
+      replace(outcome, failure(error));
     }
     submit.disabled = false;
     refresh();
