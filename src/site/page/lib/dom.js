@@ -49,6 +49,11 @@ export function setText(element, text) {
   if (element.textContent !== String(text)) element.textContent = text;
 }
 
+/** Sets the content of an element, another element or none, if its text differs: `setText` for a text with a link. */
+export function setContent(element, child) {
+  if (element.textContent !== (child?.textContent ?? '')) replace(element, child);
+}
+
 const live = document.getElementById('live');
 const toasts = document.getElementById('toasts');
 

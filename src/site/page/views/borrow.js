@@ -1,6 +1,6 @@
 // The form that supplies, withdraws, borrows and repays.
 
-import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
+import { announce, card, facts, h, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { ENDLESS, limits, refusedCollateral, yearly } from '../lib/lens.js';
@@ -114,7 +114,7 @@ export function actionsCard(signal, done) {
     state.blocked = obstacle(now, value);
     const text = state.blocked ? state.blocked.text : state.failed;
     const link = state.blocked?.link ?? null;
-    if (problem.textContent !== `${text ?? ''}${link ? link.textContent : ''}`) replace(problem, text && h('p.failure', text, link));
+    setContent(problem, text && h('p.failure', text, link));
     setText(submit, state.blocked?.label ?? `${name} ${state.symbol}`);
     submit.disabled = Boolean(state.blocked && !state.blocked.act);
   }

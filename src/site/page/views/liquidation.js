@@ -2,7 +2,7 @@
 
 import { parseAddress } from '../lib/address.js';
 import { borrowers } from '../lib/borrowers.js';
-import { announce, card, facts, h, replace, setText, toast } from '../lib/dom.js';
+import { announce, card, facts, h, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { account as readAccount, ENDLESS, quoteLiquidation } from '../lib/lens.js';
@@ -131,7 +131,7 @@ function openLiquidation(borrower, pools, done) {
     } else replace(details);
     state.blocked = obstacle(now);
     const text = state.blocked ? state.blocked.text : state.failed;
-    if (problem.textContent !== (text ?? '')) replace(problem, text && h('p.failure', text));
+    setContent(problem, text && h('p.failure', text));
     setText(submit, state.blocked?.label ?? 'Liquidate');
     submit.disabled = Boolean(state.blocked);
   }

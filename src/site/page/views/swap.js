@@ -1,7 +1,7 @@
 // The swap form.
 
 import { decodeLog, topic } from '../lib/abi.js';
-import { announce, card, facts, h, icon, replace, setText, toast } from '../lib/dom.js';
+import { announce, card, facts, h, icon, replace, setContent, setText, toast } from '../lib/dom.js';
 import { approval, flow } from '../lib/flow.js';
 import { amount, amountProblem, fromUnits, percent, toUnits } from '../lib/format.js';
 import { market } from '../lib/market.js';
@@ -171,7 +171,7 @@ export function swapCard(signal, from, to) {
     drawDetails(now, ok);
     const text = state.blocked ? state.blocked.text : state.failed;
     const link = state.blocked?.link ?? null;
-    if (problem.textContent !== `${text ?? ''}${link ? link.textContent : ''}`) replace(problem, text && h('p.failure', { role: 'alert' }, text, link));
+    setContent(problem, text && h('p.failure', { role: 'alert' }, text, link));
     const label = state.blocked?.label ?? (allowed !== null && value > allowed ? `Approve ${tokenIn.symbol} and swap` : 'Swap');
     setText(submit, label);
     submit.disabled = state.blocked ? !state.blocked.act : !ok;
