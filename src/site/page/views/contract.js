@@ -7,6 +7,7 @@ import { abiOf, contractAt, decoderFor, removeAbi, saveAbi, savedAbi } from '../
 import { card, copyButton, facts, field, h, heading, replace, toast } from '../lib/dom.js';
 import { addressesIn, simulate, simulationLink } from '../lib/execution.js';
 import { count, fromUnits } from '../lib/format.js';
+import { ask } from '../lib/index.js';
 import { addressLink, transactionLink } from '../lib/links.js';
 import { tokensOf, tokenTransfers, coinTransfers } from '../lib/movements.js';
 import { nameOf, network } from '../lib/network.js';
@@ -258,7 +259,7 @@ async function sourceOf(address) {
 
 /** Whether the node compiles sources to verify them, as a sentence; empty if it does not say. */
 async function compilersOf() {
-  const found = await fetch('api/v2/smart-contracts/verification/config').then((response) => (response.ok ? response.json() : null), () => null).catch(() => null);
+  const found = await ask('smart-contracts/verification/config').catch(() => null);
   if (!found) return '';
   const number = found.solidity_compiler_versions?.length ?? 0;
   return number ? `This node has ${count(number)} ${number === 1 ? 'compiler' : 'compilers'}.` : 'This node has no compilers (--solc-directory).';
