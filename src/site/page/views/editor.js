@@ -9,6 +9,9 @@ import { network, read } from '../lib/network.js';
 import { node, whenever } from '../lib/node.js';
 import { wallets } from '../lib/wallet.js';
 
+/** For each input the reading that began last: an earlier one may end after it, and must not replace its text. */
+const readings = new WeakMap();
+
 const word = (number) => `0x${BigInt(number).toString(16).padStart(64, '0')}`;
 
 function hexBytes(input, what) {
@@ -18,14 +21,12 @@ function hexBytes(input, what) {
   return `0x${digits.toLowerCase()}`;
 }
 
-const latest = new WeakMap();
-
-/** Shows what is read in an input, unless something was typed or a later reading began meanwhile. */
+/** Puts the text of a reading, which is a promise, into an input, unless something was typed or a later reading began meanwhile. */
 async function show(input, reading) {
   const before = input.value;
-  latest.set(input, reading);
+  readings.set(input, reading);
   const text = await reading;
-  if (latest.get(input) === reading && input.value === before) input.value = text;
+  if (readings.get(input) === reading && input.value === before) input.value = text;
 }
 
 /** The editors: name, the method that sets the value, and a form for it. */
