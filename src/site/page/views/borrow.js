@@ -60,9 +60,7 @@ export function actionsCard(signal, done) {
 
   /** The first reason for which the action is not possible now: the button's label, a sentence, and what the button does instead. */
   function obstacle(now, value) {
-    if (!wallets.current) {
-      return withoutAccount();
-    }
+    if (!wallets.current) return withoutAccount();
     if (state.elsewhere) return { label: 'Switch network', text: `${state.elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
     if (!now) return { label: `${ACTIONS[state.action].name} ${state.symbol}` };
     if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };

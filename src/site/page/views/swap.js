@@ -142,9 +142,7 @@ export function swapCard(signal, from, to) {
       const found = market.obstacle(token);
       if (found) return { label: `${token.symbol} is ${found.kind.toLowerCase()}`, text: found.text };
     }
-    if (!wallets.current) {
-      return withoutAccount();
-    }
+    if (!wallets.current) return withoutAccount();
     if (elsewhere) return { label: 'Switch network', text: `${elsewhere} is on another network.`, act: () => wallets.switchNetwork() };
     if (value instanceof Error) return { label: 'Enter a valid amount', text: value.message };
     if (value === 0n) return { label: 'Enter an amount' };
