@@ -11,6 +11,8 @@ import { wallets } from './wallet.js';
 const SHOWN = 10;
 /** Hex digits from which on the beginning of an address or hash is searched. */
 const MIN_PART = 3;
+/** Hex digits up to which a term may be the number of a block: more, even zeros, are the beginning of an address or hash. */
+const MAX_NUMBER = 12;
 const TAGS = { latest: 'The newest block', pending: 'The next block', finalized: 'The newest final block', safe: 'The newest safe block', earliest: 'The first block' };
 
 /** A text that may be pasted with quotes, spaces or without its 0x. */
@@ -49,12 +51,23 @@ function latestTransactions() {
   return node.call('eth_getBlockByNumber', 'latest', true).then((found) => found.transactions, () => []);
 }
 
-/** Results of hex that is no whole address or hash: a block's number, or the beginning and the end (if it has one) of what is known. */
+/**
+ * Results of hex that is no whole address or hash: the number of a block, or the beginning of what is known. In the short
+ * form, with an ellipsis, `end` are the digits after it; otherwise it is undefined.
+ */
 async function ofPart(text, start, end, head) {
-  const found = end === undefined && start && start.length <= 12 && BigInt(`0x${start}`) <= head ? [block(BigInt(`0x${start}`))] : [];
-  if (start.length >= MIN_PART) for (const [hex, result] of await known()) if (hex.startsWith(`0x${start}`) && hex.endsWith(end ?? '')) found.push(result);
+  const isShortForm = end !== undefined;
+  const found = [];
+  if (!isShortForm && start && start.length <= MAX_NUMBER) {
+    const number = BigInt(`0x${start}`);
+    if (number <= head) found.push(block(number));
+  }
+  if (start.length >= MIN_PART) {
+    const matching = [...(await known())].filter(([hex]) => hex.startsWith(`0x${start}`) && hex.endsWith(end ?? ''));
+    found.push(...matching.map(([, result]) => result));
+  }
   if (found.length) return { found: found.slice(0, SHOWN) };
-  if (end !== undefined) return { reason: `No known account, contract or recent transaction is ${text}. Paste the whole address or hash.` };
+  if (isShortForm) return { reason: `No known account, contract or recent transaction is ${text}. Paste the whole address or hash.` };
   return { reason: `An address has 40 hex digits and a hash 64; this has ${start.length}.` };
 }
 
