@@ -100,31 +100,21 @@ impl IntoResponse for GatewayError {
     }
 }
 
-fn reason(status: StatusCode) -> &'static str {
-    match status {
-        StatusCode::BAD_REQUEST => "A part of the request is malformed.",
-        StatusCode::NOT_FOUND => "There is no such thing.",
-        StatusCode::SERVICE_UNAVAILABLE => "The state cannot be read now.",
-        StatusCode::INTERNAL_SERVER_ERROR => "The simulated transaction fails.",
-        _ => "This node does not do that.",
+impl Failure for GatewayError {
+    type Body = GatewayErrorBody;
+    const STATUSES: &'static [StatusCode] =
+        &[StatusCode::BAD_REQUEST, StatusCode::NOT_FOUND, StatusCode::NOT_IMPLEMENTED, StatusCode::SERVICE_UNAVAILABLE];
+
+    fn reason(status: StatusCode) -> &'static str {
+        match status {
+            StatusCode::BAD_REQUEST => "A part of the request is malformed.",
+            StatusCode::NOT_FOUND => "There is no such thing.",
+            StatusCode::SERVICE_UNAVAILABLE => "The state cannot be read now.",
+            StatusCode::INTERNAL_SERVER_ERROR => "The transaction fails.",
+            _ => "This node does not do that.",
+        }
     }
 }
-
-/// Declares the statuses of an error type.
-macro_rules! fails_with {
-    ($error:ty: $($status:ident),+) => {
-        impl Failure for $error {
-            type Body = GatewayErrorBody;
-            const STATUSES: &'static [StatusCode] = &[$(StatusCode::$status),+];
-
-            fn reason(status: StatusCode) -> &'static str {
-                reason(status)
-            }
-        }
-    };
-}
-
-fails_with!(GatewayError: BAD_REQUEST, NOT_FOUND, NOT_IMPLEMENTED, SERVICE_UNAVAILABLE);
 
 impl From<ReadError> for GatewayError {
     fn from(error: ReadError) -> Self {

@@ -4,7 +4,6 @@ use axum::{
     body::Bytes,
     extract::{FromRequest, Request, State, rejection::BytesRejection},
     http::StatusCode,
-    response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
 use serde_json::Value;
@@ -17,7 +16,7 @@ use super::{
 };
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
-    web::{Api, Input, Operation, Output},
+    web::{Api, Input, Operation},
 };
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
@@ -30,6 +29,8 @@ pub(super) fn routes(api: Api<Gateway>) -> Api<Gateway> {
         .named("broadcastTx")
         .inert_post("/cosmos/tx/v1beta1/simulate", simulate, "The gas that a transaction needs.")
         .named("simulateTx")
+        // As in the SDK, a transaction that fails is an unknown error of gRPC.
+        .fails::<GatewayError>(&[StatusCode::INTERNAL_SERVER_ERROR])
 }
 
 /// The body of both routes, in protobuf's JSON.
@@ -69,24 +70,8 @@ async fn broadcast(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkRe
     answer(&gateway, "cosmos.tx.v1beta1.Service/BroadcastTx", body).await
 }
 
-/// The result of a simulation. As in the SDK, a transaction that fails is an unknown error of gRPC, for which a gateway
-/// answers 500.
-struct Simulated(SdkReply);
-
-impl IntoResponse for Simulated {
-    fn into_response(self) -> Response {
-        self.0.into_response()
-    }
-}
-
-impl Output for Simulated {
-    fn describe(operation: Operation) -> Operation {
-        SdkReply::describe(operation).fails::<GatewayError>(&[StatusCode::INTERNAL_SERVER_ERROR])
-    }
-}
-
-async fn simulate(State(gateway): State<Gateway>, body: TxBody) -> Result<Simulated, GatewayError> {
-    answer(&gateway, "cosmos.tx.v1beta1.Service/Simulate", body).await.map(Simulated)
+async fn simulate(State(gateway): State<Gateway>, body: TxBody) -> Result<SdkReply, GatewayError> {
+    answer(&gateway, "cosmos.tx.v1beta1.Service/Simulate", body).await
 }
 
 async fn answer(gateway: &Gateway, name: &str, TxBody(body): TxBody) -> Result<SdkReply, GatewayError> {

@@ -20,7 +20,7 @@ use crate::{
     decimal,
     network::Network,
     web::{
-        Api, Client, Input, Interface, JsonBody, NoStore, Operation, Output, Peer, Query, RequestBody, RestError,
+        Api, Client, Input, Interface, JsonBody, NoStore, Operation, Peer, Query, RequestBody, RestError,
         method_not_allowed,
         parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
     },
@@ -156,6 +156,7 @@ pub fn router(faucet: Faucet) -> (Router, Vec<Operation>) {
     Api::new("Faucet")
         .get("/api/faucet", describe, "Amounts and limits of the faucet, and what an address may still get.")
         .post("/api/faucet", pay, "Pays coins, or one of the network's tokens, to an address.")
+        .fails::<RestError>(&[StatusCode::NOT_FOUND, StatusCode::TOO_MANY_REQUESTS])
         .and(|router| router.method_not_allowed_fallback(method_not_allowed))
         .with_state(faucet)
 }
@@ -186,27 +187,11 @@ async fn describe(
     Ok(NoStore(FaucetAnswer { success: true, data }))
 }
 
-/// A payment, or the reason why it was refused.
-struct Paid(PaymentBody);
-
-impl axum::response::IntoResponse for Paid {
-    fn into_response(self) -> axum::response::Response {
-        NoStore(FaucetAnswer { success: true, data: self.0 }).into_response()
-    }
-}
-
-impl Output for Paid {
-    fn describe(operation: Operation) -> Operation {
-        let statuses = [StatusCode::NOT_FOUND, StatusCode::TOO_MANY_REQUESTS];
-        operation.returns::<FaucetAnswer<PaymentBody>>().fails::<RestError>(&statuses)
-    }
-}
-
 async fn pay(
     State(faucet): State<Faucet>,
     FaucetClient(client): FaucetClient,
     JsonBody(request): JsonBody<PaymentRequest>,
-) -> Result<Paid, RestError> {
+) -> Result<NoStore<FaucetAnswer<PaymentBody>>, RestError> {
     let UserAddress(recipient) = member("address", UserAddress::parse(&request.address, faucet.network()))?;
     let token = request.token.as_deref().filter(|name| !name.eq_ignore_ascii_case(&faucet.network().coin));
     let token = token.map(|name| member("token", NamedToken::parse(name, faucet.network()))).transpose()?;
@@ -215,12 +200,13 @@ async fn pay(
     }
     let asset = faucet.asset(token.map(|NamedToken(token)| token.address))?;
     let hash = faucet.pay(recipient, asset, client.address).await?;
-    Ok(Paid(PaymentBody {
+    let data = PaymentBody {
         transaction_hash: hash.to_string(),
         address: recipient.to_checksum(None),
         symbol: asset.symbol.clone(),
         amount: decimal::shortest(asset.amount, asset.decimals),
-    }))
+    };
+    Ok(NoStore(FaucetAnswer { success: true, data }))
 }
 
 /// The value of a member of the body.

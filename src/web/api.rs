@@ -323,6 +323,14 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         self
     }
 
+    /// Adds error responses to the route that was added last, beside those that its handler's error type always has.
+    pub fn fails<E: Failure>(mut self, statuses: &[StatusCode]) -> Self {
+        if let Some(operation) = self.operations.pop() {
+            self.operations.push(operation.fails::<E>(statuses));
+        }
+        self
+    }
+
     /// Adds routes that are described elsewhere, or not worth describing.
     pub fn and(mut self, add: impl FnOnce(Router<S>) -> Router<S>) -> Self {
         self.router = add(self.router);
