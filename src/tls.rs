@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use rustls::crypto::{CryptoProvider, ring};
 
-/// The provider of the cryptography of TLS: the process's, or [ring].
+/// Makes [ring] the process's provider of cryptography, unless it has one. HTTP clients take the process's.
+pub fn install_provider() {
+    // A failure means that there is one.
+    let _ = ring::default_provider().install_default();
+}
+
+/// The process's provider of cryptography.
 pub fn provider() -> Arc<CryptoProvider> {
-    // HTTP clients take the process's.
-    CryptoProvider::get_default().cloned().unwrap_or_else(|| {
-        // A failure means that another thread has just installed one.
-        let _ = ring::default_provider().install_default();
-        CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(ring::default_provider()))
-    })
+    install_provider();
+    CryptoProvider::get_default().cloned().unwrap_or_else(|| Arc::new(ring::default_provider()))
 }

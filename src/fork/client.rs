@@ -100,8 +100,7 @@ impl ForkClient {
             headers.insert(name, value);
         }
         let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
-        // The client takes the process's provider.
-        tls::provider();
+        tls::install_provider();
         let http = Http::builder()
             .connect_timeout(config.timeout.min(MAX_CONNECTING))
             .redirect(Policy::none())

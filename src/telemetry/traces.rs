@@ -42,8 +42,7 @@ where
     S: Subscriber + for<'a> LookupSpan<'a>,
 {
     let Some(endpoint) = &config.endpoint else { return Ok(None) };
-    // The exporter's HTTP client takes the process's provider.
-    tls::provider();
+    tls::install_provider();
     let exporter = SpanExporter::builder()
         .with_http()
         .with_protocol(Protocol::HttpBinary)

@@ -44,7 +44,7 @@ pub async fn node_with(change: impl FnOnce(&mut Config)) -> TestNode {
 
 /// The same with a clock that the test decides about.
 pub async fn node_at(clock: Arc<dyn Clock>, change: impl FnOnce(&mut Config)) -> TestNode {
-    tetrad::internals::tls::provider();
+    tetrad::internals::tls::install_provider();
     let mut config = Config::test();
     config.exchange.price_tick = None;
     config.rpc.tracer_program = Some(env!("CARGO_BIN_EXE_tetrad").into());

@@ -70,7 +70,7 @@ impl Running {
     }
 
     async fn run_until_ready(mut command: Command, error: impl FnOnce(&mut Child) -> String) -> Self {
-        tetrad::internals::tls::provider();
+        tetrad::internals::tls::install_provider();
         let directory = tempfile::tempdir().unwrap();
         let file = directory.path().join("ready.json");
         command.arg("--ready-file").arg(&file);

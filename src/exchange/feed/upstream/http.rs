@@ -13,8 +13,7 @@ pub(super) fn client(config: &UpstreamConfig, authorities: &[CertificateDer<'_>]
     let agent = concat!("tetrad/", env!("CARGO_PKG_VERSION"));
     let authorities = authorities.iter().map(|authority| Certificate::from_der(authority));
     let authorities = authorities.collect::<Result<Vec<_>, _>>().map_err(|error| with_causes(&error))?;
-    // The client takes the process's provider.
-    tls::provider();
+    tls::install_provider();
     let mut builder = Client::builder().timeout(config.timeout).redirect(Policy::none()).user_agent(agent).no_proxy();
     if !authorities.is_empty() {
         builder = builder.tls_certs_merge(authorities);
