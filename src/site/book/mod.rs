@@ -19,7 +19,7 @@ use axum::{
 };
 use include_dir::{Dir, include_dir};
 use serde::Serialize;
-use tokio::{sync::OnceCell, task::spawn_blocking};
+use tokio::task::spawn_blocking;
 
 use self::{
     layout::{ChapterPage, page_of},
@@ -27,7 +27,7 @@ use self::{
     summary::SummaryLine,
 };
 use super::assets::PageFile;
-use crate::web::not_found;
+use crate::web::{MadeOnce, not_found};
 
 /// The sources of the book.
 static SOURCES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/docs/src");
@@ -48,14 +48,14 @@ struct IndexedChapter<'a> {
 
 #[derive(Clone)]
 struct BookRoutes {
-    book: Arc<OnceCell<Book>>,
+    book: MadeOnce<Arc<Book>>,
     /// The value of `Content-Security-Policy`.
     policy: HeaderValue,
 }
 
 /// The routes of the book.
 pub(super) fn router(policy: HeaderValue) -> Router {
-    let routes = BookRoutes { book: Arc::default(), policy };
+    let routes = BookRoutes { book: MadeOnce::default(), policy };
     // Relative, for a proxy that serves the node under a prefix.
     let to_book = || async { (StatusCode::FOUND, [(header::LOCATION, "docs/")]) };
     Router::new()
@@ -66,26 +66,12 @@ pub(super) fn router(policy: HeaderValue) -> Router {
 }
 
 async fn page(State(routes): State<BookRoutes>, request: Request) -> Response {
-    let Some(book) = routes.book().await else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
+    let render = || async { spawn_blocking(|| Arc::new(Book::render())).await.ok() };
+    let Some(book) = routes.book.get(render).await else { return StatusCode::SERVICE_UNAVAILABLE.into_response() };
     let path = request.uri().path().strip_prefix("/docs/").unwrap_or_default();
     match book.get(path) {
         Some(file) => file.respond(&routes.policy, request.headers()),
         None => not_found(request.uri().clone()).await.into_response(),
-    }
-}
-
-impl BookRoutes {
-    /// The book; none while the runtime ends.
-    async fn book(&self) -> Option<&Book> {
-        if !self.book.initialized() {
-            // A task of its own goes on when the client hangs up: the next client would begin again.
-            let book = self.book.clone();
-            let rendering = tokio::spawn(async move {
-                let _ = book.get_or_try_init(|| spawn_blocking(Book::render)).await;
-            });
-            rendering.await.ok()?;
-        }
-        self.book.get()
     }
 }
 
