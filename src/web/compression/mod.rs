@@ -172,3 +172,19 @@ fn weaken(headers: &mut HeaderMap) {
         headers.insert(header::ETAG, weak);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn long_bodies_are_not_compressed_while_memory_is_scarce() {
+        let budget = Budget::new(64 << 20);
+        let is_encoded = |budget: &Budget| in_pieces(vec![b'a'; 1 << 20].into(), Coding::Gzip, budget).1;
+        assert!(is_encoded(&budget));
+        let held = budget.hold(16 << 20).await.expect("room");
+        assert!(!is_encoded(&budget), "a quarter is used by responses");
+        drop(held);
+        assert!(is_encoded(&budget));
+    }
+}
