@@ -57,8 +57,8 @@ pub(super) struct PaymentReader {
 /// Payments in blocks, as of a position of the chain.
 struct Followed {
     position: ChainPosition,
-    /// The latest time of which older payments were forgotten.
-    latest: u64,
+    /// The time of the newest payment that was forgotten because it was over.
+    forgotten: Option<u64>,
     /// Oldest first.
     payments: VecDeque<Payment>,
 }
@@ -84,8 +84,9 @@ impl PaymentReader {
     }
 
     fn follow(&self, followed: Option<Followed>, now: u64) -> Followed {
-        // After a revert the time may be earlier: payments that had been forgotten count again.
-        let updated = followed.filter(|followed| followed.latest <= now).and_then(|mut followed| {
+        // After a revert the time may be earlier, and payments that had been forgotten count again.
+        let followed = followed.filter(|followed| followed.forgotten.is_none_or(|time| is_over(time, now)));
+        let updated = followed.and_then(|mut followed| {
             let update = self.chain.update_since(&mut followed.position).ok()?;
             if let Some(first) = update.removed.first() {
                 followed.payments.retain(|payment| payment.block < first.number());
@@ -94,9 +95,8 @@ impl PaymentReader {
             Some(followed)
         });
         let mut followed = updated.unwrap_or_else(|| self.read_all(now));
-        followed.latest = now;
-        while followed.payments.front().is_some_and(|payment| is_over(payment.time, now)) {
-            followed.payments.pop_front();
+        while let Some(over) = followed.payments.pop_front_if(|payment| is_over(payment.time, now)) {
+            followed.forgotten = Some(over.time);
         }
         followed
     }
@@ -116,7 +116,7 @@ impl PaymentReader {
             let older = self.chain.older_blocks_changing(&head, self.account).map_while(Result::ok);
             older.take_while(|block| is_recent(block)).for_each(|block| take(&block));
         }
-        Followed { position: ChainPosition::of(&head), latest: now, payments }
+        Followed { position: ChainPosition::of(&head), forgotten: None, payments }
     }
 
     fn payments<'a>(&'a self, block: &'a Block) -> impl Iterator<Item = Payment> + 'a {
