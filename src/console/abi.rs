@@ -18,7 +18,7 @@ use crate::{
     network::{Network, Token},
     sources::{
         KnownContracts,
-        text::{MAX_DATA, MAX_TEXT, clean, cut, named, plain, revert_reason},
+        text::{MAX_DATA, MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
     },
 };
 
@@ -174,10 +174,10 @@ impl<'a> Decoder<'a> {
             DynSolValue::Address(address) => self.name(*address).unwrap_or_else(|| address.to_checksum(None)),
             DynSolValue::String(text) => format!("\"{}\"", clean(text)),
             DynSolValue::Array(values) | DynSolValue::FixedArray(values) => {
-                format!("[{}]", values.iter().take(64).map(|value| self.value(value)).collect::<Vec<_>>().join(", "))
+                format!("[{}]", listed(values, |value| self.value(value)))
             }
             DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => {
-                format!("({})", values.iter().take(64).map(|value| self.value(value)).collect::<Vec<_>>().join(", "))
+                format!("({})", listed(values, |value| self.value(value)))
             }
             value => plain(value),
         }

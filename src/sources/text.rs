@@ -25,20 +25,22 @@ pub fn plain(value: &DynSolValue) -> String {
         DynSolValue::Bytes(bytes) => hex::encode_prefixed(&bytes[..bytes.len().min(MAX_TEXT)]),
         DynSolValue::String(text) => text.clone(),
         DynSolValue::Function(function) => hex::encode_prefixed(function.as_slice()),
-        DynSolValue::Array(values) | DynSolValue::FixedArray(values) => format!("[{}]", list(values)),
-        DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => format!("({})", list(values)),
+        DynSolValue::Array(values) | DynSolValue::FixedArray(values) => format!("[{}]", listed(values, plain)),
+        DynSolValue::Tuple(values) | DynSolValue::CustomStruct { tuple: values, .. } => {
+            format!("({})", listed(values, plain))
+        }
     }
 }
 
 /// Formats values with commas, up to the longest text.
-fn list(values: &[DynSolValue]) -> String {
+pub fn listed(values: &[DynSolValue], value: impl Fn(&DynSolValue) -> String) -> String {
     let mut text = String::new();
-    for (at, value) in values.iter().enumerate() {
+    for (at, one) in values.iter().enumerate() {
         if text.len() > MAX_TEXT {
             break;
         }
         text += if at > 0 { ", " } else { "" };
-        text += &plain(value);
+        text += &value(one);
     }
     cut(text)
 }
