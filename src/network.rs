@@ -8,12 +8,15 @@ use alloy_primitives::{Address, address, keccak256};
 use self::LendingClass::{Bitcoin, Ether, Major, Other, Stable};
 use crate::account::Hrp;
 
+/// Decimals of the native coin of every network.
+pub const COIN_DECIMALS: u8 = 18;
+
 /// The parameters that identify a network.
 #[derive(Clone, Debug)]
 pub struct Network {
     /// Chain id on the Cosmos side.
     pub cosmos_chain_id: String,
-    /// Symbol of the native coin, which has 18 decimals.
+    /// Symbol of the native coin.
     pub coin: String,
     /// The native coin's base denomination.
     pub denomination: String,

@@ -7,7 +7,10 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::addresses::Addresses;
-use crate::{account::Kind, network::Network};
+use crate::{
+    account::Kind,
+    network::{COIN_DECIMALS, Network},
+};
 
 /// The hardened coin type of Ethereum's derivation path (SLIP-44).
 const ETHEREUM: u32 = 60;
@@ -121,7 +124,7 @@ impl<'a> KeplrChain<'a> {
         let coin = Currency {
             coin_denom: &network.coin,
             coin_minimal_denom: &network.denomination,
-            coin_decimals: 18,
+            coin_decimals: COIN_DECIMALS,
             gas_price_step: None,
         };
         // The base fee doubles in six full blocks at the earliest.

@@ -13,7 +13,7 @@ use super::{
 };
 use crate::{
     chain::Chain,
-    network::{Network, Token},
+    network::{COIN_DECIMALS, Network, Token},
     web::{Api, NamedHost, Operation, Serialized, method_not_allowed},
 };
 
@@ -84,7 +84,7 @@ fn render(network: &Network, chain: &Chain, urls: &ClientUrls) -> Bytes {
     let info = NetworkInfo {
         chain_id,
         cosmos_chain_id: &network.cosmos_chain_id,
-        native_coin: NativeCoin { symbol: &network.coin, denomination: &network.denomination, decimals: 18 },
+        native_coin: NativeCoin { symbol: &network.coin, denomination: &network.denomination, decimals: COIN_DECIMALS },
         bech32_prefix: network.hrp.as_str(),
         oracle: contracts.oracle.to_checksum(None),
         vault: contracts.vault.to_checksum(None),

@@ -7,6 +7,8 @@ use crate::{
     Node,
     account::{Kind, address_to_bech32},
     config::{Config, MetricsAt, Profile},
+    decimal,
+    network::COIN_DECIMALS,
     redact,
 };
 
@@ -40,11 +42,10 @@ fn shared(node: &Node, out: &mut dyn Write) -> io::Result<()> {
         writeln!(out, "  Chain         in memory: it ends with this process (--data-dir DIR keeps it)")?;
     }
     if config.has_exchange() {
-        writeln!(out, "  Treasury      {} has all coins and tokens", node.treasury)?;
+        writeln!(out, "  Treasury      {}: it has the first coins, and mints tokens", node.treasury)?;
         match config.faucet.amount {
             Some(amount) => {
-                let amount = alloy_primitives::utils::format_ether(amount);
-                let amount = amount.trim_end_matches('0').trim_end_matches('.');
+                let amount = decimal::shortest(amount, COIN_DECIMALS);
                 writeln!(out, "  Faucet        {amount} {} for a payment", config.network.coin)?;
             }
             None => writeln!(out, "  Faucet        off (--faucet AMOUNT turns it on)")?,
@@ -78,8 +79,7 @@ fn accounts(node: &Node, out: &mut dyn Write) -> io::Result<()> {
     if config.profile != Profile::Development || accounts.is_empty() {
         return Ok(());
     }
-    let balance = alloy_primitives::utils::format_ether(config.balance);
-    let balance = balance.trim_end_matches('0').trim_end_matches('.');
+    let balance = decimal::shortest(config.balance, COIN_DECIMALS);
     match (&config.genesis, &config.fork.url) {
         (Some(_), _) => writeln!(out, "\nAccounts (the genesis file decides what they have)")?,
         (None, Some(_)) => writeln!(out, "\nAccounts ({balance} {} each)", network.coin)?,

@@ -16,7 +16,7 @@ use crate::{
     contracts::{bindings::Token, unit},
     decimal,
     evm::{Call, EstimateError, Fork, StateOverrides},
-    network::Network,
+    network::{COIN_DECIMALS, Network},
     web::{ClientAddresses, ClientKey},
 };
 
@@ -24,8 +24,6 @@ use crate::{
 const MAX_GAS: u64 = 200_000;
 /// Divisor of what a development account begins with that gives the payment of a token.
 const TOKEN_SHARE: u64 = 100;
-/// Decimals of the native coin.
-const COIN_DECIMALS: u8 = 18;
 
 /// The parts of a faucet.
 pub struct FaucetSetup {

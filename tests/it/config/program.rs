@@ -194,6 +194,21 @@ async fn urls_come_last_and_only_those_that_exist() {
     }
 }
 
+#[tokio::test]
+async fn operators_are_told_what_outlives_the_process_and_who_has_money() {
+    let in_memory = ["--profile", "production"];
+    let (_, printed) = Running::start(&in_memory).await.end("-TERM");
+    for part in ["in memory: it ends with this process", "Treasury      0x", "Faucet        off"] {
+        assert!(printed.contains(part), "{part}: {printed}");
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let kept = ["--faucet", "2.50", "--data-dir", directory.path().to_str().unwrap()];
+    let (_, printed) = Running::start(&[&in_memory[..], &kept].concat()).await.end("-TERM");
+    assert!(printed.contains("Faucet        2.5 HPX for a payment") && !printed.contains("in memory"), "{printed}");
+    let (_, printed) = Running::start(&[]).await.end("-TERM");
+    assert!(!printed.contains("Production profile"), "{printed}");
+}
+
 #[test]
 fn address_prints_all_forms() {
     let (success, printed, _) = output(&["address", "pax17w0adeg64ky0daxwd2ugyuneellmjgnxljx2cg"]);
