@@ -61,10 +61,14 @@ async fn they_exist_in_the_development_profile_only() {
         "tenderly_setBalance",
     ];
     for method in methods {
-        assert_eq!(production.rpc_error(method, json!([])).await["code"], -32601, "{method}");
+        let error = production.rpc_error(method, json!([])).await;
+        assert_eq!(error["code"], -32601, "{method}");
+        assert!(error["data"].as_str().unwrap().ends_with("it needs the development profile"), "{error}");
         let response = development.request(method, json!([])).await;
         assert_ne!(response["error"]["code"], -32601, "{method}: {response}");
     }
+    let unknown = production.rpc_error("evm_nothing", json!([])).await;
+    assert_eq!(unknown["data"], "the method evm_nothing does not exist/is not available");
     let version = |node| async move { TestNode::rpc(node, "web3_clientVersion", json!([])).await };
     assert!(version(&development).await.as_str().unwrap().starts_with("anvil/tetrad/"));
     assert!(version(&production).await.as_str().unwrap().starts_with("tetrad/"));

@@ -18,6 +18,7 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
         (format!("/token/{address}"), format!("../#/token/{address}")),
         ("/block/7".to_owned(), "../#/block/7".to_owned()),
         ("/block/7?a=b".to_owned(), "../#/block/7".to_owned()),
+        ("/exchange?from=USDC".to_owned(), "./#/exchange".to_owned()),
     ] {
         for method in [Method::GET, Method::HEAD] {
             let response = open(method, path.clone()).await.expect("an answer");
@@ -26,6 +27,13 @@ async fn links_of_wallets_lead_to_the_views_of_the_page() {
                 (StatusCode::FOUND, &*target)
             );
         }
+    }
+    // Views by their names, all of which the page has.
+    let page = node.get("/site/app.js").await.text().await.expect("a script");
+    for view in ["accounts", "developer", "exchange", "explorer", "faucet", "lending", "tokens"] {
+        let response = open(Method::GET, format!("/{view}")).await.expect("an answer");
+        assert_eq!(response.headers()["location"], format!("./#/{view}"));
+        assert!(page.contains(&format!("path: '{view}'")), "{view}");
     }
     for path in ["/tx/", "/tx/a/b", "/tx/%0d%0ax", "/address/a-b", "/block/..%2f..", "/token/%C3%A4", "/view/1"] {
         let response = open(Method::GET, path.to_owned()).await.expect("an answer");
