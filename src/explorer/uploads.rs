@@ -117,7 +117,7 @@ impl Input<Explorer> for Form {
     }
 }
 
-/// The text of a JSON body with sources.
+/// A JSON body with sources, before it is parsed.
 pub(super) struct JsonUpload(pub(super) Vec<u8>);
 
 impl Input<Explorer> for JsonUpload {

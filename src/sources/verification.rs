@@ -223,7 +223,8 @@ impl Shared {
             let result = self.verify(request);
             match &result {
                 Ok(matches) => {
-                    tracing::info!(%address, creation = ?matches.creation, runtime = ?matches.runtime, "verified a contract")
+                    let exact = matches.best() == Some(CodeMatch::Exact);
+                    tracing::info!(%address, exact, "verified a contract");
                 }
                 Err(error) => tracing::info!(%address, %error, "a contract is not verified"),
             }
