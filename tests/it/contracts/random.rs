@@ -41,6 +41,6 @@ impl Random {
 
 /// How many random steps to take in all; each suite takes its share.
 pub(crate) fn steps(share_percent: u64) -> u64 {
-    let total = env::var("TETRAD_INVARIANT_STEPS").map_or(6_000, |text| text.parse().unwrap());
+    let total = env::var("TETRAD_INVARIANT_STEPS").map_or(20_000, |text| text.parse().unwrap());
     total * share_percent / 100
 }
