@@ -19,6 +19,10 @@ use super::{
 /// A signed transaction in its network form: with the sidecar, which has EIP-4844 blob proofs or EIP-7594 cell proofs.
 type NetworkEnvelope = EthereumTxEnvelope<TxEip4844WithSidecar<BlobTransactionSidecarVariant>>;
 
+/// The setting of the trusted setup (EIP-4844) without the tables that make the computation of cell proofs faster:
+/// verification does not use them, and they take seconds to compute.
+const NO_TABLES: u64 = 0;
+
 /// A transaction and its sender.
 #[derive(Clone, Debug)]
 pub struct Transaction {
@@ -188,9 +192,9 @@ impl Submission {
             NetworkEnvelope::Eip1559(tx) => Envelope::Eip1559(tx),
             NetworkEnvelope::Eip7702(tx) => Envelope::Eip7702(tx),
             NetworkEnvelope::Eip4844(signed) => {
-                let settings = alloy_eips::eip4844::env_settings::EnvKzgSettings::Default;
                 let (tx, signature, hash) = signed.into_parts();
-                tx.validate_blob(settings.get()).map_err(|error| DecodeError::Sidecar(error.to_string()))?;
+                let setup = c_kzg::ethereum_kzg_settings(NO_TABLES);
+                tx.validate_blob(setup).map_err(|error| DecodeError::Sidecar(error.to_string()))?;
                 sidecar = Some(Box::new(tx.sidecar));
                 Envelope::Eip4844(Signed::new_unchecked(tx.tx, signature, hash))
             }
