@@ -89,14 +89,14 @@ impl State {
             });
             std::iter::once(Piece::Account(account)).chain(slots)
         });
-        let retired = self.retired.iter();
+        let retired = self.whole().retired.iter();
         accounts
             .chain(retired.map(|(key, gone)| Piece::Retired(*key, gone.number, gone.public_key.as_deref().copied())))
     }
 
     /// Returns the number of the next new account.
     pub fn next_number(&self) -> u32 {
-        self.next_number
+        self.whole().next_number
     }
 }
 

@@ -9,6 +9,13 @@ use crate::block::CompressedKey;
 #[derive(Clone, Debug, Default)]
 pub struct Changes(pub Vec<AccountChange>);
 
+impl Changes {
+    /// Returns the change to the account at `address`.
+    pub fn of(&self, address: &Address) -> Option<&AccountChange> {
+        self.0.iter().find(|change| change.address == *address)
+    }
+}
+
 /// The change to one account.
 #[derive(Clone, Debug)]
 pub struct AccountChange {

@@ -8,6 +8,8 @@ mod base;
 mod builder;
 mod changes;
 mod codec;
+mod deferred;
+mod later;
 mod node;
 mod proof;
 mod trie;
@@ -15,16 +17,18 @@ mod trie;
 use std::{borrow::Cow, sync::Arc};
 
 use alloy_consensus::constants::KECCAK_EMPTY;
-use alloy_primitives::{Address, B256, U256, keccak256};
+use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 
 pub use account::{Account, Contract, Slot};
 pub use base::Base;
 pub use builder::{StateBuilder, StateError};
 pub use changes::{AccountChange, AccountFields, Changes};
+pub use later::{LaterState, Part};
 pub use node::Value;
 pub use proof::AccountProof;
 pub use trie::Trie;
 
+use self::deferred::Deferred;
 use crate::block::CompressedKey;
 
 /// Checks the size of a node, see [`node::Node`].
@@ -42,6 +46,8 @@ pub struct State {
     next_number: u32,
     root: Option<B256>,
     base: Option<Arc<dyn Base>>,
+    /// The state, in place of the tries, if changes to it are not applied yet.
+    deferred: Option<Arc<Deferred>>,
 }
 
 /// The properties of a destroyed account that a new one at its address inherits.
@@ -84,13 +90,13 @@ pub struct ReadError(pub String);
 
 impl ReadState for State {
     fn account(&self, address: &Address, key: &B256) -> Result<Option<Account>, ReadError> {
-        match self.accounts.get(key) {
-            Some(account) => Ok(Some(account.clone())),
-            None => self.account_beneath(address, key),
-        }
+        self.readable(address, key).map(|account| account.map(Cow::into_owned))
     }
 
     fn slot(&self, account: &Account, index: U256) -> Result<U256, ReadError> {
+        if let Some(deferred) = &self.deferred {
+            return deferred.slot(&account.address, index);
+        }
         match (held_slot(account, index), &self.base) {
             (Some(value), _) => Ok(value),
             (None, Some(base)) if !account.owns_storage() => base.slot(&account.address, index),
@@ -122,6 +128,30 @@ impl State {
         Self { base: Some(base), ..Self::default() }
     }
 
+    /// Returns the state that `changes` lead to. Single accounts and slots are found in the changes, one after another,
+    /// which are applied when anything else is read.
+    pub fn deferred(before: Self, changes: Vec<Arc<Changes>>) -> Self {
+        let base = before.base.clone();
+        Self { base, deferred: Some(Arc::new(Deferred::new(before.settled(), changes))), ..Self::default() }
+    }
+
+    /// Returns the same state with all changes applied.
+    pub fn settled(mut self) -> Self {
+        self.settle();
+        self
+    }
+
+    fn settle(&mut self) {
+        if let Some(deferred) = self.deferred.take() {
+            *self = deferred.whole().clone();
+        }
+    }
+
+    /// Returns the state with all changes applied.
+    fn whole(&self) -> &Self {
+        self.deferred.as_ref().map_or(self, |deferred| deferred.whole())
+    }
+
     /// Returns the base of a forked state.
     pub fn base(&self) -> Option<&Arc<dyn Base>> {
         self.base.as_ref()
@@ -132,10 +162,15 @@ impl State {
     /// # Errors
     /// If the base of a forked state fails. Reading other states never fails.
     pub fn get(&self, address: Address) -> Result<Option<Cow<'_, Account>>, ReadError> {
-        let key = keccak256(address);
-        match self.accounts.get(&key) {
-            Some(account) => Ok(Some(Cow::Borrowed(account))),
-            None => self.account_beneath(&address, &key).map(|account| account.map(Cow::Owned)),
+        self.whole().readable(&address, &keccak256(address))
+    }
+
+    /// Returns the account at `address` with its code, and possibly without its storage.
+    fn readable(&self, address: &Address, key: &B256) -> Result<Option<Cow<'_, Account>>, ReadError> {
+        match (self.accounts.get(key), &self.deferred) {
+            (Some(account), _) => Ok(Some(Cow::Borrowed(account))),
+            (None, Some(deferred)) => Ok(deferred.account(address, key)?.map(Cow::Owned)),
+            (None, None) => Ok(self.account_beneath(address, key)?.map(Cow::Owned)),
         }
     }
 
@@ -144,7 +179,7 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn balance(&self, address: Address) -> Result<U256, ReadError> {
-        Ok(self.get(address)?.map_or(U256::ZERO, |account| account.balance))
+        Ok(self.readable(&address, &keccak256(address))?.map_or(U256::ZERO, |account| account.balance))
     }
 
     /// Returns the nonce of an account's next transaction.
@@ -152,7 +187,16 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn nonce(&self, address: Address) -> Result<u64, ReadError> {
-        Ok(self.get(address)?.map_or(0, |account| account.nonce))
+        Ok(self.readable(&address, &keccak256(address))?.map_or(0, |account| account.nonce))
+    }
+
+    /// Returns the code of an account, which is empty for an externally owned account.
+    ///
+    /// # Errors
+    /// As for [`get`](Self::get).
+    pub fn code(&self, address: Address) -> Result<Bytes, ReadError> {
+        let account = self.readable(&address, &keccak256(address))?;
+        Ok(account.map(|account| account.code().original_bytes()).unwrap_or_default())
     }
 
     /// Returns the value of a storage slot, zero by default.
@@ -160,7 +204,7 @@ impl State {
     /// # Errors
     /// As for [`get`](Self::get).
     pub fn storage(&self, address: Address, index: U256) -> Result<U256, ReadError> {
-        self.get(address)?.map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
+        self.readable(&address, &keccak256(address))?.map_or(Ok(U256::ZERO), |account| self.slot(&account, index))
     }
 
     /// Returns an account from the base, unless it was destroyed since the fork.
@@ -173,28 +217,28 @@ impl State {
 
     /// Returns the number of accounts that the state holds.
     pub fn len(&self) -> usize {
-        self.accounts.len()
+        self.whole().accounts.len()
     }
 
     /// Returns whether the state holds no account.
     #[cfg(feature = "internals")]
     pub fn is_empty(&self) -> bool {
-        self.accounts.is_empty()
+        self.whole().accounts.is_empty()
     }
 
     /// Iterates over the accounts that the state holds, in the order of their hashed addresses.
     pub fn accounts(&self) -> impl Iterator<Item = &Account> {
-        self.accounts.iter().map(|(_, account)| account)
+        self.keyed_accounts().map(|(_, account)| account)
     }
 
     /// Iterates over the accounts that the state holds and their hashed addresses, in the order of these.
     pub fn keyed_accounts(&self) -> impl Iterator<Item = (&B256, &Account)> {
-        self.accounts.iter()
+        self.whole().accounts.iter()
     }
 
     /// Returns the Merkle root as of the last [`apply`](Self::apply).
     pub fn root(&self) -> B256 {
-        self.root.unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
+        self.whole().root.unwrap_or(alloy_consensus::constants::EMPTY_ROOT_HASH)
     }
 
     /// Applies changes and returns the new root. The cost depends on the number of changes, not on the state's size.
@@ -204,6 +248,7 @@ impl State {
 
     /// Applies several sets of changes in order and returns the new root. Each changed node is hashed only once.
     pub fn replay<'a>(&mut self, all: impl IntoIterator<Item = &'a Changes>) -> B256 {
+        self.settle();
         for change in all.into_iter().flat_map(|changes| &changes.0) {
             match &change.after {
                 Some(fields) => self.update(change, fields),

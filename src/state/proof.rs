@@ -42,8 +42,8 @@ impl State {
     /// Proves the account at `address` and some of its storage.
     pub fn prove(&self, address: Address, slots: &[U256]) -> AccountProof {
         let key = keccak256(address);
-        let nodes = self.accounts.proof(&key);
-        let account = self.accounts.get(&key);
+        let accounts = &self.whole().accounts;
+        let (nodes, account) = (accounts.proof(&key), accounts.get(&key));
         let storage = account.and_then(|account| account.contract.as_deref()).map(|contract| &contract.storage);
         let slots = slots.iter().map(|&index| {
             let key = slot_key(index);

@@ -23,6 +23,7 @@ use super::{
 use crate::{
     block::Block,
     log::{ChainIdentity, DecodedEntry, LogEntry, LogError, ReadLog, decode_ahead},
+    state::Part,
     storage::Storage,
 };
 
@@ -310,7 +311,7 @@ impl History {
         address: Address,
         before: u64,
     ) -> impl Iterator<Item = Result<Arc<Block>, LogError>> + '_ {
-        let key = StateKey::account(&address);
+        let key = StateKey::of(&address, Part::Fields);
         let mut below = u64::MAX;
         let heights = std::iter::from_fn(move || {
             let height = self.version(key, below, u64::MAX).transpose()?;

@@ -1,6 +1,8 @@
 //! Keys of the index: 64-bit hashes of addresses, topics and parts of the state.
 
-use alloy_primitives::{Address, B256, Log, U256};
+use alloy_primitives::{Address, B256, Log};
+
+use crate::state::Part;
 
 /// The key of a log: the hash of its address, or of a topic and its position. Keys may collide, so callers check the
 /// logs that they find.
@@ -33,24 +35,15 @@ impl LogKey {
 pub(super) struct StateKey(pub(super) u64);
 
 impl StateKey {
-    /// Returns the key of an account's existence, nonce and balance.
-    pub(super) fn account(address: &Address) -> Self {
-        Self(mix(5, address.as_slice()))
-    }
-
-    /// Returns the key of an account's code.
-    pub(super) fn code(address: &Address) -> Self {
-        Self(mix(6, address.as_slice()))
-    }
-
-    /// Returns the key of an account's storage as a whole, which changes when it is wiped.
-    pub(super) fn storage(address: &Address) -> Self {
-        Self(mix(7, address.as_slice()))
-    }
-
-    /// Returns the key of a storage slot.
-    pub(super) fn slot(address: &Address, index: U256) -> Self {
-        Self(mix(mix(8, address.as_slice()), &index.to_le_bytes::<32>()))
+    /// Returns the key of a part of an account.
+    pub(super) fn of(address: &Address, part: Part) -> Self {
+        let address = address.as_slice();
+        Self(match part {
+            Part::Fields => mix(5, address),
+            Part::Code => mix(6, address),
+            Part::Storage => mix(7, address),
+            Part::Slot(index) => mix(mix(8, address), &index.to_le_bytes::<32>()),
+        })
     }
 }
 

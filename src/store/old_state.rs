@@ -4,12 +4,11 @@
 use std::{fmt, sync::Arc};
 
 use alloy_primitives::{Address, B256, U256};
-use revm::bytecode::Bytecode;
 
 use super::{Checkpoint, CheckpointError, History, key::StateKey};
 use crate::{
     log::{LogEntry, LogError},
-    state::{Account, AccountChange, Base, Contract, ReadError},
+    state::{Account, AccountChange, Base, LaterState, Part, ReadError},
 };
 
 /// An error of reading a historical state.
@@ -35,12 +34,6 @@ pub struct OldState {
     beginning: Arc<Checkpoint>,
 }
 
-/// A change of an account's code.
-enum Code {
-    Gone,
-    Now(B256, Bytecode),
-}
-
 impl OldState {
     /// Returns the state after the entries below a height, or `None` if it is older than the oldest checkpoint.
     pub fn below(history: Arc<History>, height: u64) -> Result<Option<Self>, OldStateError> {
@@ -53,66 +46,32 @@ impl OldState {
         history.height_of(number).map_or(Ok(None), |height| Self::below(history, height))
     }
 
-    /// Returns the account at `address` with its code but without its storage, if it existed.
-    pub fn account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
-        let first = self.beginning.state.get(*address)?;
-        let changed = self.newest(StateKey::account(address), address, |change| Some(change.after.clone()))?;
-        let mut account = match changed {
-            Some((_, None)) => return Ok(None),
-            Some((_, Some(fields))) => {
-                let (nonce, balance) = (fields.nonce, fields.balance);
-                let contract = first.and_then(|account| account.contract.clone());
-                let number = Account::UNNUMBERED;
-                Account { address: *address, number, nonce, balance, public_key: None, contract }
-            }
-            None => match first {
-                Some(account) => Account { number: Account::UNNUMBERED, ..account.into_owned() },
-                None => return Ok(None),
-            },
-        };
-        let code = self.newest(StateKey::code(address), address, |change| match &change.after {
-            None => Some(Code::Gone),
-            Some(fields) => fields.code.clone().map(|(hash, code)| Code::Now(hash, code)),
-        })?;
-        account.contract = match (code, account.contract) {
-            (Some((_, Code::Now(code_hash, code))), _) => Some((code_hash, code)),
-            (Some((_, Code::Gone)), _) | (None, None) => None,
-            (None, Some(contract)) => Some((contract.code_hash, contract.code.clone())),
-        }
-        .map(|(code_hash, code)| Arc::new(Contract { code_hash, code, ..Contract::default() }));
-        Ok(Some(account))
-    }
-
-    /// Returns the value of a storage slot, zero by default.
-    pub fn slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
-        let value = |change: &AccountChange| {
-            let stored = change.storage.iter().find(|(own, _)| *own == index);
-            stored.map(|(_, value)| *value)
-        };
-        let set = self.newest(StateKey::slot(address, index), address, value)?;
-        let is_new = |change: &AccountChange| (change.after.is_none() || change.storage_wiped).then_some(());
-        let wiped = self.newest(StateKey::storage(address), address, is_new)?;
-        Ok(match (set, wiped) {
-            (Some((at, value)), Some((wiped, ()))) if at >= wiped => value,
-            (Some((_, value)), None) => value,
-            (_, Some(_)) => U256::ZERO,
-            (None, None) => self.beginning.state.storage(*address, index)?,
-        })
-    }
-
     /// Returns the hash of the block that was canonical at this state.
     pub fn block_hash(&self, number: u64) -> Option<B256> {
         self.history.block_below(number, self.below).map(|block| block.hash)
     }
+}
 
-    /// Returns the value that `says` extracts from the newest change under a key, and its height. Changes of colliding
-    /// keys are skipped.
+impl LaterState for OldState {
+    type Error = OldStateError;
+
+    fn earlier_account(&self, address: &Address) -> Result<Option<Account>, OldStateError> {
+        let account = self.beginning.state.get(*address)?;
+        Ok(account.map(|account| Account { number: Account::UNNUMBERED, ..account.into_owned() }))
+    }
+
+    fn earlier_slot(&self, address: &Address, index: U256) -> Result<U256, OldStateError> {
+        Ok(self.beginning.state.storage(*address, index)?)
+    }
+
+    /// Returns positions that are heights. Changes of colliding keys are skipped.
     fn newest<T>(
         &self,
-        key: StateKey,
         address: &Address,
+        part: Part,
         says: impl Fn(&AccountChange) -> Option<T>,
     ) -> Result<Option<(u64, T)>, OldStateError> {
+        let key = StateKey::of(address, part);
         let mut below = self.below;
         while let Some(height) = self.history.version(key, below, self.below)? {
             below = height;
@@ -122,8 +81,7 @@ impl OldState {
             let (LogEntry::Block { changes, .. } | LogEntry::Edit { changes, .. }) = self.history.entry(height)? else {
                 continue;
             };
-            let change = changes.0.iter().find(|change| change.address == *address);
-            if let Some(said) = change.and_then(&says) {
+            if let Some(said) = changes.of(address).and_then(&says) {
                 return Ok(Some((below, said)));
             }
         }
@@ -133,11 +91,11 @@ impl OldState {
 
 impl Base for OldState {
     fn account(&self, address: &Address) -> Result<Option<Account>, ReadError> {
-        self.account(address).map_err(|error| ReadError(error.to_string()))
+        self.later_account(address).map_err(|error| ReadError(error.to_string()))
     }
 
     fn slot(&self, address: &Address, index: U256) -> Result<U256, ReadError> {
-        self.slot(address, index).map_err(|error| ReadError(error.to_string()))
+        self.later_slot(address, index).map_err(|error| ReadError(error.to_string()))
     }
 
     fn block_hash(&self, number: u64) -> Result<Option<B256>, ReadError> {

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use alloy_primitives::map::DefaultHashBuilder;
 
 use super::key::StateKey;
-use crate::state::Changes;
+use crate::state::{Changes, Part};
 
 /// The index that stands for no older version.
 const NONE: u32 = u32::MAX;
@@ -30,15 +30,15 @@ impl Versions {
     pub(super) fn insert(&mut self, height: u64, changes: &Changes) {
         for change in &changes.0 {
             let address = &change.address;
-            self.push(StateKey::account(address), height);
+            self.push(StateKey::of(address, Part::Fields), height);
             let is_gone = change.after.is_none();
             if is_gone || change.after.as_ref().is_some_and(|fields| fields.code.is_some()) {
-                self.push(StateKey::code(address), height);
+                self.push(StateKey::of(address, Part::Code), height);
             }
             if is_gone || change.storage_wiped {
-                self.push(StateKey::storage(address), height);
+                self.push(StateKey::of(address, Part::Storage), height);
             }
-            change.storage.iter().for_each(|(index, _)| self.push(StateKey::slot(address, *index), height));
+            change.storage.iter().for_each(|(index, _)| self.push(StateKey::of(address, Part::Slot(*index)), height));
         }
     }
 

@@ -5,7 +5,7 @@ use std::{cmp::Ordering, sync::Arc};
 use alloy_consensus::Header;
 use alloy_primitives::{B256, U256, keccak256};
 
-use super::{built_states::BuiltStates, held_blocks::HeldBlocks, persistent_list::PersistentList};
+use super::{deferred_states::DeferredStates, held_blocks::HeldBlocks, persistent_list::PersistentList};
 use crate::{
     block::Block,
     chain::block::{fees, header},
@@ -18,7 +18,7 @@ use crate::{
 /// `RECENT_CHANGES` accounts and slots.
 const RECENT_STATES: u64 = 128;
 const RECENT_CHANGES: usize = 1 << 15;
-/// The number of changes between two older states that are held; states in between are rebuilt from them on request.
+/// The number of changes between two older states that are held. States in between are an older state and the changes since.
 const STATE_INTERVAL: usize = 1 << 12;
 
 /// One version of the chain.
@@ -37,8 +37,8 @@ pub struct Head {
     blocks: HeldBlocks,
     records: PersistentList<StateRecord>,
     recent: RecentStates,
-    /// Recently rebuilt states, shared by all heads.
-    built: Arc<BuiltStates>,
+    /// States in use that are not held, shared by all heads.
+    deferred: Arc<DeferredStates>,
     /// Rough size of the history in memory.
     bytes: usize,
     /// Older history, on a chain with a data directory.
@@ -112,7 +112,7 @@ impl Head {
             params: own,
         });
         let recent = RecentStates { first: block.number(), changed: 0, since_held: STATE_INTERVAL };
-        let (genesis, edits, built) = (block.clone(), Vec::new(), Arc::default());
+        let (genesis, edits, deferred) = (block.clone(), Vec::new(), Arc::default());
         Self {
             params,
             genesis,
@@ -122,7 +122,7 @@ impl Head {
             blocks,
             records,
             recent,
-            built,
+            deferred,
             bytes: 0,
             archive: None,
             base: None,
@@ -230,7 +230,7 @@ impl Head {
     }
 
     /// Returns the state at the block with this number: the one after it, with the edits of development methods up to the
-    /// next block. A state that is not held is rebuilt, at the cost of applying a few thousand changes. A state older
+    /// next block. Of a state that is not held, accounts and slots are searched in a few thousand changes. A state older
     /// than the history in memory is read from disk on demand and has no roots.
     pub fn state_after(&self, number: u64) -> Result<State, Pruned> {
         match number.cmp(&self.number()) {
@@ -246,36 +246,31 @@ impl Head {
         self.held_before(number).or_else(|pruned| self.archived(pruned, |archive| OldState::before(archive, number)))
     }
 
-    /// Returns whether the state after the block with this number is held, so that it need not be rebuilt.
+    /// Returns whether memory has the state after the block with this number.
     pub fn holds_state(&self, number: u64) -> bool {
-        number == self.number() || self.records.get(number).is_some_and(|record| record.state.is_some())
+        self.records.get(number).is_some()
     }
 
     /// Returns the state after a block that is held in memory, without later edits by development methods.
     pub(in crate::chain) fn held_after(&self, number: u64) -> Result<State, Pruned> {
-        let mut at = number;
-        let mut state = loop {
-            let record = self.records.get(at).ok_or(Pruned(number))?;
-            match &record.state {
-                Some(state) => break state.clone(),
-                None => at = at.checked_sub(1).ok_or(Pruned(number))?,
+        let record = self.records.get(number).ok_or(Pruned(number))?;
+        if let Some(state) = &record.state {
+            return Ok(state.clone());
+        }
+        let Some(block) = self.block(number) else { return Err(Pruned(number)) };
+        self.deferred.get_or(block.hash, || {
+            let mut missing = Vec::new();
+            let mut at = number;
+            loop {
+                let record = self.records.get(at).ok_or(Pruned(number))?;
+                if let Some(state) = &record.state {
+                    missing.reverse();
+                    return Ok(State::deferred(state.clone(), missing));
+                }
+                missing.extend(record.changes.iter().rev().cloned());
+                at = at.checked_sub(1).ok_or(Pruned(number))?;
             }
-        };
-        if at == number {
-            return Ok(state);
-        }
-        let known = |number, hash| self.block(number).is_some_and(|block| block.hash == hash);
-        if let Some((nearer, built)) = self.built.newest(at + 1, number, known) {
-            (at, state) = (nearer, built);
-        }
-        if at < number {
-            let missing = self.records.iter_from(at + 1).take((number - at) as usize);
-            state.replay(missing.flat_map(|record| &record.changes).map(|changes| &**changes));
-            if let Some(block) = self.block(number) {
-                self.built.insert(number, block.hash, state.clone());
-            }
-        }
-        Ok(state)
+        })
     }
 
     fn held_before(&self, number: u64) -> Result<State, Pruned> {
@@ -284,13 +279,11 @@ impl Head {
         if let Some(edited) = self.records.get(before).and_then(|parent| parent.edited.as_ref()) {
             return Ok(edited.clone());
         }
-        let mut state = self.held_after(before)?;
-        if let Some((_, edits)) = record.changes.split_last() {
-            edits.iter().for_each(|changes| {
-                state.apply(changes);
-            });
+        let state = self.held_after(before)?;
+        match record.changes.split_last() {
+            Some((_, edits)) if !edits.is_empty() => Ok(State::deferred(state, edits.to_vec())),
+            _ => Ok(state),
         }
-        Ok(state)
     }
 
     fn archived(
@@ -404,7 +397,7 @@ impl Head {
             return Ok(self.clone());
         }
         let block = self.block(number).filter(|_| number <= self.number()).ok_or(Pruned(number))?.clone();
-        let state = self.held_after(number)?;
+        let state = self.held_after(number)?.settled();
         let record = self.records.get(number).ok_or(Pruned(number))?;
         let mut next = self.clone();
         next.bytes -= self.records.iter_from(number + 1).map(|record| record.weight).sum::<usize>();

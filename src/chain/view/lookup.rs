@@ -58,8 +58,8 @@ impl Chain {
         })
     }
 
-    /// Returns whether the block, or with `with_state` the state after it, is available without reading from disk or
-    /// building anything.
+    /// Returns whether the block, or with `with_state` the state after it, is available without reading from disk, or
+    /// building a large block.
     pub fn is_at_hand(&self, id: BlockId, with_state: bool) -> bool {
         let held = |head: &Head, number| match with_state {
             true => head.holds_state(number),

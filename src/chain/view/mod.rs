@@ -2,7 +2,7 @@
 
 pub(super) mod blobs;
 pub(super) mod block_view;
-pub(super) mod built_states;
+pub(super) mod deferred_states;
 pub(super) mod head;
 pub(super) mod held_blocks;
 pub(super) mod index;

@@ -58,8 +58,7 @@ fn transaction_count(context: &Context, (address, block): (Address, NonceBlock))
 }
 
 fn code(context: &Context, (address, block): (Address, StateBlock)) -> Result<Bytes, RpcError> {
-    let state = context.chain.view(block.0)?.state;
-    Ok(state.get(address)?.map(|account| account.code().original_bytes()).unwrap_or_default())
+    Ok(context.chain.view(block.0)?.state.code(address)?)
 }
 
 /// A storage slot's value, as 32 bytes.

@@ -258,8 +258,7 @@ impl GraphAccount {
 
     /// The code.
     async fn code(&self) -> Result<BytesScalar> {
-        let code = self.read(|state| Ok(state.get(self.address)?.map(|account| account.code().original_bytes())))?;
-        Ok(BytesScalar(code.unwrap_or_default()))
+        self.read(|state| state.code(self.address)).map(BytesScalar)
     }
 
     /// The value of a storage slot.

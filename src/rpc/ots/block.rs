@@ -49,8 +49,7 @@ fn header(context: &Context, (id,): (BlockId,)) -> Result<Option<RpcHeader>, Rpc
 
 /// Whether an account has code.
 fn has_code(context: &Context, (address, id): (Address, BlockId)) -> Result<bool, RpcError> {
-    let state = context.chain.view(id)?.state;
-    Ok(state.get(address)?.is_some_and(|account| !account.code().is_empty()))
+    Ok(!context.chain.view(id)?.state.code(address)?.is_empty())
 }
 
 /// A block without its transactions, with its issuance and the fees paid in it.

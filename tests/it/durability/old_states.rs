@@ -6,7 +6,7 @@ use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use revm::bytecode::Bytecode;
 use tetrad::internals::{
     log::{ChainIdentity, Durability, EditableParams, LocalLogs, LogEntry, LogStore, TimeShift},
-    state::{AccountChange, AccountFields, Changes, State},
+    state::{AccountChange, AccountFields, Changes, LaterState, State},
     storage::Storage,
     store::{Checkpoint, History, OldState},
 };
@@ -51,14 +51,14 @@ fn change(random: &mut Random, n: u64) -> AccountChange {
 
 fn compare(past: &OldState, state: &State, what: &str) {
     for address in (0..ADDRESSES).map(address) {
-        let told = past.account(&address).unwrap();
+        let told = past.later_account(&address).unwrap();
         let known = state.get(address).unwrap();
         let told = told.map(|account| (account.nonce, account.balance, account.code_hash(), account.code().clone()));
         let known = known.map(|account| (account.nonce, account.balance, account.code_hash(), account.code().clone()));
         assert_eq!(told, known, "{what}, {address}");
         for index in (0..SLOTS).map(U256::from) {
             assert_eq!(
-                past.slot(&address, index).unwrap(),
+                past.later_slot(&address, index).unwrap(),
                 state.storage(address, index).unwrap(),
                 "{what}, {address}, slot {index}"
             );

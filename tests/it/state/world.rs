@@ -1,6 +1,6 @@
 //! Accounts, storage and account numbers.
 
-use std::collections::BTreeMap;
+use std::{collections::BTreeMap, sync::Arc};
 
 use alloy_primitives::{Address, B256, Bytes, U256, keccak256};
 use alloy_trie::{
@@ -9,7 +9,7 @@ use alloy_trie::{
 };
 use proptest::prelude::*;
 use revm::bytecode::Bytecode;
-use tetrad::internals::state::{AccountChange, AccountFields, Changes, State};
+use tetrad::internals::state::{Account, AccountChange, AccountFields, Changes, ReadState, State};
 
 #[derive(Clone, Debug, Default)]
 struct Model {
@@ -32,46 +32,56 @@ fn root_of(model: &BTreeMap<Address, Model>) -> B256 {
     }))
 }
 
+/// What happens to an account in a block: its fate (destroyed if zero), balance, code, whether its storage is wiped, slots.
+type Event = (u8, u64, Option<u8>, bool, BTreeMap<u64, u64>);
+
+fn blocks() -> impl Strategy<Value = Vec<BTreeMap<u8, Event>>> {
+    let slots = prop::collection::btree_map(0u64..6, 0u64..3, 0..5);
+    let event = (0u8..10, any::<u64>(), any::<Option<u8>>(), any::<bool>(), slots);
+    prop::collection::vec(prop::collection::btree_map(0u8..12, event, 0..8), 1..10)
+}
+
+/// Applies a block to the model and returns its changes.
+fn happen(block: BTreeMap<u8, Event>, model: &mut BTreeMap<Address, Model>) -> Changes {
+    let mut changes = Changes::default();
+    for (who, (fate, balance, code, wiped, storage)) in block {
+        let mut change = change(Address::with_last_byte(who));
+        if fate == 0 {
+            change.after = None;
+            model.remove(&change.address);
+        } else {
+            let code = code.map(|byte| Bytecode::new_raw(Bytes::from(vec![byte, 0])));
+            let account = model.entry(change.address).or_default();
+            (account.nonce, account.balance) = (u64::from(fate) - 1, U256::from(balance));
+            if let Some(code) = &code {
+                account.code_hash = Some(code.hash_slow());
+            }
+            if wiped {
+                account.storage.clear();
+            }
+            for (slot, value) in storage {
+                let (slot, value) = (U256::from(slot), U256::from(value));
+                change.storage.push((slot, value));
+                account.storage.insert(B256::from(slot), value);
+            }
+            account.storage.retain(|_, value| !value.is_zero());
+            change.storage_wiped = wiped;
+            let code = code.map(|code| (code.hash_slow(), code));
+            change.after = Some(AccountFields { nonce: account.nonce, balance: account.balance, code });
+        }
+        changes.0.push(change);
+    }
+    changes
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(100))]
 
     #[test]
-    fn has_the_root_of_the_accounts_it_holds(
-        blocks in prop::collection::vec(
-            prop::collection::btree_map(0u8..12, (0u8..10, any::<u64>(), any::<Option<u8>>(), any::<bool>(), prop::collection::btree_map(0u64..6, 0u64..3, 0..5)), 0..8),
-            1..10,
-        )
-    ) {
+    fn has_the_root_of_the_accounts_it_holds(blocks in blocks()) {
         let (mut state, mut model) = (State::default(), BTreeMap::<Address, Model>::new());
         for block in blocks {
-            let mut changes = Changes::default();
-            for (who, (fate, balance, code, wiped, storage)) in block {
-                let mut change = change(Address::with_last_byte(who));
-                if fate == 0 {
-                    change.after = None;
-                    model.remove(&change.address);
-                } else {
-                    let code = code.map(|byte| Bytecode::new_raw(Bytes::from(vec![byte, 0])));
-                    let account = model.entry(change.address).or_default();
-                    (account.nonce, account.balance) = (u64::from(fate), U256::from(balance));
-                    if let Some(code) = &code {
-                        account.code_hash = Some(code.hash_slow());
-                    }
-                    if wiped {
-                        account.storage.clear();
-                    }
-                    for (slot, value) in storage {
-                        let (slot, value) = (U256::from(slot), U256::from(value));
-                        change.storage.push((slot, value));
-                        account.storage.insert(B256::from(slot), value);
-                    }
-                    account.storage.retain(|_, value| !value.is_zero());
-                    change.storage_wiped = wiped;
-                    let code = code.map(|code| (code.hash_slow(), code));
-                    change.after = Some(AccountFields { nonce: account.nonce, balance: account.balance, code });
-                }
-                changes.0.push(change);
-            }
+            let changes = happen(block, &mut model);
             prop_assert_eq!(state.apply(&changes), root_of(&model));
             for (address, account) in &model {
                 for (slot, value) in &account.storage {
@@ -79,6 +89,43 @@ proptest! {
                 }
             }
         }
+    }
+
+    #[test]
+    fn reads_the_same_whether_changes_are_applied_or_deferred(blocks in blocks(), held in 0usize..10) {
+        let (mut state, mut model) = (State::default(), BTreeMap::<Address, Model>::new());
+        let (mut before, mut changes) = (state.clone(), Vec::new());
+        for (at, block) in blocks.into_iter().enumerate() {
+            let more = Arc::new(happen(block, &mut model));
+            state.apply(&more);
+            changes.push(more);
+            if at == held {
+                (before, changes) = (state.clone(), Vec::new());
+            }
+        }
+        let deferred = State::deferred(before, changes);
+        for address in (0..12).map(Address::with_last_byte) {
+            let key = keccak256(address);
+            prop_assert_eq!(deferred.balance(address).unwrap(), state.balance(address).unwrap());
+            prop_assert_eq!(deferred.nonce(address).unwrap(), state.nonce(address).unwrap());
+            prop_assert_eq!(deferred.code(address).unwrap(), state.code(address).unwrap());
+            for slot in (0..6).map(U256::from) {
+                prop_assert_eq!(deferred.storage(address, slot).unwrap(), state.storage(address, slot).unwrap());
+            }
+            let (told, known) = (deferred.account(&address, &key).unwrap(), state.account(&address, &key).unwrap());
+            prop_assert_eq!(told.is_some(), known.is_some());
+            let is_bare = |account: &Account| account.nonce == 0 && account.code().is_empty();
+            if let (Some(told), Some(known)) = (told, known) && is_bare(&known) {
+                prop_assert_eq!(told.storage_root(), known.storage_root(), "whether a contract can be created there");
+            }
+        }
+        for address in (0..12).map(Address::with_last_byte) {
+            let (told, known) = (deferred.get(address).unwrap(), state.get(address).unwrap());
+            prop_assert_eq!(format!("{told:?}"), format!("{known:?}"));
+        }
+        prop_assert_eq!(deferred.root(), state.root());
+        prop_assert_eq!(deferred.len(), state.len());
+        prop_assert_eq!(deferred.settled().next_number(), state.next_number());
     }
 }
 
