@@ -22,8 +22,9 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     for warning in values.warnings() {
         tracing::warn!("{warning}");
     }
-    // Twice as many workers as processors: half of them may be busy with calls while the others serve.
-    let workers = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    // With more workers than processors, one that holds a connection often has to wait for the others. But one that executes
+    // a call needs another one to serve connections meanwhile.
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.
