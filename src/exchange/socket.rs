@@ -29,9 +29,10 @@ use crate::{
     },
 };
 
-/// Bytes that a client's message may have, and of a connection's buffers. Nearly all clients only listen, and there may be
-/// thousands.
+/// Bytes that a client's message may have.
 const MAX_MESSAGE: usize = 4 << 10;
+/// Bytes of each of a connection's buffers. Nearly all clients only listen, and there may be thousands.
+const BUFFER: usize = 256;
 /// Messages that a client may send per second, and in a burst.
 const MESSAGES_PER_SECOND: NonZeroU32 = NonZeroU32::new(20).expect("not zero");
 const MESSAGE_BURST: NonZeroU32 = NonZeroU32::new(100).expect("not zero");
@@ -40,7 +41,7 @@ const MESSAGE_BURST: NonZeroU32 = NonZeroU32::new(100).expect("not zero");
 pub(super) fn web_sockets(per_client: usize, addresses: ClientAddresses, shutdown: Shutdown) -> WebSockets {
     let limits = SocketLimits {
         max_message: MAX_MESSAGE,
-        buffer: MAX_MESSAGE,
+        buffer: BUFFER,
         messages: Some(Quota::per_second(MESSAGES_PER_SECOND).allow_burst(MESSAGE_BURST)),
         per_client: Some(per_client),
         write_timeout: WRITE_TIMEOUT,
