@@ -18,7 +18,6 @@ use super::{
         report,
         wallet::{Wallet, address_at},
     },
-    spread,
 };
 
 /// Sequential clients on each of the other nodes.
@@ -78,7 +77,7 @@ pub fn run(effort: Effort) {
         report::figure(report::quantile(&mut times, 0.99)),
         report::figure(report::quantile(&mut times, 1.0)),
         report::figure(report::quantile(&mut of(|failover| failover.read), 1.0)),
-        spread(&of(|failover| failover.restart)),
+        report::spread(&of(|failover| failover.restart)),
         errors.len().to_string(),
         sent.to_string(),
         lost(&cluster, &senders).to_string(),

@@ -15,7 +15,6 @@ use super::{
         transfers::{Kind, Work, submit},
         wallet::address_at,
     },
-    spread,
 };
 
 /// New accounts per transaction.
@@ -60,8 +59,8 @@ pub fn run(effort: Effort) {
     report::row(&[
         format!("restart, {} transactions missed", effort.missed),
         seconds(&catching_up),
-        spread(&rates),
-        spread(&beyond),
+        report::spread(&rates),
+        report::spread(&beyond),
         none(),
     ]);
     report::end();

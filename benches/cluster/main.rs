@@ -68,13 +68,6 @@ const PARTS: [Part; 5] = [
     ("joining", joining::run),
 ];
 
-/// The median with the smallest and the largest value.
-fn spread(values: &[f64]) -> String {
-    let least = values.iter().copied().fold(f64::NAN, f64::min);
-    let most = values.iter().copied().fold(f64::NAN, f64::max);
-    format!("{} ({}–{})", report::figure(report::median(values.to_vec())), report::figure(least), report::figure(most))
-}
-
 fn main() {
     let mut effort = Effort {
         time: Duration::from_secs(2),

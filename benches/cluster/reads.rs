@@ -13,7 +13,6 @@ use super::{
         report,
         server::Server,
     },
-    spread,
 };
 
 pub fn run(effort: Effort) {
@@ -42,17 +41,14 @@ pub fn run(effort: Effort) {
         }
         for ((node, ..), measured) in nodes.iter().zip(&runs) {
             let of = |value: fn(&Measured) -> f64| -> Vec<f64> { measured.iter().map(value).collect() };
-            // Results are compared within a round, so that other load on the machine affects both sides.
-            let share = |value: fn(&Measured) -> f64| {
-                let shares = measured.iter().zip(&runs[0]).map(|(run, single)| 100.0 * value(run) / value(single));
-                format!("{} %", report::figure(report::median(shares.collect())))
-            };
+            let share =
+                |value: fn(&Measured) -> f64| report::ratio(&of(value), &runs[0].iter().map(value).collect::<Vec<_>>());
             report::row(&[
                 name.to_owned(),
                 (*node).to_owned(),
-                spread(&of(|run| run.cpu)),
+                report::spread(&of(|run| run.cpu)),
                 share(|run| run.cpu),
-                spread(&of(|run| run.per_second)),
+                report::spread(&of(|run| run.per_second)),
                 share(|run| run.per_second),
             ]);
         }

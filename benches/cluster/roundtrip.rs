@@ -4,7 +4,6 @@ use super::{
     Effort,
     fixture::{Cluster, NODES, Prepared, Single},
     shared::{report, roundtrip::measure, server::Server, wallet::Wallet},
-    spread,
 };
 
 const COUNT: u64 = 1_000;
@@ -25,7 +24,7 @@ pub fn run(effort: Effort) {
     report::table("Send → receipt, one after another", &["Node", "p50, µs", "p99, µs"]);
     for (name, runs) in ["single node, fsync", "through the leader", "through a follower"].into_iter().zip(runs) {
         let (middle, high): (Vec<f64>, Vec<f64>) = runs.into_iter().unzip();
-        report::row(&[name.to_owned(), spread(&middle), spread(&high)]);
+        report::row(&[name.to_owned(), report::spread(&middle), report::spread(&high)]);
     }
     report::end();
 }

@@ -12,7 +12,6 @@ use super::{
         transfers::{Kind, Work, submit},
         wallet::Wallet,
     },
-    spread,
 };
 
 /// The results of one round in a cluster. CPU times are in microseconds per transfer.
@@ -51,25 +50,22 @@ pub fn run(effort: Effort) {
         "three NATS servers, µs each",
     ];
     report::table(&format!("{} transfers, submitted one by one", effort.transactions), &columns);
-    let median = |values: Vec<f64>| report::figure(report::median(values));
     let none = || report::figure(f64::NAN);
     let rates: Vec<f64> = baseline.iter().map(|run| run.per_second).collect();
-    let cpu = median(baseline.iter().map(|run| run.cpu).collect());
-    let rate = spread(&rates);
+    let cpu = report::spread(&baseline.iter().map(|run| run.cpu).collect::<Vec<_>>());
+    let rate = report::spread(&rates);
     report::row(&["single node, fsync".to_owned(), rate, "100 %".to_owned(), cpu, none(), none(), none(), none()]);
     for (name, runs) in [("through the leader", through_leader), ("through a follower", through_follower)] {
         let of = |value: fn(&Run) -> f64| -> Vec<f64> { runs.iter().map(value).collect() };
-        // Results are compared within a round, so that other load on the machine affects both sides.
-        let shares = runs.iter().zip(&rates).map(|(run, rate)| 100.0 * run.per_second / rate);
         report::row(&[
             name.to_owned(),
-            spread(&of(|run| run.per_second)),
-            format!("{} %", median(shares.collect())),
-            median(of(|run| run.leader)),
-            median(of(|run| run.follower)),
-            format!("{} %", median(of(|run| 100.0 * run.follower / run.leader))),
-            median(of(|run| run.forwarding)),
-            median(of(|run| run.nats)),
+            report::spread(&of(|run| run.per_second)),
+            report::ratio(&of(|run| run.per_second), &rates),
+            report::spread(&of(|run| run.leader)),
+            report::spread(&of(|run| run.follower)),
+            report::ratio(&of(|run| run.follower), &of(|run| run.leader)),
+            report::spread(&of(|run| run.forwarding)),
+            report::spread(&of(|run| run.nats)),
         ]);
     }
     report::end();

@@ -9,7 +9,7 @@ use super::{
     Effort,
     client::Request,
     contracts::{deploy_multicall, deploy_token},
-    load::{Measured, repeat},
+    load::{in_turns, repeat},
     peers::{self, Peer},
     reads::{mint, recipient, transfers},
     report,
@@ -21,50 +21,43 @@ use super::{
 /// Number of blocks per mining request.
 const STEP: u64 = 10_000;
 
-/// tetrad with a temporary data directory, which is deleted when the second value is dropped.
-fn on_disk(durability: &str) -> (Peer, TempDir) {
+/// The node with a temporary data directory, which is deleted when the second value is dropped.
+fn on_disk(peer: &Peer, durability: &str) -> (Peer, TempDir) {
     let directory = tempfile::tempdir().unwrap();
-    let mut peer = peers::tetrad();
+    let mut peer = peer.clone();
     let place = directory.path().join("chain").to_string_lossy().into_owned();
     peer.command.extend(["--data-dir".to_owned(), place, "--durability".to_owned(), durability.to_owned()]);
     (peer, directory)
 }
 
 pub fn run(effort: Effort) {
-    report::table(
-        "Transfers by durability",
-        &["20,000 transfers", "per second", "of in memory", "µs each", "MB after"],
-    );
+    let columns = ["20,000 transfers", "Durability", "Node", "per second", "% of in memory", "µs each", "MB after"];
+    report::table("Transfers by durability", &columns);
+    let builds = peers::builds("0");
+    let names: Vec<&str> = builds.iter().map(|peer| peer.name).collect();
+    let modes = [None, Some("os"), Some("fsync")];
     for tokens in [false, true] {
-        let modes = [None, Some("os"), Some("fsync")];
-        let mut runs: Vec<Vec<(Measured, f64)>> = vec![Vec::new(); modes.len()];
-        for _ in 0..effort.rounds {
-            for (at, mode) in modes.iter().enumerate() {
-                let (peer, _directory) = match mode {
-                    None => (peers::tetrad(), None),
-                    Some(durability) => {
-                        let (peer, directory) = on_disk(durability);
-                        (peer, Some(directory))
-                    }
-                };
-                let server = Server::start(&peer.command);
-                let measured = blast(&server, &peer, tokens);
-                runs[at].push((measured, server.memory()));
-            }
-        }
-        // Results are compared within a round, so that other load on the machine affects both sides.
-        let memory: Vec<f64> = runs[0].iter().map(|(measured, _)| measured.per_second).collect();
-        for (mode, runs) in modes.iter().zip(&runs) {
-            let shares = runs.iter().zip(&memory).map(|((measured, _), memory)| 100.0 * measured.per_second / memory);
-            let median =
-                |of: fn(&(Measured, f64)) -> f64| report::figure(report::median(runs.iter().map(of).collect()));
-            report::row(&[
-                format!("{}, {}", if tokens { "ERC-20" } else { "native" }, mode.unwrap_or("in memory")),
-                median(|run| run.0.per_second),
-                format!("{} %", report::figure(report::median(shares.collect()))),
-                median(|run| run.0.cpu),
-                median(|run| run.1),
-            ]);
+        let mut nodes: Vec<_> = modes.iter().flat_map(|mode| builds.iter().map(move |peer| (*mode, peer))).collect();
+        let runs = in_turns(effort.rounds, &mut nodes, |(mode, peer)| {
+            let (peer, _directory) = match mode {
+                None => (peer.clone(), None),
+                Some(durability) => {
+                    let (peer, directory) = on_disk(peer, durability);
+                    (peer, Some(directory))
+                }
+            };
+            let server = Server::start(&peer.command);
+            let measured = blast(&server, &peer, tokens);
+            [measured.per_second, measured.cpu, server.memory()]
+        });
+        let (in_memory, what) = (&runs[..builds.len()], if tokens { "ERC-20" } else { "native" });
+        for (mode, runs) in modes.iter().zip(runs.chunks(builds.len())) {
+            let share = |([per_second, cpu, memory], [in_memory, ..]): (&[f64; 3], &[f64; 3])| {
+                [*per_second, 100.0 * per_second / in_memory, *cpu, *memory]
+            };
+            let figures = runs.iter().zip(in_memory).map(|(runs, of)| runs.iter().zip(of).map(share).collect());
+            let figures: Vec<Vec<[f64; 4]>> = figures.collect();
+            report::rows(&[what, mode.unwrap_or("in memory")], &names, &figures);
         }
     }
     report::end();
@@ -80,7 +73,7 @@ pub fn blocks(effort: Effort) {
         "an old balance, µs",
         "MB",
     ];
-    let (peer, _directory) = on_disk("os");
+    let (peer, _directory) = on_disk(&peers::tetrad(), "os");
     let server = Server::start(&peer.command);
     let mut client = server.client();
     let chain_id = client.number("eth_chainId", json!([]));
@@ -88,6 +81,7 @@ pub fn blocks(effort: Effort) {
     let multicall = deploy_multicall(&mut client, &mut funder);
     let token = deploy_token(&mut client, &mut funder, multicall);
     let (first, last) = mint(&mut client, &mut funder, multicall, token);
+    let (first, last) = (format!("{first:#x}"), format!("{last:#x}"));
     let mut senders = vec![Wallet::development(1, chain_id)];
     let work = Work { kind: Kind::Native, count: 5_000, stride: 1, manual: false };
     report::table("Growth: blocks on disk", &columns);

@@ -73,19 +73,25 @@ pub fn run(effort: Effort) {
             let memory = grown.server.memory();
             let turns: Vec<(Turn, Turn)> = (0..TURNS).map(|_| (grown.turn(), small.turn())).collect();
             let reads: Vec<(f64, f64)> = (0..TURNS).map(|_| (grown.read(effort), small.read(effort))).collect();
-            let median = |of: &dyn Fn(&(Turn, Turn)) -> f64| report::median(turns.iter().map(of).collect());
-            let share = |of: fn(&Turn) -> f64| median(&|(grown, small)| 100.0 * of(grown) / of(small));
+            let spread =
+                |of: fn(&Turn) -> f64| report::spread(&turns.iter().map(|(grown, _)| of(grown)).collect::<Vec<_>>());
+            let share = |of: fn(&Turn) -> f64| {
+                let (grown, small): (Vec<_>, Vec<_>) =
+                    turns.iter().map(|(grown, small)| (of(grown), of(small))).unzip();
+                report::ratio(&grown, &small)
+            };
+            let (grown_reads, small_reads): (Vec<_>, Vec<_>) = reads.into_iter().unzip();
             let per_entry = if target == 0 { f64::NAN } else { (memory - idle) * 1_048_576.0 / target as f64 };
             let row = [
-                report::figure(median(&|(grown, _)| grown.many.per_second)),
-                format!("{} %", report::figure(share(|turn| turn.many.per_second))),
-                report::figure(median(&|(grown, _)| grown.many.cpu)),
-                report::figure(median(&|(grown, _)| grown.single.per_second)),
-                format!("{} %", report::figure(share(|turn| turn.single.per_second))),
-                report::figure(median(&|(grown, _)| grown.single.cpu)),
+                spread(|turn| turn.many.per_second),
+                share(|turn| turn.many.per_second),
+                spread(|turn| turn.many.cpu),
+                spread(|turn| turn.single.per_second),
+                share(|turn| turn.single.per_second),
+                spread(|turn| turn.single.cpu),
                 report::figure(grown.empty_block()),
-                report::figure(report::median(reads.iter().map(|(grown, _)| *grown).collect())),
-                format!("{} %", report::figure(report::median(reads.iter().map(|(g, s)| 100.0 * g / s).collect()))),
+                report::spread(&grown_reads),
+                report::ratio(&grown_reads, &small_reads),
                 report::figure(memory),
                 report::figure(per_entry),
             ];

@@ -1,11 +1,16 @@
 //! Compares tetrad with other nodes, and with a bare HTTP server as the upper limit, in one run.
 //!
-//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [services] [disk] [growth] [blocks] [--seconds N]
-//! [--rounds N] [--accounts N] [--blocks N]`. Without names all workloads except `growth` and `blocks` run. anvil is included
-//! if the variable `ANVIL` is the path of its binary, or after `npm install --prefix benches/peers`.
+//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [services] [disk] [growth]
+//! [blocks] [--against BINARY] [--binary BINARY] [--seconds N] [--rounds N] [--accounts N] [--blocks N]`. Without names all
+//! workloads except `growth` and `blocks` run. anvil is included if the variable `ANVIL` is the path of its binary, or after
+//! `npm install --prefix benches/peers`.
+//!
+//! With `--against` another build of tetrad runs in turns with it, in all workloads but `growth` and `blocks`, and the tables
+//! show the ratios between the two. `--binary` measures this binary of tetrad instead of the one that cargo built.
 //!
 //! The main figure is the server's CPU time per operation, from `/proc`, because other load on the machine affects it
-//! least. Nodes alternate in each round, and the tables show medians.
+//! least. Nodes alternate in each round, and the tables show medians, with the smallest and the largest round in
+//! parentheses. Ratios are those of figures of the same round.
 
 #![allow(clippy::unwrap_used, reason = "a measurement that fails has no result")]
 
@@ -60,14 +65,17 @@ fn main() {
     let mut names = Vec::new();
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
-        let mut number = || arguments.next().and_then(|text| text.parse().ok()).expect("a number after the option");
+        let mut value = || arguments.next().expect("a value after the option");
+        let number = |text: String| text.parse::<u64>().expect("a number after the option");
         match argument.as_str() {
             "--bench" => {}
-            "--echo" => return echo::serve(number() as u16),
-            "--seconds" => effort.time = Duration::from_secs(number()),
-            "--rounds" => effort.rounds = number() as usize,
-            "--accounts" => effort.accounts = number(),
-            "--blocks" => effort.blocks = number(),
+            "--echo" => return echo::serve(number(value()) as u16),
+            "--against" => peers::AGAINST.set(value()).expect("one other build"),
+            "--binary" => peers::BINARY.set(value()).expect("one binary"),
+            "--seconds" => effort.time = Duration::from_secs(number(value())),
+            "--rounds" => effort.rounds = number(value()) as usize,
+            "--accounts" => effort.accounts = number(value()),
+            "--blocks" => effort.blocks = number(value()),
             name if WORKLOADS.iter().any(|(known, _)| *known == name) => names.push(argument),
             other => panic!("unknown argument {other}"),
         }

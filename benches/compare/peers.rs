@@ -1,8 +1,18 @@
 //! The nodes that are compared, and their command lines.
 
-use std::path::Path;
+use std::{path::Path, sync::OnceLock};
+
+/// The path of tetrad's binary, if it is not the one that cargo built.
+pub static BINARY: OnceLock<String> = OnceLock::new();
+
+/// The path of the binary of another build of tetrad, such as the one before a change, which runs in turns with tetrad.
+pub static AGAINST: OnceLock<String> = OnceLock::new();
+
+/// Name of the other build in the tables.
+pub const OTHER: &str = "other build";
 
 /// A node to measure.
+#[derive(Clone)]
 pub struct Peer {
     /// Name in the tables.
     pub name: &'static str,
@@ -18,23 +28,19 @@ fn words(program: &str, arguments: &str) -> Vec<String> {
 
 /// tetrad with default settings, except that prices do not move.
 pub fn tetrad() -> Peer {
-    tetrad_ticking("0")
+    builds("0").swap_remove(0)
 }
 
-/// tetrad with the given interval between price updates, in seconds.
-pub fn tetrad_ticking(seconds: &str) -> Peer {
-    Peer { name: "tetrad", command: tetrad_command(env!("CARGO_BIN_EXE_tetrad"), seconds), manual: false }
+/// tetrad, and the other build if there is one, with the given interval between price updates, in seconds.
+pub fn builds(price_tick: &str) -> Vec<Peer> {
+    let other = AGAINST.get().map(|program| build(OTHER, program, price_tick));
+    let program = BINARY.get().map_or(env!("CARGO_BIN_EXE_tetrad"), String::as_str);
+    std::iter::once(build("tetrad", program, price_tick)).chain(other).collect()
 }
 
-/// Another build of tetrad, such as the one before a change, if the variable `BASELINE` is the path of its binary.
-pub fn baseline() -> Option<Peer> {
-    let program = std::env::var("BASELINE").ok()?;
-    Some(Peer { name: "tetrad, baseline", command: tetrad_command(&program, "0"), manual: false })
-}
-
-fn tetrad_command(program: &str, price_tick: &str) -> Vec<String> {
+fn build(name: &'static str, program: &str, price_tick: &str) -> Peer {
     let common = "--quiet --ws-listen off --exchange-rate-limit 0 --listen 127.0.0.1:{port} --exchange-price-tick";
-    words(program, &format!("{common} {price_tick}"))
+    Peer { name, command: words(program, &format!("{common} {price_tick}")), manual: false }
 }
 
 /// The upper limit: axum and serde_json with a fixed response.

@@ -11,8 +11,9 @@ use super::{
     Effort,
     client::{Client, Request},
     contracts::{deploy_multicall, deploy_token, many},
-    load::{Measured, repeat},
-    peers, report,
+    load::{self, CONNECTIONS, in_turns},
+    peers::{self, Peer},
+    report,
     server::Server,
     wallet::{Wallet, address_at},
 };
@@ -21,53 +22,58 @@ const BLOCKS: u64 = 1_000;
 const LOGS: u64 = 10;
 const TRANSFERS: u64 = 200;
 
+/// A node on which a chain was prepared.
+pub struct Target {
+    pub name: &'static str,
+    pub server: Server,
+    pub prepared: Prepared,
+}
+
 /// Addresses, hashes and block numbers on a prepared chain.
-struct Prepared {
+pub struct Prepared {
     token: Address,
     holder: Address,
-    first: String,
-    last: String,
+    first: u64,
+    last: u64,
     transaction: Value,
 }
 
-pub fn run(effort: Effort) {
-    let mut targets: Vec<_> = [Some(peers::tetrad()), peers::baseline(), peers::anvil()]
-        .into_iter()
-        .flatten()
-        .map(|peer| {
-            let server = Server::start(&peer.command);
-            let prepared = prepare(&server);
-            (peer.name, server, prepared)
-        })
-        .collect();
-    let echo = Server::start(&peers::echo().command);
+/// The requests of a workload, which are sent in turn.
+pub type Requests = fn(&Prepared) -> Vec<Request>;
 
-    let names: Vec<&str> = targets.iter().map(|(name, ..)| *name).collect();
-    let columns: Vec<String> =
-        names.iter().map(|name| format!("{name}, µs (per second)")).chain(["echo, µs".to_owned()]).collect();
-    let columns: Vec<&str> =
-        std::iter::once("Processor time of a read").chain(columns.iter().map(String::as_str)).collect();
-    report::table("Reads", &columns);
-    for (name, body) in bodies() {
-        let mut measured: Vec<Vec<Measured>> = vec![Vec::new(); targets.len()];
-        let mut limits = Vec::new();
-        for _ in 0..effort.rounds {
-            for (at, (_, server, prepared)) in targets.iter_mut().enumerate() {
-                let request = Request::post(&body(prepared));
-                check(name, server, &request);
-                measured[at].push(repeat(server, &request, effort.time));
-            }
-            limits.push(repeat(&echo, &Request::rpc("eth_chainId", &json!([])), effort.time).cpu);
+pub fn run(effort: Effort) {
+    let targets = targets();
+    let echo = Server::start(&peers::echo().command);
+    let columns = ["Read", "Node", "µs each", "per second", "p50, µs", "p99, µs", "p99.9, µs"];
+    report::table("Reads, processor time and latency over 16 connections", &columns);
+    for (name, requests) in reads() {
+        let mut nodes: Vec<_> =
+            targets.iter().map(|target| (target.name, &target.server, requests(&target.prepared))).collect();
+        for (_, server, requests) in &nodes {
+            check(name, server, &requests[0]);
+            check(name, server, &requests[requests.len() - 1]);
         }
-        let cells = measured.into_iter().map(|runs| {
-            let cpu = report::median(runs.iter().map(|run| run.cpu).collect());
-            let rate = report::median(runs.iter().map(|run| run.per_second).collect());
-            format!("{} ({})", report::figure(cpu), report::figure(rate))
+        nodes.push(("echo", &echo, vec![Request::rpc("eth_chainId", &json!([]))]));
+        let names: Vec<&str> = nodes.iter().map(|(name, ..)| *name).collect();
+        let runs = in_turns(effort.rounds, &mut nodes, |(_, server, requests)| {
+            let measured = load::run(server, requests, CONNECTIONS, None, effort.time);
+            let [p50, p99, p999] = measured.latency;
+            [measured.cpu, measured.per_second, p50, p99, p999]
         });
-        let cells = std::iter::once(name.to_owned()).chain(cells).chain([report::figure(report::median(limits))]);
-        report::row(&cells.collect::<Vec<_>>());
+        report::rows(&[name], &names, &runs);
     }
     report::end();
+}
+
+/// Starts the nodes and prepares their chains.
+pub fn targets() -> Vec<Target> {
+    let peers = peers::builds("0").into_iter().chain(peers::anvil());
+    let start = |peer: Peer| {
+        let server = Server::start(&peer.command);
+        let prepared = prepare(&server);
+        Target { name: peer.name, server, prepared }
+    };
+    peers.map(start).collect()
 }
 
 /// Checks one response, so that a fast error never counts as a fast response.
@@ -85,12 +91,6 @@ fn check(name: &str, server: &Server, request: &Request) {
     assert!(right, "{name}: {}", &answer.to_string()[..answer.to_string().len().min(300)]);
 }
 
-type Body = fn(&Prepared) -> Value;
-
-fn call(method: &str, params: Value) -> Value {
-    json!({"jsonrpc": "2.0", "id": 1, "method": method, "params": params})
-}
-
 /// A query for a token's transfers between two blocks, all of them or those to one recipient.
 pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -> Value {
     let topics = match to {
@@ -100,29 +100,48 @@ pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -
     json!({"fromBlock": first, "toBlock": last, "address": token, "topics": topics})
 }
 
-fn bodies() -> [(&'static str, Body); 10] {
-    fn logs(on: &Prepared, to: Option<Address>) -> Value {
-        call("eth_getLogs", json!([transfers(on.token, &on.first, &on.last, to)]))
-    }
+fn reads() -> [(&'static str, Requests); 10] {
     [
-        ("eth_chainId", |_| call("eth_chainId", json!([]))),
-        ("eth_blockNumber", |_| call("eth_blockNumber", json!([]))),
-        ("eth_getBalance", |on| call("eth_getBalance", json!([on.holder, "latest"]))),
-        ("eth_call, balanceOf", |on| {
-            let input = Token::balanceOfCall { account: on.holder }.abi_encode();
-            call("eth_call", json!([{"to": on.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
-        }),
-        ("eth_getTransactionReceipt", |on| call("eth_getTransactionReceipt", json!([on.transaction]))),
-        ("block of 200, hashes", |_| call("eth_getBlockByNumber", json!(["latest", false]))),
-        ("block of 200, full", |_| call("eth_getBlockByNumber", json!(["latest", true]))),
-        ("eth_getLogs, 10 of 10,000", |on| logs(on, Some(recipient(505)))),
-        ("eth_getLogs, all 10,000", |on| logs(on, None)),
+        ("eth_chainId", |_| vec![Request::rpc("eth_chainId", &json!([]))]),
+        ("eth_blockNumber", |_| vec![Request::rpc("eth_blockNumber", &json!([]))]),
+        ("eth_getBalance", |on| vec![on.balance("latest")]),
+        ("eth_call, balanceOf", |on| vec![on.token_balance()]),
+        ("eth_getTransactionReceipt", |on| vec![on.receipt()]),
+        ("block of 200, hashes", |on| vec![on.block(false)]),
+        ("block of 200, full", |on| vec![on.block(true)]),
+        ("eth_getLogs, 10 of 10,000", |on| vec![on.logs(Some(recipient(505)))]),
+        ("eth_getLogs, all 10,000", |on| vec![on.logs(None)]),
         ("batch of 100 eth_getBalance", |on| {
             let balance =
                 |id| json!({"jsonrpc": "2.0", "id": id, "method": "eth_getBalance", "params": [on.holder, "latest"]});
-            (0..100).map(balance).collect()
+            vec![Request::post(&(0..100).map(balance).collect())]
         }),
     ]
+}
+
+impl Prepared {
+    pub fn balance(&self, block: &str) -> Request {
+        Request::rpc("eth_getBalance", &json!([self.holder, block]))
+    }
+
+    pub fn token_balance(&self) -> Request {
+        let input = Token::balanceOfCall { account: self.holder }.abi_encode();
+        Request::rpc("eth_call", &json!([{"to": self.token, "data": alloy::hex::encode_prefixed(input)}, "latest"]))
+    }
+
+    pub fn receipt(&self) -> Request {
+        Request::rpc("eth_getTransactionReceipt", &json!([self.transaction]))
+    }
+
+    /// The newest block, with its transactions or their hashes.
+    pub fn block(&self, full: bool) -> Request {
+        Request::rpc("eth_getBlockByNumber", &json!(["latest", full]))
+    }
+
+    fn logs(&self, to: Option<Address>) -> Request {
+        let (first, last) = (format!("{:#x}", self.first), format!("{:#x}", self.last));
+        Request::rpc("eth_getLogs", &json!([transfers(self.token, &first, &last, to)]))
+    }
 }
 
 /// The n-th of a thousand recipients, each of whom gets ten of the transfers.
@@ -151,13 +170,12 @@ fn prepare(server: &Server) -> Prepared {
 }
 
 /// Mines a thousand blocks with ten logs each. Returns the numbers of the first and the last.
-pub fn mint(client: &mut Client, wallet: &mut Wallet, multicall: Address, token: Address) -> (String, String) {
+pub fn mint(client: &mut Client, wallet: &mut Wallet, multicall: Address, token: Address) -> (u64, u64) {
     let first = client.number("eth_blockNumber", json!([])) + 1;
     for block in 0..BLOCKS {
         let mint = |n: u64| Token::mintCall { to: recipient(block * LOGS + n), amount: U256::from(1) }.abi_encode();
         let (_, input) = many((0..LOGS).map(|n| (token, mint(n).into())), 0);
         client.send(&wallet.sign(TxKind::Call(multicall), 0, input, 2_000_000));
     }
-    let last = client.number("eth_blockNumber", json!([]));
-    (format!("{first:#x}"), format!("{last:#x}"))
+    (first, client.number("eth_blockNumber", json!([])))
 }

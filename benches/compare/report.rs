@@ -2,6 +2,8 @@
 
 use std::fs;
 
+use super::peers::OTHER;
+
 /// Prints the machine and the version.
 pub fn machine() {
     let info = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
@@ -20,6 +22,22 @@ pub fn row(cells: &[String]) {
     println!("| {} |", cells.join(" | "));
 }
 
+/// Prints a row for each node: the leading cells, its name and its figures, of each of which `runs` has a value per round.
+/// The other build's row is followed by one of tetrad's share of its figures.
+pub fn rows<const N: usize>(lead: &[&str], names: &[&str], runs: &[Vec<[f64; N]>]) {
+    let of = |node: usize, figure: usize| runs[node].iter().map(|run| run[figure]).collect::<Vec<f64>>();
+    let line = |name: &str, cell: &dyn Fn(usize) -> String| {
+        let cells = lead.iter().copied().chain([name]).map(str::to_owned);
+        row(&cells.chain((0..N).map(cell)).collect::<Vec<_>>());
+    };
+    for (node, name) in names.iter().enumerate() {
+        line(name, &|figure| spread(&of(node, figure)));
+        if *name == OTHER {
+            line("tetrad, of the other build's", &|figure| ratio(&of(0, figure), &of(node, figure)));
+        }
+    }
+}
+
 /// Prints the end of a table.
 pub fn end() {
     println!();
@@ -28,7 +46,30 @@ pub fn end() {
 /// The median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_by(f64::total_cmp);
-    values.get(values.len() / 2).copied().unwrap_or(f64::NAN)
+    match values.len() {
+        0 => f64::NAN,
+        count => f64::midpoint(values[(count - 1) / 2], values[count / 2]),
+    }
+}
+
+/// The median with the smallest and the largest value.
+pub fn spread(values: &[f64]) -> String {
+    spread_in("", values)
+}
+
+/// The values as percentages of other ones of the same rounds, so that other load on the machine affects both sides.
+pub fn ratio(values: &[f64], others: &[f64]) -> String {
+    spread_in(" %", &values.iter().zip(others).map(|(value, other)| 100.0 * value / other).collect::<Vec<_>>())
+}
+
+fn spread_in(unit: &str, values: &[f64]) -> String {
+    let middle = median(values.to_vec());
+    if middle.is_nan() {
+        return figure(middle);
+    }
+    let least = values.iter().copied().fold(f64::NAN, f64::min);
+    let most = values.iter().copied().fold(f64::NAN, f64::max);
+    format!("{}{unit} ({}–{})", figure(middle), figure(least), figure(most))
 }
 
 /// The percentile, with the share as a fraction.

@@ -8,8 +8,9 @@ use serde_json::{Value, json};
 use super::{
     Effort,
     client::Request,
-    load::expect_accepted,
-    peers, report,
+    load::{expect_accepted, in_turns},
+    peers::{self, Peer},
+    report,
     server::Server,
     wallet::{Wallet, address_at},
 };
@@ -18,18 +19,15 @@ const COUNT: u64 = 1_000;
 
 pub fn run(effort: Effort) {
     report::table("Send → receipt, one after another", &["Node", "p50, µs", "p99, µs"]);
-    for peer in [Some(peers::tetrad()), peers::baseline(), peers::anvil()].into_iter().flatten() {
-        let (mut middle, mut high) = (Vec::new(), Vec::new());
-        for _ in 0..effort.rounds {
-            let server = Server::start(&peer.command);
-            let mut wallet = Wallet::development(1, server.client().number("eth_chainId", json!([])));
-            let mut times = measure(&server, &mut wallet, COUNT);
-            middle.push(report::quantile(&mut times, 0.5));
-            high.push(report::quantile(&mut times, 0.99));
-        }
-        let cells = [middle, high].map(|values| report::figure(report::median(values)));
-        report::row(&[peer.name.to_owned(), cells[0].clone(), cells[1].clone()]);
-    }
+    let mut peers: Vec<Peer> = peers::builds("0").into_iter().chain(peers::anvil()).collect();
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
+    let runs = in_turns(effort.rounds, &mut peers, |peer| {
+        let server = Server::start(&peer.command);
+        let mut wallet = Wallet::development(1, server.client().number("eth_chainId", json!([])));
+        let mut times = measure(&server, &mut wallet, COUNT);
+        [0.5, 0.99].map(|share| report::quantile(&mut times, share))
+    });
+    report::rows(&[], &names, &runs);
     report::end();
 }
 

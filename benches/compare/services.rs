@@ -10,7 +10,7 @@ use tetrad::internals::contracts::bindings::{Token, Vault};
 use super::{
     Effort,
     client::Request,
-    load::{Measured, repeat},
+    load::{Measured, in_turns, repeat},
     peers, report,
     server::Server,
     wallet::Wallet,
@@ -20,27 +20,24 @@ const SWAPS: u64 = 2_000;
 const TICKS: u64 = 1_000;
 
 pub fn run(effort: Effort) {
-    let server = Server::start(&peers::tetrad().command);
-    report::table("Exchange and lending", &["Work", "µs each", "per second"]);
+    report::table("Exchange and lending", &["Work", "Node", "µs each", "per second"]);
+    let (mut still, mut ticking) = (peers::builds("0"), peers::builds("1"));
+    let names: Vec<&str> = still.iter().map(|peer| peer.name).collect();
+    let figures = |measured: Measured| [measured.cpu, measured.per_second];
+    let mut servers: Vec<Server> = still.iter().map(|peer| Server::start(&peer.command)).collect();
     let user = Wallet::development(0, 125).address();
     for path in
         ["/api/prices".to_owned(), "/api/tokens/swap".to_owned(), "/api/pools".to_owned(), format!("/api/user/{user}")]
     {
-        let runs: Vec<Measured> =
-            (0..effort.rounds).map(|_| repeat(&server, &Request::get(&path), effort.time)).collect();
-        line(&format!("GET {path}"), &runs);
+        let get = Request::get(&path);
+        let runs = in_turns(effort.rounds, &mut servers, |server| figures(repeat(server, &get, effort.time)));
+        report::rows(&[&format!("GET {path}")], &names, &runs);
     }
-    let runs: Vec<Measured> = (0..effort.rounds).map(|_| swaps(&Server::start(&peers::tetrad().command))).collect();
-    line("swap, sent and mined one after another", &runs);
-    let ticking = || Server::start(&peers::tetrad_ticking("1").command);
-    let runs: Vec<Measured> = (0..effort.rounds).map(|_| ticks(&ticking())).collect();
-    line("price tick: a block that sets 12 prices, bodies and frames made", &runs);
+    let runs = in_turns(effort.rounds, &mut still, |peer| figures(swaps(&Server::start(&peer.command))));
+    report::rows(&["swap, sent and mined one after another"], &names, &runs);
+    let runs = in_turns(effort.rounds, &mut ticking, |peer| figures(ticks(&Server::start(&peer.command))));
+    report::rows(&["price tick: a block that sets 12 prices, bodies and frames made"], &names, &runs);
     report::end();
-}
-
-fn line(name: &str, runs: &[Measured]) {
-    let median = |of: fn(&Measured) -> f64| report::figure(report::median(runs.iter().map(of).collect()));
-    report::row(&[name.to_owned(), median(|run| run.cpu), median(|run| run.per_second)]);
 }
 
 fn swaps(server: &Server) -> Measured {

@@ -13,7 +13,7 @@ use super::{
     Effort,
     client::{Client, Request},
     contracts::{deploy_multicall, deploy_token, many},
-    load::{CONNECTIONS, Measured, each},
+    load::{CONNECTIONS, Measured, each, in_turns},
     peers::{self, Peer},
     report,
     server::Server,
@@ -46,31 +46,19 @@ pub struct Work {
 }
 
 pub fn run(effort: Effort) {
-    let peers: Vec<Peer> =
-        [Some(peers::tetrad()), peers::baseline(), peers::anvil(), peers::anvil_best()].into_iter().flatten().collect();
-    let columns = ["Transfers, submitted one by one", "per second", "µs each", "MB idle", "MB after 20,000"];
+    let mut peers: Vec<Peer> =
+        peers::builds("0").into_iter().chain(peers::anvil()).chain(peers::anvil_best()).collect();
+    let names: Vec<&str> = peers.iter().map(|peer| peer.name).collect();
+    let columns = ["Transfers, submitted one by one", "Node", "per second", "µs each", "MB idle", "MB after 20,000"];
     report::table("Transactions", &columns);
     for tokens in [false, true] {
-        let mut runs: Vec<Vec<(Measured, f64, f64)>> = vec![Vec::new(); peers.len()];
-        for _ in 0..effort.rounds {
-            for (at, peer) in peers.iter().enumerate() {
-                let server = Server::start(&peer.command);
-                let idle = server.memory();
-                let measured = blast(&server, peer, tokens);
-                runs[at].push((measured, idle, server.memory()));
-            }
-        }
-        for (peer, runs) in peers.iter().zip(runs) {
-            let median =
-                |of: fn(&(Measured, f64, f64)) -> f64| report::figure(report::median(runs.iter().map(of).collect()));
-            report::row(&[
-                format!("{}, {}", if tokens { "ERC-20" } else { "native" }, peer.name),
-                median(|run| run.0.per_second),
-                median(|run| run.0.cpu),
-                median(|run| run.1),
-                median(|run| run.2),
-            ]);
-        }
+        let runs = in_turns(effort.rounds, &mut peers, |peer| {
+            let server = Server::start(&peer.command);
+            let idle = server.memory();
+            let measured = blast(&server, peer, tokens);
+            [measured.per_second, measured.cpu, idle, server.memory()]
+        });
+        report::rows(&[if tokens { "ERC-20" } else { "native" }], &names, &runs);
     }
     report::end();
 }
