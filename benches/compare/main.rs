@@ -1,6 +1,6 @@
 //! Compares tetrad with other nodes, and with a bare HTTP server as the upper limit, in one run.
 //!
-//! `cargo bench --bench compare -- [reads] [transfers] [roundtrip] [start] [services] [disk] [growth]
+//! `cargo bench --bench compare -- [reads] [latency] [transfers] [roundtrip] [start] [services] [disk] [growth]
 //! [blocks] [--against BINARY] [--binary BINARY] [--seconds N] [--rounds N] [--accounts N] [--blocks N]`. Without names all
 //! workloads except `growth` and `blocks` run. anvil is included if the variable `ANVIL` is the path of its binary, or after
 //! `npm install --prefix benches/peers`.
@@ -19,6 +19,7 @@ mod contracts;
 mod disk;
 mod echo;
 mod growth;
+mod latency;
 mod load;
 mod peers;
 mod reads;
@@ -49,8 +50,9 @@ struct Effort {
 
 type Workload = (&'static str, fn(Effort));
 
-const WORKLOADS: [Workload; 8] = [
+const WORKLOADS: [Workload; 9] = [
     ("reads", reads::run),
+    ("latency", latency::run),
     ("transfers", transfers::run),
     ("roundtrip", roundtrip::run),
     ("start", start::run),
