@@ -22,6 +22,9 @@ const BLOCKS: u64 = 1_000;
 const LOGS: u64 = 10;
 const TRANSFERS: u64 = 200;
 
+/// Number of newest blocks whose states a node may hold in memory.
+const RECENT: u64 = 200;
+
 /// A node on which a chain was prepared.
 pub struct Target {
     pub name: &'static str,
@@ -100,11 +103,15 @@ pub fn transfers(token: Address, first: &str, last: &str, to: Option<Address>) -
     json!({"fromBlock": first, "toBlock": last, "address": token, "topics": topics})
 }
 
-fn reads() -> [(&'static str, Requests); 10] {
+fn reads() -> [(&'static str, Requests); 11] {
     [
         ("eth_chainId", |_| vec![Request::rpc("eth_chainId", &json!([]))]),
         ("eth_blockNumber", |_| vec![Request::rpc("eth_blockNumber", &json!([]))]),
         ("eth_getBalance", |on| vec![on.balance("latest")]),
+        ("eth_getBalance, an old block", |on| {
+            // Downwards, so that no request can start from the state that was built for another one.
+            (on.first..on.last - RECENT).rev().map(|number| on.balance(&format!("{number:#x}"))).collect()
+        }),
         ("eth_call, balanceOf", |on| vec![on.token_balance()]),
         ("eth_getTransactionReceipt", |on| vec![on.receipt()]),
         ("block of 200, hashes", |on| vec![on.block(false)]),
