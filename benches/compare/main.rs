@@ -1,6 +1,6 @@
 //! Compares tetrad with other nodes, and with a bare HTTP server as the upper limit, in one run.
 //!
-//! `cargo bench --bench compare -- [reads] [latency] [transfers] [roundtrip] [start] [services] [disk] [growth]
+//! `cargo bench --bench compare -- [reads] [latency] [transfers] [full_blocks] [roundtrip] [start] [services] [disk] [growth]
 //! [blocks] [--against BINARY] [--binary BINARY] [--seconds N] [--rounds N] [--accounts N] [--blocks N]`. Without names all
 //! workloads except `growth` and `blocks` run. anvil is included if the variable `ANVIL` is the path of its binary, or after
 //! `npm install --prefix benches/peers`.
@@ -18,6 +18,7 @@ mod client;
 mod contracts;
 mod disk;
 mod echo;
+mod full_blocks;
 mod growth;
 mod latency;
 mod load;
@@ -50,10 +51,11 @@ struct Effort {
 
 type Workload = (&'static str, fn(Effort));
 
-const WORKLOADS: [Workload; 9] = [
+const WORKLOADS: [Workload; 10] = [
     ("reads", reads::run),
     ("latency", latency::run),
     ("transfers", transfers::run),
+    ("full_blocks", full_blocks::run),
     ("roundtrip", roundtrip::run),
     ("start", start::run),
     ("services", services::run),

@@ -102,8 +102,8 @@ pub fn fund(
     }
 }
 
-/// Sends transfers over all connections and waits until the last is mined.
-pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work: Work) -> Measured {
+/// Signs transfers, for each connection its share of them.
+pub fn sign(senders: &mut [Wallet], work: Work) -> Vec<Vec<Request>> {
     let mut shares: Vec<Vec<Request>> = (0..CONNECTIONS).map(|_| Vec::new()).collect();
     let lanes = senders.len();
     for n in 0..work.count {
@@ -119,6 +119,12 @@ pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work
         };
         shares[lane % CONNECTIONS].push(Request::rpc("eth_sendRawTransaction", &json!([raw])));
     }
+    shares
+}
+
+/// Sends transfers over all connections and waits until the last is mined.
+pub fn submit(server: &Server, client: &mut Client, senders: &mut [Wallet], work: Work) -> Measured {
+    let shares = sign(senders, work);
     let sent: Vec<(Address, u64)> = senders.iter().map(|sender| (sender.address(), sender.nonce())).collect();
     let (cpu, began) = (server.cpu(), Instant::now());
     each(server, shares);
