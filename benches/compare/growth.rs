@@ -152,6 +152,8 @@ impl Chain {
 
     /// Duration of mining an empty block, in milliseconds.
     fn empty_block(&mut self) -> f64 {
+        // The connection was idle during the reads.
+        self.client = self.server.client();
         let began = Instant::now();
         for _ in 0..20 {
             self.client.call("evm_mine", json!([]));
