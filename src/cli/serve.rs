@@ -22,9 +22,9 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     for warning in values.warnings() {
         tracing::warn!("{warning}");
     }
-    // With more workers than processors, one that holds a connection often has to wait for the others. But one that executes
-    // a call needs another one to serve connections meanwhile.
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get).max(2);
+    // One serves connections while calls occupy all processors. With more than that, a worker that holds a connection often
+    // waits for the others.
+    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.

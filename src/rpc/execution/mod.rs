@@ -1,9 +1,9 @@
 //! Execution of requests that run code: calls, estimates, traces, log queries.
 //!
 //! Nearly all of it takes microseconds, less than a hand-over to another thread. So it begins on the task that received
-//! the request, on at most half of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer work, and work that
-//! finds no place there, starts again on a thread of its own, in the order of the [schedule]. Work whose client is gone is
-//! not begun, or ends at its next check of the time limit.
+//! the request, on all but one of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer work, and
+//! work that finds no place there, starts again on a thread of its own, in the order of the [schedule]. Work whose client is
+//! gone is not begun, or ends at its next check of the time limit.
 
 mod driver;
 mod ring;
@@ -42,8 +42,8 @@ impl Execution {
     pub(super) fn new(threads: usize) -> Self {
         let handle = Handle::current();
         let places = match handle.runtime_flavor() {
-            RuntimeFlavor::MultiThread => handle.metrics().num_workers() / 2,
-            // A runtime's only worker must stay available.
+            // One worker must stay available.
+            RuntimeFlavor::MultiThread => handle.metrics().num_workers() - 1,
             _ => 0,
         };
         let inline = Arc::new(Semaphore::new(places));
