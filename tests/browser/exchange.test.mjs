@@ -111,6 +111,20 @@ test('tokens are searched in a dialog, and choosing the token of the other side 
   await clean(page);
 });
 
+test('the form knows its tokens after a reconnection', async () => {
+  const page = await browser.open(`${node.url}/#/exchange?from=USDC&to=WETH`);
+  const [pay, get] = [page.locator('.swap .token-button').nth(0), page.locator('.swap .token-button').nth(1)];
+  await get.waitFor();
+  // What the page does when its WebSocket is open again.
+  await page.evaluate(async () => (await import('./site/lib/network.js')).load());
+  await get.click();
+  await page.fill('dialog input', 'usdc');
+  await page.press('dialog input', 'Enter');
+  await page.waitForSelector('dialog', { state: 'detached' });
+  assert.deepEqual([await pay.textContent(), await get.textContent()], ['WETH', 'USDC']);
+  await clean(page);
+});
+
 test('one error is shown at a time, and the button says what is missing', async () => {
   const page = await browser.open(`${node.url}/#/exchange?from=WBTC&to=WETH`, { wallet: WALLET });
   await connect(page);

@@ -42,6 +42,12 @@ async function describe(address, symbol, kind) {
   return { address, symbol, decimals, kind };
 }
 
+/** Replaces each token by the known one that equals it: views compare tokens by identity, also across a reconnection. */
+function keep(known, tokens) {
+  const same = (one, other) => Object.keys(other).every((name) => one[name] === other[name]);
+  return tokens.map((token) => known.find((one) => same(one, token)) ?? token);
+}
+
 /** Loads the chain ID, the addresses and the tokens from the node. What views read changes at once, when all of it is there. */
 export async function load() {
   const requests = [node.call('eth_chainId'), node.call('web3_clientVersion'), fetch('api/network'), fetch('site/interfaces.json')];
@@ -75,7 +81,8 @@ export async function load() {
     name(receipt.address, `${receipt.symbol} receipt token`);
   }
   const { cosmosChainId, bech32Prefix: prefix, nativeCoin: { symbol: coin } } = info;
-  Object.assign(network, plainChain, { cosmosChainId, prefix, coin, addresses: info, tokens: own, receipts });
+  const known = [...network.tokens, ...(network.receipts ?? [])];
+  Object.assign(network, plainChain, { cosmosChainId, prefix, coin, addresses: info, tokens: keep(known, own), receipts: keep(known, receipts) });
 }
 
 /** The token or receipt token at an address, or null. */
