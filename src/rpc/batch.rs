@@ -1,6 +1,6 @@
 //! Batches: requests that are answered together.
 
-use std::time::Duration;
+use std::{ops::Range, time::Duration};
 
 use futures_util::{StreamExt, stream::FuturesUnordered};
 use tokio::task::yield_now;
@@ -15,16 +15,19 @@ use crate::web::{Client, Held};
 const AT_ONCE: usize = 4;
 /// The number of them on a fork, where requests wait for the other node.
 const AT_ONCE_ON_FORK: usize = 16;
+/// The size of a short response in bytes.
+const USUAL: usize = 64;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
 /// The responses of a batch so far.
 struct BatchResponses<'r, 'b> {
     rpc: &'r Rpc,
-    /// The answers in the order of the requests, with the identifiers of those.
-    parts: Vec<(&'b str, Vec<u8>)>,
-    size: usize,
-    /// The memory that the parts hold.
+    /// The responses, each after a comma, in the order in which they were written.
+    written: Vec<u8>,
+    /// The identifiers of the requests in their order, and where the response to each is written.
+    parts: Vec<(&'b str, Range<usize>)>,
+    /// The memory that the responses hold.
     held: Held,
     /// The memory for responses is exhausted, and nothing may be added.
     no_room: bool,
@@ -49,8 +52,8 @@ impl Rpc {
         let most = if self.context.fork().is_some() { AT_ONCE_ON_FORK } else { AT_ONCE };
         let mut parts = BatchResponses {
             rpc: self,
+            written: Vec::with_capacity(USUAL * items.len()),
             parts: Vec::with_capacity(items.len()),
-            size: 0,
             held: Held::default(),
             no_room: false,
         };
@@ -61,19 +64,18 @@ impl Rpc {
             let request = match item.request() {
                 Ok(request) => request,
                 Err(error) => {
-                    parts.parts.push(("null", Vec::new()));
+                    parts.parts.push(("null", 0..0));
                     parts.refuse(at, &error);
                     continue;
                 }
             };
-            parts.parts.push((request.id, Vec::new()));
+            parts.parts.push((request.id, 0..0));
             if parts.is_full() {
                 parts.refuse_for_size(at);
                 continue;
             }
-            match self.start(client, &request, &mut parts.parts[at].1) {
+            match parts.write(at, |_, out| self.start(client, &request, out)) {
                 Began::Answered(took) => {
-                    parts.size += parts.parts[at].1.len();
                     parts.hold(at).await;
                     turn += took;
                 }
@@ -100,43 +102,56 @@ impl Rpc {
             parts.finish(at, answer);
             parts.hold(at).await;
         }
-        parts.write(out)
+        let (answer, held) = parts.end();
+        *out = answer;
+        held
     }
 }
 
 impl BatchResponses<'_, '_> {
-    /// Counts the part that was written last. If there is no memory for it, no further request is answered.
+    /// Writes the response to a request. What begins a longer call writes nothing yet.
+    fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut Vec<u8>) -> R) -> R {
+        let (id, part) = &mut self.parts[at];
+        let start = self.written.len();
+        self.written.push(b',');
+        let result = write(id, &mut self.written);
+        if self.written.len() == start + 1 {
+            self.written.truncate(start);
+        }
+        *part = start..self.written.len();
+        result
+    }
+
+    /// Counts the response that was written last. If there is no memory for it, no further request is answered.
     async fn hold(&mut self, at: usize) {
         let budget = &self.rpc.context.config.budget;
-        if !self.no_room && !budget.grow(&mut self.held, self.size).await {
+        if !self.no_room && !budget.grow(&mut self.held, self.written.len()).await {
             self.no_room = true;
-            self.size -= std::mem::take(&mut self.parts[at].1).len();
+            self.written.truncate(self.parts[at].1.start);
             self.refuse_for_size(at);
         }
     }
 
     /// Whether no further request is answered.
     fn is_full(&self) -> bool {
-        self.no_room || self.size > self.rpc.context.config.max_batch_response
+        self.no_room || self.written.len() > self.rpc.context.config.max_batch_response
     }
 
     fn finish(&mut self, at: usize, answer: super::table::Answer) {
         if self.is_full() {
             return self.refuse_for_size(at);
         }
+        let rpc = self.rpc;
         let answer = answer.and_then(|rendered| {
-            let fits = self.rpc.context.config.budget.merge(&mut self.held, rendered.held);
+            let fits = rpc.context.config.budget.merge(&mut self.held, rendered.held);
             if fits { Ok(rendered.json) } else { Err(RpcError::no_room()) }
         });
-        let (id, part) = &mut self.parts[at];
-        self.rpc.finish(id, answer, part);
-        self.size += part.len();
+        self.write(at, |id, out| rpc.finish(id, answer, out));
     }
 
     fn refuse(&mut self, at: usize, error: &RpcError) {
-        let (id, part) = &mut self.parts[at];
-        self.rpc.refuse(id, error, part);
-        self.size += part.len();
+        let rpc = self.rpc;
+        self.write(at, |id, out| rpc.refuse(id, error, out));
     }
 
     fn refuse_for_size(&mut self, at: usize) {
@@ -144,16 +159,19 @@ impl BatchResponses<'_, '_> {
         self.refuse(at, &error);
     }
 
-    fn write(self, out: &mut Vec<u8>) -> Held {
-        out.reserve_exact(self.size + self.parts.len() + 1);
-        out.push(b'[');
-        for (at, (_, part)) in self.parts.into_iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            out.extend_from_slice(&part);
-        }
+    /// The responses in the order of the requests, as an array.
+    fn end(self) -> (Vec<u8>, Held) {
+        let in_order = self.parts.is_sorted_by_key(|(_, part)| part.start);
+        let mut out = if in_order {
+            self.written
+        } else {
+            let mut sorted = Vec::with_capacity(self.written.len() + 1);
+            self.parts.into_iter().for_each(|(_, part)| sorted.extend_from_slice(&self.written[part]));
+            sorted
+        };
+        // The first response follows the bracket instead of a comma.
+        out[0] = b'[';
         out.push(b']');
-        self.held
+        (out, self.held)
     }
 }

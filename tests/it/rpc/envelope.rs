@@ -166,18 +166,21 @@ async fn a_batch_is_answered_in_order_whatever_is_wrong_in_it() {
     let batch = json!([
         request("eth_chainId", json!([])),
         1,
+        // Runs on a thread of its own, so that its response is written after the others.
+        {"jsonrpc": "2.0", "id": 2, "method": "txpool_content"},
         {"jsonrpc": "2.0", "id": "x", "method": "eth_call", "params": [{"to": node.account(1)}, "latest"]},
         {"jsonrpc": "2.0", "id": 3, "method": "nope"},
         {"jsonrpc": "2.0", "id": 4, "method": "eth_getTransactionByHash", "params": [hash]},
     ]);
     let answers = node.post(batch.to_string()).await;
     let answers = answers.as_array().unwrap();
-    assert_eq!(answers.len(), 5);
+    assert_eq!(answers.len(), 6);
     assert_eq!(answers[0]["result"], "0x7d");
     assert_eq!((&answers[1]["id"], &answers[1]["error"]["code"]), (&Value::Null, &json!(-32600)));
-    assert_eq!((&answers[2]["id"], &answers[2]["result"]), (&json!("x"), &json!("0x")));
-    assert_eq!((&answers[3]["id"], &answers[3]["error"]["code"]), (&json!(3), &json!(-32601)));
-    assert_eq!((&answers[4]["id"], &answers[4]["result"]), (&json!(4), &Value::Null));
+    assert_eq!((&answers[2]["id"], &answers[2]["result"]["queued"]), (&json!(2), &json!({})));
+    assert_eq!((&answers[3]["id"], &answers[3]["result"]), (&json!("x"), &json!("0x")));
+    assert_eq!((&answers[4]["id"], &answers[4]["error"]["code"]), (&json!(3), &json!(-32601)));
+    assert_eq!((&answers[5]["id"], &answers[5]["result"]), (&json!(4), &Value::Null));
 }
 
 #[tokio::test]
