@@ -271,8 +271,7 @@ impl<'a> BlockExecutor<'a> {
         let unchanged = overlay.unchanged();
         let overlay = std::mem::replace(overlay, unchanged);
         let used = overlay.used();
-        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
-        evm.precompiles = precompiles;
+        let mut evm = self.environment.evm_with(cfg, precompiles, overlay, inspector);
         let executed = match transaction.cosmos() {
             None => evm.inspect_tx(tx.clone()).map_err(TransactionError::from),
             Some(cosmos) => run_cosmos(&mut evm.ctx, &mut evm.inspector, &self.chain.cosmos, transaction, &cosmos),

@@ -137,8 +137,7 @@ impl<'a> CallContext<'a> {
         lift_limits(&mut cfg);
         cfg.disable_nonce_check = true;
         cfg.disable_base_fee = call.is_free();
-        let mut evm = self.environment.evm_with(cfg, self.chain, overlay, inspector);
-        evm.precompiles = precompiles;
+        let mut evm = self.environment.evm_with(cfg, precompiles, overlay, inspector);
         if call.gas_price == 0 {
             // A call without a gas price sees a base fee of zero, as in geth.
             evm.ctx.block.basefee = 0;

@@ -3,10 +3,8 @@
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, Bytes, U256};
 use revm::{
-    Context, MainContext,
     context::{BlockEnv, CfgEnv, Evm as RevmEvm, FrameStack},
     context_interface::block::BlobExcessGasAndPrice,
-    database::EmptyDB,
     handler::{EthFrame, MainnetContext, instructions::EthInstructions},
     interpreter::interpreter::EthInterpreter,
 };
@@ -176,12 +174,18 @@ impl Environment {
 
     /// An EVM over `overlay` in this environment.
     pub fn evm<'a>(&self, chain: &ChainParams, overlay: Overlay<'a>) -> Evm<'a> {
-        self.evm_with(self.cfg_env(chain), chain, overlay, ())
+        self.evm_with(self.cfg_env(chain), self.precompiles(chain), overlay, ())
     }
 
-    /// An EVM with the given limits and an inspector that sees every step.
-    pub fn evm_with<'a, I>(&self, cfg: CfgEnv, chain: &ChainParams, overlay: Overlay<'a>, inspector: I) -> Evm<'a, I> {
-        assemble(self.block_env(), cfg, self.rules, self.precompiles(chain), overlay, inspector)
+    /// An EVM with the given limits and precompiles, and an inspector that sees every step.
+    pub fn evm_with<'a, I>(
+        &self,
+        cfg: CfgEnv,
+        precompiles: PrecompileSet,
+        overlay: Overlay<'a>,
+        inspector: I,
+    ) -> Evm<'a, I> {
+        assemble(self.block_env(), cfg, self.rules, precompiles, overlay, inspector)
     }
 }
 
@@ -194,12 +198,16 @@ pub(super) fn assemble<'a, I>(
     overlay: Overlay<'a>,
     inspector: I,
 ) -> Evm<'a, I> {
-    let context: MainnetContext<EmptyDB> = Context::mainnet();
+    // Set in place: a context takes kilobytes, which its builder would copy at each step.
+    let mut ctx = EvmContext::new(overlay, rules.spec());
+    ctx.block = block;
+    ctx.modify_cfg(|default| *default = cfg);
     RevmEvm {
-        ctx: context.with_db(overlay).with_block(block).with_cfg(cfg),
+        ctx,
         inspector,
         instruction: instructions(rules),
         precompiles,
-        frame_stack: FrameStack::new_prealloc(8),
+        // Frames are made when they are needed: each takes 36 KiB, and most executions need few.
+        frame_stack: FrameStack::new(),
     }
 }

@@ -187,7 +187,7 @@ fn run<'a>(
     cfg.disable_base_fee = true;
     cfg.disable_block_gas_limit = true;
     cfg.tx_gas_limit_cap = Some(u64::MAX);
-    let mut evm = environment.evm_with(cfg, params, overlay, ());
+    let mut evm = environment.evm_with(cfg, environment.precompiles(params), overlay, ());
     for step in steps {
         let failed = |reason: String| GenesisError::Step { step: step.name().to_owned(), reason };
         match step {
