@@ -1,7 +1,7 @@
 //! The encoding of blocks on disk: with senders and receipts, so that reading one requires no recovery and no
 //! execution.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_consensus::Header;
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
@@ -44,7 +44,8 @@ impl Block {
             transactions.push(Arc::new(transaction));
             receipts.push(receipt);
         }
-        Ok(Self { hash: header.hash_slow(), header, transactions, receipts, ommers, withdrawals })
+        let hash = header.hash_slow();
+        Ok(Self { hash, header, transactions, receipts, ommers, withdrawals, known_size: OnceLock::new() })
     }
 }
 

@@ -8,7 +8,7 @@ mod receipt;
 mod recovery;
 mod transaction;
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_consensus::{EMPTY_OMMER_ROOT_HASH, Header, proofs};
 use alloy_eips::{eip2718::Encodable2718, eip4895::Withdrawal};
@@ -39,6 +39,9 @@ pub struct Block {
     pub ommers: Vec<Header>,
     /// Withdrawals from the consensus layer; `None` before Shanghai.
     pub withdrawals: Option<Vec<Withdrawal>>,
+    /// What [`size`](Self::size) returns, once it has been called: adding up the sizes of the transactions takes as long as
+    /// writing their hashes.
+    pub known_size: OnceLock<usize>,
 }
 
 /// A log and its position in the block.
@@ -62,7 +65,7 @@ impl Block {
 
     /// Returns the size of the block's RLP encoding in bytes.
     pub fn size(&self) -> usize {
-        self.rlp_header().0.length_with_payload()
+        *self.known_size.get_or_init(|| self.rlp_header().0.length_with_payload())
     }
 
     /// Checks the header against the block's content. The error is the name of the first field that does not match.

@@ -7,7 +7,11 @@ mod cache;
 mod client;
 mod remote;
 
-use std::{io, sync::Arc, time::Duration};
+use std::{
+    io,
+    sync::{Arc, OnceLock},
+    time::Duration,
+};
 
 use alloy_consensus::Header;
 use alloy_primitives::{Address, B256, U64, U256};
@@ -189,6 +193,7 @@ impl ChainForks {
             receipts: Vec::new(),
             ommers: Vec::new(),
             withdrawals: None,
+            known_size: OnceLock::new(),
         };
         let head = Head::genesis(Arc::new(params.clone()), Arc::new(block), state.clone());
         let mut overlay = Overlay::new(&head.state, &head);

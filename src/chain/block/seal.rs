@@ -1,6 +1,6 @@
 //! Sealing: computes a block's header from its content. The only place that creates headers.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_consensus::{Header, proofs::calculate_withdrawals_root};
 use alloy_eips::{eip4895::Withdrawal, eip7685::Requests};
@@ -74,3 +74,4 @@ pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, s
         withdrawals,
     }
 }
+        known_size: OnceLock::new(),

@@ -1,6 +1,6 @@
 //! Traces in geth's format.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_primitives::{B256, Bytes};
 use alloy_rlp::Decodable;
@@ -92,6 +92,7 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
         receipts: Vec::new(),
         ommers: foreign.body.ommers,
         withdrawals: foreign.body.withdrawals.map(|withdrawals| withdrawals.into_inner()),
+        known_size: OnceLock::new(),
     };
     trace_block(context, &BlockReplay::on(&parent, Arc::new(block)), &options)
 }

@@ -1,6 +1,6 @@
 //! Headers, uncles, and transactions by position in their encoding.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_consensus::Header;
 use alloy_primitives::{B256, Bytes};
@@ -64,6 +64,7 @@ impl Uncle {
             receipts: Vec::new(),
             ommers: Vec::new(),
             withdrawals: None,
+            known_size: OnceLock::new(),
         };
         Self(RpcBlock { block: Arc::new(block), full: false, pending: false })
     }

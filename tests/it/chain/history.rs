@@ -1,6 +1,9 @@
 //! What a head still knows of the past: everything within the limits, exactly as it was.
 
-use std::{collections::VecDeque, sync::Arc};
+use std::{
+    collections::VecDeque,
+    sync::{Arc, OnceLock},
+};
 
 use alloy_consensus::TxType;
 use alloy_primitives::{Address, B256, Bytes, Log, U256, keccak256};
@@ -68,6 +71,7 @@ fn with_logs(head: &Head, (first, count): (u64, u64), logs: Vec<Log>, limits: Hi
         }],
         ommers: Vec::new(),
         withdrawals: None,
+        known_size: OnceLock::new(),
     };
     head.extended(Arc::new(block), changes, state, limits).0
 }

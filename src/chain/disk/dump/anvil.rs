@@ -2,7 +2,7 @@
 
 use std::{
     collections::{BTreeMap, HashMap},
-    sync::Arc,
+    sync::{Arc, OnceLock},
 };
 
 use alloy_consensus::{Header, TxType, Typed2718};
@@ -176,5 +176,5 @@ fn restore(block: DumpedBlock, hash: B256, mut dumped: Vec<DumpedReceipt>) -> Re
     });
     let receipts = receipts.collect();
     let withdrawals = header.withdrawals_root.map(|_| Vec::new());
-    Ok(Block { hash, header, receipts, transactions, ommers, withdrawals })
+    Ok(Block { hash, header, receipts, transactions, ommers, withdrawals, known_size: OnceLock::new() })
 }
