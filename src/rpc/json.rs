@@ -9,6 +9,9 @@ use serde_json::{Value, json};
 
 use super::{hex::Quantity, schema};
 
+/// The size in bytes from which written JSON is not copied.
+const LONG: usize = 16 << 10;
+
 /// A value that writes itself as JSON.
 pub(crate) trait Json {
     /// Appends the JSON.
@@ -22,6 +25,14 @@ pub(crate) trait Json {
         let mut out = Vec::new();
         self.write(&mut out);
         out
+    }
+
+    /// Appends the JSON. JSON that is already written is not copied, if it is long.
+    fn write_once(self, out: &mut Vec<u8>)
+    where
+        Self: Sized,
+    {
+        self.write(out);
     }
 
     /// The JSON schema of the value, inferred from an example where the type does not define one.
@@ -57,6 +68,7 @@ impl<'a> Object<'a> {
     }
 
     /// Begins a member, whose value the caller writes next.
+    #[inline]
     pub(crate) fn name(&mut self, name: &str) -> &mut Vec<u8> {
         self.out.extend_from_slice(if self.empty { b"\"" } else { b",\"" });
         self.empty = false;
@@ -103,8 +115,21 @@ pub(crate) fn array_within<T>(
     true
 }
 
+/// `"0x…"` of at most 32 bytes, appended at once.
+fn short_data(bytes: &[u8], out: &mut Vec<u8>) {
+    let mut text = [b'"'; 3 + 64 + 1];
+    text[1..3].copy_from_slice(b"0x");
+    let end = 3 + 2 * bytes.len();
+    // The slice has exactly the required size, so this cannot fail.
+    let _ = hex::encode_to_slice(bytes, &mut text[3..end]);
+    out.extend_from_slice(&text[..=end]);
+}
+
 /// `"0x…"`.
 fn data(bytes: &[u8], out: &mut Vec<u8>) {
+    if bytes.len() <= 32 {
+        return short_data(bytes, out);
+    }
     out.extend_from_slice(b"\"0x");
     let start = out.len();
     out.resize(start + 2 * bytes.len(), 0);
@@ -157,6 +182,15 @@ impl Json for Written {
 
     fn into_json(self) -> Vec<u8> {
         self.0
+    }
+
+    fn write_once(mut self, out: &mut Vec<u8>) {
+        if self.0.len() > out.len().max(LONG) {
+            self.0.splice(0..0, out.drain(..));
+            *out = self.0;
+        } else {
+            self.write(out);
+        }
     }
 }
 
@@ -291,9 +325,14 @@ as_data!(Address: Some(20), B64: Some(8), B256: Some(32), Bloom: Some(256), Byte
 impl Json for Quantity<u128> {
     fn write(&self, out: &mut Vec<u8>) {
         const DIGITS: &[u8; 16] = b"0123456789abcdef";
-        let digits = (128 - self.0.leading_zeros()).div_ceil(4).max(1);
+        let (mut digits, mut first, mut left) = ([0; 32], 32, self.0);
+        while left != 0 || first == 32 {
+            first -= 1;
+            digits[first] = DIGITS[left as usize & 0xf];
+            left >>= 4;
+        }
         out.extend_from_slice(b"\"0x");
-        out.extend((0..digits).rev().map(|at| DIGITS[(self.0 >> (4 * at)) as usize & 0xf]));
+        out.extend_from_slice(&digits[first..]);
         out.push(b'"');
     }
 

@@ -64,7 +64,7 @@ use self::{
     execution::{Caller, Execution, Slice},
     filters::Filters,
     forked::OnFork,
-    json::Written,
+    json::{Json, Written},
     meter::{Meter, Meters},
     params::ParamRules,
     table::{Handler, Pending, RenderedResult},
@@ -204,9 +204,6 @@ impl Context {
         move || execution::interrupted() || begun.elapsed() > limit
     }
 }
-
-/// The size in bytes from which a result is not copied.
-const LONG: usize = 16 << 10;
 
 /// The state of a call after it was started.
 enum Began {
@@ -480,16 +477,9 @@ impl Rpc {
 
     fn finish(&self, id: &str, answer: Result<Vec<u8>, RpcError>, out: &mut Vec<u8>) {
         match answer {
-            // Long results are not copied.
-            Ok(mut result) if out.is_empty() && result.len() > LONG => {
-                envelope::begin(id, out);
-                result.splice(0..0, out.drain(..));
-                *out = result;
-                envelope::end(out);
-            }
             Ok(result) => {
                 envelope::begin(id, out);
-                out.extend_from_slice(&result);
+                Written(result).write_once(out);
                 envelope::end(out);
             }
             Err(error) => self.refuse(id, &error, out),

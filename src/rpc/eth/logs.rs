@@ -294,6 +294,10 @@ impl Json for Logs {
         self.0.into_json()
     }
 
+    fn write_once(self, out: &mut Vec<u8>) {
+        self.0.write_once(out);
+    }
+
     fn schema(_: Option<&Value>) -> Value {
         schema::array(log_schema())
     }
