@@ -59,6 +59,7 @@ mod lending;
 mod log;
 mod metrics;
 mod network;
+mod parallel;
 mod redact;
 mod rpc;
 mod scenario;

@@ -7,7 +7,7 @@ use std::{
 };
 
 use super::{Error, banner, notify};
-use crate::{Config, Node, config::Values, console::Console, telemetry, web::Inherited};
+use crate::{Config, Node, config::Values, console::Console, parallel, telemetry, web::Inherited};
 
 /// Time that aborted threads may delay the end of the process.
 const LEFTOVERS: Duration = Duration::from_millis(500);
@@ -24,7 +24,7 @@ pub(super) fn run(values: &Values) -> Result<(), Error> {
     }
     // One serves connections while calls occupy all processors. With more than that, a worker that holds a connection often
     // waits for the others.
-    let workers = std::thread::available_parallelism().map_or(1, std::num::NonZero::get) + 1;
+    let workers = parallel::processors() + 1;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(workers).enable_all().build()?;
     let served = runtime.block_on(async {
         // From here on signals are queued until the loop below takes them.

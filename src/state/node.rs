@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
 
+use crate::parallel;
+
 /// A value of a trie, with its encoding.
-pub trait Value: Clone {
+pub trait Value: Clone + Send + Sync {
     /// Appends the value's encoding, which the Merkle trie stores under the key.
     fn encode(&self, out: &mut Vec<u8>);
 }
@@ -54,6 +56,14 @@ impl<V: Value> TrieNode<V> {
     fn cached(&self) -> Cached {
         match self {
             Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached,
+        }
+    }
+
+    /// Fills the caches of all descendants of a root, the children's side by side.
+    pub(super) fn settle_children(root: &mut Arc<Self>) {
+        if let Self::Branch { prefix, children, .. } = Arc::make_mut(root) {
+            let depth = prefix.len() + 1;
+            parallel::for_each(children.iter_mut().flatten(), |child, scratch| Self::settle(child, depth, scratch));
         }
     }
 

@@ -21,11 +21,16 @@ use super::node::{Cached, Link, Prefix, Scratch, TrieNode, Value, nibble};
 pub struct Trie<V> {
     pub(super) root: Link<V>,
     len: usize,
+    /// The number of edits since the last root.
+    edits: usize,
 }
+
+/// The number of edits from which on hashing takes longer than to start threads for it.
+const MANY: usize = 500;
 
 impl<V> Default for Trie<V> {
     fn default() -> Self {
-        Self { root: None, len: 0 }
+        Self { root: None, len: 0, edits: 0 }
     }
 }
 
@@ -63,6 +68,7 @@ impl<V: Value> Trie<V> {
     pub fn insert(&mut self, key: B256, value: V) -> Option<V> {
         let replaced = insert(&mut self.root, key, 0, value);
         self.len += usize::from(replaced.is_none());
+        self.edits += 1;
         replaced
     }
 
@@ -70,14 +76,19 @@ impl<V: Value> Trie<V> {
     pub fn remove(&mut self, key: &B256) -> Option<V> {
         self.get(key)?;
         self.len -= 1;
+        self.edits += 1;
         remove(&mut self.root, key, 0)
     }
 
     /// Returns the Merkle root. Hashes the nodes that changed since the last call, and caches their hashes.
     pub fn root(&mut self) -> B256 {
+        let edits = std::mem::take(&mut self.edits);
         match &mut self.root {
             None => alloy_consensus::constants::EMPTY_ROOT_HASH,
             Some(node) => {
+                if edits >= MANY {
+                    TrieNode::settle_children(node);
+                }
                 let scratch = &mut Scratch::default();
                 TrieNode::settle(node, 0, scratch);
                 node.hash(0, scratch)

@@ -17,8 +17,12 @@ use crate::{
     block::{Block, DecodeError, Envelope, ListedEnvelope, MAX_BLOCK_SIZE, Transaction, ommers_hash},
     chain::Head,
     evm::{BlockExecutor, Environment, Fork, Rules},
+    parallel,
     state::{Changes, State},
 };
+
+/// The number of transactions from which on recovering their senders takes longer than to start threads for it.
+const MANY: usize = 16;
 
 /// A block that was applied.
 #[derive(Debug)]
@@ -61,15 +65,27 @@ pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeEr
     Transaction::recover(envelope, rules.has(Fork::Homestead))
 }
 
+/// Recovers the senders of a block's transactions, those of many side by side.
+fn recover_all(envelopes: Vec<ListedEnvelope>, rules: Rules) -> Vec<Result<Transaction, DecodeError>> {
+    if envelopes.len() < MANY {
+        return envelopes.into_iter().map(|ListedEnvelope(envelope)| recover(envelope, rules)).collect();
+    }
+    let mut recovered: Vec<_> = envelopes.iter().map(|_| Err(DecodeError::Signature)).collect();
+    let each = envelopes.into_iter().zip(&mut recovered);
+    parallel::for_each(each, |(ListedEnvelope(envelope), place), (): &mut ()| *place = recover(envelope, rules));
+    recovered
+}
+
 fn execute(head: &Head, foreign: ForeignBlock) -> Result<AppliedBlock, InvalidBlock> {
     let header = &foreign.header;
     verify(head, &foreign)?;
     let environment = Environment::of(header, head.rules(header.number, header.timestamp));
     let rules = environment.rules;
     let mut executor = BlockExecutor::begin(&head.params, &environment, &head.state, head)?;
-    let mut transactions = Vec::with_capacity(foreign.body.transactions.len());
-    for (index, ListedEnvelope(envelope)) in foreign.body.transactions.into_iter().enumerate() {
-        let transaction = recover(envelope, rules).map_err(|error| InvalidBlock::Signature(index, error))?;
+    let recovered = recover_all(foreign.body.transactions, rules);
+    let mut transactions = Vec::with_capacity(recovered.len());
+    for (index, transaction) in recovered.into_iter().enumerate() {
+        let transaction = transaction.map_err(|error| InvalidBlock::Signature(index, error))?;
         executor.execute(&transaction).map_err(|error| InvalidBlock::Transaction(index, error))?;
         transactions.push(Arc::new(transaction));
     }

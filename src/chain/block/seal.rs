@@ -9,8 +9,12 @@ use alloy_primitives::{B64, B256, Bloom};
 use crate::{
     block::{Block, Receipt, Transaction, ommers_hash, receipts_root, transactions_root},
     evm::{BlockOutcome, Environment, Fork},
+    parallel,
     state::Changes,
 };
+
+/// The number of transactions from which on their root takes longer than to start a thread for it.
+const MANY: usize = 200;
 
 /// The content of a block: everything except its [`Environment`].
 #[derive(Debug, Default)]
@@ -31,10 +35,21 @@ impl BlockContent {
         let BlockOutcome { changes, receipts, gas_used, blob_gas_used, requests } = outcome;
         (Self { transactions, receipts, gas_used, blob_gas_used, requests, ..Self::default() }, changes)
     }
+
+    /// The roots of the transactions and of the receipts.
+    fn roots(&self) -> (B256, B256) {
+        let transactions = || transactions_root(&self.transactions);
+        let receipts = || receipts_root(&self.receipts);
+        match self.transactions.len() {
+            0..MANY => (transactions(), receipts()),
+            _ => parallel::join(transactions, receipts),
+        }
+    }
 }
 
 /// Seals a block. Fields that the fork does not have stay out of the header.
 pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, state_root: B256) -> Block {
+    let (transactions_root, receipts_root) = content.roots();
     let rules = environment.rules;
     let since = |fork| rules.has(fork);
     let withdrawals = content.withdrawals.or_else(|| since(Fork::Shanghai).then(Vec::new));
@@ -45,8 +60,8 @@ pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, s
         ommers_hash: ommers_hash(&content.ommers),
         beneficiary: environment.beneficiary,
         state_root,
-        transactions_root: transactions_root(&content.transactions),
-        receipts_root: receipts_root(&content.receipts),
+        transactions_root,
+        receipts_root,
         logs_bloom,
         difficulty: environment.difficulty,
         number: environment.number,
@@ -72,6 +87,6 @@ pub(in crate::chain) fn seal(environment: &Environment, content: BlockContent, s
         receipts: content.receipts,
         ommers: content.ommers,
         withdrawals,
+        known_size: OnceLock::new(),
     }
 }
-        known_size: OnceLock::new(),

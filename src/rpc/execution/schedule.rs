@@ -22,7 +22,10 @@ use super::{
     ring::{Ring, WaitQueue},
     slice::run_until,
 };
-use crate::web::{Client, ClientKey};
+use crate::{
+    parallel,
+    web::{Client, ClientKey},
+};
 
 /// The recent execution time from which a connection counts as heavy.
 const HEAVY_CONNECTION: Duration = Duration::from_millis(50);
@@ -159,7 +162,7 @@ pub(super) struct Ticket<'s> {
 impl ExecutionSchedule {
     /// A schedule with at most `threads` concurrent executions.
     pub(super) fn new(threads: usize, handle: Handle) -> Self {
-        let processors = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+        let processors = parallel::processors();
         let (local, remote) = (Limits::new(threads.min((4 * processors).max(8))), Limits::new(threads));
         let state = ScheduleState {
             waiting: Default::default(),

@@ -107,6 +107,24 @@ proptest! {
     }
 }
 
+/// Enough edits that they are hashed on several threads.
+#[test]
+fn many_edits_have_the_same_root_as_few() {
+    let key = |n: u64| keccak256(n.to_be_bytes());
+    let (mut trie, mut model) = (Trie::default(), Model::new());
+    for edits in [3_000u64, 10, 2_000] {
+        for n in 0..edits {
+            trie.insert(key(n), slot(U256::from(edits + n)));
+            model.insert(key(n), U256::from(edits + n));
+        }
+        for n in (0..edits).step_by(3) {
+            trie.remove(&key(n));
+            model.remove(&key(n));
+        }
+        assert_eq!(trie.root(), root_of(&model), "{edits} edits");
+    }
+}
+
 #[test]
 fn a_snapshot_costs_no_copy_and_sees_no_later_change() {
     let mut trie = Trie::<Slot>::default();

@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 36] = [
+const IMPORTS: [(&str, &[&str]); 37] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -21,16 +21,17 @@ const IMPORTS: [(&str, &[&str]); 36] = [
     ("decimal", &[]),
     ("metrics", &[]),
     ("causes", &[]),
+    ("parallel", &[]),
     ("redact", &[]),
     ("tls", &[]),
     ("network", &["account"]),
     ("block", &["codec"]),
-    ("state", &["block", "codec"]),
+    ("state", &["block", "codec", "parallel"]),
     ("storage", &["codec"]),
     ("log", &["block", "causes", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
     ("evm", &["block", "codec", "state"]),
-    ("chain", &["account", "block", "codec", "evm", "log", "metrics", "state", "storage", "store"]),
+    ("chain", &["account", "block", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"]),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network", "tls"]),
@@ -41,7 +42,20 @@ const IMPORTS: [(&str, &[&str]); 36] = [
     ("fork", &["block", "causes", "chain", "evm", "state", "tls"]),
     (
         "rpc",
-        &["block", "chain", "evm", "failed_calls", "fork", "metrics", "redact", "sources", "state", "store", "web"],
+        &[
+            "block",
+            "chain",
+            "evm",
+            "failed_calls",
+            "fork",
+            "metrics",
+            "parallel",
+            "redact",
+            "sources",
+            "state",
+            "store",
+            "web",
+        ],
     ),
     (
         "exchange",

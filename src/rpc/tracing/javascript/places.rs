@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use parking_lot::{Condvar, Mutex};
 
+use crate::parallel;
+
 /// How long to wait between two checks of the time limit.
 const TICK: Duration = Duration::from_millis(20);
 
@@ -17,7 +19,7 @@ pub struct Place(());
 impl Place {
     /// Waits for a place; none if the time is over first.
     pub fn take(is_over: impl Fn() -> bool) -> Option<Self> {
-        let places = std::thread::available_parallelism().map_or(2, |processors| processors.get().max(2));
+        let places = parallel::processors().max(2);
         let mut taken = TAKEN.lock();
         while *taken >= places {
             if is_over() {

@@ -1,0 +1,69 @@
+//! Work that is divided among the processors, on threads that end with it.
+
+use std::{num::NonZero, sync::LazyLock, thread};
+
+use parking_lot::Mutex;
+
+/// More threads than this gain little: what they share is copied between more caches.
+const MOST: usize = 8;
+
+/// Determined once, since the system reads files for it.
+static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
+
+/// Returns the number of processors that this process may use.
+pub(crate) fn processors() -> usize {
+    *PROCESSORS
+}
+
+/// Calls `work` once for each item, on several threads with a scratch value each. Threads take time to start: this is for
+/// milliseconds of work.
+pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Send, work: impl Fn(T, &mut S) + Sync) {
+    let threads = processors().min(MOST).min(items.size_hint().1.unwrap_or(MOST));
+    let items = Mutex::new(items);
+    // The lock is released before the item is worked on.
+    let next = || items.lock().next();
+    let run = || {
+        let mut scratch = S::default();
+        while let Some(item) = next() {
+            work(item, &mut scratch);
+        }
+    };
+    thread::scope(|scope| {
+        for _ in 1..threads {
+            // Without the thread, the others do its part.
+            let _ = thread::Builder::new().spawn_scoped(scope, run);
+        }
+        run();
+    });
+}
+
+/// Calls both functions at the same time, if there are two processors.
+pub(crate) fn join<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
+    let (mut first, mut second) = (None, None);
+    let both: [Box<dyn FnOnce() + Send>; 2] = [Box::new(|| first = Some(one())), Box::new(|| second = Some(other()))];
+    for_each(both.into_iter(), |work, (): &mut ()| work());
+    (first.expect("it was called"), second.expect("it was called"))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn each_item_is_worked_on_once() {
+        let seen: Vec<AtomicUsize> = (0..1_000).map(|_| AtomicUsize::new(0)).collect();
+        for_each(seen.iter(), |count, worked: &mut usize| {
+            *worked += 1;
+            count.fetch_add(1, Ordering::Relaxed);
+        });
+        assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn both_results_of_a_join_are_returned() {
+        let text = "borrowed".to_owned();
+        assert_eq!(join(|| text.len(), || text.as_str()), (8, "borrowed"));
+    }
+}
