@@ -232,6 +232,8 @@ test('the pool shows its rates over time and its parameters', async () => {
   await page.click('.markets button:has-text("USDT")');
   await pool.locator('h2:has-text("USDT pool")').waitFor();
   await pool.locator('button:text-is("7D")').click();
+  // Blocks of the same second have one point together.
+  await node.rpc('evm_increaseTime', '0x5');
   await node.rpc('evm_mine');
   await pool.locator('path.trend.line-0').waitFor({ state: 'attached' });
   await page.waitForSelector('.manage .token-button:has-text("USDT")');
