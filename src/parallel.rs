@@ -1,13 +1,20 @@
 //! Work that is divided among the processors, on threads that end with it.
 
-use std::{num::NonZero, sync::LazyLock, thread};
+use std::{
+    num::NonZero,
+    sync::{
+        LazyLock,
+        atomic::{AtomicUsize, Ordering},
+    },
+    thread,
+};
 
 use parking_lot::Mutex;
 
 /// More threads than this gain little: what they share is copied between more caches.
 const MOST: usize = 8;
 
-/// Determined once, since the system reads files for it.
+/// Determined once: the system reads files to determine it.
 static PROCESSORS: LazyLock<usize> = LazyLock::new(|| thread::available_parallelism().map_or(1, NonZero::get));
 
 /// Returns the number of processors that this process may use.
@@ -15,14 +22,34 @@ pub(crate) fn processors() -> usize {
     *PROCESSORS
 }
 
-/// Calls `work` once for each item, on several threads with a scratch value each. Threads take time to start: this is for
-/// milliseconds of work.
+/// The number of helper threads that are running, of all callers together.
+static HELPERS: AtomicUsize = AtomicUsize::new(0);
+
+/// The right to run a helper thread. There is one fewer than processors, whatever the number of callers: otherwise the
+/// executions of one client would crowd out those of others.
+struct Helper(());
+
+impl Helper {
+    fn take() -> Option<Self> {
+        let more = |running: usize| Some(running + 1).filter(|running| *running < processors());
+        HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok().then_some(Self(()))
+    }
+}
+
+impl Drop for Helper {
+    fn drop(&mut self) {
+        HELPERS.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+/// Calls `work` once for each item, on several threads with a scratch value each. The result must not depend on their
+/// number, which may be one. Starting a thread takes tens of microseconds, so callers divide only work that takes longer.
 pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Send, work: impl Fn(T, &mut S) + Sync) {
     let threads = processors().min(MOST).min(items.size_hint().1.unwrap_or(MOST));
     let items = Mutex::new(items);
     // The lock is released before the item is worked on.
     let next = || items.lock().next();
-    let run = || {
+    let run = &|| {
         let mut scratch = S::default();
         while let Some(item) = next() {
             work(item, &mut scratch);
@@ -30,14 +57,19 @@ pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Sen
     };
     thread::scope(|scope| {
         for _ in 1..threads {
+            let Some(helper) = Helper::take() else { break };
+            let help = move || {
+                let _helper = helper;
+                run();
+            };
             // Without the thread, the others do its part.
-            let _ = thread::Builder::new().spawn_scoped(scope, run);
+            let _ = thread::Builder::new().name("parallel".to_owned()).spawn_scoped(scope, help);
         }
         run();
     });
 }
 
-/// Calls both functions at the same time, if there are two processors.
+/// Calls both functions, at the same time if a processor is free.
 pub(crate) fn join<A: Send, B: Send>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B + Send) -> (A, B) {
     let (mut first, mut second) = (None, None);
     let both: [Box<dyn FnOnce() + Send>; 2] = [Box::new(|| first = Some(one())), Box::new(|| second = Some(other()))];
