@@ -15,8 +15,10 @@ use crate::web::{Client, Held};
 const AT_ONCE: usize = 4;
 /// The number of them on a fork, where requests wait for the other node.
 const AT_ONCE_ON_FORK: usize = 16;
-/// The size of a short response in bytes.
+/// The size in bytes that is reserved for each response.
 const USUAL: usize = 64;
+/// The size of a refusal in bytes, at most.
+const REFUSAL: usize = 192;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
 
@@ -109,7 +111,7 @@ impl Rpc {
 }
 
 impl BatchResponses<'_, '_> {
-    /// Writes the response to a request. What begins a longer call writes nothing yet.
+    /// Writes the response to a request, or nothing if the call is still in progress.
     fn write<R>(&mut self, at: usize, write: impl FnOnce(&str, &mut Vec<u8>) -> R) -> R {
         let (id, part) = &mut self.parts[at];
         let start = self.written.len();
@@ -122,12 +124,16 @@ impl BatchResponses<'_, '_> {
         result
     }
 
-    /// Counts the response that was written last. If there is no memory for it, no further request is answered.
+    /// Counts the response that was written last. If there is no memory for it, no further request is answered. What lies
+    /// beyond the length of the buffer was never written, and is not counted.
     async fn hold(&mut self, at: usize) {
         let budget = &self.rpc.context.config.budget;
         if !self.no_room && !budget.grow(&mut self.held, self.written.len()).await {
             self.no_room = true;
-            self.written.truncate(self.parts[at].1.start);
+            let start = self.parts[at].1.start;
+            self.written.truncate(start);
+            // Releases the memory that was not granted, except for the refusals that follow.
+            self.written.shrink_to(start + REFUSAL * self.parts.capacity());
             self.refuse_for_size(at);
         }
     }
@@ -159,7 +165,7 @@ impl BatchResponses<'_, '_> {
         self.refuse(at, &error);
     }
 
-    /// The responses in the order of the requests, as an array.
+    /// The responses in the order of the requests, as a JSON array.
     fn end(self) -> (Vec<u8>, Held) {
         let in_order = self.parts.is_sorted_by_key(|(_, part)| part.start);
         let mut out = if in_order {
