@@ -9,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::{hex::Quantity, schema};
 
-/// The size in bytes from which written JSON is not copied.
+/// The size in bytes from which written JSON keeps its buffer when it is appended.
 const LONG: usize = 16 << 10;
 
 /// A value that writes itself as JSON.
@@ -27,8 +27,9 @@ pub(crate) trait Json {
         out
     }
 
-    /// Appends the JSON. JSON that is already written is not copied, if it is long.
-    fn write_once(self, out: &mut Vec<u8>)
+    /// Appends the JSON. Long JSON that is already written keeps its buffer, which replaces that of `out`: the shorter
+    /// content of `out` is inserted in front.
+    fn append_to(self, out: &mut Vec<u8>)
     where
         Self: Sized,
     {
@@ -184,7 +185,7 @@ impl Json for Written {
         self.0
     }
 
-    fn write_once(mut self, out: &mut Vec<u8>) {
+    fn append_to(mut self, out: &mut Vec<u8>) {
         if self.0.len() > out.len().max(LONG) {
             self.0.splice(0..0, out.drain(..));
             *out = self.0;
@@ -398,6 +399,17 @@ mod tests {
             prop_assert_eq!(written(bytes.clone()), serde_json::to_string(&bytes).unwrap());
             let hash = B256::from(large);
             prop_assert_eq!(written(vec![Some(hash), None]), serde_json::to_string(&[Some(hash), None]).unwrap());
+        }
+    }
+
+    #[test]
+    fn long_json_is_appended_behind_what_was_written() {
+        for (before, length) in [(0, LONG + 1), (10, LONG), (10, LONG + 1), (2 * LONG, LONG + 1), (2 * LONG, 3 * LONG)]
+        {
+            let (mut appended, mut copied) = (vec![b'a'; before], vec![b'a'; before]);
+            Written(vec![b'b'; length]).write(&mut copied);
+            Written(vec![b'b'; length]).append_to(&mut appended);
+            assert!(appended == copied, "{length} behind {before}");
         }
     }
 

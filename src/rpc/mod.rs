@@ -479,7 +479,7 @@ impl Rpc {
         match answer {
             Ok(result) => {
                 envelope::begin(id, out);
-                Written(result).write_once(out);
+                Written(result).append_to(out);
                 envelope::end(out);
             }
             Err(error) => self.refuse(id, &error, out),

@@ -287,7 +287,7 @@ where
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
             return Ok(Some(Box::pin(run_apart(handler, context.clone(), caller, params))));
         }
-        handler(context, params)?.write_once(out);
+        handler(context, params)?.append_to(out);
         Ok(None)
     })
 }

@@ -59,7 +59,7 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    /// Fills the caches of all descendants of a root, the children's side by side.
+    /// Fills the caches of all descendants of the root node, in parallel.
     pub(super) fn settle_children(root: &mut Arc<Self>) {
         if let Self::Branch { prefix, children, .. } = Arc::make_mut(root) {
             let depth = prefix.len() + 1;

@@ -25,7 +25,7 @@ pub struct Trie<V> {
     edits: usize,
 }
 
-/// The number of edits from which on hashing takes longer than to start threads for it.
+/// From this number of edits on, hashing them takes longer than starting threads.
 const MANY: usize = 500;
 
 impl<V> Default for Trie<V> {

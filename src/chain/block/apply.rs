@@ -21,7 +21,7 @@ use crate::{
     state::{Changes, State},
 };
 
-/// The number of transactions from which on recovering their senders takes longer than to start threads for it.
+/// From this number of transactions on, recovering their senders takes longer than starting threads.
 const MANY: usize = 16;
 
 /// A block that was applied.
@@ -65,7 +65,7 @@ pub fn recover(envelope: Envelope, rules: Rules) -> Result<Transaction, DecodeEr
     Transaction::recover(envelope, rules.has(Fork::Homestead))
 }
 
-/// Recovers the senders of a block's transactions, those of many side by side.
+/// Recovers the senders of a block's transactions, in parallel if there are many.
 fn recover_all(envelopes: Vec<ListedEnvelope>, rules: Rules) -> Vec<Result<Transaction, DecodeError>> {
     if envelopes.len() < MANY {
         return envelopes.into_iter().map(|ListedEnvelope(envelope)| recover(envelope, rules)).collect();

@@ -13,7 +13,7 @@ use crate::{
     state::Changes,
 };
 
-/// The number of transactions from which on their root takes longer than to start a thread for it.
+/// From this number of transactions on, computing their root takes longer than starting a thread.
 const MANY: usize = 200;
 
 /// The content of a block: everything except its [`Environment`].

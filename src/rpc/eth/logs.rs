@@ -294,8 +294,8 @@ impl Json for Logs {
         self.0.into_json()
     }
 
-    fn write_once(self, out: &mut Vec<u8>) {
-        self.0.write_once(out);
+    fn append_to(self, out: &mut Vec<u8>) {
+        self.0.append_to(out);
     }
 
     fn schema(_: Option<&Value>) -> Value {
