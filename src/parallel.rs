@@ -1,15 +1,9 @@
 //! Work that is divided among the processors, on threads that end with it.
 
-use std::{
-    num::NonZero,
-    sync::{
-        LazyLock,
-        atomic::{AtomicUsize, Ordering},
-    },
-    thread,
-};
+use std::{num::NonZero, sync::LazyLock, thread};
 
 use parking_lot::Mutex;
+use tokio::sync::Semaphore;
 
 /// More threads than this gain little: what they share is copied between more caches.
 const MOST: usize = 8;
@@ -22,25 +16,9 @@ pub(crate) fn processors() -> usize {
     *PROCESSORS
 }
 
-/// The number of helper threads that are running, of all callers together.
-static HELPERS: AtomicUsize = AtomicUsize::new(0);
-
-/// The right to run a helper thread. There is one fewer than processors, whatever the number of callers: otherwise the
+/// The right to run helper threads. There is one fewer than processors, whatever the number of callers: otherwise the
 /// executions of one client would crowd out those of others.
-struct Helper(());
-
-impl Helper {
-    fn take() -> Option<Self> {
-        let more = |running: usize| Some(running + 1).filter(|running| *running < processors());
-        HELPERS.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).is_ok().then_some(Self(()))
-    }
-}
-
-impl Drop for Helper {
-    fn drop(&mut self) {
-        HELPERS.fetch_sub(1, Ordering::Relaxed);
-    }
-}
+static HELPERS: LazyLock<Semaphore> = LazyLock::new(|| Semaphore::new(processors() - 1));
 
 /// Calls `work` once for each item, on several threads with a scratch value each. The result must not depend on their
 /// number, which may be one. Starting a thread takes tens of microseconds, so callers divide only work that takes longer.
@@ -57,9 +35,9 @@ pub(crate) fn for_each<T: Send, S: Default>(items: impl Iterator<Item = T> + Sen
     };
     thread::scope(|scope| {
         for _ in 1..threads {
-            let Some(helper) = Helper::take() else { break };
+            let Ok(right) = HELPERS.try_acquire() else { break };
             let help = move || {
-                let _helper = helper;
+                let _right = right;
                 run();
             };
             // Without the thread, the others do its part.
@@ -91,6 +69,22 @@ mod tests {
             count.fetch_add(1, Ordering::Relaxed);
         });
         assert!(seen.iter().all(|count| count.load(Ordering::Relaxed) == 1));
+    }
+
+    #[test]
+    fn the_helpers_of_all_callers_are_limited_together() {
+        const CALLERS: usize = 20;
+        let (running, most) = (AtomicUsize::new(0), AtomicUsize::new(0));
+        let call = || {
+            for_each(0..100, |_, (): &mut ()| {
+                most.fetch_max(running.fetch_add(1, Ordering::Relaxed) + 1, Ordering::Relaxed);
+                thread::yield_now();
+                running.fetch_sub(1, Ordering::Relaxed);
+            });
+        };
+        thread::scope(|scope| (0..CALLERS).for_each(|_| drop(scope.spawn(call))));
+        assert!(most.into_inner() < CALLERS + processors());
+        assert!(HELPERS.available_permits() < processors());
     }
 
     #[test]
