@@ -4,6 +4,7 @@ use std::{
     io,
     sync::{
         Arc,
+        atomic::{AtomicU64, Ordering},
         mpsc::{SyncSender, TrySendError, sync_channel},
     },
     thread,
@@ -17,20 +18,26 @@ use crate::{
 
 /// Number of newest checkpoints that are kept, in addition to the oldest, on which reading all older states depends.
 const KEPT: usize = 2;
+/// Size of a large checkpoint in bytes. Each multiple of it is written after as many times the growth of the log, so that a
+/// large state is not written many times over for few changes.
+const LARGE: u64 = 256 << 20;
 
 /// A thread that writes one checkpoint at a time.
 pub struct CheckpointWriter {
     work: Option<SyncSender<Box<Checkpoint>>>,
     thread: Option<thread::JoinHandle<()>>,
+    /// Growth of the log in bytes after which a checkpoint that is not large is due.
     growth: u64,
+    /// Size of the newest checkpoint in bytes.
+    newest: Arc<AtomicU64>,
     /// Approximate size of the log up to the newest checkpoint, in bytes.
     covered: u64,
     appended: u64,
 }
 
 impl CheckpointWriter {
-    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes. `behind` is the
-    /// approximate size of the log after the newest checkpoint, in bytes.
+    /// Starts the thread, which writes a checkpoint whenever the log has grown by `growth` bytes, or by a multiple of them
+    /// if checkpoints are large. `behind` is the approximate size of the log after the newest checkpoint, in bytes.
     pub fn start(
         storage: Arc<dyn Storage>,
         identity: ChainIdentity,
@@ -40,14 +47,17 @@ impl CheckpointWriter {
         behind: u64,
     ) -> io::Result<Self> {
         let (work, snapshots) = sync_channel::<Box<Checkpoint>>(0);
+        let newest = Arc::new(AtomicU64::new(newest_size(&*storage)?));
+        let written = newest.clone();
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
-                if let Err(error) = write(&*storage, identity, &*log, &history, &snapshot) {
-                    tracing::error!(%error, "failed to write a checkpoint; the next start takes longer");
+                match write(&*storage, identity, &*log, &history, &snapshot) {
+                    Ok(bytes) => written.store(bytes, Ordering::Relaxed),
+                    Err(error) => tracing::error!(%error, "failed to write a checkpoint; the next start takes longer"),
                 }
             }
         })?;
-        Ok(Self { work: Some(work), thread: Some(thread), growth, covered: 0, appended: behind })
+        Ok(Self { work: Some(work), thread: Some(thread), growth, newest, covered: 0, appended: behind })
     }
 
     /// Counts bytes that were appended to the log.
@@ -57,12 +67,13 @@ impl CheckpointWriter {
 
     /// Writes a checkpoint of `snapshot` if one is due and the last one is finished. Never waits.
     pub fn offer(&mut self, snapshot: impl FnOnce() -> Checkpoint) {
-        if self.appended - self.covered < self.growth {
+        let growth = growth_before(self.newest.load(Ordering::Relaxed), self.growth);
+        if self.appended - self.covered < growth {
             return;
         }
         match self.work.as_ref().map(|work| work.try_send(Box::new(snapshot()))) {
             // The thread is busy: retries after some growth of the log.
-            Some(Err(TrySendError::Full(_))) => self.covered += self.growth / 8,
+            Some(Err(TrySendError::Full(_))) => self.covered += growth / 8,
             _ => self.covered = self.appended,
         }
     }
@@ -78,14 +89,24 @@ impl CheckpointWriter {
     }
 }
 
-/// Writes a checkpoint and removes those that are no longer needed.
+/// Returns the growth of the log after which the successor of a checkpoint of `size` bytes is due.
+fn growth_before(size: u64, growth: u64) -> u64 {
+    growth.saturating_mul((size / LARGE).max(1))
+}
+
+/// Returns the size of the newest checkpoint in bytes, or 0 if there is none.
+fn newest_size(storage: &dyn Storage) -> io::Result<u64> {
+    checkpoints(storage)?.last().map_or(Ok(0), |height| storage.open(&checkpoint::name(*height))?.length())
+}
+
+/// Writes a checkpoint, removes those that are no longer needed, and returns its size in bytes.
 fn write(
     storage: &dyn Storage,
     identity: ChainIdentity,
     log: &dyn ReadLog,
     history: &History,
     snapshot: &Checkpoint,
-) -> io::Result<()> {
+) -> io::Result<u64> {
     // A checkpoint must not include entries that a power failure could lose.
     log.sync().map_err(io::Error::other)?;
     let bytes = snapshot.write(storage, identity)?;
@@ -98,5 +119,21 @@ fn write(
     for height in all.into_iter().filter(|height| !is_kept(height)) {
         storage.remove(&checkpoint::name(height))?;
     }
-    Ok(())
+    Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn checkpoints_become_rarer_as_they_become_larger() {
+        assert_eq!(growth_before(0, 32 << 20), 32 << 20);
+        assert_eq!(growth_before(2 * LARGE - 1, 32 << 20), 32 << 20);
+        for large in [2, 40] {
+            let bytes_per_byte_of_log = (large * LARGE) / growth_before(large * LARGE, 32 << 20);
+            assert_eq!(bytes_per_byte_of_log, 8);
+        }
+        assert_eq!(growth_before(u64::MAX, u64::MAX), u64::MAX);
+    }
 }

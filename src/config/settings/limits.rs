@@ -123,7 +123,7 @@ pub(super) const SECTION: Section = Section {
             name: "limits.checkpoint-kilobytes",
             kind: Kind::Integer,
             placeholder: "N",
-            help: "Growth of the log between two checkpoints of the state; a start reads up to about twice as much",
+            help: "Growth of the log between two checkpoints of the state, more if they are large; a start reads up to about twice as much",
             read: |config, given| given.kilobytes(16..=1_000_000_000, &mut config.checkpoint_bytes),
             show: |config| show::integer(config.checkpoint_bytes >> 10),
             ..Setting::BLANK
