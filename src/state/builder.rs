@@ -4,12 +4,14 @@ use std::sync::Arc;
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256, keccak256};
+use parking_lot::Mutex;
 use revm::bytecode::Bytecode;
 
 use super::{Account, Contract, Retired, Slot, State, Trie, codec::read_code, slot_key};
 use crate::{
     block::CompressedKey,
     codec::{Malformed, Reader, Writer},
+    parallel,
 };
 
 /// Most storage slots in one piece.
@@ -109,22 +111,20 @@ pub struct StateBuilder {
 }
 
 impl StateBuilder {
-    /// Adds the next piece that [`Piece::write`] encoded.
-    pub fn read(&mut self, from: &mut Reader<'_>) -> Result<(), Malformed> {
-        match from.byte()? {
-            0 => {
-                self.close();
-                self.open = Some(read_account(from)?);
-            }
-            1 => self.read_slots(from)?,
-            2 => {
-                let (key, number) = (B256::from(from.array()?), read_account_number(from)?);
-                let public_key = read_public_key(from)?;
-                self.state.retired.insert(key, Retired { number, public_key });
-            }
-            _ => return Err(Malformed("piece of the state")),
+    /// Decodes records of pieces that [`Piece::write`] encoded, in parallel.
+    pub fn read<'a>(records: impl Iterator<Item = &'a [u8]> + Send) -> Result<Self, Malformed> {
+        let decoded = Mutex::new(Vec::new());
+        parallel::for_each(records.enumerate(), |(at, record), (): &mut ()| {
+            let part = StatePart::read(record);
+            decoded.lock().push((at, part));
+        });
+        let mut decoded = decoded.into_inner();
+        decoded.sort_unstable_by_key(|(at, _)| *at);
+        let mut builder = Self::default();
+        for (_, part) in decoded {
+            builder.add(part?)?;
         }
-        Ok(())
+        Ok(builder)
     }
 
     /// Returns the state, if it has the expected root.
@@ -136,23 +136,99 @@ impl StateBuilder {
         if found == expected { Ok(self.state) } else { Err(StateError::Root { expected, found }) }
     }
 
-    fn read_slots(&mut self, from: &mut Reader<'_>) -> Result<(), Malformed> {
-        let contract = self.open.as_mut().and_then(|account| account.contract.as_mut());
-        let contract = Arc::make_mut(contract.ok_or(Malformed("slots of no contract"))?);
-        for _ in 0..from.count(2)? {
-            let (index, value): (U256, U256) = (from.wide()?, from.wide()?);
-            contract.storage.insert(slot_key(index), Slot { index, value });
+    fn add(&mut self, part: StatePart) -> Result<(), Malformed> {
+        if !part.slots.is_empty() {
+            add_slots(self.open.as_mut(), part.slots)?;
         }
+        if let Some(last) = part.last {
+            self.close();
+            self.state.accounts.merge(part.accounts);
+            self.open = Some(last);
+        }
+        self.state.retired.merge(part.retired);
         Ok(())
     }
 
     fn close(&mut self) {
-        let Some(mut account) = self.open.take() else { return };
-        if let Some(contract) = account.contract.as_mut().map(Arc::make_mut) {
-            contract.storage_root = contract.storage.root();
+        if let Some(account) = self.open.take() {
+            let (key, account) = complete(account);
+            self.state.accounts.insert(key, account);
         }
-        self.state.accounts.insert(keccak256(account.address), account);
     }
+}
+
+/// What a record of pieces contains.
+#[derive(Default)]
+struct StatePart {
+    /// Further slots of the last account of the record before.
+    slots: Trie<Slot>,
+    /// The accounts except the last one, hashed.
+    accounts: Trie<Account>,
+    /// The last account. Further slots of it may follow in the next record.
+    last: Option<Account>,
+    retired: Trie<Retired>,
+}
+
+impl StatePart {
+    fn read(record: &[u8]) -> Result<Self, Malformed> {
+        let from = &mut Reader::new(record);
+        let mut part = Self::default();
+        let (mut accounts, mut slots, mut retired) = (Vec::new(), Vec::new(), Vec::new());
+        while !from.is_empty() {
+            match from.byte()? {
+                0 => {
+                    part.end_account(&mut slots)?;
+                    accounts.extend(part.last.replace(read_account(from)?).map(complete));
+                }
+                1 => read_slots(from, &mut slots)?,
+                2 => {
+                    let (key, number) = (B256::from(from.array()?), read_account_number(from)?);
+                    retired.push((key, Retired { number, public_key: read_public_key(from)? }));
+                }
+                _ => return Err(Malformed("piece of the state")),
+            }
+        }
+        part.end_account(&mut slots)?;
+        part.accounts = accounts.into_iter().collect();
+        part.accounts.root();
+        part.retired = retired.into_iter().collect();
+        Ok(part)
+    }
+
+    /// Adds the slots that were read to the account before them.
+    fn end_account(&mut self, slots: &mut Vec<(B256, Slot)>) -> Result<(), Malformed> {
+        let slots: Trie<Slot> = slots.drain(..).collect();
+        match &mut self.last {
+            _ if slots.is_empty() => {}
+            None => self.slots = slots,
+            last => add_slots(last.as_mut(), slots)?,
+        }
+        Ok(())
+    }
+}
+
+/// Adds slots to the storage of an account, which must be a contract.
+fn add_slots(account: Option<&mut Account>, mut slots: Trie<Slot>) -> Result<(), Malformed> {
+    let contract = account.and_then(|account| account.contract.as_mut()).ok_or(Malformed("slots of no contract"))?;
+    slots.root();
+    Arc::make_mut(contract).storage.merge(slots);
+    Ok(())
+}
+
+/// Returns an account whose slots are complete, with its key.
+fn complete(mut account: Account) -> (B256, Account) {
+    if let Some(contract) = account.contract.as_mut().map(Arc::make_mut) {
+        contract.storage_root = contract.storage.root();
+    }
+    (keccak256(account.address), account)
+}
+
+fn read_slots(from: &mut Reader<'_>, slots: &mut Vec<(B256, Slot)>) -> Result<(), Malformed> {
+    for _ in 0..from.count(2)? {
+        let (index, value): (U256, U256) = (from.wide()?, from.wide()?);
+        slots.push((slot_key(index), Slot { index, value }));
+    }
+    Ok(())
 }
 
 fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
@@ -177,4 +253,83 @@ fn read_account_number(from: &mut Reader<'_>) -> Result<u32, Malformed> {
 
 fn read_public_key(from: &mut Reader<'_>) -> Result<Option<Arc<CompressedKey>>, Malformed> {
     from.option(|from| Ok(Arc::new(CompressedKey::from(from.array()?))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::state::{AccountChange, AccountFields, Changes};
+
+    /// Accounts, one in ten of them with storage, and one with more slots than a piece holds. Some are destroyed again.
+    fn state() -> State {
+        let change = |n: u64, after: Option<AccountFields>| {
+            let address = Address::left_padding_from(&n.to_be_bytes());
+            let slots = match n {
+                70 => 2 * SLOTS as u64 + 10,
+                _ if after.is_some() && n.is_multiple_of(10) => 5,
+                _ => 0,
+            };
+            AccountChange {
+                address,
+                key: keccak256(address),
+                after,
+                storage_wiped: false,
+                storage: (1..=slots).map(|slot| (U256::from(slot), U256::from(n + slot))).collect(),
+                public_key: None,
+            }
+        };
+        let mut state = State::default();
+        let code = |n: u64| n.is_multiple_of(10).then(|| (keccak256([0]), Bytecode::new_raw([0].into())));
+        let fields = |n| AccountFields { nonce: n, balance: U256::from(n), code: code(n) };
+        state.apply(&Changes((1..1_000).map(|n| change(n, Some(fields(n)))).collect()));
+        state.apply(&Changes((100..300).step_by(5).map(|n| change(n, None)).collect()));
+        state
+    }
+
+    /// Encodes the pieces of a state, as records that end at the first piece beyond `size` bytes.
+    fn records(state: &State, size: usize) -> Vec<Vec<u8>> {
+        let (mut records, mut record) = (Vec::new(), Writer::default());
+        for piece in state.pieces() {
+            piece.write(&mut record);
+            if record.len() > size {
+                records.push(std::mem::take(&mut record).into_bytes());
+            }
+        }
+        records.push(record.into_bytes());
+        records
+    }
+
+    #[test]
+    fn a_state_is_built_from_records_of_any_size() {
+        let state = state();
+        for size in [0, 100, 1_000, 10_000, 10_000_000] {
+            let records = records(&state, size);
+            let builder = StateBuilder::read(records.iter().map(Vec::as_slice)).unwrap();
+            let built = builder.finish(state.next_number(), state.root()).unwrap();
+            let encoded = |state: &State| self::records(state, usize::MAX);
+            assert!(encoded(&built) == encoded(&state), "records of {size} bytes");
+        }
+    }
+
+    #[test]
+    fn slots_belong_to_a_contract_before_them() {
+        let records = records(&state(), 0);
+        let at = records.iter().position(|record| record[0] == 1).unwrap();
+        for (name, records) in
+            [("of nothing", &records[at..]), ("of an account", &[&records[at - 3..at - 1], &records[at..]].concat())]
+        {
+            let read = StateBuilder::read(records.iter().map(Vec::as_slice));
+            assert_eq!(read.err(), Some(Malformed("slots of no contract")), "{name}");
+        }
+    }
+
+    #[test]
+    fn another_state_than_expected_is_refused() {
+        let state = state();
+        let mut records = records(&state, 1_000);
+        records.remove(3);
+        let builder = StateBuilder::read(records.iter().map(Vec::as_slice));
+        let finished = builder.map(|builder| builder.finish(state.next_number(), state.root()).map(|_| ()));
+        assert!(matches!(finished, Ok(Err(StateError::Root { .. })) | Err(Malformed(_))), "{finished:?}");
+    }
 }

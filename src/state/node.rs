@@ -242,6 +242,15 @@ impl Prefix {
         self.nibbles().iter().enumerate().take_while(|&(i, &own)| usize::from(own) == nibble(key, depth + i)).count()
     }
 
+    /// Returns the number of nibbles that agree with those of another prefix.
+    pub(super) fn common_with(&self, other: &Self) -> usize {
+        self.nibbles().iter().zip(other.nibbles()).take_while(|(own, theirs)| own == theirs).count()
+    }
+
+    pub(super) fn first(&self, count: usize) -> Self {
+        Self::from(self.nibbles()[..count].to_vec())
+    }
+
     pub(super) fn drop_front(&mut self, count: usize) {
         *self = Self::from(self.nibbles()[count..].to_vec());
     }

@@ -72,6 +72,14 @@ impl<V: Value> Trie<V> {
         replaced
     }
 
+    /// Moves the entries of `other` here. Subtrees that only one of them has remain as they are, with their hashes. If both
+    /// have a key, either value remains.
+    pub fn merge(&mut self, other: Self) {
+        let in_both = merge(&mut self.root, other.root, 0);
+        self.len = self.len + other.len - in_both;
+        self.edits += other.edits;
+    }
+
     /// Removes the value under `key` and returns it. If the key is missing, nothing is copied.
     pub fn remove(&mut self, key: &B256) -> Option<V> {
         self.get(key)?;
@@ -100,6 +108,40 @@ impl<V: Value> Trie<V> {
     pub fn iter(&self) -> Iter<'_, V> {
         Iter { stack: self.root.as_deref().into_iter().map(|node| (node, 0)).collect() }
     }
+}
+
+/// Collects entries into a trie, of equal keys the last one. It is fastest if they are in the order of their keys, without
+/// duplicates: each node is then created once.
+impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
+    fn from_iter<I: IntoIterator<Item = (B256, V)>>(entries: I) -> Self {
+        let (mut keys, mut values) = (Vec::new(), Vec::new());
+        let mut entries = entries.into_iter().peekable();
+        while let Some((key, value)) = entries.next_if(|(key, _)| keys.last().is_none_or(|last| last < key)) {
+            keys.push(key);
+            values.push(value);
+        }
+        let len = keys.len();
+        let root = (len > 0).then(|| build(&keys, &mut values.into_iter(), 0));
+        let mut trie = Self { root: root.flatten(), len, edits: len };
+        for (key, value) in entries {
+            trie.insert(key, value);
+        }
+        trie
+    }
+}
+
+/// Builds the node at `depth` above the entries with these keys, which are in ascending order.
+fn build<V: Value>(keys: &[B256], values: &mut impl Iterator<Item = V>, depth: usize) -> Link<V> {
+    let (first, last) = (keys.first()?, keys.last()?);
+    let Some(at) = (depth..64).find(|&i| nibble(first, i) != nibble(last, i)) else {
+        let leaf = TrieNode::Leaf { key: *first, value: values.next()?, cached: Cached::Dirty };
+        return Some(Arc::new(leaf));
+    };
+    let mut children = <[Link<V>; 16]>::default();
+    for below in keys.chunk_by(|a, b| nibble(a, at) == nibble(b, at)) {
+        children[nibble(&below[0], at)] = build(below, values, at + 1);
+    }
+    Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(first, depth, at), children, cached: Cached::Dirty }))
 }
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
@@ -133,6 +175,50 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
     *link = Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
     None
+}
+
+/// Moves the entries of another node at the same depth below `link`, and returns the number of keys that both have.
+fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
+    let Some(other) = other else { return 0 };
+    let Some(own) = link.take() else {
+        *link = Some(other);
+        return 0;
+    };
+    let common = match (&*own, &*other) {
+        (TrieNode::Branch { prefix, .. }, TrieNode::Branch { prefix: theirs, .. }) => prefix.common_with(theirs),
+        (TrieNode::Leaf { .. }, _) => return insert_leaf(link, own, other, depth),
+        (_, TrieNode::Leaf { .. }) => return insert_leaf(link, other, own, depth),
+    };
+    let (prefix, mut children) = split(own, common);
+    let (_, theirs) = split(other, common);
+    let below = depth + common + 1;
+    let in_both = children.iter_mut().zip(theirs).map(|(child, their)| merge(child, their, below)).sum();
+    *link = Some(Arc::new(TrieNode::Branch { prefix, children, cached: Cached::Dirty }));
+    in_both
+}
+
+/// Sets `link` to a node with the entry of a leaf, and returns the number of equal keys.
+fn insert_leaf<V: Value>(link: &mut Link<V>, leaf: Arc<TrieNode<V>>, node: Arc<TrieNode<V>>, depth: usize) -> usize {
+    *link = Some(node);
+    let TrieNode::Leaf { key, value, .. } = Arc::unwrap_or_clone(leaf) else { return 0 };
+    usize::from(insert(link, key, depth, value).is_some())
+}
+
+/// Returns the first nibbles of a branch's prefix and its children. If the prefix is longer, the rest of the branch is the
+/// only child.
+fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>; 16]) {
+    let mut node = Arc::unwrap_or_clone(branch);
+    let TrieNode::Branch { prefix, children, cached } = &mut node else { return Default::default() };
+    let first = prefix.first(length);
+    if length == prefix.len() {
+        return (first, std::mem::take(children));
+    }
+    let index = prefix.nibble(length);
+    prefix.drop_front(length + 1);
+    *cached = Cached::Dirty;
+    let mut only = <[Link<V>; 16]>::default();
+    only[index] = Some(Arc::new(node));
+    (first, only)
 }
 
 /// Removes a key, which must exist.

@@ -159,15 +159,12 @@ impl Checkpoint {
         let mut records = Records::new(&bytes);
         let head = records.next().ok_or_else(|| failed("not a checkpoint".to_owned()))?;
         let head = CheckpointHead::read(head.payload, height, identity).map_err(failed)?;
-        let mut builder = StateBuilder::default();
         let mut complete = false;
-        for record in records.by_ref() {
+        let pieces = records.by_ref().map(|record| {
             complete = record.payload.is_empty();
-            let from = &mut Reader::new(record.payload);
-            while !from.is_empty() {
-                builder.read(from).map_err(|error| failed(error.to_string()))?;
-            }
-        }
+            record.payload
+        });
+        let builder = StateBuilder::read(pieces).map_err(|error| failed(error.to_string()))?;
         if !complete || records.tail() != Tail::Clean {
             return Err(failed(format!("damaged at byte {}", records.offset())));
         }

@@ -93,6 +93,37 @@ proptest! {
     }
 
     #[test]
+    fn merged_tries_have_the_entries_and_the_root_of_both(one in prop::collection::btree_map(key(), 1u64..1_000, 0..60), other in prop::collection::btree_map(key(), 1u64..1_000, 0..60), hashed in any::<bool>()) {
+        let entries = |from: &BTreeMap<B256, u64>| from.iter().map(|(key, value)| (*key, U256::from(*value))).collect::<Model>();
+        let mut model = entries(&one);
+        let mut trie: Trie<Slot> = model.iter().map(|(key, value)| (*key, slot(*value))).collect();
+        // Of equal keys, either value may remain.
+        let added: Model = entries(&other).into_iter().map(|(key, value)| (key, *model.get(&key).unwrap_or(&value))).collect();
+        let mut theirs: Trie<Slot> = added.iter().map(|(key, value)| (*key, slot(*value))).collect();
+        model.extend(added);
+        if hashed {
+            trie.root();
+            theirs.root();
+        }
+        trie.merge(theirs);
+        prop_assert_eq!(trie.len(), model.len());
+        prop_assert_eq!(trie.root(), root_of(&model));
+        let entries: Vec<_> = trie.iter().map(|(key, slot)| (*key, slot.value)).collect();
+        prop_assert_eq!(entries, model.into_iter().collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn collects_entries_in_any_order(entries in prop::collection::vec((key(), 1u64..1_000), 0..60), ascending in 0usize..60) {
+        let mut entries: Vec<_> = entries.into_iter().map(|(key, value)| (key, U256::from(value))).collect();
+        let ascending = ascending.min(entries.len());
+        entries[..ascending].sort_by_key(|(key, _)| *key);
+        let model: Model = entries.iter().copied().collect();
+        let mut trie: Trie<Slot> = entries.into_iter().map(|(key, value)| (key, slot(value))).collect();
+        prop_assert_eq!(trie.len(), model.len());
+        prop_assert_eq!(trie.root(), root_of(&model));
+    }
+
+    #[test]
     fn proves_what_is_there_and_what_is_not(entries in prop::collection::btree_map(key(), 1u64..1_000, 0..60), asked in prop::collection::vec(key(), 10)) {
         let mut trie = Trie::<Slot>::default();
         for (key, value) in &entries {
