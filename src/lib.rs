@@ -55,6 +55,7 @@ mod index;
 #[doc(hidden)]
 #[allow(missing_docs, reason = "the items are documented where they are defined")]
 pub mod internals;
+mod keccak;
 mod lending;
 mod log;
 mod metrics;

@@ -4,6 +4,7 @@ mod codec;
 pub mod cosmos;
 mod encoding;
 mod fields;
+mod ordered_trie;
 mod receipt;
 mod recovery;
 mod transaction;
@@ -17,6 +18,7 @@ use alloy_rlp::Encodable;
 
 pub use encoding::{Envelope, ListedEnvelope, UnsignedTransaction, decode_envelope, without_signature};
 pub use fields::{GasPrice, TransactionFields};
+use ordered_trie::ordered_root;
 pub use receipt::{Receipt, Status, bloom};
 pub use recovery::{CompressedKey, recover, recover_authority};
 pub use transaction::{DecodeError, Submission, Transaction};
@@ -149,12 +151,12 @@ impl ListHeader {
 
 /// Returns the root of the trie of a block's transactions.
 pub fn transactions_root(transactions: &[Arc<Transaction>]) -> B256 {
-    proofs::ordered_trie_root_with_encoder(transactions, |tx, out| encoding::encode(&tx.envelope, out))
+    ordered_root(transactions.len(), |index, out| encoding::encode(&transactions[index].envelope, out))
 }
 
 /// Returns the root of the trie of a block's receipts.
 pub fn receipts_root(receipts: &[Receipt]) -> B256 {
-    proofs::ordered_trie_root_with_encoder(receipts, |receipt, out| receipt.encode_2718(out))
+    ordered_root(receipts.len(), |index, out| receipts[index].encode_2718(out))
 }
 
 /// Returns the hash of a block's uncles.

@@ -1,10 +1,10 @@
-//! Nodes of the trie: their layout, their Merkle encoding and the cache of their hashes.
+//! Nodes of the trie: their layout, their Merkle encoding and their hashes.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use alloy_primitives::{B256, keccak256};
 
-use crate::parallel;
+use crate::{keccak::Messages, parallel};
 
 /// A value of a trie, with its encoding.
 pub trait Value: Clone + Send + Sync {
@@ -20,95 +20,119 @@ pub(super) fn nibble(key: &B256, index: usize) -> usize {
     usize::from(if index.is_multiple_of(2) { byte >> 4 } else { byte & 0xf })
 }
 
-/// The cached reference of a node, which its parent stores.
-#[derive(Clone, Copy, Debug)]
-pub(super) enum Cached {
-    /// Changed since the last hash.
-    Dirty,
-    /// The encoding is 32 bytes or longer; this is its hash.
-    Hash(B256),
-    /// The encoding is shorter than a hash and is embedded in the parent. It is cheap enough to build again.
-    Inline,
+/// The hash of a node's encoding, by which its parent refers to it, once it is computed. An encoding that is shorter than a
+/// hash is embedded in the parent instead, and is cheap enough to build again.
+///
+/// A copy of a node is made to change it: it has no hash.
+#[derive(Debug, Default)]
+pub(super) struct NodeHash(OnceLock<B256>);
+
+impl NodeHash {
+    /// Stands for a short encoding. No encoding has this hash.
+    const EMBEDDED: B256 = B256::ZERO;
+
+    fn is_known(&self) -> bool {
+        self.0.get().is_some()
+    }
+
+    /// Returns the hash, unless it is unknown or the encoding is short.
+    fn get(&self) -> Option<&B256> {
+        self.0.get().filter(|hash| **hash != Self::EMBEDDED)
+    }
+
+    /// Sets the hash of an encoding. Another thread may have set it, as nodes are shared.
+    fn set(&self, encoded: &[u8], hash: B256) {
+        let _ = self.0.set(if encoded.len() < 32 { Self::EMBEDDED } else { hash });
+    }
+}
+
+impl Clone for NodeHash {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
 }
 
 /// A node. Both variants take no more than 176 bytes, so that with the `Arc`'s counters an allocation is 192.
 #[derive(Clone, Debug)]
 pub(super) enum TrieNode<V> {
-    Leaf { key: B256, value: V, cached: Cached },
-    Branch { prefix: Prefix, children: [Link<V>; 16], cached: Cached },
+    Leaf { key: B256, value: V, hash: NodeHash },
+    Branch { prefix: Prefix, children: [Link<V>; 16], hash: NodeHash },
 }
 
 /// Buffers that a hashing pass reuses for all nodes.
 #[derive(Debug, Default)]
 pub(super) struct Scratch {
-    encoded: Vec<u8>,
+    nodes: Messages,
     value: Vec<u8>,
 }
 
 impl<V: Value> TrieNode<V> {
-    /// Invalidates the cached reference before the node, its depth or a descendant changes.
+    /// Forgets the hash before the node, its depth or a descendant changes.
     pub(super) fn touch(&mut self) {
         match self {
-            Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = Cached::Dirty,
+            Self::Leaf { hash, .. } | Self::Branch { hash, .. } => *hash = NodeHash::default(),
         }
     }
 
-    fn cached(&self) -> Cached {
+    fn hash(&self) -> &NodeHash {
         match self {
-            Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached,
+            Self::Leaf { hash, .. } | Self::Branch { hash, .. } => hash,
         }
     }
 
-    /// Fills the caches of all descendants of the root node, in parallel.
-    pub(super) fn settle_children(root: &mut Arc<Self>) {
-        if let Self::Branch { prefix, children, .. } = Arc::make_mut(root) {
+    /// Computes the missing hashes of all descendants of a root node, in parallel.
+    pub(super) fn hash_children(&self) {
+        if let Self::Branch { prefix, children, .. } = self {
             let depth = prefix.len() + 1;
-            parallel::for_each(children.iter_mut().flatten(), |child, scratch| Self::settle(child, depth, scratch));
+            parallel::for_each(children.iter().flatten(), |child, scratch| child.hash_all(depth, scratch));
         }
     }
 
-    /// Fills the caches of this node and of all its descendants.
-    pub(super) fn settle(arc: &mut Arc<Self>, depth: usize, scratch: &mut Scratch) {
-        if !matches!(arc.cached(), Cached::Dirty) {
+    /// Computes the missing hashes of this node and of all its descendants, those furthest from this node first.
+    pub(super) fn hash_all(&self, depth: usize, Scratch { nodes, value }: &mut Scratch) {
+        let mut levels = Vec::new();
+        self.collect_unhashed(depth, 0, &mut levels);
+        for level in levels.iter().rev() {
+            let encode = |(node, depth): &(&Self, usize), out: &mut Vec<u8>| node.encode(*depth, out, value);
+            nodes.hash(level, encode, |(node, _), encoded, hash| node.hash().set(encoded, hash));
+        }
+    }
+
+    /// Adds the nodes without a hash and their depths to `levels`, by the number of branches above them. A node without a
+    /// hash has only such nodes above it.
+    fn collect_unhashed<'a>(&'a self, depth: usize, level: usize, levels: &mut Vec<Vec<(&'a Self, usize)>>) {
+        if self.hash().is_known() {
             return;
         }
-        let node = Arc::make_mut(arc);
-        if let Self::Branch { prefix, children, .. } = node {
+        if levels.len() == level {
+            levels.push(Vec::new());
+        }
+        levels[level].push((self, depth));
+        if let Self::Branch { prefix, children, .. } = self {
             let below = depth + prefix.len() + 1;
-            for child in children.iter_mut().flatten() {
-                Self::settle(child, below, scratch);
-            }
-        }
-        let mut encoded = std::mem::take(&mut scratch.encoded);
-        encoded.clear();
-        node.encode(depth, &mut encoded, scratch);
-        let reference = if encoded.len() < 32 { Cached::Inline } else { Cached::Hash(keccak256(&encoded)) };
-        scratch.encoded = encoded;
-        match node {
-            Self::Leaf { cached, .. } | Self::Branch { cached, .. } => *cached = reference,
-        }
-    }
-
-    /// Returns the hash of a settled root node, of which even a short encoding is hashed.
-    pub(super) fn hash(&self, depth: usize, scratch: &mut Scratch) -> B256 {
-        match self.cached() {
-            Cached::Hash(hash) => hash,
-            _ => {
-                let mut encoded = Vec::new();
-                self.encode(depth, &mut encoded, scratch);
-                keccak256(encoded)
+            for child in children.iter().flatten() {
+                child.collect_unhashed(below, level + 1, levels);
             }
         }
     }
 
-    /// Appends the node's encoding. All descendants must be settled.
-    fn encode(&self, depth: usize, out: &mut Vec<u8>, scratch: &mut Scratch) {
+    /// Returns the hash of a root node, of which even a short encoding is hashed. All nodes must have their hashes.
+    pub(super) fn root(&self) -> B256 {
+        self.hash().get().copied().unwrap_or_else(|| {
+            let mut encoded = Vec::new();
+            self.encode(0, &mut encoded, &mut Vec::new());
+            keccak256(encoded)
+        })
+    }
+
+    /// Appends the node's encoding. All descendants must have their hashes. `value` is a buffer.
+    fn encode(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
         match self {
-            Self::Leaf { .. } => self.encode_leaf(depth, out, scratch),
-            Self::Branch { prefix, .. } if prefix.len() == 0 => self.encode_branch(depth, out, scratch),
+            Self::Leaf { .. } => self.encode_leaf(depth, out, value),
+            Self::Branch { prefix, .. } if prefix.len() == 0 => self.encode_branch(depth, out, value),
             Self::Branch { prefix, .. } => {
                 let mut branch = Vec::with_capacity(532);
-                self.encode_branch(depth, &mut branch, scratch);
+                self.encode_branch(depth, &mut branch, value);
                 encode_extension(prefix, &branch, out);
             }
         }
@@ -117,7 +141,7 @@ impl<V: Value> TrieNode<V> {
     /// Appends this node's part of a proof: its extension, if it has one, and the branch or leaf, if the key goes
     /// `through` it. Encodings shorter than a hash are embedded in the parent instead.
     pub(super) fn proof(&self, depth: usize, through: bool, proof: &mut Vec<Vec<u8>>) {
-        let scratch = &mut Scratch::default();
+        let buffer = &mut Vec::new();
         let mut push = |encoded: Vec<u8>| {
             if encoded.len() >= 32 || proof.is_empty() {
                 proof.push(encoded);
@@ -125,9 +149,9 @@ impl<V: Value> TrieNode<V> {
         };
         let mut own = Vec::new();
         match self {
-            Self::Leaf { .. } => self.encode_leaf(depth, &mut own, scratch),
+            Self::Leaf { .. } => self.encode_leaf(depth, &mut own, buffer),
             Self::Branch { prefix, .. } => {
-                self.encode_branch(depth, &mut own, scratch);
+                self.encode_branch(depth, &mut own, buffer);
                 if prefix.len() > 0 {
                     let mut extension = Vec::new();
                     encode_extension(prefix, &own, &mut extension);
@@ -140,29 +164,29 @@ impl<V: Value> TrieNode<V> {
         }
     }
 
-    fn encode_leaf(&self, depth: usize, out: &mut Vec<u8>, scratch: &mut Scratch) {
-        let Self::Leaf { key, value, .. } = self else { return };
+    fn encode_leaf(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
+        let Self::Leaf { key, value: stored, .. } = self else { return };
         let mut path = [0u8; 64];
         for (at, slot) in path.iter_mut().enumerate().skip(depth) {
             *slot = nibble(key, at) as u8;
         }
-        scratch.value.clear();
-        value.encode(&mut scratch.value);
+        value.clear();
+        stored.encode(value);
         list(out, |out| {
             compact(&path[depth..], true, out);
-            string(&scratch.value, out);
+            string(value, out);
         });
     }
 
-    fn encode_branch(&self, depth: usize, out: &mut Vec<u8>, scratch: &mut Scratch) {
+    fn encode_branch(&self, depth: usize, out: &mut Vec<u8>, value: &mut Vec<u8>) {
         let Self::Branch { prefix, children, .. } = self else { return };
         let below = depth + prefix.len() + 1;
         list(out, |out| {
             for child in children {
-                match child.as_deref().map(|node| (node, node.cached())) {
+                match child.as_deref().map(|node| (node, node.hash().get())) {
                     None => out.push(0x80),
-                    Some((_, Cached::Hash(hash))) => string(hash.as_slice(), out),
-                    Some((node, _)) => node.encode(below, out, scratch),
+                    Some((_, Some(hash))) => string(hash.as_slice(), out),
+                    Some((node, None)) => node.encode(below, out, value),
                 }
             }
             out.push(0x80);

@@ -2,9 +2,8 @@
 //!
 //! One structure serves reads, the root hash, proofs and snapshots: nodes are shared through [`Arc`], a clone is one
 //! pointer, and an edit copies only the path from the root to the changed leaf, or nothing if no clone shares it. Every
-//! node caches its hash, so that the cost of a root depends on the changes since the last one only.
-//!
-//! Compute the root *before* cloning: nodes whose hash is not cached yet would have to be copied to store it.
+//! node keeps its hash, so that the cost of a root depends on the changes since the last one only. Nodes at the same
+//! distance from the root are hashed together, see [`keccak`](crate::keccak).
 //!
 //! The encoding is that of the Yellow Paper, appendix D ("modified Merkle Patricia tree"). An extension is not a node
 //! of its own but the `prefix` of the branch below it. Keys are expected to be hashes (the "secure" trie), but only
@@ -14,7 +13,7 @@ use std::sync::Arc;
 
 use alloy_primitives::B256;
 
-use super::node::{Cached, Link, Prefix, Scratch, TrieNode, Value, nibble};
+use super::node::{Link, NodeHash, Prefix, Scratch, TrieNode, Value, nibble};
 
 /// A persistent map from 32-byte keys to `V` with a Merkle root.
 #[derive(Clone, Debug)]
@@ -88,18 +87,17 @@ impl<V: Value> Trie<V> {
         remove(&mut self.root, key, 0)
     }
 
-    /// Returns the Merkle root. Hashes the nodes that changed since the last call, and caches their hashes.
+    /// Returns the Merkle root. Hashes the nodes that changed since the last call.
     pub fn root(&mut self) -> B256 {
         let edits = std::mem::take(&mut self.edits);
-        match &mut self.root {
+        match &self.root {
             None => alloy_consensus::constants::EMPTY_ROOT_HASH,
             Some(node) => {
                 if edits >= MANY {
-                    TrieNode::settle_children(node);
+                    node.hash_children();
                 }
-                let scratch = &mut Scratch::default();
-                TrieNode::settle(node, 0, scratch);
-                node.hash(0, scratch)
+                node.hash_all(0, &mut Scratch::default());
+                node.root()
             }
         }
     }
@@ -134,19 +132,19 @@ impl<V: Value> FromIterator<(B256, V)> for Trie<V> {
 fn build<V: Value>(keys: &[B256], values: &mut impl Iterator<Item = V>, depth: usize) -> Link<V> {
     let (first, last) = (keys.first()?, keys.last()?);
     let Some(at) = (depth..64).find(|&i| nibble(first, i) != nibble(last, i)) else {
-        let leaf = TrieNode::Leaf { key: *first, value: values.next()?, cached: Cached::Dirty };
+        let leaf = TrieNode::Leaf { key: *first, value: values.next()?, hash: NodeHash::default() };
         return Some(Arc::new(leaf));
     };
     let mut children = <[Link<V>; 16]>::default();
     for below in keys.chunk_by(|a, b| nibble(a, at) == nibble(b, at)) {
         children[nibble(&below[0], at)] = build(below, values, at + 1);
     }
-    Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(first, depth, at), children, cached: Cached::Dirty }))
+    Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(first, depth, at), children, hash: NodeHash::default() }))
 }
 
 fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Option<V> {
     let Some(arc) = link else {
-        *link = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
+        *link = Some(Arc::new(TrieNode::Leaf { key, value, hash: NodeHash::default() }));
         return None;
     };
     let node = Arc::make_mut(arc);
@@ -172,8 +170,9 @@ fn insert<V: Value>(link: &mut Link<V>, key: B256, depth: usize, value: V) -> Op
     let (at, own) = split;
     let mut children = <[Link<V>; 16]>::default();
     children[own] = link.take();
-    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, cached: Cached::Dirty }));
-    *link = Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, cached: Cached::Dirty }));
+    children[nibble(&key, at)] = Some(Arc::new(TrieNode::Leaf { key, value, hash: NodeHash::default() }));
+    *link =
+        Some(Arc::new(TrieNode::Branch { prefix: Prefix::of(&key, depth, at), children, hash: NodeHash::default() }));
     None
 }
 
@@ -193,7 +192,7 @@ fn merge<V: Value>(link: &mut Link<V>, other: Link<V>, depth: usize) -> usize {
     let (_, theirs) = split(other, common);
     let below = depth + common + 1;
     let in_both = children.iter_mut().zip(theirs).map(|(child, their)| merge(child, their, below)).sum();
-    *link = Some(Arc::new(TrieNode::Branch { prefix, children, cached: Cached::Dirty }));
+    *link = Some(Arc::new(TrieNode::Branch { prefix, children, hash: NodeHash::default() }));
     in_both
 }
 
@@ -208,14 +207,14 @@ fn insert_leaf<V: Value>(link: &mut Link<V>, leaf: Arc<TrieNode<V>>, node: Arc<T
 /// only child.
 fn split<V: Value>(branch: Arc<TrieNode<V>>, length: usize) -> (Prefix, [Link<V>; 16]) {
     let mut node = Arc::unwrap_or_clone(branch);
-    let TrieNode::Branch { prefix, children, cached } = &mut node else { return Default::default() };
+    let TrieNode::Branch { prefix, children, hash } = &mut node else { return Default::default() };
     let first = prefix.first(length);
     if length == prefix.len() {
         return (first, std::mem::take(children));
     }
     let index = prefix.nibble(length);
     prefix.drop_front(length + 1);
-    *cached = Cached::Dirty;
+    *hash = NodeHash::default();
     let mut only = <[Link<V>; 16]>::default();
     only[index] = Some(Arc::new(node));
     (first, only)

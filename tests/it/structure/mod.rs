@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 37] = [
+const IMPORTS: [(&str, &[&str]); 38] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -21,12 +21,13 @@ const IMPORTS: [(&str, &[&str]); 37] = [
     ("decimal", &[]),
     ("metrics", &[]),
     ("causes", &[]),
+    ("keccak", &[]),
     ("parallel", &[]),
     ("redact", &[]),
     ("tls", &[]),
     ("network", &["account"]),
-    ("block", &["codec"]),
-    ("state", &["block", "codec", "parallel"]),
+    ("block", &["codec", "keccak"]),
+    ("state", &["block", "codec", "keccak", "parallel"]),
     ("storage", &["codec"]),
     ("log", &["block", "causes", "codec", "state", "storage"]),
     ("store", &["block", "codec", "log", "state", "storage"]),
