@@ -120,7 +120,7 @@ fn squeeze(states: &States, at: usize) -> B256 {
     hash
 }
 
-/// Keccak-f[1600] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features of its caller.
+/// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features of its caller.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "loops of this form are unrolled and vectorized")]
 fn permute(a: &mut States) {
