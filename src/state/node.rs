@@ -1,8 +1,9 @@
 //! Nodes of the trie: their layout, their Merkle encoding and their hashes.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use alloy_primitives::{B256, keccak256};
+use once_cell::sync::OnceCell;
 
 use crate::{keccak::Messages, parallel};
 
@@ -23,9 +24,10 @@ pub(super) fn nibble(key: &B256, index: usize) -> usize {
 /// The hash of a node's encoding, by which its parent refers to it, once it is computed. An encoding that is shorter than a
 /// hash is embedded in the parent instead, and is cheap enough to build again.
 ///
-/// A copy of a node is made to change it: it has no hash.
+/// A copy of a node is made to change it: it has no hash. A cell of the standard library would take up to six bytes more,
+/// depending on the system.
 #[derive(Debug, Default)]
-pub(super) struct NodeHash(OnceLock<B256>);
+pub(super) struct NodeHash(OnceCell<B256>);
 
 impl NodeHash {
     /// Stands for a short encoding. No encoding has this hash.
