@@ -3,7 +3,7 @@
 
 use std::array::from_fn;
 
-use alloy_primitives::B256;
+use alloy_primitives::{B256, keccak256};
 
 /// Bytes that a permutation absorbs.
 const RATE: usize = 136;
@@ -11,6 +11,8 @@ const RATE: usize = 136;
 const LANES: usize = 8;
 /// Messages that are in memory at once.
 const BUFFERED: usize = 64;
+/// Length of the longest message that a lane hashes, in bytes. A much longer one than the others would use its lane alone.
+const LONGEST: usize = 32 * RATE;
 
 /// The states of all lanes: word `i` of the state of lane `l` is `[i][l]`.
 type States = [[u64; LANES]; 25];
@@ -57,19 +59,23 @@ impl Messages {
 }
 
 /// Calls `found` with the index and the hash of each message, in any order.
-fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]>, mut found: impl FnMut(usize, B256)) {
+fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone, mut found: impl FnMut(usize, B256)) {
     match avx512::permutation() {
         Some(permute) if OPTIMIZED && messages.len() > 1 => hash_in_lanes(messages, permute, found),
-        _ => messages.enumerate().for_each(|(index, message)| found(index, alloy_primitives::keccak256(message))),
+        _ => messages.enumerate().for_each(|(index, message)| found(index, keccak256(message))),
     }
 }
 
 fn hash_in_lanes<'a>(
-    messages: impl Iterator<Item = &'a [u8]>,
+    messages: impl Iterator<Item = &'a [u8]> + Clone,
     permute: impl Fn(&mut States),
     mut found: impl FnMut(usize, B256),
 ) {
-    let mut messages = messages.enumerate().map(|(index, message)| Lane { index, rest: Some(message) });
+    let is_long = |(_, message): &(usize, &[u8])| message.len() > LONGEST;
+    let messages = messages.enumerate();
+    messages.clone().filter(is_long).for_each(|(index, message)| found(index, keccak256(message)));
+    let mut messages =
+        messages.filter(|message| !is_long(message)).map(|(index, message)| Lane { index, rest: Some(message) });
     let mut states: States = [[0; LANES]; 25];
     let mut lanes: [Option<Lane<'_>>; LANES] = from_fn(|_| messages.next());
     while lanes.iter().any(Option::is_some) {
@@ -212,13 +218,14 @@ mod avx512 {
 
 #[cfg(test)]
 mod tests {
-    use alloy_primitives::keccak256;
-
     use super::*;
 
-    /// Messages of all lengths up to four blocks, the longest in the middle.
+    /// Messages of all lengths up to four blocks, the longest of them in the middle, and two that lanes leave out.
     fn messages() -> Vec<Vec<u8>> {
-        (0..=4 * RATE).map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)]).collect()
+        let mut messages: Vec<_> = (0..=4 * RATE).map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)]).collect();
+        messages[5] = vec![5; LONGEST + 1];
+        messages.push(vec![6; 3 * LONGEST]);
+        messages
     }
 
     fn hashes(
@@ -233,7 +240,7 @@ mod tests {
 
     #[test]
     fn each_message_has_its_hash() {
-        for count in [0, 1, 2, 7, 8, 9, 4 * RATE + 1] {
+        for count in [0, 1, 2, 7, 8, 9, 4 * RATE + 2] {
             let messages = &messages()[..count];
             let expected: Vec<_> = messages.iter().map(keccak256).collect();
             assert_eq!(hashes(messages, |messages, found| hash_each(messages, found)), expected, "{count} messages");
