@@ -1,6 +1,9 @@
 //! Serialization of a whole state in pieces, for checkpoints.
 
-use std::sync::Arc;
+use std::sync::{
+    Arc,
+    atomic::{AtomicBool, Ordering},
+};
 
 use alloy_consensus::constants::KECCAK_EMPTY;
 use alloy_primitives::{Address, B256, U256, keccak256};
@@ -113,9 +116,11 @@ pub struct StateBuilder {
 impl StateBuilder {
     /// Decodes records of pieces that [`Piece::write`] encoded, in parallel.
     pub fn read<'a>(records: impl Iterator<Item = &'a [u8]> + Send) -> Result<Self, Malformed> {
-        let decoded = Mutex::new(Vec::new());
-        parallel::for_each(records.enumerate(), |(at, record), (): &mut ()| {
+        let (decoded, failed) = (Mutex::new(Vec::new()), AtomicBool::new(false));
+        let records = records.enumerate().take_while(|_| !failed.load(Ordering::Relaxed));
+        parallel::for_each(records, |(at, record), (): &mut ()| {
             let part = StatePart::read(record);
+            failed.fetch_or(part.is_err(), Ordering::Relaxed);
             decoded.lock().push((at, part));
         });
         let mut decoded = decoded.into_inner();
@@ -173,14 +178,14 @@ impl StatePart {
     fn read(record: &[u8]) -> Result<Self, Malformed> {
         let from = &mut Reader::new(record);
         let mut part = Self::default();
-        let (mut accounts, mut slots, mut retired) = (Vec::new(), Vec::new(), Vec::new());
+        let (mut accounts, mut slots, mut retired) = (Vec::new(), Trie::default(), Vec::new());
         while !from.is_empty() {
             match from.byte()? {
                 0 => {
                     part.end_account(&mut slots)?;
                     accounts.extend(part.last.replace(read_account(from)?).map(complete));
                 }
-                1 => read_slots(from, &mut slots)?,
+                1 => slots.merge(read_slots(from)?),
                 2 => {
                     let (key, number) = (B256::from(from.array()?), read_account_number(from)?);
                     retired.push((key, Retired { number, public_key: read_public_key(from)? }));
@@ -196,8 +201,8 @@ impl StatePart {
     }
 
     /// Adds the slots that were read to the account before them.
-    fn end_account(&mut self, slots: &mut Vec<(B256, Slot)>) -> Result<(), Malformed> {
-        let slots: Trie<Slot> = slots.drain(..).collect();
+    fn end_account(&mut self, slots: &mut Trie<Slot>) -> Result<(), Malformed> {
+        let slots = std::mem::take(slots);
         match &mut self.last {
             _ if slots.is_empty() => {}
             None => self.slots = slots,
@@ -223,12 +228,16 @@ fn complete(mut account: Account) -> (B256, Account) {
     (keccak256(account.address), account)
 }
 
-fn read_slots(from: &mut Reader<'_>, slots: &mut Vec<(B256, Slot)>) -> Result<(), Malformed> {
-    for _ in 0..from.count(2)? {
-        let (index, value): (U256, U256) = (from.wide()?, from.wide()?);
-        slots.push((slot_key(index), Slot { index, value }));
+fn read_slots(from: &mut Reader<'_>) -> Result<Trie<Slot>, Malformed> {
+    let count = from.count(2)?;
+    if count > SLOTS {
+        return Err(Malformed("number of slots"));
     }
-    Ok(())
+    let read = |_| {
+        let (index, value): (U256, U256) = (from.wide()?, from.wide()?);
+        Ok((slot_key(index), Slot { index, value }))
+    };
+    (0..count).map(read).collect()
 }
 
 fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
@@ -242,6 +251,9 @@ fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
             let code_hash = B256::from(from.array()?);
             let code =
                 if code_hash == KECCAK_EMPTY { from.string().map(|_| Bytecode::default())? } else { read_code(from)? };
+            if code_hash != KECCAK_EMPTY && keccak256(code.original_byte_slice()) != code_hash {
+                return Err(Malformed("hash of code"));
+            }
             Ok(Arc::new(Contract { code, code_hash, storage: Trie::default(), ..Contract::default() }))
         })?,
     })
@@ -321,6 +333,31 @@ mod tests {
             let read = StateBuilder::read(records.iter().map(Vec::as_slice));
             assert_eq!(read.err(), Some(Malformed("slots of no contract")), "{name}");
         }
+    }
+
+    #[test]
+    fn a_piece_with_too_many_slots_is_refused() {
+        let read = |count: usize| {
+            let mut record =
+                records(&state(), 0).into_iter().find(|record| record[0] == 0 && record.len() > 60).unwrap();
+            let mut slots = Writer::default();
+            Piece::Slots(vec![Slot { index: U256::ZERO, value: U256::ZERO }; count]).write(&mut slots);
+            record.extend(slots.into_bytes());
+            StateBuilder::read(std::iter::once(record.as_slice())).err()
+        };
+        assert_eq!(read(SLOTS), None);
+        assert_eq!(read(SLOTS + 1), Some(Malformed("number of slots")));
+    }
+
+    #[test]
+    fn code_with_another_hash_is_refused() {
+        let mut account = state().accounts().find(|account| account.contract.is_some()).unwrap().clone();
+        account.contract =
+            account.contract.map(|contract| Arc::new(Contract { code_hash: B256::ZERO, ..(*contract).clone() }));
+        let mut record = Writer::default();
+        Piece::Account(&account).write(&mut record);
+        let read = StateBuilder::read(std::iter::once(record.into_bytes().as_slice()));
+        assert_eq!(read.err(), Some(Malformed("hash of code")));
     }
 
     #[test]
