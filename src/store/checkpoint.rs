@@ -68,8 +68,8 @@ pub(super) fn name(height: u64) -> String {
 /// Returns the heights of all checkpoints, in ascending order.
 pub fn checkpoints(storage: &dyn Storage) -> io::Result<Vec<u64>> {
     let names = storage.names()?;
-    let mut heights: Vec<u64> =
-        names.iter().filter_map(|name| name.strip_prefix("checkpoint-")?.parse().ok()).collect();
+    let height = |file: &String| file.strip_prefix("checkpoint-")?.parse().ok().filter(|height| name(*height) == *file);
+    let mut heights: Vec<u64> = names.iter().filter_map(height).collect();
     heights.sort_unstable();
     Ok(heights)
 }
@@ -151,7 +151,8 @@ impl Checkpoint {
         Ok(out.written)
     }
 
-    /// Reads the checkpoint at this height and checks its state root.
+    /// Reads the checkpoint at this height, and checks its state root and the hashes of contracts' code. What neither
+    /// covers, such as account numbers and public keys, is as the file says.
     pub fn read(storage: &dyn Storage, height: u64, identity: ChainIdentity) -> Result<Self, CheckpointError> {
         let name = name(height);
         let failed = |what: String| CheckpointError { file: storage.describe(&name), what };

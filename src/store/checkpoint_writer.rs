@@ -18,15 +18,15 @@ use crate::{
 
 /// Number of newest checkpoints that are kept, in addition to the oldest, on which reading all older states depends.
 const KEPT: usize = 2;
-/// Size of a large checkpoint in bytes. Each multiple of it is written after as many times the growth of the log, so that a
-/// large state is not written many times over for few changes.
+/// Each multiple of this size of a checkpoint, in bytes, demands as many times the growth of the log before the next one, so
+/// that a large state is not written many times over for few changes.
 const LARGE: u64 = 256 << 20;
 
 /// A thread that writes one checkpoint at a time.
 pub struct CheckpointWriter {
     work: Option<SyncSender<Box<Checkpoint>>>,
     thread: Option<thread::JoinHandle<()>>,
-    /// Growth of the log in bytes after which a checkpoint that is not large is due.
+    /// Growth of the log in bytes after which a checkpoint is due, unless the newest one is large.
     growth: u64,
     /// Size of the newest checkpoint in bytes.
     newest: Arc<AtomicU64>,
@@ -47,7 +47,7 @@ impl CheckpointWriter {
         behind: u64,
     ) -> io::Result<Self> {
         let (work, snapshots) = sync_channel::<Box<Checkpoint>>(0);
-        let newest = Arc::new(AtomicU64::new(newest_size(&*storage)?));
+        let newest = Arc::new(AtomicU64::new(newest_size(&*storage)));
         let written = newest.clone();
         let thread = thread::Builder::new().name("checkpoints".to_owned()).spawn(move || {
             for snapshot in snapshots {
@@ -94,9 +94,11 @@ fn growth_before(size: u64, growth: u64) -> u64 {
     growth.saturating_mul((size / LARGE).max(1))
 }
 
-/// Returns the size of the newest checkpoint in bytes, or 0 if there is none.
-fn newest_size(storage: &dyn Storage) -> io::Result<u64> {
-    checkpoints(storage)?.last().map_or(Ok(0), |height| storage.open(&checkpoint::name(*height))?.length())
+/// Returns the size of the newest checkpoint in bytes, or 0 if there is none, or it cannot be opened: a start may use an
+/// older one.
+fn newest_size(storage: &dyn Storage) -> u64 {
+    let newest = checkpoints(storage).ok().and_then(|heights| heights.last().copied());
+    newest.and_then(|height| storage.open(&checkpoint::name(height)).ok()?.length().ok()).unwrap_or(0)
 }
 
 /// Writes a checkpoint, removes those that are no longer needed, and returns its size in bytes.
@@ -125,6 +127,20 @@ fn write(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::storage::Directory;
+
+    #[test]
+    fn a_checkpoint_that_cannot_be_opened_counts_as_none() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Directory::new(directory.path()).unwrap();
+        assert_eq!(newest_size(&storage), 0);
+        storage.create(&checkpoint::name(7)).unwrap().write_at(b"checkpoint", 0).unwrap();
+        assert_eq!(newest_size(&storage), 10);
+        std::fs::write(directory.path().join("checkpoint-8"), "of another program").unwrap();
+        assert_eq!(newest_size(&storage), 10);
+        std::fs::create_dir(directory.path().join(checkpoint::name(9))).unwrap();
+        assert_eq!(newest_size(&storage), 0);
+    }
 
     #[test]
     fn checkpoints_become_rarer_as_they_become_larger() {
