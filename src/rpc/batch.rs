@@ -17,7 +17,7 @@ const AT_ONCE: usize = 4;
 const AT_ONCE_ON_FORK: usize = 16;
 /// The size in bytes that is reserved for each response.
 const USUAL: usize = 64;
-/// The size of a refusal in bytes, at most.
+/// The size of a refusal in bytes, unless the request has a long identifier.
 const REFUSAL: usize = 192;
 /// How long a batch may occupy the thread before it yields.
 const TURN: Duration = Duration::from_millis(2);
@@ -132,7 +132,7 @@ impl BatchResponses<'_, '_> {
             self.no_room = true;
             let start = self.parts[at].1.start;
             self.written.truncate(start);
-            // Releases the memory that was not granted, except for the refusals that follow.
+            // Releases the memory that was not granted, except for refusals of the usual size, which follow.
             self.written.shrink_to(start + REFUSAL * self.parts.capacity());
             self.refuse_for_size(at);
         }
