@@ -126,17 +126,18 @@ export async function editorCard(signal) {
   }
   async function draw() {
     const own = ++turn;
+    // The form before would still change the account before.
+    replace(body);
     for (const tab of tabs.children) tab.setAttribute('aria-pressed', String(tab.textContent === chosen.name));
     try {
       account = who.value.trim() ? parseAddress(who.value, network.prefix) : null;
-      if (!account) return void replace(now, h('p.soft', 'Enter an account to edit.')) ?? replace(body);
+      if (!account) return void replace(now, h('p.soft', 'Enter an account to edit.'));
       const [form] = await Promise.all([chosen.form(account, chosen.method, drawFacts), drawFacts()]);
       if (own === turn) replace(body, form);
     } catch (error) {
       if (own !== turn) return;
       account = null;
       replace(now, failure(error));
-      replace(body);
     }
   }
   replace(tabs, editors.map((one) => h('button', { type: 'button', onclick: () => { chosen = one; draw(); } }, one.name)));
