@@ -65,7 +65,8 @@ export function pagedList({ signal, label, columns, load, empty = 'No data', liv
     try {
       const page = await load(cursor);
       if (mine !== turn || signal.aborted) return;
-      if (quiet && keyOf(page.rows) === shown) return;
+      // What the note counts, such as hidden rows, may have changed alone.
+      if (quiet && keyOf(page.rows) === shown) return void setText(note, page.note ?? '');
       if (quiet && isReading()) {
         if (brief) return;
         pending = page;
