@@ -52,6 +52,8 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await form.locator('button:text-is("Request")').click();
   await page.waitForSelector('.toast.good:has-text("Sent 11 assets")');
   await browser.picture(page, 'faucet-paid');
+  // The payment is in the next block, which comes within a second.
+  while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n) await page.waitForTimeout(50);
   assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')), 25n * 10n ** 17n);
   await accessible(page, 'after');
   await clean(page);
