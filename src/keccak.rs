@@ -11,7 +11,8 @@ const RATE: usize = 136;
 const LANES: usize = 8;
 /// Messages that are in memory at once.
 const BUFFERED: usize = 64;
-/// Length of the longest message that a lane hashes, in bytes. A much longer one than the others would use its lane alone.
+/// Length of the longest message that a lane hashes, in bytes. A message that is much longer than the others is hashed alone
+/// in the end, for which lanes are slower.
 const LONGEST: usize = 32 * RATE;
 
 /// The states of all lanes: word `i` of the state of lane `l` is `[i][l]`.
@@ -59,23 +60,32 @@ impl Messages {
 }
 
 /// Calls `found` with the index and the hash of each message, in any order.
-fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone, mut found: impl FnMut(usize, B256)) {
-    match avx512::permutation() {
-        Some(permute) if OPTIMIZED && messages.len() > 1 => hash_in_lanes(messages, permute, found),
-        _ => messages.enumerate().for_each(|(index, message)| found(index, keccak256(message))),
+fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone, found: impl FnMut(usize, B256)) {
+    let permutation = avx512::permutation().filter(|_| OPTIMIZED && messages.len() > 1);
+    hash_with(permutation, messages, found);
+}
+
+/// The same, in lanes if there is a permutation for them.
+fn hash_with<'a>(
+    permutation: Option<impl Fn(&mut States)>,
+    messages: impl Iterator<Item = &'a [u8]> + Clone,
+    mut found: impl FnMut(usize, B256),
+) {
+    let is_alone = |(_, message): &(usize, &[u8])| permutation.is_none() || message.len() > LONGEST;
+    let messages = messages.enumerate();
+    messages.clone().filter(is_alone).for_each(|(index, message)| found(index, keccak256(message)));
+    if let Some(permute) = &permutation {
+        hash_in_lanes(messages.filter(|message| !is_alone(message)), permute, found);
     }
 }
 
+/// Hashes messages with their indexes, eight at a time.
 fn hash_in_lanes<'a>(
-    messages: impl Iterator<Item = &'a [u8]> + Clone,
+    messages: impl Iterator<Item = (usize, &'a [u8])>,
     permute: impl Fn(&mut States),
     mut found: impl FnMut(usize, B256),
 ) {
-    let is_long = |(_, message): &(usize, &[u8])| message.len() > LONGEST;
-    let messages = messages.enumerate();
-    messages.clone().filter(is_long).for_each(|(index, message)| found(index, keccak256(message)));
-    let mut messages =
-        messages.filter(|message| !is_long(message)).map(|(index, message)| Lane { index, rest: Some(message) });
+    let mut messages = messages.map(|(index, message)| Lane { index, rest: Some(message) });
     let mut states: States = [[0; LANES]; 25];
     let mut lanes: [Option<Lane<'_>>; LANES] = from_fn(|_| messages.next());
     while lanes.iter().any(Option::is_some) {
@@ -126,7 +136,8 @@ fn squeeze(states: &States, at: usize) -> B256 {
     hash
 }
 
-/// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features of its caller.
+/// The permutation Keccak-f\[1600\] of all states (FIPS 202, 3.3). Inlined, so that it is compiled for the processor features
+/// of its caller.
 #[inline(always)]
 #[expect(clippy::needless_range_loop, reason = "loops of this form are unrolled and vectorized")]
 fn permute(a: &mut States) {
@@ -220,7 +231,7 @@ mod avx512 {
 mod tests {
     use super::*;
 
-    /// Messages of all lengths up to four blocks, the longest of them in the middle, and two that lanes leave out.
+    /// Messages of all lengths up to four blocks, the longest of them in the middle, and two longer than lanes hash.
     fn messages() -> Vec<Vec<u8>> {
         let mut messages: Vec<_> = (0..=4 * RATE).map(|n| vec![n as u8; (n * 7) % (4 * RATE + 1)]).collect();
         messages[5] = vec![5; LONGEST + 1];
@@ -244,10 +255,10 @@ mod tests {
             let messages = &messages()[..count];
             let expected: Vec<_> = messages.iter().map(keccak256).collect();
             assert_eq!(hashes(messages, |messages, found| hash_each(messages, found)), expected, "{count} messages");
-            let in_lanes = hashes(messages, |messages, found| hash_in_lanes(messages, permute, found));
+            let in_lanes = hashes(messages, |messages, found| hash_with(Some(permute), messages, found));
             assert_eq!(in_lanes, expected, "{count} messages in lanes");
             if let Some(permute) = avx512::permutation() {
-                let in_lanes = hashes(messages, |messages, found| hash_in_lanes(messages, permute, found));
+                let in_lanes = hashes(messages, |messages, found| hash_with(Some(permute), messages, found));
                 assert_eq!(in_lanes, expected, "{count} messages with AVX-512");
             }
         }
