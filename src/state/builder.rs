@@ -249,14 +249,18 @@ fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
         public_key: read_public_key(from)?,
         contract: from.option(|from| {
             let code_hash = B256::from(from.array()?);
-            let code =
-                if code_hash == KECCAK_EMPTY { from.string().map(|_| Bytecode::default())? } else { read_code(from)? };
-            if code_hash != KECCAK_EMPTY && keccak256(code.original_byte_slice()) != code_hash {
-                return Err(Malformed("hash of code"));
-            }
+            let code = read_code_of(from, code_hash)?;
             Ok(Arc::new(Contract { code, code_hash, storage: Trie::default(), ..Contract::default() }))
         })?,
     })
+}
+
+fn read_code_of(from: &mut Reader<'_>, hash: B256) -> Result<Bytecode, Malformed> {
+    if hash == KECCAK_EMPTY {
+        return from.string().map(|_| Bytecode::default());
+    }
+    let code = read_code(from)?;
+    if keccak256(code.original_byte_slice()) == hash { Ok(code) } else { Err(Malformed("hash of code")) }
 }
 
 fn read_account_number(from: &mut Reader<'_>) -> Result<u32, Malformed> {

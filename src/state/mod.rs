@@ -31,7 +31,7 @@ pub use trie::Trie;
 use self::deferred::Deferred;
 use crate::block::CompressedKey;
 
-/// Checks the size of a node, see [`node::Node`].
+/// Checks the size of a node, see [`node::TrieNode`].
 const _: () = assert!(size_of::<node::TrieNode<Account>>() <= 176);
 
 /// The state of all accounts at one point of the chain.
