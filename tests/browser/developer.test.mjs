@@ -174,6 +174,27 @@ test('time is set, and an account is edited', async () => {
   await own.stop();
 });
 
+test('the form for an account goes once another one is chosen', async () => {
+  const own = await startNode();
+  const page = await browser.open(`${own.url}/#/developer`);
+  const editor = card(page, 'Edit account');
+  const button = editor.locator('button:text-is("Set balance")');
+  await button.waitFor();
+  let release;
+  const released = new Promise((resolve) => { release = resolve; });
+  await page.route('**/rpc', async (route) => {
+    await released;
+    await route.continue();
+  });
+  await editor.locator('input').first().fill('0x00000000000000000000000000000000000000C1');
+  await editor.locator('input').first().press('Tab');
+  await button.waitFor({ state: 'detached' });
+  release();
+  await button.waitFor();
+  await clean(page);
+  await own.stop();
+});
+
 test('the chain is reset after a second click', async () => {
   const own = await startNode();
   await own.rpc('evm_mine', { blocks: '0x5' });

@@ -101,6 +101,18 @@ test('price updates are hidden until they are wanted, which the browser remember
   await own.stop();
 });
 
+test('price updates are counted on a page that was opened before them', async () => {
+  const own = await startNode();
+  const page = await browser.open(`${own.url}/#/explorer`);
+  await page.locator('[aria-label="Transactions"] td.empty').waitFor();
+  const { tokens } = await (await fetch(`${own.url}/api/network`)).json();
+  const response = await fetch(`${own.url}/api/admin/prices/${tokens.WETH}`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ price: 3_600 }) });
+  assert.equal(response.status, 200);
+  await page.waitForSelector('main :text("1 price update hidden")');
+  await clean(page);
+  await own.stop();
+});
+
 test('new transactions appear at the head, and wait while somebody reads', async () => {
   const page = await browser.open(`${node.url}/#/explorer`);
   await wait(page, 'Transactions');
