@@ -13,6 +13,10 @@ const BROWSER = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium
 /** Directory for screenshots; none are taken if it is unset. */
 const PICTURES = process.env.SCREENSHOTS;
 
+/** Nodes that a test did not stop, as it failed. They end with it: they share its output, for whose end the runner waits. */
+const running = new Set();
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
+
 /** Starts a node; `stop()` ends it. Prices do not move unless the options say so. */
 export async function startNode(...options) {
   const folder = mkdtempSync(join(tmpdir(), 'tetrad-browser-'));
@@ -22,7 +26,8 @@ export async function startNode(...options) {
   const own = [];
   for (let at = 0; at < defaults.length; at += 2) if (!given.has(defaults[at])) own.push(defaults[at], defaults[at + 1]);
   const child = spawn(PROGRAM, ['--quiet', '--ready-file', ready, ...own, ...options], { stdio: ['ignore', 'inherit', 'inherit'] });
-  const ended = new Promise((resolve) => child.once('exit', resolve));
+  running.add(child);
+  const ended = new Promise((resolve) => child.once('exit', resolve)).then(() => running.delete(child));
   while (!existsSync(ready)) {
     if (child.exitCode !== null) throw new Error(`${PROGRAM} exited with ${child.exitCode}`);
     await new Promise((resolve) => setTimeout(resolve, 20));
