@@ -52,8 +52,8 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await form.locator('button:text-is("Request")').click();
   await page.waitForSelector('.toast.good:has-text("Sent 11 assets")');
   await browser.picture(page, 'faucet-paid');
-  // The payment is in the next block, which comes within a second.
-  while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n) await page.waitForTimeout(50);
+  // Payments are in the next block, which comes within a second.
+  await page.waitForFunction((address) => fetch(`/cosmos/bank/v1beta1/balances/${address}`).then((answer) => answer.text()).then((text) => text.includes('2500000000000000000')), BECH32);
   assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')), 25n * 10n ** 17n);
   await accessible(page, 'after');
   await clean(page);
