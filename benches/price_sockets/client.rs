@@ -3,26 +3,28 @@
 use std::{net::SocketAddr, time::Instant};
 
 use tokio::{
-    io::{AsyncReadExt, AsyncWriteExt, BufReader},
+    io::{AsyncReadExt, AsyncWriteExt},
     net::TcpStream,
-    sync::mpsc::UnboundedSender,
     time::timeout_at,
 };
 
 /// Opcodes of text and ping frames (RFC 6455, 5.2).
 const TEXT: u8 = 1;
 const PING: u8 = 9;
+/// Bytes that are read at once, more than a message about all prices has.
+const BUFFER: usize = 4 << 10;
 
 /// A received tick.
-pub struct Frame {
+pub struct Delivery {
     /// The timestamp, which identifies the tick.
     pub tick: u64,
     pub at: Instant,
 }
 
 pub struct Listener {
-    stream: BufReader<TcpStream>,
-    payload: Vec<u8>,
+    stream: TcpStream,
+    /// Received bytes that are no whole frame yet.
+    received: Vec<u8>,
 }
 
 /// Sends the request for a WebSocket upgrade.
@@ -38,54 +40,64 @@ impl Listener {
     pub async fn connect(address: SocketAddr) -> Self {
         let mut stream = TcpStream::connect(address).await.expect("a connection");
         upgrade(&mut stream, address).await;
-        let mut listener = Self { stream: BufReader::with_capacity(4 << 10, stream), payload: Vec::new() };
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(listener.stream.read_u8().await.expect("an answer"));
-        }
+        let mut listener = Self { stream, received: Vec::with_capacity(BUFFER) };
+        let head = loop {
+            if let Some(end) = listener.received.windows(4).position(|bytes| bytes == b"\r\n\r\n") {
+                break listener.received.drain(..end + 4).collect::<Vec<_>>();
+            }
+            listener.read().await;
+        };
         assert!(head.starts_with(b"HTTP/1.1 101"), "{}", String::from_utf8_lossy(&head));
-        listener.frame().await;
-        listener.frame().await;
+        for _ in 0..2 {
+            while listener.frame().is_none() {
+                listener.read().await;
+            }
+        }
         listener
     }
 
-    /// Reads until `end`, and sends every tick to `ticks`.
-    pub async fn listen(mut self, ticks: UnboundedSender<Frame>, end: tokio::time::Instant) -> Self {
-        // A frame that has started is read to its end, so that the stream stays at a frame boundary.
-        while let Ok(first) = timeout_at(end, self.stream.read_u8()).await {
-            let opcode = self.rest(first.expect("the connection is open")).await;
-            if let Some(tick) = self.time().filter(|_| opcode == TEXT) {
-                // The receiver is dropped only at the end of the benchmark.
-                let _ = ticks.send(Frame { tick, at: Instant::now() });
+    /// Reads until `end`, and returns all ticks.
+    pub async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
+        let mut deliveries = Vec::new();
+        let reading = async {
+            loop {
+                self.read().await;
+                let at = Instant::now();
+                while let Some((opcode, tick)) = self.frame() {
+                    match opcode {
+                        TEXT => deliveries.extend(tick.map(|tick| Delivery { tick, at })),
+                        // An empty pong, masked with zeros.
+                        PING => self.stream.write_all(&[0x8a, 0x80, 0, 0, 0, 0]).await.expect("the pong is sent"),
+                        _ => {}
+                    }
+                }
             }
-        }
-        self
-    }
-
-    async fn frame(&mut self) -> u8 {
-        let first = self.stream.read_u8().await.expect("a frame");
-        self.rest(first).await
-    }
-
-    /// Reads the rest of a frame that starts with this byte, and answers a ping. Returns the opcode.
-    async fn rest(&mut self, first: u8) -> u8 {
-        let length = match self.stream.read_u8().await.expect("a length") {
-            126 => self.stream.read_u16().await.expect("a length").into(),
-            127 => self.stream.read_u64().await.expect("a length"),
-            short => short.into(),
         };
-        self.payload.resize(length as usize, 0);
-        self.stream.read_exact(&mut self.payload).await.expect("a payload");
-        if first & 15 == PING {
-            // An empty pong, masked with zeros.
-            self.stream.get_mut().write_all(&[0x8a, 0x80, 0, 0, 0, 0]).await.expect("the pong is sent");
-        }
-        first & 15
+        let Err(_) = timeout_at(end, reading).await;
+        (self, deliveries)
     }
 
-    /// The timestamp at the end of a price message.
-    fn time(&self) -> Option<u64> {
-        let text = std::str::from_utf8(&self.payload).ok()?;
-        text.trim_end_matches('}').rsplit(':').next()?.parse().ok()
+    async fn read(&mut self) {
+        let count = self.stream.read_buf(&mut self.received).await.expect("the connection is open");
+        assert!(count > 0, "the connection was closed");
     }
+
+    /// Takes a whole frame from what was received: its opcode, and the timestamp at its end.
+    fn frame(&mut self) -> Option<(u8, Option<u64>)> {
+        let (start, length) = match *self.received.get(1)? {
+            126 => (4, u16::from_be_bytes(self.received.get(2..4)?.try_into().ok()?).into()),
+            127 => (10, u64::from_be_bytes(self.received.get(2..10)?.try_into().ok()?) as usize),
+            short => (2, short.into()),
+        };
+        let payload = self.received.get(start..start + length)?;
+        let frame = (self.received[0] & 15, timestamp(payload));
+        self.received.drain(..start + length);
+        Some(frame)
+    }
+}
+
+/// The timestamp at the end of a price message.
+fn timestamp(payload: &[u8]) -> Option<u64> {
+    let digits = payload.strip_suffix(b"}")?.rsplit(|byte| *byte == b':').next()?;
+    std::str::from_utf8(digits).ok()?.parse().ok()
 }

@@ -1,9 +1,10 @@
-//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to the last listener, memory
-//! per connection, and the time to reconnect all of them at once.
+//! Ten thousand listeners of the price WebSocket against the release binary: latency of a tick to the last listener, beside
+//! that of a server which only writes, memory per connection, and the time to reconnect all of them at once.
 //!
 //! `cargo bench --bench price_sockets`, with the number of listeners in `BENCH_SOCKETS` (10,000) and the duration in seconds
 //! in `BENCH_SECONDS` (30). Both processes need as many file descriptors: `ulimit -n`.
 
+mod bare;
 mod client;
 mod server;
 
@@ -13,12 +14,9 @@ use std::{
     time::{Duration, Instant},
 };
 
-use tokio::{net::TcpStream, sync::mpsc, task::JoinSet};
+use tokio::{net::TcpStream, task::JoinSet};
 
-use self::{
-    client::{Frame, Listener},
-    server::Server,
-};
+use self::{client::Listener, server::Server};
 
 /// Maximum number of concurrent connection attempts.
 const AT_ONCE: usize = 200;
@@ -31,10 +29,18 @@ fn number(name: &str, default: usize) -> usize {
 
 #[tokio::main]
 async fn main() {
+    if env::args().any(|argument| argument == "--bare") {
+        return bare::serve();
+    }
     // `cargo test` runs benchmarks without `--bench`, for which a small run suffices.
     let is_bench = env::args().any(|argument| argument == "--bench");
     let (sockets, seconds) = if is_bench { (10_000, 30) } else { (50, 3) };
     let (sockets, seconds) = (number("BENCH_SOCKETS", sockets), number("BENCH_SECONDS", seconds));
+    let bare = Server::bare();
+    let (_, least) = measure(connect(&bare, sockets).await, seconds).await;
+    println!("a tick of a server that only writes, first to last listener: {least}");
+    drop(bare);
+
     let server = Server::start().await;
     // The first listeners cause one-time allocations, such as the price history, which must not count per connection.
     drop(connect(&server, 50).await);
@@ -104,19 +110,14 @@ impl std::fmt::Display for Spread {
 
 /// Measures deliveries for some seconds. The time of a delivery counts from the first listener's receipt of the same tick.
 async fn measure(listeners: Vec<Listener>, seconds: usize) -> (Vec<Listener>, Spread) {
-    let (sender, mut frames) = mpsc::unbounded_channel::<Frame>();
     let end = tokio::time::Instant::now() + Duration::from_secs(seconds as u64);
     let all = listeners.len();
-    let mut listening = JoinSet::new();
-    for listener in listeners {
-        listening.spawn(listener.listen(sender.clone(), end));
+    let listening: JoinSet<_> = listeners.into_iter().map(|listener| listener.listen(end)).collect();
+    let (mut listeners, mut ticks) = (Vec::with_capacity(all), HashMap::<u64, Vec<Instant>>::new());
+    for (listener, deliveries) in listening.join_all().await {
+        listeners.push(listener);
+        deliveries.iter().for_each(|delivery| ticks.entry(delivery.tick).or_default().push(delivery.at));
     }
-    drop(sender);
-    let mut ticks: HashMap<u64, Vec<Instant>> = HashMap::new();
-    while let Some(frame) = frames.recv().await {
-        ticks.entry(frame.tick).or_default().push(frame.at);
-    }
-    let listeners = listening.join_all().await;
     let (mut deliveries, mut last) = (Vec::new(), Vec::new());
     // Ticks that were in flight at the start or the end are incomplete.
     for times in ticks.into_values().filter(|times| times.len() == all) {

@@ -1,7 +1,8 @@
-//! The server under test, in its own process.
+//! The servers under test, each in its own process.
 
 use std::{
-    fs,
+    env, fs,
+    io::{BufRead, BufReader},
     net::SocketAddr,
     process::{Child, Command, Stdio},
     time::Duration,
@@ -12,11 +13,22 @@ use serde_json::Value;
 pub struct Server {
     process: Child,
     pub address: SocketAddr,
-    _folder: tempfile::TempDir,
+    _folder: Option<tempfile::TempDir>,
 }
 
 impl Server {
-    /// Starts the server with a price update every second.
+    /// Starts the server that only writes.
+    pub fn bare() -> Self {
+        let program = env::current_exe().expect("the path of this program");
+        let mut process =
+            Command::new(program).arg("--bare").stdout(Stdio::piped()).spawn().expect("the program starts");
+        let mut address = String::new();
+        let output = process.stdout.take().expect("its output");
+        BufReader::new(output).read_line(&mut address).expect("its address");
+        Self { address: address.trim().parse().expect("an address"), process, _folder: None }
+    }
+
+    /// Starts the node with a price update every second.
     pub async fn start() -> Self {
         let folder = tempfile::tempdir().expect("a folder");
         let ready = folder.path().join("ready.json");
@@ -35,7 +47,7 @@ impl Server {
             tokio::time::sleep(Duration::from_millis(10)).await;
         };
         let address = urls["exchange_ws"].as_str().expect("a URL").trim_start_matches("ws://");
-        Self { address: address.parse().expect("an address"), process, _folder: folder }
+        Self { address: address.parse().expect("an address"), process, _folder: Some(folder) }
     }
 
     /// Resident memory in KiB.
