@@ -57,8 +57,8 @@ pub struct History {
 
 #[derive(Default)]
 struct Tables {
-    /// The parts of the index that no longer grow, oldest first.
-    sealed: Vec<Arc<IndexPart>>,
+    /// The parts of the index that no longer grow, oldest first. Shared with readers, who search them without the lock.
+    sealed: Arc<Vec<Arc<IndexPart>>>,
     /// The growing part.
     active: ActiveIndex,
     reverts: Reverts,
@@ -100,7 +100,7 @@ impl History {
                 unused.remove(&at);
                 at = index.heights.end;
                 index.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
-                tables.sealed.push(Arc::new(IndexPart::File(index)));
+                Arc::make_mut(&mut tables.sealed).push(Arc::new(IndexPart::File(index)));
                 tables.active = ActiveIndex::starting_at(at);
                 continue;
             }
@@ -120,7 +120,7 @@ impl History {
                 tracing::info!(from = part.heights.start, to = at, of = heights.end, "rebuilt a part of the index");
                 let index = SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
                 unused.remove(&part.heights.start);
-                tables.sealed.push(Arc::new(IndexPart::File(index)));
+                Arc::make_mut(&mut tables.sealed).push(Arc::new(IndexPart::File(index)));
                 part = ActiveIndex::starting_at(at);
             }
             tables.active = part;
@@ -140,7 +140,7 @@ impl History {
         if tables.active.bytes >= self.part_bytes {
             let full = std::mem::replace(&mut tables.active, ActiveIndex::starting_at(height));
             let full = Arc::new(IndexPart::Memory(full));
-            tables.sealed.push(full.clone());
+            Arc::make_mut(&mut tables.sealed).push(full.clone());
             self.seal(full);
         }
         tables.active.insert(entry, bytes);
@@ -161,7 +161,7 @@ impl History {
                 Ok(sealed) => {
                     let sealed = Arc::new(IndexPart::File(sealed));
                     let mut tables = history.tables.write();
-                    let own = tables.sealed.iter_mut().filter(|own| Arc::ptr_eq(own, &full));
+                    let own = Arc::make_mut(&mut tables.sealed).iter_mut().filter(|own| Arc::ptr_eq(own, &full));
                     own.for_each(|own| *own = sealed.clone());
                 }
                 // The part stays in memory, and the next start rebuilds it.
@@ -371,7 +371,8 @@ impl History {
             let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
             (tables.active.heights.start..u64::MAX, active.unwrap_or_default(), tables.sealed.clone())
         };
-        let older = sealed.into_iter().rev().flat_map(move |part| {
+        let parts = (0..sealed.len()).rev().map(move |at| sealed[at].clone());
+        let older = parts.flat_map(move |part| {
             let windows = last.map(|last| part.windows(last)).unwrap_or_default();
             windows.into_iter().flat_map(move |(from, to)| {
                 let heights = part.heights();

@@ -42,6 +42,15 @@ struct IndexTable {
     fences: Vec<[u64; 2]>,
 }
 
+impl IndexTable {
+    /// Returns the position of the last fence that is less than `least`, and of the first one if none is. The first row that
+    /// is not less than `least` comes before the next fence, or is that fence.
+    fn fence_before(&self, least: [u64; 2]) -> u64 {
+        let fences = self.fences.partition_point(|fence| *fence < least);
+        fences.saturating_sub(1) as u64 * FENCED
+    }
+}
+
 /// Returns the file name of the part whose first entry has this height.
 pub(super) fn index_name(first: u64) -> String {
     format!("index-{first:020}")
@@ -178,12 +187,13 @@ impl SealedIndex {
         below: u64,
         is_in_effect: impl Fn(u64) -> bool,
     ) -> io::Result<Option<u64>> {
-        let mut end = self.position(&self.versions, [key.0, below])?;
-        // The number of rows to read at once, which grows because the first row is enough unless it is reverted.
+        let (table, least) = (&self.versions, [key.0, below]);
+        let mut at = table.fence_before(least);
+        let mut rows = self.read(table, at, FENCED.min(table.rows - at))?;
+        // The number of earlier rows to read at once, which grows because one is enough unless it is reverted.
         let mut some = 1;
-        while end > 0 {
-            let start = end.saturating_sub(some);
-            for row in self.read(&self.versions, start, end - start)?.rchunks_exact(self.versions.width) {
+        loop {
+            for row in rows.rchunks_exact(table.width).skip_while(|row| [row[0], row[1]] >= least) {
                 if row[0] != key.0 {
                     return Ok(None);
                 }
@@ -191,28 +201,25 @@ impl SealedIndex {
                     return Ok(Some(row[1]));
                 }
             }
-            (end, some) = (start, (some * 4).min(4_096));
+            if at == 0 {
+                return Ok(None);
+            }
+            let end = at;
+            at = end.saturating_sub(some);
+            rows = self.read(table, at, end - at)?;
+            some = (some * 4).min(4_096);
         }
-        Ok(None)
-    }
-
-    /// Returns the position of the first row that is not less than `least`.
-    fn position(&self, table: &IndexTable, least: [u64; 2]) -> io::Result<u64> {
-        let Some(fence) = table.fences.partition_point(|fence| *fence < least).checked_sub(1) else { return Ok(0) };
-        let start = fence as u64 * FENCED;
-        let rows = self.read(table, start, FENCED.min(table.rows - start))?;
-        let below = rows.chunks_exact(table.width).take_while(|row| [row[0], row[1]] < least).count();
-        Ok(start + below as u64)
     }
 
     /// Passes the rows from the first that is not less than `least` on to `wanted`, until that returns false.
     fn rows_from(&self, table: &IndexTable, least: [u64; 2], mut wanted: impl FnMut(&[u64]) -> bool) -> io::Result<()> {
-        let mut at = self.position(table, least)?;
-        // The number of rows to read at once, which grows because most searches find few.
-        let mut some = 16;
+        let mut at = table.fence_before(least);
+        // The number of rows to read at once, which grows because most searches find few, shortly after the fence.
+        let mut some = FENCED + 16;
         while at < table.rows {
-            let count = table.rows.min(at + some) - at;
-            for row in self.read(table, at, count)?.chunks_exact(table.width) {
+            let count = some.min(table.rows - at);
+            let rows = self.read(table, at, count)?;
+            for row in rows.chunks_exact(table.width).skip_while(|row| [row[0], row[1]] < least) {
                 if !wanted(row) {
                     return Ok(());
                 }
