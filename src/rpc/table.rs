@@ -54,6 +54,11 @@ type Quick =
     dyn Fn(&Arc<Context>, Caller, Option<&RawValue>, &mut Vec<u8>) -> Result<Option<Pending>, RpcError> + Send + Sync;
 type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, RpcError> + Send + Sync;
 
+/// A call whose parameters have been read. All methods share the type, so that what runs it is compiled once.
+type Work = Box<dyn FnOnce(&Context) -> Answer + Send>;
+/// Reads the parameters of a call.
+type ReadWork = dyn Fn(&Context, Option<&RawValue>) -> Result<Work, RpcError> + Send + Sync;
+
 /// The JSON schema of a method's result, given an example of it.
 pub(super) type ResultSchema = fn(Option<&Value>) -> Value;
 
@@ -179,7 +184,7 @@ impl Table {
     {
         self.register::<P, R>(
             name,
-            Handler::Execute(at_once(handler, Reach::State, name), in_slices(handler, name)),
+            Handler::Execute(at_once(handler, Reach::State, name), in_slices(read_work(handler, name))),
             on_fork,
         )
     }
@@ -195,7 +200,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Apart(apart(handler, name)), on_fork)
+        self.register::<P, R>(name, Handler::Apart(apart(read_work(handler, name))), on_fork)
     }
 
     /// Adds a method that waits for something.
@@ -285,68 +290,64 @@ where
         let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
         // On a fork every request already runs on a thread.
         if params.is_far(&context.chain, reach) && context.fork().is_none() {
-            return Ok(Some(Box::pin(run_apart(handler, context.clone(), caller, params))));
+            return Ok(Some(Box::pin(run_apart(context.clone(), caller, work(handler, params)))));
         }
         handler(context, params)?.append_to(out);
         Ok(None)
     })
 }
 
-/// Runs a handler on a thread of its own, for a slice at first. A longer one starts again among the long executions.
-fn in_slices<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Slow>
+fn work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, params: P) -> Work
+where
+    P: Params + Send + 'static,
+    R: Json + 'static,
+{
+    Box::new(move |context| RenderedResult::new(handler(context, params)?, context))
+}
+
+fn read_work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<ReadWork>
 where
     P: Params + Send + 'static,
     R: Json + 'static,
 {
     let is_lenient = ParamRules::is_lenient(method);
+    Arc::new(move |context, params| Ok(work(handler, P::read(params, ParamRules::new(context.dialect, is_lenient))?)))
+}
+
+/// Runs a call on a thread of its own, for a slice at first. A longer one starts again among the long executions.
+fn in_slices(read: Arc<ReadWork>) -> Arc<Slow> {
     Arc::new(move |context, caller, params| {
-        let first = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
+        let first = read(&context, params)?;
         if caller.long || caller.remote {
-            return Ok(Box::pin(run_apart(handler, context, caller, first)));
+            return Ok(Box::pin(run_apart(context, caller, first)));
         }
-        let params = params.map(ToOwned::to_owned);
+        let (params, read) = (params.map(ToOwned::to_owned), read.clone());
         Ok(Box::pin(async move {
             let own = context.clone();
             let run = move || {
-                let work = || handler(&own, first).and_then(|result| RenderedResult::new(result, &own));
-                let (outcome, slice) = Slice::run(Instant::now(), work);
+                let (outcome, slice) = Slice::run(Instant::now(), || first(&own));
                 if slice.overran { Ok(None) } else { outcome.map(Some) }
             };
             if let Some(rendered) = context.execution.apart(caller, run).await? {
                 return Ok(rendered);
             }
-            let again = P::read(params.as_deref(), ParamRules::new(context.dialect, is_lenient))?;
-            run_apart(handler, context, Caller { long: true, ..caller }, again).await
+            let again = read(&context, params.as_deref())?;
+            run_apart(context, Caller { long: true, ..caller }, again).await
         }))
     })
 }
 
-/// Runs a handler on a thread of its own, among the long executions.
-fn apart<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<Slow>
-where
-    P: Params + Send + 'static,
-    R: Json + 'static,
-{
-    let is_lenient = ParamRules::is_lenient(method);
+/// Runs a call on a thread of its own, among the long executions.
+fn apart(read: Arc<ReadWork>) -> Arc<Slow> {
     Arc::new(move |context, caller, params| {
-        let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
-        Ok(Box::pin(run_apart(handler, context, Caller { long: true, ..caller }, params)))
+        let work = read(&context, params)?;
+        Ok(Box::pin(run_apart(context, Caller { long: true, ..caller }, work)))
     })
 }
 
-async fn run_apart<P, R>(
-    handler: fn(&Context, P) -> Result<R, RpcError>,
-    context: Arc<Context>,
-    caller: Caller,
-    params: P,
-) -> Answer
-where
-    P: Params + Send + 'static,
-    R: Json + 'static,
-{
+async fn run_apart(context: Arc<Context>, caller: Caller, work: Work) -> Answer {
     let own = context.clone();
-    let run = move || handler(&own, params).and_then(|result| RenderedResult::new(result, &own));
-    context.execution.apart(caller, run).await
+    context.execution.apart(caller, move || work(&own)).await
 }
 
 #[cfg(test)]
