@@ -58,16 +58,35 @@ pub struct History {
 #[derive(Default)]
 struct Tables {
     /// The parts of the index that no longer grow, oldest first. Shared with readers, who search them without the lock.
-    sealed: Arc<Vec<Arc<IndexPart>>>,
+    sealed: Arc<Vec<ListedPart>>,
     /// The growing part.
     active: ActiveIndex,
     reverts: Reverts,
 }
 
+/// A part of the index beside the block numbers in it, so that a search passes over others without reading them.
+#[derive(Clone)]
+struct ListedPart {
+    /// The lowest and the highest block number, if there are blocks.
+    numbers: Option<(u64, u64)>,
+    part: Arc<IndexPart>,
+}
+
+impl ListedPart {
+    fn new(part: IndexPart) -> Self {
+        Self { numbers: part.numbers(), part: Arc::new(part) }
+    }
+
+    /// Returns whether it may have blocks with these numbers.
+    fn overlaps(&self, from: u64, to: u64) -> bool {
+        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
+    }
+}
+
 impl Tables {
     /// Returns the height of the first entry.
     fn start(&self) -> u64 {
-        self.sealed.first().map_or(self.active.heights.start, |part| part.heights().start)
+        self.sealed.first().map_or(self.active.heights.start, |listed| listed.part.heights().start)
     }
 
     /// Returns the newest of some ascending heights whose entry was in effect when the log had `end` entries.
@@ -100,7 +119,7 @@ impl History {
                 unused.remove(&at);
                 at = index.heights.end;
                 index.reverts.iter().for_each(|(at, to)| tables.reverts.insert(*at, *to));
-                Arc::make_mut(&mut tables.sealed).push(Arc::new(IndexPart::File(index)));
+                Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
                 tables.active = ActiveIndex::starting_at(at);
                 continue;
             }
@@ -120,7 +139,7 @@ impl History {
                 tracing::info!(from = part.heights.start, to = at, of = heights.end, "rebuilt a part of the index");
                 let index = SealedIndex::write(&*storage, &part, check(&*log, at)?).map_err(failed)?;
                 unused.remove(&part.heights.start);
-                Arc::make_mut(&mut tables.sealed).push(Arc::new(IndexPart::File(index)));
+                Arc::make_mut(&mut tables.sealed).push(ListedPart::new(IndexPart::File(index)));
                 part = ActiveIndex::starting_at(at);
             }
             tables.active = part;
@@ -139,9 +158,9 @@ impl History {
         let height = tables.active.heights.end;
         if tables.active.bytes >= self.part_bytes {
             let full = std::mem::replace(&mut tables.active, ActiveIndex::starting_at(height));
-            let full = Arc::new(IndexPart::Memory(full));
+            let full = ListedPart::new(IndexPart::Memory(full));
             Arc::make_mut(&mut tables.sealed).push(full.clone());
-            self.seal(full);
+            self.seal(full.part);
         }
         tables.active.insert(entry, bytes);
         if let LogEntry::Revert { to, .. } = entry {
@@ -161,8 +180,8 @@ impl History {
                 Ok(sealed) => {
                     let sealed = Arc::new(IndexPart::File(sealed));
                     let mut tables = history.tables.write();
-                    let own = Arc::make_mut(&mut tables.sealed).iter_mut().filter(|own| Arc::ptr_eq(own, &full));
-                    own.for_each(|own| *own = sealed.clone());
+                    let own = Arc::make_mut(&mut tables.sealed).iter_mut().filter(|own| Arc::ptr_eq(&own.part, &full));
+                    own.for_each(|own| own.part = sealed.clone());
                 }
                 // The part stays in memory, and the next start rebuilds it.
                 Err(error) => tracing::error!(%error, "failed to write a part of the index"),
@@ -258,7 +277,7 @@ impl History {
             let tables = self.tables.read();
             (tables.active.places(key), tables.sealed.clone())
         };
-        let older = sealed.iter().rev().flat_map(|index| match &**index {
+        let older = sealed.iter().rev().flat_map(|listed| match &*listed.part {
             IndexPart::Memory(index) => index.places(key),
             IndexPart::File(index) => logged(index.places(key)).unwrap_or_default(),
         });
@@ -286,8 +305,8 @@ impl History {
         if newest.is_some() {
             return Ok(newest);
         }
-        for index in sealed.iter().rev() {
-            let found = match &**index {
+        for listed in sealed.iter().rev() {
+            let found = match &*listed.part {
                 IndexPart::Memory(index) => index.version(key, below, is_in_effect),
                 IndexPart::File(index) if index.heights.start < below => {
                     index.version(key, below, is_in_effect).map_err(|source| {
@@ -354,7 +373,8 @@ impl History {
             let tables = self.tables.read();
             (matching(wanted, |key| tables.active.blocks_with(key, from, to)), tables.sealed.clone())
         };
-        let mut all: Vec<u64> = sealed.iter().flat_map(|index| index.matching(from, to, wanted)).collect();
+        let within = sealed.iter().filter(|listed| listed.overlaps(from, to));
+        let mut all: Vec<u64> = within.flat_map(|listed| listed.part.matching(from, to, wanted)).collect();
         all.extend(active);
         // After a revert, several parts may have a block with the same number.
         all.sort_unstable();
@@ -371,7 +391,7 @@ impl History {
             let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
             (tables.active.heights.start..u64::MAX, active.unwrap_or_default(), tables.sealed.clone())
         };
-        let parts = (0..sealed.len()).rev().map(move |at| sealed[at].clone());
+        let parts = (0..sealed.len()).rev().map(move |at| sealed[at].part.clone());
         let older = parts.flat_map(move |part| {
             let windows = last.map(|last| part.windows(last)).unwrap_or_default();
             windows.into_iter().flat_map(move |(from, to)| {
@@ -392,11 +412,11 @@ impl History {
             let tables = self.tables.read();
             (tables.newest(tables.active.blocks.get(&number), end), tables.sealed.clone())
         };
-        let older = |index: &Arc<IndexPart>| match &**index {
+        let older = |listed: &ListedPart| match &*listed.part {
             IndexPart::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
             IndexPart::File(index) => self.tables.read().newest(logged(index.blocks(number)).as_ref(), end),
         };
-        newest.or_else(|| sealed.iter().rev().find_map(older))
+        newest.or_else(|| sealed.iter().rev().filter(|listed| listed.overlaps(number, number)).find_map(older))
     }
 
     /// Returns the number of the oldest canonical block in the log.
@@ -406,7 +426,7 @@ impl History {
         }
         let (first, last) = {
             let tables = self.tables.read();
-            let numbers = || tables.sealed.iter().filter_map(|index| index.numbers()).chain(tables.active.numbers());
+            let numbers = || tables.sealed.iter().filter_map(|listed| listed.numbers).chain(tables.active.numbers());
             (numbers().map(|(first, _)| first).min()?, numbers().map(|(_, last)| last).max()?)
         };
         let oldest = (first..=last).find(|number| self.height_of(*number).is_some())?;

@@ -137,15 +137,13 @@ impl SealedIndex {
     /// Returns the heights of the blocks with this number, in ascending order.
     pub(super) fn blocks(&self, number: u64) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
-        if self.overlaps(number, number) {
-            self.rows_from(&self.blocks, [number, 0], |row| {
-                let is_wanted = row[0] == number;
-                if is_wanted {
-                    found.push(row[1]);
-                }
-                is_wanted
-            })?;
-        }
+        self.rows_from(&self.blocks, [number, 0], |row| {
+            let is_wanted = row[0] == number;
+            if is_wanted {
+                found.push(row[1]);
+            }
+            is_wanted
+        })?;
         Ok(found)
     }
 
@@ -163,21 +161,14 @@ impl SealedIndex {
 
     pub(super) fn blocks_with(&self, key: LogKey, from: u64, to: u64) -> io::Result<Vec<u64>> {
         let mut found = Vec::new();
-        if self.overlaps(from, to) {
-            self.rows_from(&self.logs, [key.0, from], |row| {
-                let is_wanted = row[0] == key.0 && row[1] <= to;
-                if is_wanted {
-                    found.push(row[1]);
-                }
-                is_wanted
-            })?;
-        }
+        self.rows_from(&self.logs, [key.0, from], |row| {
+            let is_wanted = row[0] == key.0 && row[1] <= to;
+            if is_wanted {
+                found.push(row[1]);
+            }
+            is_wanted
+        })?;
         Ok(found)
-    }
-
-    /// Returns whether the part may have blocks with these numbers.
-    fn overlaps(&self, from: u64, to: u64) -> bool {
-        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
     }
 
     /// Returns the height of the newest entry below a height that has this key and that `is_in_effect` accepts.
