@@ -14,7 +14,7 @@ use parking_lot::{Mutex, RwLock};
 use super::{
     active::{ActiveIndex, BLOCK},
     checkpoint::{Checkpoint, CheckpointError, checkpoints},
-    index_part::{IndexPart, logged, matching},
+    index_part::{IndexPart, ListedPart, logged, matching, windows},
     key::{LogKey, StateKey, hash_key},
     recent_blocks::RecentBlocks,
     reverts::Reverts,
@@ -62,25 +62,6 @@ struct Tables {
     /// The growing part.
     active: ActiveIndex,
     reverts: Reverts,
-}
-
-/// A part of the index beside the block numbers in it, so that a search passes over others without reading them.
-#[derive(Clone)]
-struct ListedPart {
-    /// The lowest and the highest block number, if there are blocks.
-    numbers: Option<(u64, u64)>,
-    part: Arc<IndexPart>,
-}
-
-impl ListedPart {
-    fn new(part: IndexPart) -> Self {
-        Self { numbers: part.numbers(), part: Arc::new(part) }
-    }
-
-    /// Returns whether it may have blocks with these numbers.
-    fn overlaps(&self, from: u64, to: u64) -> bool {
-        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
-    }
 }
 
 impl Tables {
@@ -391,9 +372,9 @@ impl History {
             let active = last.map(|last| matching(wanted, |key| tables.active.blocks_with(key, 0, last)));
             (tables.active.heights.start..u64::MAX, active.unwrap_or_default(), tables.sealed.clone())
         };
-        let parts = (0..sealed.len()).rev().map(move |at| sealed[at].part.clone());
-        let older = parts.flat_map(move |part| {
-            let windows = last.map(|last| part.windows(last)).unwrap_or_default();
+        let parts = (0..sealed.len()).rev().map(move |at| sealed[at].clone());
+        let older = parts.flat_map(move |ListedPart { numbers, part }| {
+            let windows = numbers.zip(last).map(|(numbers, last)| windows(numbers, last)).unwrap_or_default();
             windows.into_iter().flat_map(move |(from, to)| {
                 let heights = part.heights();
                 part.matching(from, to, wanted).into_iter().rev().map(move |number| (heights.clone(), number))
@@ -414,7 +395,11 @@ impl History {
         };
         let older = |listed: &ListedPart| match &*listed.part {
             IndexPart::Memory(index) => self.tables.read().newest(index.blocks.get(&number), end),
-            IndexPart::File(index) => self.tables.read().newest(logged(index.blocks(number)).as_ref(), end),
+            IndexPart::File(index) => {
+                // Read before the lock is taken.
+                let heights = logged(index.blocks(number));
+                self.tables.read().newest(heights.as_ref(), end)
+            }
         };
         newest.or_else(|| sealed.iter().rev().filter(|listed| listed.overlaps(number, number)).find_map(older))
     }

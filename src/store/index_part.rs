@@ -1,6 +1,6 @@
 //! A part of the index that no longer grows, in memory or in its file.
 
-use std::{io, ops::Range};
+use std::{io, ops::Range, sync::Arc};
 
 use super::{active::ActiveIndex, key::LogKey, sealed::SealedIndex};
 
@@ -9,6 +9,29 @@ pub(super) enum IndexPart {
     /// A part whose file is being written.
     Memory(ActiveIndex),
     File(SealedIndex),
+}
+
+/// A part of the index with the range of its block numbers, by which a search skips parts without the wanted blocks.
+#[derive(Clone)]
+pub(super) struct ListedPart {
+    /// The lowest and the highest block number, or `None` if there are no blocks.
+    pub(super) numbers: Option<(u64, u64)>,
+    pub(super) part: Arc<IndexPart>,
+}
+
+impl ListedPart {
+    pub(super) fn new(part: IndexPart) -> Self {
+        let numbers = match &part {
+            IndexPart::Memory(index) => index.numbers(),
+            IndexPart::File(index) => index.numbers,
+        };
+        Self { numbers, part: Arc::new(part) }
+    }
+
+    /// Returns whether the part may have blocks with these numbers.
+    pub(super) fn overlaps(&self, from: u64, to: u64) -> bool {
+        self.numbers.is_some_and(|(first, last)| first <= to && from <= last)
+    }
 }
 
 impl IndexPart {
@@ -20,29 +43,6 @@ impl IndexPart {
         }
     }
 
-    /// Returns its lowest and its highest block number.
-    pub(super) fn numbers(&self) -> Option<(u64, u64)> {
-        match self {
-            Self::Memory(index) => index.numbers(),
-            Self::File(index) => index.numbers,
-        }
-    }
-
-    /// Returns windows of its blocks up to `last`, newest first: the first and the last block of each. The windows
-    /// grow, so that a search that ends early reads little and one that finds nothing takes few steps.
-    pub(super) fn windows(&self, last: u64) -> Vec<(u64, u64)> {
-        const FIRST: u64 = 512;
-        let Some((first, newest)) = self.numbers() else { return Vec::new() };
-        let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
-        while to >= first {
-            let from = to.saturating_sub(width - 1).max(first);
-            windows.push((from, to));
-            let Some(next) = from.checked_sub(1) else { break };
-            (to, width) = (next, width.saturating_mul(4));
-        }
-        windows
-    }
-
     /// Returns the blocks from `from` to `to` with logs under a key of each of `wanted`, oldest first.
     pub(super) fn matching(&self, from: u64, to: u64, wanted: &[Vec<LogKey>]) -> Vec<u64> {
         matching(wanted, |key| match self {
@@ -50,6 +50,20 @@ impl IndexPart {
             Self::File(index) => logged(index.blocks_with(key, from, to)).unwrap_or_default(),
         })
     }
+}
+
+/// Returns windows of a part's blocks up to `last`, newest first: the first and the last block of each. The windows grow, so
+/// that a search that ends early reads little and one that finds nothing takes few steps.
+pub(super) fn windows((first, newest): (u64, u64), last: u64) -> Vec<(u64, u64)> {
+    const FIRST: u64 = 512;
+    let (mut windows, mut to, mut width) = (Vec::new(), last.min(newest), FIRST);
+    while to >= first {
+        let from = to.saturating_sub(width - 1).max(first);
+        windows.push((from, to));
+        let Some(next) = from.checked_sub(1) else { break };
+        (to, width) = (next, width.saturating_mul(4));
+    }
+    windows
 }
 
 /// Returns the numbers of the blocks that `blocks_with` returns for at least one key of each of `wanted`, in ascending

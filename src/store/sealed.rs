@@ -236,3 +236,85 @@ fn bytes_of(words: &[u64]) -> Vec<u8> {
 fn words_of(bytes: &[u8]) -> Vec<u64> {
     bytes.chunks_exact(WORD).map(|word| u64::from_le_bytes(word.try_into().unwrap_or_default())).collect()
 }
+
+#[cfg(test)]
+mod tests {
+    use alloy_primitives::Address;
+
+    use super::*;
+    use crate::{
+        state::{AccountChange, Changes, Part},
+        storage::Directory,
+    };
+
+    /// Rows of each table: a thousand, with keys that have as many rows as several fences, one row, and none.
+    const ROWS: u64 = 1_000;
+
+    fn change(address: Address) -> AccountChange {
+        let (key, storage_wiped, storage, public_key) = Default::default();
+        AccountChange { address, key, after: None, storage_wiped, storage, public_key }
+    }
+
+    /// Each key below `ROWS` has one row, but for every third hundred of them, which have one key.
+    fn key(row: u64) -> u64 {
+        if row / 100 % 3 == 1 { row / 300 * 300 + 100 } else { row }
+    }
+
+    fn address(key: u64) -> Address {
+        Address::left_padding_from(&key.to_be_bytes())
+    }
+
+    fn index() -> ActiveIndex {
+        let mut index = ActiveIndex::starting_at(0);
+        for row in 0..4 * ROWS {
+            // Gaps between the keys.
+            let key = 2 * key(row / 4) + 2;
+            index.blocks.entry(key).or_default().push(row);
+            index.hashes.entry(key).or_default().push(BlockPlace { number: row, index: 7 });
+            index.logs.insert(row, vec![LogKey(key)]);
+            index.versions.insert(row, &Changes(vec![change(address(key))]));
+        }
+        index.heights.end = 4 * ROWS;
+        index
+    }
+
+    #[test]
+    fn a_search_on_disk_finds_what_one_in_memory_does() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Directory::new(directory.path()).unwrap();
+        let memory = index();
+        let file = SealedIndex::write(&storage, &memory, 1).unwrap();
+        assert!(file.blocks.fences.len() > 20 && file.hashes.fences.len() > 20 && file.versions.fences.len() > 60);
+        let sorted = |mut numbers: Vec<u64>| {
+            numbers.sort_unstable();
+            numbers
+        };
+        for key in 0..2 * ROWS + 4 {
+            assert_eq!(file.blocks(key).unwrap(), memory.blocks.get(&key).cloned().unwrap_or_default(), "{key}");
+            assert_eq!(file.places(key).unwrap(), memory.places(key), "{key}");
+            let state = StateKey::of(&address(key), Part::Fields);
+            for number in (0..4 * ROWS + 2).step_by(797).chain([key * 2, key * 2 + 1, key * 2 + 2]) {
+                for to in [number, number + 1, number + 500, u64::MAX] {
+                    let found = file.blocks_with(LogKey(key), number, to).unwrap();
+                    assert_eq!(found, sorted(memory.blocks_with(LogKey(key), number, to)), "{key} {number} {to}");
+                }
+                for least in [0, number.saturating_sub(1), number.saturating_sub(300)] {
+                    // Entries before `least` and all odd ones are reverted.
+                    let is_in_effect = |height: u64| height >= least && height.is_multiple_of(2);
+                    let found = file.version(state, number, is_in_effect).unwrap();
+                    assert_eq!(found, memory.version(state, number, is_in_effect), "{key} {number} {least}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_search_in_an_empty_part_finds_nothing() {
+        let directory = tempfile::tempdir().unwrap();
+        let storage = Directory::new(directory.path()).unwrap();
+        let file = SealedIndex::write(&storage, &ActiveIndex::starting_at(5), 1).unwrap();
+        assert_eq!((file.numbers, file.blocks(1).unwrap(), file.places(1).unwrap().len()), (None, vec![], 0));
+        assert_eq!(file.blocks_with(LogKey(1), 0, u64::MAX).unwrap(), [0; 0]);
+        assert_eq!(file.version(StateKey(1), u64::MAX, |_| true).unwrap(), None);
+    }
+}
