@@ -36,6 +36,7 @@ fn upgraded(mut stream: TcpStream) -> TcpStream {
     while !request.ends_with(b"\r\n\r\n") {
         let mut some = [0; 512];
         let count = stream.read(&mut some).expect("a request");
+        assert!(count > 0, "the connection was closed");
         request.extend_from_slice(&some[..count]);
     }
     let mut answer = b"HTTP/1.1 101 Switching Protocols\r\n\r\n".to_vec();

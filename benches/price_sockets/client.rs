@@ -58,11 +58,9 @@ impl Listener {
 
     /// Reads until `end`, and returns all ticks.
     pub async fn listen(mut self, end: tokio::time::Instant) -> (Self, Vec<Delivery>) {
-        let mut deliveries = Vec::new();
+        let (mut deliveries, mut at) = (Vec::new(), Instant::now());
         let reading = async {
             loop {
-                self.read().await;
-                let at = Instant::now();
                 while let Some((opcode, tick)) = self.frame() {
                     match opcode {
                         TEXT => deliveries.extend(tick.map(|tick| Delivery { tick, at })),
@@ -71,6 +69,8 @@ impl Listener {
                         _ => {}
                     }
                 }
+                self.read().await;
+                at = Instant::now();
             }
         };
         let Err(_) = timeout_at(end, reading).await;
