@@ -11,8 +11,8 @@ const RATE: usize = 136;
 const LANES: usize = 8;
 /// Messages that are in memory at once.
 const BUFFERED: usize = 64;
-/// Length of the longest message that a lane hashes, in bytes. A message that is much longer than the others is hashed alone
-/// in the end, for which lanes are slower.
+/// Length of the longest message that a lane hashes, in bytes. A message that is much longer than the others would occupy the
+/// lanes by itself in the end, which is slower than to hash it without them.
 const LONGEST: usize = 32 * RATE;
 
 /// The states of all lanes: word `i` of the state of lane `l` is `[i][l]`.
@@ -65,17 +65,17 @@ fn hash_each<'a>(messages: impl ExactSizeIterator<Item = &'a [u8]> + Clone, foun
     hash_with(permutation, messages, found);
 }
 
-/// The same, in lanes if there is a permutation for them.
+/// Calls `found` with the index and the hash of each message. Hashes in lanes if there is a permutation for them.
 fn hash_with<'a>(
     permutation: Option<impl Fn(&mut States)>,
     messages: impl Iterator<Item = &'a [u8]> + Clone,
     mut found: impl FnMut(usize, B256),
 ) {
-    let is_alone = |(_, message): &(usize, &[u8])| permutation.is_none() || message.len() > LONGEST;
+    let is_apart = |(_, message): &(usize, &[u8])| permutation.is_none() || message.len() > LONGEST;
     let messages = messages.enumerate();
-    messages.clone().filter(is_alone).for_each(|(index, message)| found(index, keccak256(message)));
+    messages.clone().filter(is_apart).for_each(|(index, message)| found(index, keccak256(message)));
     if let Some(permute) = &permutation {
-        hash_in_lanes(messages.filter(|message| !is_alone(message)), permute, found);
+        hash_in_lanes(messages.filter(|message| !is_apart(message)), permute, found);
     }
 }
 

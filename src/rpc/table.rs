@@ -56,7 +56,7 @@ type Slow = dyn Fn(Arc<Context>, Caller, Option<&RawValue>) -> Result<Pending, R
 
 /// A call whose parameters have been read. All methods share the type, so that what runs it is compiled once.
 type Work = Box<dyn FnOnce(&Context) -> Answer + Send>;
-/// Reads the parameters of a call.
+/// Reads the parameters of a request, and returns the call.
 type ReadWork = dyn Fn(&Context, Option<&RawValue>) -> Result<Work, RpcError> + Send + Sync;
 
 /// The JSON schema of a method's result, given an example of it.
@@ -184,7 +184,7 @@ impl Table {
     {
         self.register::<P, R>(
             name,
-            Handler::Execute(at_once(handler, Reach::State, name), in_slices(read_work(handler, name))),
+            Handler::Execute(at_once(handler, Reach::State, name), in_slices(work_reader(handler, name))),
             on_fork,
         )
     }
@@ -200,7 +200,7 @@ impl Table {
         P: Params + Send + 'static,
         R: Json + 'static,
     {
-        self.register::<P, R>(name, Handler::Apart(apart(read_work(handler, name))), on_fork)
+        self.register::<P, R>(name, Handler::Apart(apart(work_reader(handler, name))), on_fork)
     }
 
     /// Adds a method that waits for something.
@@ -297,6 +297,7 @@ where
     })
 }
 
+/// Returns the call of a handler with these parameters.
 fn work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, params: P) -> Work
 where
     P: Params + Send + 'static,
@@ -305,7 +306,8 @@ where
     Box::new(move |context| RenderedResult::new(handler(context, params)?, context))
 }
 
-fn read_work<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<ReadWork>
+/// Returns what reads the parameters of a handler.
+fn work_reader<P, R>(handler: fn(&Context, P) -> Result<R, RpcError>, method: &str) -> Arc<ReadWork>
 where
     P: Params + Send + 'static,
     R: Json + 'static,

@@ -249,13 +249,13 @@ fn read_account(from: &mut Reader<'_>) -> Result<Account, Malformed> {
         public_key: read_public_key(from)?,
         contract: from.option(|from| {
             let code_hash = B256::from(from.array()?);
-            let code = read_code_of(from, code_hash)?;
+            let code = read_checked_code(from, code_hash)?;
             Ok(Arc::new(Contract { code, code_hash, storage: Trie::default(), ..Contract::default() }))
         })?,
     })
 }
 
-fn read_code_of(from: &mut Reader<'_>, hash: B256) -> Result<Bytecode, Malformed> {
+fn read_checked_code(from: &mut Reader<'_>, hash: B256) -> Result<Bytecode, Malformed> {
     if hash == KECCAK_EMPTY {
         return from.string().map(|_| Bytecode::default());
     }
