@@ -104,7 +104,7 @@ test('a node account supplies, borrows and repays, and sees its health before an
   await page.waitForSelector('.note.good:has-text("Repaid 500")');
   await page.waitForSelector('.health:has-text("No debt")');
 
-  // Some interest: until then shares, which are rounded down, are worth a wei less than was supplied.
+  // Ten seconds of interest. Before, the shares, which are rounded down, are worth a wei less than was supplied.
   await node.rpc('evm_increaseTime', '0xa');
   await node.rpc('evm_mine');
   await choose(page, 'Withdraw', 'WETH');

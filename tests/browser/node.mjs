@@ -13,7 +13,7 @@ const BROWSER = process.env.CHROMIUM ?? ['/usr/bin/chromium', '/usr/bin/chromium
 /** Directory for screenshots; none are taken if it is unset. */
 const PICTURES = process.env.SCREENSHOTS;
 
-/** Nodes that a test did not stop, as it failed. They end with it: they share its output, for whose end the runner waits. */
+/** Nodes that run. A failed test leaves some; they share its output, for whose end the runner waits, so they end with its process. */
 const running = new Set();
 process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')));
 
