@@ -53,7 +53,7 @@ test('the faucet pays a coin and a token, and says when there is more', async ()
   await page.waitForSelector('.toast.good:has-text("Sent 11 assets")');
   await browser.picture(page, 'faucet-paid');
   // Payments are in the next block, which comes within a second.
-  await page.waitForFunction((address) => fetch(`/cosmos/bank/v1beta1/balances/${address}`).then((answer) => answer.text()).then((text) => text.includes('2500000000000000000')), BECH32);
+  while (BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')) === 0n) await page.waitForTimeout(50);
   assert.equal(BigInt(await node.rpc('eth_getBalance', ACCOUNT, 'latest')), 25n * 10n ** 17n);
   await accessible(page, 'after');
   await clean(page);
