@@ -247,7 +247,8 @@ mod tests {
         storage::Directory,
     };
 
-    /// Rows of each table: a thousand, with keys that have as many rows as several fences, one row, and none.
+    /// A quarter of the rows of a table. Some keys have as many rows as there are between several fences, some have four, and
+    /// every other number is not a key.
     const ROWS: u64 = 1_000;
 
     fn change(address: Address) -> AccountChange {
@@ -255,9 +256,9 @@ mod tests {
         AccountChange { address, key, after: None, storage_wiped, storage, public_key }
     }
 
-    /// Each key below `ROWS` has one row, but for every third hundred of them, which have one key.
-    fn key(row: u64) -> u64 {
-        if row / 100 % 3 == 1 { row / 300 * 300 + 100 } else { row }
+    /// Returns `number`, but the same for all numbers of every third hundred.
+    fn merged(number: u64) -> u64 {
+        if number / 100 % 3 == 1 { number / 300 * 300 + 100 } else { number }
     }
 
     fn address(key: u64) -> Address {
@@ -267,8 +268,7 @@ mod tests {
     fn index() -> ActiveIndex {
         let mut index = ActiveIndex::starting_at(0);
         for row in 0..4 * ROWS {
-            // Gaps between the keys.
-            let key = 2 * key(row / 4) + 2;
+            let key = 2 * merged(row / 4) + 2;
             index.blocks.entry(key).or_default().push(row);
             index.hashes.entry(key).or_default().push(BlockPlace { number: row, index: 7 });
             index.logs.insert(row, vec![LogKey(key)]);
