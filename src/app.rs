@@ -55,7 +55,7 @@ use crate::{
     network::Network,
     sources::{ArtifactWatcher, Compilers, KnownContracts, Verifier, WatcherGuard},
     store::{DataDir, DataDirError},
-    web::{ClientAddresses, Faults, Inherited, RequestIds, ShutdownHandle, TlsError},
+    web::{Capacity, ClientAddresses, Execution, Faults, Inherited, RequestIds, ShutdownHandle, TlsError},
 };
 
 /// Time that requests in progress get at shutdown. With the steps after it a shutdown takes ten seconds.
@@ -260,6 +260,12 @@ impl Node {
         let keyring = Arc::new(Keyring::new(keys.into_iter().chain(stored)));
         let (kept, ending) = (cluster.clone(), shutdown.clone());
         let client_addresses = ClientAddresses::new(config.exchange.trusted_proxies.clone());
+        let execution = Arc::new(Execution::new(config.rpc.max_executions));
+        let capacity = Capacity {
+            budget: config.rpc.budget.clone(),
+            execution: Some(execution.clone()),
+            addresses: client_addresses.clone(),
+        };
         let faults = Faults::new(client_addresses, clock.clone(), shutdown.clone());
         let services = Services {
             chain: chain.clone(),
@@ -271,6 +277,8 @@ impl Node {
             storage,
             clock,
             forks,
+            capacity,
+            execution,
             faults,
             admin,
             shutdown: ending,
@@ -287,7 +295,7 @@ impl Node {
         if let Some(lifetime) = config.pool.lifetime {
             tokio::spawn(timer::pool(chain.clone(), lifetime, shutdown.clone()));
         }
-        listeners.serve(routers, prices, &config, ids, &services.faults, &shutdown);
+        listeners.serve(routers, prices, &config, ids, &services.capacity, &services.faults, &shutdown);
         if let Some(scenario) = scenario {
             scenarios.begin(scenario);
         }

@@ -4,7 +4,6 @@ use std::sync::Arc;
 
 use axum::{Router, extract::State};
 use schemars::{Schema, json_schema};
-use tokio::sync::Semaphore;
 
 use super::{
     bodies::PageBody,
@@ -14,20 +13,16 @@ use crate::{
     chain::Chain,
     network::Network,
     web::{
-        Api, Interface, NoCache, Operation, Path, Query, RestError, TaskFailed, method_not_allowed,
+        Api, Interface, NoCache, Operation, Path, Query, RestError, in_long_turn, method_not_allowed,
         parameters::{Limit, NamedToken, Param, ParamError, UserAddress, parameters},
     },
 };
-
-/// Scans of blocks that may run at once.
-const MAX_SCANS: usize = 4;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
 pub struct Activity {
     chain: Chain,
     network: Arc<Network>,
-    scans: Arc<Semaphore>,
 }
 
 impl Param for RecordPosition {
@@ -84,7 +79,7 @@ impl Interface for Activity {
 impl Activity {
     /// The interface to the activity on `chain`.
     pub fn new(chain: Chain, network: Arc<Network>) -> Self {
-        Self { chain, network, scans: Arc::new(Semaphore::new(MAX_SCANS)) }
+        Self { chain, network }
     }
 
     /// The routes under `/api` and their description.
@@ -100,15 +95,13 @@ impl Activity {
             .with_state(self.clone())
     }
 
-    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<NoCache<PageBody>, TaskFailed> {
-        let permit = self.scans.clone().acquire_owned().await;
+    async fn page(&self, wanted: RecordFilter, page: PageQuery) -> Result<NoCache<PageBody>, RestError> {
         let (chain, network) = (self.chain.clone(), self.network.clone());
         let walk = move || {
-            let _permit = permit;
             let page = scan(&chain, &chain.head(), &network, wanted, page.before, page.limit.0 as usize);
-            PageBody::new(&page, &network)
+            Ok::<_, RestError>(PageBody::new(&page, &network))
         };
-        Ok(NoCache(tokio::task::spawn_blocking(walk).await?))
+        in_long_turn(walk).await.map(NoCache)
     }
 }
 
@@ -116,7 +109,7 @@ async fn swaps(
     State(activity): State<Activity>,
     Query(page): Query<PageQuery>,
     Query(query): Query<SwapQuery>,
-) -> Result<NoCache<PageBody>, TaskFailed> {
+) -> Result<NoCache<PageBody>, RestError> {
     let user = query.user.map(|UserAddress(user)| user);
     let token = query.token.map(|NamedToken(token)| token.address);
     activity.page(RecordFilter::Swaps { user, token }, page).await
@@ -126,6 +119,6 @@ async fn history(
     State(activity): State<Activity>,
     Path(path): Path<UserPath>,
     Query(page): Query<PageQuery>,
-) -> Result<NoCache<PageBody>, TaskFailed> {
+) -> Result<NoCache<PageBody>, RestError> {
     activity.page(RecordFilter::User(path.user.0), page).await
 }

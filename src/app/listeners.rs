@@ -9,7 +9,7 @@ use super::{SpawnError, addresses::Addresses, services::Routers};
 use crate::{
     config::{Config, MetricsAt},
     exchange,
-    web::{self, FaultScope, Faults, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
+    web::{self, Capacity, FaultScope, Faults, Front, Inherited, Listener, RequestIds, Shutdown, Tls},
 };
 
 /// Listeners that are bound but do not serve yet.
@@ -84,13 +84,14 @@ impl Listeners {
         prices: Option<Router>,
         config: &Config,
         ids: RequestIds,
+        capacity: &Capacity,
         faults: &Faults,
         shutdown: &Shutdown,
     ) {
         let (hosts, ids) = (Arc::new(config.hosts.clone()), Arc::new(ids));
         let serve = |listener, front: Front| {
-            let (hosts, ids, budget) = (hosts.clone(), ids.clone(), config.rpc.budget.clone());
-            tokio::spawn(web::serve(listener, front, hosts, config.listener, ids, budget, shutdown.clone()));
+            let (hosts, ids, capacity) = (hosts.clone(), ids.clone(), capacity.clone());
+            tokio::spawn(web::serve(listener, front, hosts, config.listener, ids, capacity, shutdown.clone()));
         };
         #[cfg(unix)]
         if let Some(socket) = self.unix {

@@ -28,7 +28,10 @@ use crate::{
     site::Site,
     sources::{KnownContracts, Verifier},
     storage::Storage,
-    web::{self, AdminToken, Client, ClientAddresses, Faults, Front, Operation, RateLimit, Shutdown, Traffic},
+    web::{
+        self, AdminToken, Answer, Capacity, Client, ClientAddresses, Execution, Faults, Front, Operation, RateLimit,
+        Shutdown, Traffic,
+    },
 };
 
 /// The routes of the listeners.
@@ -104,6 +107,10 @@ pub(super) struct Services {
     pub(super) storage: Option<Arc<dyn Storage>>,
     pub(super) clock: Arc<dyn Clock>,
     pub(super) forks: Arc<ChainForks>,
+    /// What the requests of all listeners share.
+    pub(super) capacity: Capacity,
+    /// The threads that execute.
+    pub(super) execution: Arc<Execution>,
     pub(super) faults: Faults,
     /// Who may use the routes that administer the node.
     pub(super) admin: AdminAccess,
@@ -167,7 +174,14 @@ impl Services {
         let (gas_limit, known) = (config.gas_limit, addresses.clone());
         let rpc_config = RpcConfig { gas_limit, addresses: known, ..config.rpc.clone() };
         let rpc_sockets = rpc::web_sockets(&rpc_config, self.shutdown.clone());
-        let rpc = Rpc::new(chain.clone(), keyring, rpc_config, self.known.clone(), Some(self.forks.clone()));
+        let rpc = Rpc::new(
+            chain.clone(),
+            keyring,
+            rpc_config,
+            self.known.clone(),
+            Some(self.forks.clone()),
+            self.execution.clone(),
+        );
         let market = exchange.map(|exchange| exchange.market().clone());
         let cosmos_traffic = Traffic::new("cosmos", config.rpc.slow);
         let mut traffic = vec![cosmos_traffic.clone()];
@@ -215,9 +229,12 @@ impl Services {
         }
         if let Some(index) = &self.index {
             let (own, rpc) = (self.network.clone(), rpc.clone());
-            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Vec<u8>> {
+            let json_rpc = move |client: Client, body: Vec<u8>| -> BoxFuture<'static, Answer> {
                 let rpc = rpc.clone();
-                Box::pin(async move { rpc.answer(client, &body).await.0 })
+                Box::pin(async move {
+                    let (answer, held) = rpc.answer(client, &body).await;
+                    Answer::new(answer, held)
+                })
             };
             let (known, verifier) = (self.known.clone(), self.verifier.clone());
             let explorer = Explorer::new(

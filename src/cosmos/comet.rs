@@ -4,9 +4,8 @@ use std::borrow::Cow;
 
 use axum::{
     Router,
-    body::Bytes,
-    extract::{DefaultBodyLimit, Query, Request, State, rejection::QueryRejection},
-    http::{StatusCode, header},
+    extract::{Query, Request, State, rejection::QueryRejection},
+    http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{get, post},
 };
@@ -20,7 +19,9 @@ use super::{
     comet_socket::CometSocket,
     rest,
 };
-use crate::web::{Api, Operation, method_not_allowed, socket_operation};
+use crate::web::{
+    Answer, AnswerError, AnswerWriter, Api, Operation, RestError, method_not_allowed, receive, socket_operation,
+};
 
 /// Most bytes of a request, requests of a batch, and bytes of a batch's responses.
 const MAX_REQUEST: usize = 1 << 20;
@@ -47,7 +48,7 @@ pub(super) fn own_router(gateway: &Gateway) -> Router {
     METHODS
         .iter()
         .fold(Router::new(), add)
-        .route("/", post(json_rpc).layer(DefaultBodyLimit::max(MAX_REQUEST)))
+        .route("/", post(json_rpc))
         .route("/websocket", get(upgrade))
         .method_not_allowed_fallback(method_not_allowed)
         .with_state(gateway.clone())
@@ -81,42 +82,51 @@ async fn status(State(gateway): State<Gateway>) -> rest::SdkReply {
 }
 
 /// JSON-RPC over HTTP: a request or a batch.
-async fn json_rpc(State(gateway): State<Gateway>, body: Bytes) -> Response {
-    let response = match serde_json::from_slice(&body) {
-        Ok(Value::Array(requests)) if requests.len() > MAX_BATCH => {
-            error(&Value::Null, -32600, &format!("expected at most {MAX_BATCH} requests in a batch")).to_string()
-        }
-        Ok(Value::Array(requests)) => batch(&gateway, requests).await,
-        Ok(request) => one(&gateway, request).await,
-        Err(what) => error(&Value::Null, -32700, &what.to_string()).to_string(),
+async fn json_rpc(State(gateway): State<Gateway>, request: Request) -> Response {
+    let (body, _held) = match receive(request, MAX_REQUEST).await {
+        Ok(received) => received,
+        Err(error) => return error.into_response(),
     };
-    let headers = [(header::CACHE_CONTROL, "no-store"), (header::CONTENT_TYPE, "application/json")];
-    (headers, response).into_response()
+    let mut response = AnswerWriter::new(MAX_BATCH_RESPONSE);
+    let written = match serde_json::from_slice(&body) {
+        Ok(Value::Array(requests)) if requests.len() > MAX_BATCH => {
+            let what = format!("expected at most {MAX_BATCH} requests in a batch");
+            response.json(&error(&Value::Null, -32600, &what))
+        }
+        Ok(Value::Array(requests)) => batch(&gateway, requests, &mut response).await,
+        Ok(request) => write_one(&gateway, request, &mut response).await,
+        Err(what) => response.json(&error(&Value::Null, -32700, &what.to_string())),
+    };
+    if let Err(error) = written {
+        return RestError::from(error).into_response();
+    }
+    let mut response = response.finish().into_json();
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
+    response
 }
 
-/// The responses to a batch, while they are not too long together.
-async fn batch(gateway: &Gateway, requests: Vec<Value>) -> String {
-    let mut out = "[".to_owned();
+/// Writes the responses to a batch.
+async fn batch(gateway: &Gateway, requests: Vec<Value>, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    out.push(b"[")?;
     for request in requests {
         if out.len() > 1 {
-            out.push(',');
+            out.push(b",")?;
         }
-        if out.len() > MAX_BATCH_RESPONSE {
-            let what = "the responses to the batch are too long: ask for less at once";
-            out.push_str(&error(&request["id"], -32603, what).to_string());
-        } else {
-            out.push_str(&one(gateway, request).await);
-        }
+        write_one(gateway, request, out).await?;
     }
-    out.push(']');
-    out
+    out.push(b"]")
 }
 
-/// The response to one request.
-async fn one(gateway: &Gateway, request: Value) -> String {
-    match serde_json::from_value(request) {
-        Ok(request) => answer(gateway, request).await.to_string(),
-        Err(what) => error(&Value::Null, -32600, &what.to_string()).to_string(),
+/// Writes the response to one request, or an error where it does not fit.
+async fn write_one(gateway: &Gateway, request: Value, out: &mut AnswerWriter) -> Result<(), AnswerError> {
+    let id = request["id"].clone();
+    let response = match serde_json::from_value(request) {
+        Ok(request) => answer(gateway, request).await,
+        Err(what) => error(&Value::Null, -32600, &what.to_string()),
+    };
+    match out.json(&response) {
+        Ok(()) => Ok(()),
+        Err(what) => out.json(&error(&id, -32603, &what.to_string())),
     }
 }
 
@@ -147,7 +157,7 @@ pub(super) async fn answer(gateway: &Gateway, mut request: CometRequest) -> Valu
 }
 
 /// The response to a body, if it calls a method of CometBFT.
-pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Vec<u8>>> {
+pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
     let named = serde_json::from_slice::<RequestMethod<'_>>(body).ok().filter(|named| find(&named.method).is_some());
     let request = named.map(|_| serde_json::from_slice(body))?;
     let gateway = gateway.clone();
@@ -156,8 +166,16 @@ pub(super) fn answer_body(gateway: &Gateway, body: &[u8]) -> Option<BoxFuture<'s
             Ok(request) => answer(&gateway, request).await,
             Err(what) => error(&Value::Null, -32700, &what.to_string()),
         };
-        answer.to_string().into_bytes()
+        written(&answer)
     }))
+}
+
+/// The JSON of a response, or of the error that there is no room for it.
+fn written(response: &Value) -> Answer {
+    Answer::json(response).unwrap_or_else(|what| {
+        let refused = error(&response["id"], -32603, &what.to_string());
+        Answer::json(&refused).unwrap_or_default()
+    })
 }
 
 /// The part of a request that tells which interface it is for.

@@ -9,7 +9,11 @@ use axum::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::{account::AddressError, state::ReadError, web::Failure};
+use crate::{
+    account::AddressError,
+    state::ReadError,
+    web::{AnswerError, BodyError, ExecutionFailed, Failure},
+};
 
 /// An error of the gateway: a gRPC code with the status that gateways map it to.
 #[derive(Debug)]
@@ -119,6 +123,32 @@ impl Failure for GatewayError {
 impl From<ReadError> for GatewayError {
     fn from(error: ReadError) -> Self {
         Self::Unavailable(error.to_string())
+    }
+}
+
+impl From<ExecutionFailed> for GatewayError {
+    fn from(error: ExecutionFailed) -> Self {
+        Self::Internal(error.to_string())
+    }
+}
+
+impl From<AnswerError> for GatewayError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::TooLong(_) => Self::InvalidArgument(error.to_string()),
+            AnswerError::NoRoom => Self::Unavailable(error.to_string()),
+        }
+    }
+}
+
+impl From<BodyError> for GatewayError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::NoRoom => Self::Unavailable(error.to_string()),
+            BodyError::Encoded | BodyError::TooLarge(_) | BodyError::TooSlow | BodyError::Failed(_) => {
+                Self::InvalidArgument(error.to_string())
+            }
+        }
     }
 }
 

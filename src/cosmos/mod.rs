@@ -39,7 +39,7 @@ use self::{
 use crate::{
     chain::Chain,
     network::Network,
-    web::{ClientAddresses, Operation, Shutdown, WebSockets},
+    web::{Answer, ClientAddresses, Operation, Shutdown, WebSockets},
 };
 
 /// The interface. Clones share it.
@@ -120,7 +120,7 @@ impl Gateway {
 
     /// The response to a body of JSON-RPC, if it calls a method of CometBFT. Cosmos clients send these to the same address
     /// as Ethereum clients.
-    pub fn answer(&self, body: &[u8]) -> Option<BoxFuture<'static, Vec<u8>>> {
+    pub fn answer(&self, body: &[u8]) -> Option<BoxFuture<'static, Answer>> {
         comet::answer_body(self, body)
     }
 }

@@ -1,8 +1,7 @@
 //! The gateway's routes that take a transaction in their body.
 
 use axum::{
-    body::Bytes,
-    extract::{FromRequest, Request, State, rejection::BytesRejection},
+    extract::{FromRequest, Request, State},
     http::StatusCode,
 };
 use schemars::JsonSchema;
@@ -16,7 +15,7 @@ use super::{
 };
 use crate::{
     block::cosmos::MAX_COSMOS_TX_SIZE,
-    web::{Api, Input, Operation},
+    web::{Api, Input, Operation, receive},
 };
 
 /// Most bytes of a body: a transaction in base64, with room for one that is too large by a little, so that it gets the
@@ -50,12 +49,8 @@ struct TxBody(Value);
 impl FromRequest<Gateway> for TxBody {
     type Rejection = GatewayError;
 
-    async fn from_request(request: Request, gateway: &Gateway) -> Result<Self, GatewayError> {
-        let body = Bytes::from_request(request, gateway).await;
-        let body = body.map_err(|error: BytesRejection| GatewayError::InvalidArgument(error.body_text()))?;
-        if body.len() > MAX_TX_BODY {
-            return Err(GatewayError::InvalidArgument(format!("the body may have at most {MAX_TX_BODY} bytes")));
-        }
+    async fn from_request(request: Request, _: &Gateway) -> Result<Self, GatewayError> {
+        let (body, _held) = receive(request, MAX_TX_BODY).await?;
         serde_json::from_slice(&body).map(Self).map_err(|error| GatewayError::InvalidArgument(error.to_string()))
     }
 }

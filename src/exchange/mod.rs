@@ -31,7 +31,7 @@ use std::{sync::Arc, time::Duration};
 
 use axum::Router;
 use tokio::{
-    sync::{Semaphore, broadcast::error::RecvError},
+    sync::broadcast::error::RecvError,
     time::{Instant, interval_at},
 };
 
@@ -56,9 +56,6 @@ use crate::{
 /// hold prices that are outdated when a slow client reads them.
 pub const SEND_BUFFER: u32 = 64 << 10;
 
-/// Quotes that may execute at once.
-const MAX_QUOTES: usize = 32;
-
 /// The interfaces of the exchange. Clones share it.
 #[derive(Clone)]
 pub struct Exchange {
@@ -70,8 +67,6 @@ pub struct Exchange {
     rate_limit: u32,
     addresses: ClientAddresses,
     sockets: WebSockets,
-    /// Permits for quotes.
-    quotes: Arc<Semaphore>,
 }
 
 impl Exchange {
@@ -93,7 +88,6 @@ impl Exchange {
             rate_limit: config.rate_limit,
             sockets: socket::web_sockets(config.max_sockets_per_client, addresses.clone(), shutdown),
             addresses,
-            quotes: Arc::new(Semaphore::new(MAX_QUOTES)),
         }
     }
 

@@ -10,17 +10,14 @@ use crate::{
     index::{Index, IndexError, Waiting},
     network::Network,
     sources::{KnownContracts, Verifier},
-    web::{Client, ClientAddresses, Interface, NoCache, RestError},
+    web::{Answer, Client, ClientAddresses, Interface, NoCache, RestError, in_turn},
 };
-
-/// Reads of the index that may run at once.
-const MAX_READS: usize = 4;
 
 /// Bodies with sources that are read at once.
 const MAX_UPLOADS: usize = 4;
 
 /// The node's JSON-RPC, for the module `proxy`: answers a request with a response.
-pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Vec<u8>> + Send>> + Send + Sync;
+pub type JsonRpc = dyn Fn(Client, Vec<u8>) -> Pin<Box<dyn Future<Output = Answer> + Send>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -37,7 +34,6 @@ pub(super) struct Shared {
     pub(super) uploads: Semaphore,
     pub(super) json_rpc: Arc<JsonRpc>,
     pub(super) clients: ClientAddresses,
-    reads: Arc<Semaphore>,
 }
 
 /// The result of a handler.
@@ -74,24 +70,18 @@ impl Explorer {
         json_rpc: Arc<JsonRpc>,
         clients: ClientAddresses,
     ) -> Self {
-        let reads = Arc::new(Semaphore::new(MAX_READS));
         let uploads = Semaphore::new(MAX_UPLOADS);
-        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, json_rpc, clients, reads }))
+        Self(Arc::new(Shared { chain, index, network, known, verifier, uploads, json_rpc, clients }))
     }
 
-    /// Reads the index once it has reached the head, on a thread that may block.
+    /// Reads the index once it has reached the head, in the turn of the client.
     pub(super) async fn read<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Shared, &Render<'_>) -> Result<T, RestError> + Send + 'static,
     ) -> Result<T, RestError> {
         let reader = self.0.index.reader().await?;
-        let permit = self.0.reads.clone().acquire_owned().await;
         let shared = self.0.clone();
-        let run = move || {
-            let _permit = permit;
-            work(&shared, &Render::new(&reader, &shared.known))
-        };
-        tokio::task::spawn_blocking(run).await?
+        in_turn(move || work(&shared, &Render::new(&reader, &shared.known))).await
     }
 
     /// The same for a body.

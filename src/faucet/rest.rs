@@ -20,7 +20,7 @@ use crate::{
     decimal,
     network::Network,
     web::{
-        Api, Client, Input, Interface, JsonBody, NoStore, Operation, Peer, Query, RequestBody, RestError,
+        Api, Client, Input, Interface, JsonBody, NoStore, Operation, Peer, Query, RequestBody, RestError, in_turn,
         method_not_allowed,
         parameters::{NamedToken, Param, ParamError, UserAddress, parameters},
     },
@@ -182,8 +182,8 @@ async fn describe(
     Query(query): Query<FaucetQuery>,
 ) -> Result<NoStore<FaucetAnswer<FaucetBody>>, RestError> {
     let recipient = query.address.map(|UserAddress(address)| address);
-    let read = move || FaucetBody::new(&faucet, recipient, client);
-    let data = tokio::task::spawn_blocking(read).await?;
+    let read = move || Ok::<_, RestError>(FaucetBody::new(&faucet, recipient, client));
+    let data = in_turn(read).await?;
     Ok(NoStore(FaucetAnswer { success: true, data }))
 }
 

@@ -5,7 +5,7 @@ use std::{collections::HashMap, sync::Arc};
 use alloy_primitives::{Address, map::DefaultHashBuilder};
 use alloy_sol_types::SolCall;
 use parking_lot::Mutex;
-use tokio::sync::{OnceCell, Semaphore};
+use tokio::sync::OnceCell;
 
 use super::{
     bodies,
@@ -16,11 +16,9 @@ use crate::{
     chain::{Chain, Clock, Head, View},
     contracts::{ReadContractError, bindings::LendingLens, read},
     network::Network,
-    web::{PerHead, Rendered, RestError, parameters::Timeframe},
+    web::{PerHead, Rendered, RestError, in_turn, parameters::Timeframe},
 };
 
-/// View calls that may run at once.
-const MAX_EXECUTIONS: usize = 32;
 /// Most bodies about single users and pools that are kept for one head.
 const MAX_BODIES: usize = 10_000;
 
@@ -77,7 +75,6 @@ pub(super) struct LensReader {
     pools: PerHead<Pools>,
     bodies: PerHead<BodiesByTopic>,
     samples: Arc<Samples>,
-    executions: Arc<Semaphore>,
 }
 
 impl LensReader {
@@ -89,7 +86,6 @@ impl LensReader {
             pools: PerHead::default(),
             bodies: PerHead::default(),
             samples: Arc::default(),
-            executions: Arc::new(Semaphore::new(MAX_EXECUTIONS)),
         }
     }
 
@@ -155,18 +151,13 @@ impl LensReader {
         Ok(Rendered::new(body.await?, self.clock.now_ms()))
     }
 
-    /// Runs a view call on a blocking thread, when fewer than the limit are running.
+    /// Runs a view call in the turn of the client.
     async fn run<T: Send + 'static>(
         &self,
         work: impl FnOnce() -> Result<T, ReadContractError> + Send + 'static,
     ) -> Result<T, RestError> {
-        let permit = self.executions.clone().acquire_owned().await;
-        let run = move || {
-            let _permit = permit;
-            work()
-        };
-        let answer = tokio::task::spawn_blocking(run).await?;
-        answer.map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}")))
+        in_turn(move || work().map_err(|error| RestError::Unavailable(format!("the pool cannot be read: {error}"))))
+            .await
     }
 }
 

@@ -11,6 +11,7 @@ use crate::{
     evm::{BlockError, EstimateError, TransactionError, halt_message},
     fork::AskError,
     state::ReadError,
+    web::ExecutionFailed,
 };
 
 /// The clients that error texts are written for.
@@ -229,6 +230,12 @@ impl From<ChangeError> for RpcError {
             | ChangeError::Stopped(_) => Self::server(error.to_string()),
             ChangeError::Snapshot(_) | ChangeError::Outcome(_) => Self::internal(error.to_string()),
         }
+    }
+}
+
+impl From<ExecutionFailed> for RpcError {
+    fn from(error: ExecutionFailed) -> Self {
+        Self::internal(error.to_string())
     }
 }
 

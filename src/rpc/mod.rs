@@ -13,7 +13,6 @@ mod envelope;
 pub mod error;
 mod eth;
 mod examples;
-mod execution;
 mod failures;
 mod filters;
 mod forked;
@@ -46,6 +45,7 @@ use std::{
 };
 
 use ::tracing::{Instrument, Span, field::Empty};
+use futures_util::future::BoxFuture;
 use serde_json::value::RawValue;
 
 pub use error::{Dialect, RpcError};
@@ -61,7 +61,6 @@ pub use ws::web_sockets;
 use self::{
     discover::Methods,
     envelope::{Body, Request},
-    execution::{Caller, Execution, Slice},
     filters::Filters,
     forked::OnFork,
     json::{Json, Written},
@@ -74,7 +73,7 @@ use crate::{
     failed_calls::FailedCalls,
     fork::{ChainFork, ChainForks},
     sources::KnownContracts,
-    web::{Budget, Client, ClientAddresses, Held},
+    web::{Answer, Budget, Caller, Client, ClientAddresses, Execution, Held, Slice, current_client, interrupted},
 };
 
 /// Settings of the interface.
@@ -174,7 +173,7 @@ pub struct Context {
     config: RpcConfig,
     dialect: Dialect,
     filters: Filters,
-    execution: Execution,
+    execution: Arc<Execution>,
     meters: Meters,
     methods: Methods,
     /// Contracts whose sources are known.
@@ -198,10 +197,19 @@ impl Context {
         ParamRules::new(self.dialect, false)
     }
 
+    /// Runs `work` of a method that waits on a thread of its own, in the turn of its client.
+    async fn apart_for_caller<R: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
+    ) -> Result<R, RpcError> {
+        let caller = Caller { client: current_client(), long: false, remote: self.fork().is_some() };
+        self.execution.apart(caller, work).await
+    }
+
     /// Returns a check of the time limit of an execution that begins now.
     fn time_limit(&self) -> impl Fn() -> bool + Send + Sync + use<> {
         let (begun, limit) = (Instant::now(), self.config.execution_timeout);
-        move || execution::interrupted() || begun.elapsed() > limit
+        move || interrupted() || begun.elapsed() > limit
     }
 }
 
@@ -225,7 +233,7 @@ struct Started {
 
 /// Another JSON-RPC interface at the same address, for requests with unknown methods: returns the response to a body that
 /// calls a method of that interface.
-pub type Neighbour = dyn Fn(&[u8]) -> Option<futures_util::future::BoxFuture<'static, Vec<u8>>> + Send + Sync;
+pub type Neighbour = dyn Fn(&[u8]) -> Option<BoxFuture<'static, Answer>> + Send + Sync;
 
 /// The interface. Clones share it.
 #[derive(Clone)]
@@ -236,7 +244,7 @@ pub struct Rpc {
 }
 
 impl Rpc {
-    /// The interface to `chain`, signing with the keys of `keyring`.
+    /// The interface to `chain`, signing with the keys of `keyring`. Calls run on the threads of `execution`.
     ///
     /// With `forks` it also answers for the forked chain.
     pub fn new(
@@ -245,11 +253,12 @@ impl Rpc {
         config: RpcConfig,
         known: KnownContracts,
         forks: Option<Arc<ChainForks>>,
+        execution: Arc<Execution>,
     ) -> Self {
         let table = Self::methods(config.development);
         let context = Context {
             filters: Filters::new(&config),
-            execution: Execution::new(config.max_executions),
+            execution,
             meters: Meters::default(),
             dumping: Arc::default(),
             sending: tokio::sync::Mutex::default(),
@@ -316,7 +325,7 @@ impl Rpc {
             && !matches!(&read, Ok(Body::Single(Ok(request))) if self.table.get(&request.method).is_some())
             && let Some(answer) = neighbour(body)
         {
-            return (answer.await, held);
+            return answer.await.into_parts();
         }
         match read {
             Err(error) | Ok(Body::Single(Err(error))) => self.refuse("null", &error, &mut out),

@@ -18,13 +18,12 @@ use super::{
     Context, OnFork,
     catalog::Effort,
     error::{Dialect, RpcError},
-    execution::{CALLER, Caller, Slice},
     forked::Forward,
     json::Json,
     meter::Meter,
     params::{ParamReader, ParamRules, ParamShape, Params, Reach, Reference},
 };
-use crate::web::Held;
+use crate::web::{Caller, Held, Slice};
 
 /// The JSON of a result, with the memory that it holds of the budget for responses in progress.
 pub struct RenderedResult {
@@ -171,7 +170,7 @@ impl Table {
         self.register::<P, R>(name, Handler::Quick(at_once(handler, Reach::Block, name)), on_fork)
     }
 
-    /// Adds a method that executes code, see [`super::execution`].
+    /// Adds a method that executes code, see [`Execution`](crate::web::Execution).
     pub(super) fn execute<P, R>(
         &mut self,
         name: &'static str,
@@ -216,13 +215,13 @@ impl Table {
         F: Future<Output = Result<R, RpcError>> + Send + 'static,
     {
         let is_lenient = ParamRules::is_lenient(name);
-        let run = move |context: Arc<Context>, caller, params: Option<&RawValue>| {
+        let run = move |context: Arc<Context>, _: Caller, params: Option<&RawValue>| {
             let params = P::read(params, ParamRules::new(context.dialect, is_lenient))?;
             let answer = async move {
                 let result = handler(context.clone(), params).await?;
                 RenderedResult::new(result, &context)
             };
-            Ok(Box::pin(CALLER.scope(caller, answer)) as Pending)
+            Ok(Box::pin(answer) as Pending)
         };
         self.register::<P, R>(name, Handler::Wait(Arc::new(run)), on_fork)
     }

@@ -5,7 +5,7 @@ use std::collections::HashMap;
 use axum::{
     body::Bytes,
     http::{HeaderMap, HeaderValue, StatusCode, header},
-    response::{IntoResponse, Response},
+    response::Response,
 };
 use base64ct::{Base64, Encoding};
 use headers::{ETag, HeaderMapExt, IfNoneMatch};
@@ -13,7 +13,7 @@ use include_dir::{Dir, File, include_dir};
 use sha2::{Digest, Sha256};
 
 use super::interfaces;
-use crate::web::{Effort, Prepared, entity_tag};
+use crate::web::{Effort, Prepared, entity_tag, shared};
 
 /// A file that browsers load.
 pub(super) struct PageFile {
@@ -41,7 +41,7 @@ impl PageFile {
         let known = request.typed_get::<IfNoneMatch>();
         let unchanged = known.is_some_and(|known| !known.precondition_passes(&self.etag));
         let body = if unchanged { Bytes::new() } else { self.body.bytes().clone() };
-        let mut response = body.into_response();
+        let mut response = shared(body);
         if unchanged {
             *response.status_mut() = StatusCode::NOT_MODIFIED;
         }

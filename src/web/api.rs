@@ -10,7 +10,7 @@ use std::{borrow::Cow, convert::Infallible, future::Future};
 
 use axum::{
     Router,
-    extract::{DefaultBodyLimit, State},
+    extract::State,
     handler::Handler,
     http::{HeaderMap, StatusCode},
     middleware::from_fn,
@@ -250,8 +250,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
     {
         let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
         let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        let route = axum::routing::post(handler).route_layer(DefaultBodyLimit::max(MAX_BODY));
-        self.route("post", path, route.route_layer(from_fn(only_json)), operation)
+        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_json)), operation)
     }
 
     /// Adds a route for `POST` that takes TOML only.
@@ -262,8 +261,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
     {
         let statuses = [StatusCode::PAYLOAD_TOO_LARGE, StatusCode::UNSUPPORTED_MEDIA_TYPE];
         let operation = H::describe(Operation::new(self.tag, summary)).fails::<RestError>(&statuses);
-        let route = axum::routing::post(handler).route_layer(DefaultBodyLimit::max(MAX_BODY));
-        self.route("post", path, route.route_layer(from_fn(only_toml)), operation)
+        self.route("post", path, axum::routing::post(handler).route_layer(from_fn(only_toml)), operation)
     }
 
     /// Adds a route for `POST` that takes bodies of any type: it changes nothing, or only what the body proves to be allowed.
@@ -284,7 +282,7 @@ impl<S: Clone + Send + Sync + 'static> Api<S> {
         T: 'static,
     {
         let operation = H::describe(Operation::new(self.tag, summary));
-        self.route("post", path, axum::routing::post(handler).route_layer(DefaultBodyLimit::disable()), operation)
+        self.route("post", path, axum::routing::post(handler), operation)
     }
 
     /// Adds a route for `DELETE`, which takes JSON or nothing.

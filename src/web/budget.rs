@@ -57,6 +57,12 @@ impl Budget {
         self.0.total
     }
 
+    /// The number of bytes in use.
+    #[cfg(test)]
+    pub(super) fn used(&self) -> usize {
+        self.0.used.load(Ordering::Relaxed)
+    }
+
     /// Takes `bytes`. Returns none if there is no room in time.
     pub async fn hold(&self, bytes: usize) -> Option<Held> {
         let mut held = Held::default();
@@ -143,14 +149,19 @@ impl Held {
 
     /// Ties this to `bytes`: it is released when they are dropped.
     pub fn attach(self, bytes: Vec<u8>) -> Bytes {
+        self.attach_to(bytes.into())
+    }
+
+    /// The same for bytes that may be shared.
+    pub(super) fn attach_to(self, bytes: Bytes) -> Bytes {
         /// Bytes and the budget they take.
-        struct Attached(Vec<u8>, #[expect(dead_code, reason = "held, not used")] Held);
+        struct Attached(Bytes, #[expect(dead_code, reason = "held, not used")] Held);
         impl AsRef<[u8]> for Attached {
             fn as_ref(&self) -> &[u8] {
                 &self.0
             }
         }
-        if self.is_nothing() { bytes.into() } else { Bytes::from_owner(Attached(bytes, self)) }
+        if self.is_nothing() { bytes } else { Bytes::from_owner(Attached(bytes, self)) }
     }
 }
 

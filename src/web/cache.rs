@@ -7,13 +7,13 @@ use std::{
 
 use alloy_primitives::{hex, keccak256};
 use axum::{
-    body::Body,
+    body::Bytes,
     http::{HeaderMap, HeaderValue, StatusCode, header},
     response::Response,
 };
 use headers::{Age, ETag, HeaderMapExt, IfModifiedSince, IfNoneMatch};
 
-use super::{Effort, Prepared};
+use super::{Effort, Prepared, shared};
 
 /// The time for which caches may keep a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -72,8 +72,7 @@ impl Rendered {
         let repeated = self.served.swap(true, Ordering::Relaxed);
         let variant = self.again.as_ref().filter(|_| repeated).unwrap_or(&self.first);
         let unchanged = self.is_known(request);
-        let mut response =
-            Response::new(if unchanged { Body::empty() } else { Body::from(variant.body.bytes().clone()) });
+        let mut response = shared(if unchanged { Bytes::new() } else { variant.body.bytes().clone() });
         let modified = (self.rendered_ms / 1_000).min((now_ms / 1_000).saturating_sub(1));
         let headers = response.headers_mut();
         headers.typed_insert(variant.etag.clone());

@@ -6,9 +6,9 @@ use std::{
 };
 
 use axum::{
-    body::Body,
+    body::{Body, Bytes, HttpBody},
     extract::ConnectInfo,
-    http::{HeaderValue, Request, StatusCode},
+    http::{HeaderValue, Request, StatusCode, header},
     response::Response,
 };
 use hyper::{
@@ -23,7 +23,9 @@ use tokio::{
 use tower::ServiceExt;
 
 use super::{
-    ConnectionSlot, Flow, Front, Hosts, ListenerLimits, Peer, RequestIds, Shutdown,
+    ClientAddresses, ConnectionSlot, Flow, Front, Hosts, IncomingBody, ListenerLimits, Peer, RequestContext,
+    RequestIds, Shutdown,
+    answer::CountedBody,
     compression::Negotiation,
     flow::Watched,
     listener::AcceptedStream,
@@ -36,6 +38,11 @@ use super::{
 const STREAMS: u32 = 128;
 /// Most bytes of the headers of an HTTP/2 request; for HTTP/1.1 hyper has a limit of its own.
 const HEADER_BYTES: u32 = 64 << 10;
+/// Bytes of each of hyper's buffers for a connection, which are not counted: it fits the headers of a request.
+const BUFFER: usize = 64 << 10;
+/// Bytes that a client of HTTP/2 may send before the node has read them, on a stream and on a connection.
+const STREAM_WINDOW: u32 = 64 << 10;
+const CONNECTION_WINDOW: u32 = 256 << 10;
 
 /// An accepted connection with the context to serve it.
 pub(super) struct Connection {
@@ -54,23 +61,37 @@ pub(super) struct Requests {
     pub(super) permitted_host: OnceLock<HeaderValue>,
     pub(super) ids: Arc<RequestIds>,
     pub(super) flow: Arc<Flow>,
+    /// Determines the client of a request.
+    pub(super) addresses: ClientAddresses,
 }
 
 impl Requests {
-    async fn answer(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+    /// Answers a request. This is where every response passes: its body is counted, compressed, and sent.
+    async fn answer(&self, request: Request<Incoming>) -> Result<Response<CountedBody>, Infallible> {
         let negotiation = Negotiation::of(&request);
-        let Ok(response) = self.respond(request).await;
-        Ok(negotiation.apply(response, self.flow.budget()).await)
+        let client = self.addresses.of(self.peer, request.headers());
+        let context = RequestContext { client, flow: self.flow.clone() };
+        let request = IncomingBody::of(request, &self.flow);
+        let Ok(mut response) = context.scope(self.respond(request)).await;
+
+        // Closing the connection while the client still sends would lose the response.
+        if let Some(rest) = self.flow.take_rest()
+            && !Box::pin(rest.discard()).await
+        {
+            response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
+        }
+        let counted = CountedBody::count(response, self.flow.budget()).await;
+        Ok(negotiation.apply(counted, self.flow.budget()).await)
     }
 
-    async fn respond(&self, request: Request<Incoming>) -> Result<Response, Infallible> {
+    async fn respond(&self, request: Request<IncomingBody>) -> Result<Response, Infallible> {
         let named = self.ids.of(&request);
         if let Some(refusal) = self.hosts.refusal(&request, &self.permitted_host) {
             return named.answer(async { refusal }).await;
         }
         let request = match self.front.fast.as_ref().filter(|_| !self.front.faults.are_active()) {
             None => request,
-            Some(fast) => match fast.answer(request, self.peer) {
+            Some(fast) => match fast.answer(request) {
                 Ok(answer) => return named.answer(answer).await,
                 Err(request) => *request,
             },
@@ -153,6 +174,7 @@ impl Connection {
         let connection = hyper::server::conn::http1::Builder::new()
             .timer(TokioTimer::new())
             .header_read_timeout(self.limits.header_timeout)
+            .max_buf_size(BUFFER)
             .serve_connection(TokioIo::new(stream), self.service(|body| body))
             .with_upgrades();
         let mut connection = std::pin::pin!(connection);
@@ -182,6 +204,8 @@ impl Connection {
             .keep_alive_timeout(silence)
             .max_concurrent_streams(STREAMS)
             .max_header_list_size(HEADER_BYTES)
+            .initial_stream_window_size(STREAM_WINDOW)
+            .initial_connection_window_size(CONNECTION_WINDOW)
             .serve_connection(TokioIo::new(stream), self.service(Pieces::of));
         let mut connection = std::pin::pin!(connection);
         let ended = tokio::select! {
@@ -198,10 +222,13 @@ impl Connection {
     }
 
     /// The service for hyper, which adapts the bodies of responses to the protocol.
-    fn service(
+    fn service<B>(
         &self,
-        ready: fn(Body) -> Body,
-    ) -> impl Service<Request<Incoming>, Response = Response, Error = Infallible, Future: Send + 'static> + use<> {
+        ready: fn(CountedBody) -> B,
+    ) -> impl Service<Request<Incoming>, Response = Response<B>, Error = Infallible, Future: Send + 'static> + use<B>
+    where
+        B: HttpBody<Data = Bytes, Error = axum::Error> + Send + 'static,
+    {
         let requests = self.requests.clone();
         service_fn(move |request| {
             let requests = requests.clone();

@@ -18,7 +18,7 @@ use tokio::{
     time::{Instant, Sleep, sleep},
 };
 
-use super::{Budget, Faults, Held};
+use super::{Budget, Capacity, Faults, Held, execution::Execution, receive::UnreadBody};
 
 /// Granularity in bytes at which messages are counted while they are read.
 const STEP: usize = 16 << 10;
@@ -29,8 +29,8 @@ const PATIENCE: Duration = Duration::from_secs(5);
 /// State shared by a connection and the protocol on it. Requests carry it as an extension.
 #[derive(Debug, Default)]
 pub struct Flow {
-    /// The memory for messages.
-    budget: Budget,
+    /// What the connection shares with all others.
+    capacity: Capacity,
     /// The faults that the protocol suffers.
     faults: Faults,
     /// Whether the protocol was switched: WebSockets have write timeouts of their own.
@@ -41,17 +41,39 @@ pub struct Flow {
     unread: AtomicUsize,
     /// The memory held for them.
     held: Mutex<Held>,
+    /// Whether there is a rest.
+    has_rest: AtomicBool,
+    /// The rest of a request's body that was not read before the response. Requests follow each other.
+    rest: Mutex<Option<UnreadBody>>,
 }
 
 impl Flow {
-    pub(super) fn new(budget: Budget, faults: Faults) -> Self {
-        let (upgraded, counted, unread) = (AtomicBool::new(false), AtomicBool::new(false), AtomicUsize::new(0));
-        Self { budget, faults, upgraded, counted, unread, held: Mutex::default() }
+    pub(super) fn new(capacity: Capacity, faults: Faults) -> Self {
+        Self { capacity, faults, ..Self::default() }
     }
 
-    /// The memory for the connection's messages.
+    /// The memory of requests and responses in transit.
     pub(super) fn budget(&self) -> &Budget {
-        &self.budget
+        &self.capacity.budget
+    }
+
+    /// The threads that execute.
+    pub(super) fn execution(&self) -> Option<&Arc<Execution>> {
+        self.capacity.execution.as_ref()
+    }
+
+    /// Puts back what was not read of a request's body.
+    pub(super) fn put_rest(&self, rest: UnreadBody) {
+        *self.rest.lock() = Some(rest);
+        self.has_rest.store(true, Ordering::Release);
+    }
+
+    /// Takes what was not read of a request's body.
+    pub(super) fn take_rest(&self) -> Option<UnreadBody> {
+        if !self.has_rest.swap(false, Ordering::Acquire) {
+            return None;
+        }
+        self.rest.lock().take()
     }
 
     /// The faults that the connection's protocol suffers.
@@ -114,7 +136,7 @@ impl<S> Watched<S> {
             return Poll::Ready(Ok(()));
         }
         loop {
-            if self.flow.budget.try_grow(&mut self.flow.held.lock(), unread + STEP) {
+            if self.flow.budget().try_grow(&mut self.flow.held.lock(), unread + STEP) {
                 self.waiting = None;
                 return Poll::Ready(Ok(()));
             }

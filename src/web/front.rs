@@ -4,16 +4,14 @@ use std::sync::Arc;
 
 use axum::{Router, http::Request, response::Response};
 use futures_util::future::BoxFuture;
-use hyper::body::Incoming;
 
-use super::{Faults, Peer};
+use super::{Faults, IncomingBody};
 
 /// Answers some requests without the router, which clones its layers and handlers for every request: their reference counts
 /// are contended across processors.
 pub trait FastPath: Send + Sync + 'static {
     /// The response, or the request if it is for the router.
-    fn answer(&self, request: Request<Incoming>, peer: Peer)
-    -> Result<BoxFuture<'_, Response>, Box<Request<Incoming>>>;
+    fn answer(&self, request: Request<IncomingBody>) -> Result<BoxFuture<'_, Response>, Box<Request<IncomingBody>>>;
 }
 
 /// The service of a listener. Clones share it.

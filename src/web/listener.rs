@@ -19,7 +19,7 @@ use tokio_rustls::TlsAcceptor;
 #[cfg(unix)]
 use super::UnixSocket;
 use super::{
-    Budget, Flow, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
+    Capacity, Flow, Front, Hosts, Peer, RequestIds, Shutdown, Tls,
     connection::{Connection, Requests},
 };
 
@@ -129,7 +129,7 @@ pub async fn serve(
     hosts: Arc<Hosts>,
     limits: ListenerLimits,
     ids: Arc<RequestIds>,
-    budget: Budget,
+    capacity: Capacity,
     mut shutdown: Shutdown,
 ) {
     let permits = Arc::new(Semaphore::new(limits.connections));
@@ -151,7 +151,8 @@ pub async fn serve(
                     hosts: hosts.clone(),
                     permitted_host: OnceLock::new(),
                     ids: ids.clone(),
-                    flow: Arc::new(Flow::new(budget.clone(), front.faults.clone())),
+                    addresses: capacity.addresses.clone(),
+                    flow: Arc::new(Flow::new(capacity.clone(), front.faults.clone())),
                 });
                 let connection = Connection { requests, limits, shutdown: shutdown.clone() };
                 tokio::spawn(connection.serve(stream));

@@ -3,20 +3,20 @@
 use std::marker::PhantomData;
 
 use axum::{
-    Json,
     body::Bytes,
     extract::{FromRequest, Request},
-    http::{HeaderMap, StatusCode, header},
+    http::{HeaderMap, HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::{
-    Prepared, RestError,
-    api::{Input, Operation, Output},
+    Answer, Prepared, RestError,
+    api::{Input, MAX_BODY, Operation, Output},
     cache::{CachePolicy, Rendered},
     content::TOML_TYPE,
+    receive, shared,
 };
 
 /// A body that caches must revalidate before each use.
@@ -25,15 +25,27 @@ pub struct NoCache<T>(pub T);
 /// A body that no cache may store.
 pub struct NoStore<T>(pub T);
 
+/// The response with the JSON of a value, or the error if there is no room for it.
+fn json(value: &impl Serialize, caching: HeaderValue) -> Response {
+    match Answer::json(value) {
+        Ok(answer) => {
+            let mut response = answer.into_json();
+            response.headers_mut().insert(header::CACHE_CONTROL, caching);
+            response
+        }
+        Err(error) => RestError::from(error).into_response(),
+    }
+}
+
 impl<T: Serialize> IntoResponse for NoCache<T> {
     fn into_response(self) -> Response {
-        ([(header::CACHE_CONTROL, "no-cache")], Json(self.0)).into_response()
+        json(&self.0, HeaderValue::from_static("no-cache"))
     }
 }
 
 impl<T: Serialize> IntoResponse for NoStore<T> {
     fn into_response(self) -> Response {
-        ([(header::CACHE_CONTROL, "no-store")], Json(self.0)).into_response()
+        json(&self.0, HeaderValue::from_static("no-store"))
     }
 }
 
@@ -74,7 +86,7 @@ impl<T: JsonSchema> Output for Cached<T> {
     }
 }
 
-/// A JSON body of type `T` that is serialized already.
+/// A JSON body of type `T` that was serialized once for all requests.
 pub struct Serialized<T> {
     response: Response,
     body: PhantomData<fn() -> T>,
@@ -82,7 +94,8 @@ pub struct Serialized<T> {
 
 impl<T> From<Bytes> for Serialized<T> {
     fn from(json: Bytes) -> Self {
-        let response = ([(header::CONTENT_TYPE, "application/json")], json).into_response();
+        let mut response = shared(json);
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { response, body: PhantomData }
     }
 }
@@ -141,8 +154,9 @@ pub struct JsonBody<T>(pub T);
 impl<S: Send + Sync, T: RequestBody> FromRequest<S> for JsonBody<T> {
     type Rejection = RestError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, RestError> {
-        T::parse(&Bytes::from_request(request, state).await?).map(Self)
+    async fn from_request(request: Request, _: &S) -> Result<Self, RestError> {
+        let (body, _held) = receive(request, MAX_BODY).await?;
+        T::parse(&body).map(Self)
     }
 }
 
@@ -158,9 +172,9 @@ pub struct TomlBody(pub String);
 impl<S: Send + Sync> FromRequest<S> for TomlBody {
     type Rejection = RestError;
 
-    async fn from_request(request: Request, state: &S) -> Result<Self, RestError> {
-        let bytes = Bytes::from_request(request, state).await?;
-        let text = String::from_utf8(bytes.into()).map_err(|error| RestError::parameter("body", error.to_string()))?;
+    async fn from_request(request: Request, _: &S) -> Result<Self, RestError> {
+        let (body, _held) = receive(request, MAX_BODY).await?;
+        let text = String::from_utf8(body.into()).map_err(|error| RestError::parameter("body", error.to_string()))?;
         Ok(Self(text))
     }
 }

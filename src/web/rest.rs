@@ -2,17 +2,17 @@
 
 use axum::{
     Json,
-    extract::rejection::{BytesRejection, PathRejection, QueryRejection},
+    extract::rejection::{PathRejection, QueryRejection},
     http::{HeaderValue, StatusCode, header},
     response::{IntoResponse, Response},
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-
 use tokio::task::JoinError;
 
 use super::{
-    api::{Failure, MAX_BODY},
+    BodyError, ExecutionFailed,
+    api::Failure,
     parameters::{ParamError, ParameterError, ParameterPlace},
 };
 use crate::chain::{Clock, SystemClock};
@@ -67,6 +67,9 @@ pub enum RestError {
     /// The client has reached its limit of connections.
     #[error("too many connections: at most {0} from one address")]
     TooManyConnections(usize),
+    /// The memory for long requests and responses is in use.
+    #[error("out of memory for large requests and responses; try again")]
+    NoRoom,
     /// The node failed.
     #[error("{0}")]
     Internal(String),
@@ -120,7 +123,7 @@ impl RestError {
                 StatusCode::TOO_MANY_REQUESTS
             }
             Self::Internal(_) => StatusCode::INTERNAL_SERVER_ERROR,
-            Self::Unavailable(_) | Self::OutOfFunds(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::NoRoom | Self::Unavailable(_) | Self::OutOfFunds(_) => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 
@@ -136,6 +139,7 @@ impl RestError {
             Self::TooManyRequests { .. } => "rate_limit_exceeded",
             Self::QuotaExceeded { .. } => "quota_exceeded",
             Self::TooManyConnections(_) => "too_many_connections",
+            Self::NoRoom => "out_of_memory",
             Self::Internal(_) => "internal_error",
             Self::Unavailable(_) => "unavailable",
             Self::OutOfFunds(_) => "out_of_funds",
@@ -154,6 +158,9 @@ impl IntoResponse for RestError {
         match self {
             Self::TooManyRequests { retry_after, .. } | Self::QuotaExceeded { retry_after, .. } => {
                 response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from(retry_after));
+            }
+            Self::NoRoom => {
+                response.headers_mut().insert(header::RETRY_AFTER, HeaderValue::from_static("1"));
             }
             Self::MethodNotAllowed => {
                 response.headers_mut().insert(header::ALLOW, HeaderValue::from_static("GET,HEAD,OPTIONS"));
@@ -194,34 +201,15 @@ impl Failure for RestError {
     }
 }
 
-/// The failure of a task that a handler waited for: the only error of handlers that read nothing but blocks.
-#[derive(Debug)]
-pub struct TaskFailed(JoinError);
-
-impl From<JoinError> for TaskFailed {
-    fn from(error: JoinError) -> Self {
-        Self(error)
+impl From<ExecutionFailed> for RestError {
+    fn from(error: ExecutionFailed) -> Self {
+        Self::Internal(error.to_string())
     }
 }
 
 impl From<JoinError> for RestError {
     fn from(error: JoinError) -> Self {
         Self::Internal(error.to_string())
-    }
-}
-
-impl IntoResponse for TaskFailed {
-    fn into_response(self) -> Response {
-        RestError::from(self.0).into_response()
-    }
-}
-
-impl Failure for TaskFailed {
-    type Body = ErrorBody;
-    const STATUSES: &'static [StatusCode] = &[StatusCode::INTERNAL_SERVER_ERROR];
-
-    fn reason(status: StatusCode) -> &'static str {
-        RestError::reason(status)
     }
 }
 
@@ -242,13 +230,14 @@ impl From<PathRejection> for RestError {
     }
 }
 
-impl From<BytesRejection> for RestError {
-    fn from(rejection: BytesRejection) -> Self {
-        match rejection.status() {
-            status @ StatusCode::PAYLOAD_TOO_LARGE => {
-                Self::Body { status, what: format!("the body may have at most {MAX_BODY} bytes") }
+impl From<BodyError> for RestError {
+    fn from(error: BodyError) -> Self {
+        match error {
+            BodyError::Encoded => Self::UnsupportedMediaType("a body has to come without a content encoding"),
+            BodyError::NoRoom => Self::NoRoom,
+            BodyError::TooLarge(_) | BodyError::TooSlow | BodyError::Failed(_) => {
+                Self::Body { status: error.status(), what: error.to_string() }
             }
-            status => Self::Body { status, what: rejection.body_text() },
         }
     }
 }

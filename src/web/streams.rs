@@ -12,12 +12,14 @@ use std::{
     time::Duration,
 };
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Bytes, HttpBody};
 use hyper::{
     body::{Frame, SizeHint},
     rt::Executor,
 };
 use tokio::time::{Sleep, sleep};
+
+use super::answer::CountedBody;
 
 /// Size in bytes of the pieces that a response is split into.
 const PIECE: usize = 16 << 10;
@@ -75,16 +77,16 @@ impl<F: Future> Future for WatchedStream<F> {
 
 /// A response body that is written piece by piece.
 pub(super) struct Pieces {
-    body: Body,
+    body: CountedBody,
     rest: Bytes,
     pieces: Option<Arc<AtomicU64>>,
 }
 
 impl Pieces {
     /// A body for the stream that this task runs.
-    pub(super) fn of(body: Body) -> Body {
+    pub(super) fn of(body: CountedBody) -> Self {
         let pieces = PIECES.try_with(Arc::clone).ok();
-        Body::new(Self { body, rest: Bytes::new(), pieces })
+        Self { body, rest: Bytes::new(), pieces }
     }
 }
 

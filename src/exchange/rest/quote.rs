@@ -19,7 +19,7 @@ use crate::{
     },
     network::Token,
     web::{
-        NoCache, Query, RestError,
+        NoCache, Query, RestError, in_turn,
         parameters::{Amount, NamedToken, Number as NumberParam, parameters},
     },
 };
@@ -130,18 +130,16 @@ pub(super) async fn quote(
     let QuoteQuery { token_in: NamedToken(token_in), token_out: NamedToken(token_out), .. } = query;
     let (amount_in, slippage_bps) = (query.amount_in.0, query.slippage.0);
 
-    let permit = exchange.quotes.clone().acquire_owned().await;
     let (head, vault) = (exchange.market.chain().head(), network.contracts.vault);
     let call = Vault::quoteSwapCall { tokenIn: token_in.address, tokenOut: token_out.address, amountIn: amount_in };
     let ask = move || {
-        let _permit = permit;
         let view = View::newest(head);
-        read(&view, vault, &call).map(|answer| (answer, view))
+        let answer = read(&view, vault, &call);
+        let answer = answer.map_err(|error| RestError::Unavailable(format!("the vault cannot be read: {error}")))?;
+        Ok::<_, RestError>((answer, view))
     };
     let snapshot = exchange.market.current().await?;
-    let answer = tokio::task::spawn_blocking(ask).await?;
-    let (answer, view) =
-        answer.map_err(|error| RestError::Unavailable(format!("the vault cannot be read: {error}")))?;
+    let (answer, view) = in_turn(ask).await?;
     let status = SwapStatus::new(answer.status)
         .ok_or_else(|| RestError::Unavailable("the vault returned an unknown status".to_owned()))?;
 

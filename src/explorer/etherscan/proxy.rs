@@ -21,7 +21,7 @@ pub(super) async fn answer(
         );
     };
     let request = json!({ "jsonrpc": "2.0", "id": 1, "method": action, "params": params }).to_string();
-    let response = (explorer.0.json_rpc)(client, request.into_bytes()).await;
+    let (response, _held) = (explorer.0.json_rpc)(client, request.into_bytes()).await.into_parts();
     serde_json::from_slice(&response).map_err(|error| RestError::Internal(error.to_string()))
 }
 

@@ -72,7 +72,7 @@ async fn dump_state(context: Arc<Context>, _: (bool,)) -> Result<Packed, RpcErro
         json.push(b'"');
         Ok(Packed(Written(json)))
     };
-    context.execution.apart_for_caller(pack).await
+    context.apart_for_caller(pack).await
 }
 
 /// Continues from a dump of this node, of another one, or of anvil, as compressed or plain JSON.
@@ -96,7 +96,7 @@ async fn load_state(context: Arc<Context>, (packed,): (Bytes,)) -> Result<bool, 
         let prepared = dump.prepare(params, limits).map_err(|error| invalid(error.to_string()))?;
         Ok((prepared, turn))
     };
-    let (prepared, _turn) = context.execution.apart_for_caller(prepare).await?;
+    let (prepared, _turn) = context.apart_for_caller(prepare).await?;
     match context.chain.change(Change::Load(prepared)).await {
         Err(ChangeError::Dump(error)) => Err(invalid(error.to_string())),
         loaded => Ok(loaded.map(|_| true)?),

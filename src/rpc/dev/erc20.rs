@@ -53,7 +53,7 @@ async fn write(context: Arc<Context>, token: Address, call: Vec<u8>, amount: U25
         let call = Call { to: Some(token), input: call.into(), ..Call::default() };
         Ok(search(&view, &call, amount, own.config.gas_cap)?)
     };
-    let found = context.execution.apart_for_caller(find).await?;
+    let found = context.apart_for_caller(find).await?;
     let (address, slot) =
         found.ok_or_else(|| RpcError::server(format!("Unable to set ERC20 {what}, no slot found")))?;
     super::accounts::edit(&context, Edit::Storage(address, slot, amount)).await

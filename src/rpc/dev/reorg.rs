@@ -291,12 +291,12 @@ async fn reset(context: Arc<Context>, (options,): (ResetOptions,)) -> Result<(),
                 let gas_limit = fork.gas_limit;
                 Ok((head, gas_limit, Some(fork)))
             };
-            context.execution.apart_for_caller(begin).await
+            context.apart_for_caller(begin).await
         }
         None => {
             let forks = forks.clone();
             let own = move || Ok((forks.own().map_err(RpcError::internal)?, gas_limit, None));
-            context.execution.apart_for_caller(own).await
+            context.apart_for_caller(own).await
         }
     };
     let (head, gas_limit, fork) = prepare?;

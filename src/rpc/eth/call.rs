@@ -6,7 +6,8 @@ use super::{overrides::BlockOverrides, request::TransactionRequest};
 use crate::{
     chain::BlockId,
     evm::{Patience, StateOverrides},
-    rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, execution::refuses_long, hex::Quantity},
+    rpc::{Context, Dialect, OnFork, RpcError, Table, error::call_output, hex::Quantity},
+    web::refuses_long,
 };
 
 pub(super) fn methods(table: &mut Table) {

@@ -10,11 +10,11 @@ use crate::{
     chain::ChainPosition,
     rpc::{
         Context, OnFork, RpcError, Table,
-        execution::CALLER,
         filters::{FilterKind, FilterUpdate},
         hex::Quantity,
         json::{Json, Written},
     },
+    web::current_client,
 };
 
 /// The number of blocks whose logs are searched on the current task.
@@ -56,7 +56,7 @@ async fn new_pending_transaction_filter(context: Arc<Context>, (): ()) -> Result
 
 /// Adds a filter of the client that is being answered.
 fn add(context: &Context, kind: FilterKind) -> Result<Quantity<u128>, RpcError> {
-    let client = CALLER.try_with(|caller| caller.client.address).unwrap_or_default();
+    let client = current_client().address;
     context.filters.add(client, kind).map(Quantity)
 }
 
@@ -95,7 +95,7 @@ async fn filter_changes(context: Arc<Context>, (id,): (U256,)) -> Result<FilterC
             RpcError::too_large(format!("more than {max_logs} logs or {max_bytes} bytes: {remedy}"))
         })
     };
-    if few { select() } else { context.execution.apart_for_caller(select).await }
+    if few { select() } else { context.apart_for_caller(select).await }
 }
 
 /// All logs that the filter selects.

@@ -78,7 +78,7 @@ async fn settle(context: Arc<Context>, accepted: Accepted) -> Result<B256, RpcEr
     let hash = context.chain.settled(accepted).await?;
     if context.config.throw_on_transaction_failure {
         let own = context.clone();
-        context.execution.apart_for_caller(move || succeeded(&own, hash)).await?;
+        context.apart_for_caller(move || succeeded(&own, hash)).await?;
     }
     Ok(hash)
 }
@@ -111,7 +111,7 @@ pub(in crate::rpc) async fn estimate_apart(
 ) -> Result<u64, RpcError> {
     let own = context.clone();
     let run = move || estimate(&own, request, block, &StateOverrides::new(), &BlockOverrides::default());
-    context.execution.apart_for_caller(run).await
+    context.apart_for_caller(run).await
 }
 
 /// Fills in the fields that the request leaves to the node.

@@ -15,9 +15,8 @@ use async_graphql::{
     parser::types::{DocumentOperations, ExecutableDocument, OperationType},
 };
 use axum::{
-    body::Body,
     extract::{Request as HttpRequest, State},
-    http::{HeaderValue, Method, StatusCode, header},
+    http::{Method, StatusCode, header},
     response::{IntoResponse, Response},
     routing::{MethodRouter, any},
 };
@@ -30,8 +29,8 @@ use self::{
     limits::{Limited, QueryLimits},
     query::{MutationRoot, QueryRoot},
 };
-use super::{Context, Rpc, RpcError, execution::Caller, http};
-use crate::web::{Client, Held, Operation, is_json};
+use super::{Context, Rpc, RpcError};
+use crate::web::{Answer, Caller, Held, Operation, current_client, is_json, receive};
 
 type NodeSchema = Schema<QueryRoot, MutationRoot, EmptySubscription>;
 
@@ -112,12 +111,10 @@ async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequ
     if !is_json(request.headers()) {
         return (StatusCode::UNSUPPORTED_MEDIA_TYPE, "GraphQL takes content type application/json\n").into_response();
     }
-    let peer = request.extensions().get().copied().unwrap_or_default();
     let context = rpc.context.clone();
-    let client = context.config.addresses.of(peer, request.headers());
-    let (body, _held) = match http::receive(&context.config, request).await {
+    let (body, _held) = match receive(request, context.config.max_body).await {
         Ok(received) => received,
-        Err(refusal) => return *refusal,
+        Err(error) => return error.into_response(),
     };
     let request: GraphRequest = match serde_json::from_slice(&body) {
         Ok(request) => request,
@@ -127,16 +124,16 @@ async fn serve(State((rpc, schema)): State<(Rpc, NodeSchema)>, request: HttpRequ
         }
     };
     drop(body);
-    match answer(context, schema, client, request).await {
+    match answer(context, schema, request).await {
         Ok(rendered) => reply(rendered),
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, format!("{}\n", error.message)).into_response(),
     }
 }
 
 fn reply(RenderedQuery { status, json, held }: RenderedQuery) -> Response {
-    let json_type = [(header::CONTENT_TYPE, HeaderValue::from_static("application/json"))];
-    // Held until the client has read the answer.
-    (status, json_type, Body::from(held.attach(json))).into_response()
+    let mut response = Answer::new(json, held).into_json();
+    *response.status_mut() = status;
+    response
 }
 
 /// A checked query, or the response to one that runs no further.
@@ -145,15 +142,10 @@ enum QueryStep {
     Answered(RenderedQuery),
 }
 
-async fn answer(
-    context: Arc<Context>,
-    schema: NodeSchema,
-    client: Client,
-    request: GraphRequest,
-) -> Result<RenderedQuery, RpcError> {
-    let caller = Caller { client, long: true, remote: context.fork().is_some() };
+async fn answer(context: Arc<Context>, schema: NodeSchema, request: GraphRequest) -> Result<RenderedQuery, RpcError> {
+    let caller = Caller { client: current_client(), long: true, remote: context.fork().is_some() };
     let own = (context.clone(), schema.clone());
-    let run = move || {
+    let run = move || -> Result<QueryStep, RpcError> {
         let (context, schema) = own;
         let limits = limits(&context);
         let (request, ty) = match check(request) {

@@ -15,8 +15,8 @@ use crate::{
     rpc::{
         Context, RpcError,
         eth::{self, LogFilter, LogRange, TransactionRequest},
-        execution::refuses_long,
     },
+    web::refuses_long,
 };
 
 /// The maximum number of logs of a query, each of which takes more memory here than in JSON.

@@ -6,7 +6,8 @@ use serde::Serialize;
 
 use crate::{
     evm::Stop,
-    rpc::{Context, RpcError, execution::interrupted, json::Serialized},
+    rpc::{Context, RpcError, json::Serialized},
+    web::interrupted,
 };
 
 /// The time and size limits of one request.

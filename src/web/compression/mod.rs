@@ -20,7 +20,7 @@ use self::{
     negotiation::{Accepted, Coding},
     stream::EncodedBody,
 };
-use super::{Budget, Held};
+use super::{Budget, Held, answer::CountedBody};
 
 /// Size in bytes from which on a body is compressed: a shorter one fits into one packet as it is.
 const LEAST: usize = 1 << 10;
@@ -42,7 +42,7 @@ impl Negotiation {
     }
 
     /// The response in the coding that the client prefers. `budget` limits the memory of all requests and responses.
-    pub(super) async fn apply(self, mut response: Response, budget: &Budget) -> Response {
+    pub(super) async fn apply(self, mut response: Response<CountedBody>, budget: &Budget) -> Response<CountedBody> {
         match self.accepted {
             None if !self.is_read => response,
             None => {
@@ -57,7 +57,12 @@ impl Negotiation {
     }
 }
 
-async fn encoded(mut response: Response, accepted: Accepted, is_head: bool, budget: &Budget) -> Response {
+async fn encoded(
+    mut response: Response<CountedBody>,
+    accepted: Accepted,
+    is_head: bool,
+    budget: &Budget,
+) -> Response<CountedBody> {
     if !depends_on_client(&response) {
         return response;
     }
@@ -92,7 +97,12 @@ async fn encoded(mut response: Response, accepted: Accepted, is_head: bool, budg
 }
 
 /// A response with the prepared form of its body, or 304 for a client that has this form.
-async fn from_prepared(mut response: Response, prepared: &Prepared, accepted: Accepted, is_head: bool) -> Response {
+async fn from_prepared(
+    mut response: Response<CountedBody>,
+    prepared: &Prepared,
+    accepted: Accepted,
+    is_head: bool,
+) -> Response<CountedBody> {
     let Some(coding) = accepted.choose(Coding::Brotli) else { return response };
     if response.status() == StatusCode::NOT_MODIFIED {
         weaken(response.headers_mut());
@@ -101,34 +111,35 @@ async fn from_prepared(mut response: Response, prepared: &Prepared, accepted: Ac
     let Some(form) = prepared.encoded(coding).await else { return response };
     response.headers_mut().insert(header::CONTENT_LENGTH, form.len().into());
     label(response.headers_mut(), coding);
-    *response.body_mut() = if is_head { Body::empty() } else { form.into() };
+    *response.body_mut() = CountedBody::from_counted(if is_head { Body::empty() } else { form.into() });
     response
 }
 
 /// Compresses a short body. Returns it unchanged if that makes it no shorter.
-async fn at_once(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
+async fn at_once(body: CountedBody, coding: Coding, budget: &Budget) -> (CountedBody, bool) {
     // The body is one piece in memory: nothing waits here, and nothing fails.
-    let Ok(body) = to_bytes(body, usize::MAX).await else { return (Body::empty(), false) };
+    let body = to_bytes(Body::new(body), usize::MAX).await.unwrap_or_default();
     let mut held = Held::default();
     match encode(&body, coding, Effort::Once) {
         Ok(encoded) if encoded.len() < body.len() && budget.try_grow(&mut held, encoded.len()) => {
-            (held.attach(encoded).into(), true)
+            (CountedBody::from_counted(held.attach(encoded).into()), true)
         }
-        _ => (body.into(), false),
+        _ => (CountedBody::from_counted(body.into()), false),
     }
 }
 
 /// Compresses a long body while the client reads it. Returns it unchanged if the memory is needed for responses.
-fn in_pieces(body: Body, coding: Coding, budget: &Budget) -> (Body, bool) {
+fn in_pieces(body: CountedBody, coding: Coding, budget: &Budget) -> (CountedBody, bool) {
     let mut held = Held::default();
     if !budget.is_ample() || !budget.try_grow(&mut held, Encoder::memory(coding)) {
         return (body, false);
     }
-    (Body::new(EncodedBody::new(body, Encoder::new(coding, Effort::Once, 0), held)), true)
+    let encoded = EncodedBody::new(body, Encoder::new(coding, Effort::Once, 0), held);
+    (CountedBody::from_counted(Body::new(encoded)), true)
 }
 
 /// Whether the response is one that some clients get in a coding.
-fn depends_on_client(response: &Response) -> bool {
+fn depends_on_client<B>(response: &Response<B>) -> bool {
     let headers = response.headers();
     let is_whole = !matches!(
         response.status(),
@@ -180,7 +191,10 @@ mod tests {
     #[tokio::test]
     async fn long_bodies_are_not_compressed_while_memory_is_scarce() {
         let budget = Budget::new(64 << 20);
-        let is_encoded = |budget: &Budget| in_pieces(vec![b'a'; 1 << 20].into(), Coding::Gzip, budget).1;
+        let is_encoded = |budget: &Budget| {
+            let body = CountedBody::from_counted(vec![b'a'; 1 << 20].into());
+            in_pieces(body, Coding::Gzip, budget).1
+        };
         assert!(is_encoded(&budget));
         let held = budget.hold(16 << 20).await.expect("room");
         assert!(!is_encoded(&budget), "a quarter is used by responses");

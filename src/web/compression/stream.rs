@@ -6,18 +6,18 @@ use std::{
     task::{Context, Poll, ready},
 };
 
-use axum::body::{Body, Bytes, HttpBody};
+use axum::body::{Bytes, HttpBody};
 use hyper::body::Frame;
 
 use super::encoder::Encoder;
-use crate::web::Held;
+use crate::web::{Held, answer::CountedBody};
 
 /// Bytes that are compressed at once; that takes less than a millisecond.
 const PIECE: usize = 64 << 10;
 
 /// A body that is compressed piece by piece. Other tasks run between two pieces.
 pub(super) struct EncodedBody {
-    body: Body,
+    body: CountedBody,
     rest: Bytes,
     /// None after the end.
     encoder: Option<Encoder>,
@@ -29,7 +29,7 @@ pub(super) struct EncodedBody {
 
 impl EncodedBody {
     /// The body as `encoder` compresses it, whose memory is `held`.
-    pub(super) fn new(body: Body, encoder: Encoder, held: Held) -> Self {
+    pub(super) fn new(body: CountedBody, encoder: Encoder, held: Held) -> Self {
         Self { body, rest: Bytes::new(), encoder: Some(encoder), worked: false, _held: held }
     }
 
@@ -99,7 +99,8 @@ mod tests {
             let body = Bytes::from(words.concat().repeat(times));
             let runtime = tokio::runtime::Builder::new_current_thread().build().expect("no failure");
             for coding in [Coding::Brotli, Coding::Gzip] {
-                let encoded = EncodedBody::new(body.clone().into(), Encoder::new(coding, Effort::Once, 0), Held::default());
+                let plain = CountedBody::from_counted(body.clone().into());
+                let encoded = EncodedBody::new(plain, Encoder::new(coding, Effort::Once, 0), Held::default());
                 let encoded = runtime.block_on(encoded.collect()).expect("no failure").to_bytes();
                 prop_assert!(decode(&encoded, coding) == body);
             }

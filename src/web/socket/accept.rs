@@ -13,8 +13,8 @@ use super::{SocketProtocol, task::SocketTask};
 use crate::{
     metrics::{Counter, Gauge},
     web::{
-        Client, ClientAddresses, ConnectionSlot, FaultScope, Flow, Operation, RestError, Shutdown, budget::UNCOUNTED,
-        client_slots::ClientSlots,
+        Client, ClientAddresses, ConnectionSlot, FaultScope, Flow, Operation, RequestContext, RestError, Shutdown,
+        budget::UNCOUNTED, client_slots::ClientSlots,
     },
 };
 
@@ -129,6 +129,7 @@ impl WebSockets {
         }
         let target = self.0.fault_scope.map(|scope| flow.faults().target(scope, peer, &parts.headers, &parts.uri));
         let sockets = self.clone();
+        let context = RequestContext { client, flow: flow.clone() };
         upgrade
             .max_message_size(max_message)
             .max_frame_size(max_message)
@@ -136,7 +137,8 @@ impl WebSockets {
             .write_buffer_size(buffer)
             .on_upgrade(move |socket| async move {
                 let _held = held;
-                SocketTask::new(socket, begin(client), flow, sockets).with_fault_target(target).run().await;
+                let task = SocketTask::new(socket, begin(client), flow, sockets).with_fault_target(target);
+                context.scope(task.run()).await;
             })
     }
 }

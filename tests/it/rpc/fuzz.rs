@@ -14,6 +14,7 @@ use tetrad::internals::{
     block::Submission,
     chain::{ForeignBlock, Keyring, apply},
     rpc::{Answers, Rpc, RpcConfig, examples, fuzzing},
+    web::Execution,
 };
 
 use crate::support::{node, node_with};
@@ -160,7 +161,9 @@ async fn any_block_is_imported_or_refused() {
 async fn any_request_is_answered_in_json() {
     let node = node_with(|config| config.no_mining = true).await;
     let config = RpcConfig { gas_cap: 1_000_000, max_trace_bytes: 1 << 20, development: false, ..RpcConfig::default() };
-    let rpc = Rpc::new(node.chain().clone(), Arc::new(Keyring::default()), config, node.known().clone(), None);
+    let execution = Arc::new(Execution::new(config.max_executions));
+    let keyring = Arc::new(Keyring::default());
+    let rpc = Rpc::new(node.chain().clone(), keyring, config, node.known().clone(), None, execution);
     let answer = |body: &[u8]| {
         let answered = futures_util::FutureExt::now_or_never(rpc.answer(Default::default(), body));
         answered.map(|(answer, _)| answer)

@@ -35,7 +35,7 @@ const IMPORTS: [(&str, &[&str]); 38] = [
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"]),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
-    ("web", &["account", "chain", "metrics", "network", "tls"]),
+    ("web", &["account", "chain", "metrics", "network", "parallel", "tls"]),
     ("sources", &["artifacts", "chain", "network", "storage"]),
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),

@@ -1,9 +1,13 @@
 //! How many connections a listener has.
 
 use futures_util::{FutureExt, SinkExt, StreamExt};
+use tokio::{
+    io::{AsyncReadExt, AsyncWriteExt},
+    net::TcpStream,
+};
 use tokio_tungstenite::{connect_async, tungstenite::Message};
 
-use crate::support::node_with;
+use crate::support::{node, node_with};
 
 /// A WebSocket takes one of the listener's places for as long as it is open.
 #[tokio::test]
@@ -31,6 +35,62 @@ async fn a_web_socket_counts_until_it_ends() {
             .send()
             .await
             .expect("an answer");
+    }
+    node.end().await;
+}
+
+/// Reads the head of a response and its body, which has a content length.
+async fn response(stream: &mut TcpStream) -> String {
+    let mut read = Vec::new();
+    let mut byte = [0];
+    while !read.ends_with(b"\r\n\r\n") {
+        let count = stream.read(&mut byte).await.expect("no reset");
+        assert_eq!(count, 1, "the connection was closed: {}", String::from_utf8_lossy(&read));
+        read.push(byte[0]);
+    }
+    let head = String::from_utf8(read).expect("text").to_ascii_lowercase();
+    let length = head.split("content-length: ").nth(1).and_then(|rest| rest.lines().next());
+    let mut body = vec![0; length.expect("a length").parse().expect("a number")];
+    stream.read_exact(&mut body).await.expect("a body");
+    head
+}
+
+/// Requests that are refused before their body is read: by host, path, content type, encoding and length.
+const REFUSED: [(&str, &str, &str); 5] = [
+    ("POST /rpc", "host: foreign.example\r\ncontent-type: application/json", "403"),
+    ("POST /nothing", "host: localhost", "404"),
+    ("POST /rpc", "host: localhost\r\ncontent-type: text/plain", "415"),
+    ("POST /rpc", "host: localhost\r\ncontent-type: application/json\r\ncontent-encoding: gzip", "415"),
+    ("POST /api/faucet", "host: localhost\r\ncontent-type: application/json", "413"),
+];
+
+#[tokio::test]
+async fn an_early_refusal_leaves_the_connection_usable() {
+    let node = node().await;
+    let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+    for (request, headers, status) in REFUSED {
+        let head = format!("{request} HTTP/1.1\r\n{headers}\r\ncontent-length: 300000\r\n\r\n");
+        stream.write_all(head.as_bytes()).await.expect("room");
+        stream.write_all(&[b' '; 300_000]).await.expect("room");
+        let head = response(&mut stream).await;
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}: {head}");
+        assert!(!head.contains("connection: close"), "{request}: {head}");
+    }
+    node.end().await;
+}
+
+#[tokio::test]
+async fn a_refusal_says_when_it_closes_the_connection() {
+    let node = node().await;
+    for (request, headers, status) in REFUSED {
+        // The client waits for the response in the middle of its body.
+        let mut stream = TcpStream::connect(node.address()).await.expect("a connection");
+        let head = format!("{request} HTTP/1.1\r\n{headers}\r\ncontent-length: 300000\r\n\r\n123");
+        stream.write_all(head.as_bytes()).await.expect("room");
+        let head = response(&mut stream).await;
+        assert!(head.starts_with(&format!("http/1.1 {status}")), "{request}: {head}");
+        assert!(head.contains("connection: close"), "{request}: {head}");
+        assert_eq!(stream.read(&mut [0]).await.expect("no reset"), 0);
     }
     node.end().await;
 }

@@ -42,12 +42,13 @@ const SWEEP_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The client of an execution, and its known properties.
 #[derive(Clone, Copy, Debug, Default)]
-pub(in crate::rpc) struct Caller {
-    pub(in crate::rpc) client: Client,
-    /// Known to take long.
-    pub(in crate::rpc) long: bool,
-    /// May wait for another node, without using a processor meanwhile.
-    pub(in crate::rpc) remote: bool,
+pub struct Caller {
+    /// The client.
+    pub client: Client,
+    /// Whether the work is known to take long.
+    pub long: bool,
+    /// Whether the work may wait for another node, without using a processor meanwhile.
+    pub remote: bool,
 }
 
 /// The classes of waiting work, the most urgent first.

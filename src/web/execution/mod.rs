@@ -1,9 +1,9 @@
-//! Execution of requests that run code: calls, estimates, traces, log queries.
+//! Execution of requests that compute: calls, traces, searches, signatures to verify, pages to render.
 //!
-//! Nearly all of it takes microseconds, less than a hand-over to another thread. So it begins on the task that received
-//! the request, on all but one of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer work, and
-//! work that finds no place there, starts again on a thread of its own, in the order of the [schedule]. Work whose client is
-//! gone is not begun, or ends at its next check of the time limit.
+//! Nearly all calls take microseconds, less than a hand-over to another thread. So JSON-RPC begins them on the task that
+//! received the request, on all but one of the runtime's workers at a time and for a short [slice](mod@slice) only. Longer
+//! work, work that finds no place there, and the work of all other interfaces runs on threads of its own, in the order of
+//! the [schedule]. Work whose client is gone is not begun, or ends at its next check of the time limit.
 
 mod driver;
 mod ring;
@@ -18,20 +18,19 @@ use tokio::{
 };
 
 use self::{driver::DriverKeeper, schedule::ExecutionSchedule};
-pub(super) use self::{
+pub use self::{
     schedule::Caller,
     slice::{Slice, interrupted, refuses_long},
 };
-use super::RpcError;
-use crate::web::Client;
+use super::Client;
 
-tokio::task_local! {
-    /// The client of a method that hands work on only after it has waited.
-    pub(super) static CALLER: Caller;
-}
+/// The failure of work that ended without a result: it panicked.
+#[derive(Clone, Copy, Debug, thiserror::Error)]
+#[error("execution failed")]
+pub struct ExecutionFailed;
 
-/// The execution places.
-pub(super) struct Execution {
+/// The execution places of a node, which all interfaces share.
+pub struct Execution {
     inline: Arc<Semaphore>,
     schedule: Arc<ExecutionSchedule>,
     keeper: DriverKeeper,
@@ -39,7 +38,7 @@ pub(super) struct Execution {
 
 impl Execution {
     /// Places on the current runtime, and at most `threads` of their own.
-    pub(super) fn new(threads: usize) -> Self {
+    pub fn new(threads: usize) -> Self {
         let handle = Handle::current();
         let places = match handle.runtime_flavor() {
             // One worker must stay available.
@@ -52,7 +51,7 @@ impl Execution {
     }
 
     /// Takes a place on the current task, if one is free and the client's work is not known to take long.
-    pub(super) fn inline(&self, client: Client) -> Option<SemaphorePermit<'_>> {
+    pub fn inline(&self, client: Client) -> Option<SemaphorePermit<'_>> {
         if self.schedule.is_heavy(client) {
             return None;
         }
@@ -62,33 +61,34 @@ impl Execution {
     }
 
     /// Counts execution on the client's own task.
-    pub(super) fn charge(&self, client: Client, slice: Slice, took: Duration) {
+    pub fn charge(&self, client: Client, slice: Slice, took: Duration) {
         if slice.is_excess(took) {
             self.schedule.charge(client, took);
         }
     }
 
     /// Runs `work` on a thread of its own. Dropping the future cancels it.
-    pub(super) async fn apart<R: Send + 'static>(
+    pub async fn apart<R, E>(
         &self,
         caller: Caller,
-        work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
-    ) -> Result<R, RpcError> {
+        work: impl FnOnce() -> Result<R, E> + Send + 'static,
+    ) -> Result<R, E>
+    where
+        R: Send + 'static,
+        E: From<ExecutionFailed> + Send + 'static,
+    {
         let (sender, receiver) = oneshot::channel();
         let run = move || {
             // The caller may have left meanwhile.
             let _ = sender.send(work());
         };
         let _ticket = self.schedule.submit(caller, Box::new(run));
-        receiver.await.unwrap_or_else(|_| Err(RpcError::internal("execution failed")))
+        receiver.await.unwrap_or_else(|_| Err(ExecutionFailed.into()))
     }
+}
 
-    /// Runs `work` for a method that waits, for which [`CALLER`] is set.
-    pub(super) async fn apart_for_caller<R: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> Result<R, RpcError> + Send + 'static,
-    ) -> Result<R, RpcError> {
-        let caller = CALLER.try_with(|caller| *caller).unwrap_or_default();
-        self.apart(caller, work).await
+impl std::fmt::Debug for Execution {
+    fn fmt(&self, formatter: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        formatter.debug_struct("Execution").finish_non_exhaustive()
     }
 }

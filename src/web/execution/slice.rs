@@ -25,7 +25,7 @@ thread_local! {
 
 /// Whether the execution on this thread should end: its slice is over, or it was cancelled. Checked along with the time
 /// limit.
-pub(in crate::rpc) fn interrupted() -> bool {
+pub fn interrupted() -> bool {
     if let Some(end) = END.get() {
         let over = Instant::now() >= end;
         OVERRUN.set(OVERRUN.get() | over);
@@ -35,7 +35,7 @@ pub(in crate::rpc) fn interrupted() -> bool {
 }
 
 /// Whether the execution on this thread should end before an uninterruptible step that takes longer than a slice.
-pub(in crate::rpc) fn refuses_long() -> bool {
+pub fn refuses_long() -> bool {
     let in_slice = END.get().is_some();
     OVERRUN.set(OVERRUN.get() | in_slice);
     in_slice
@@ -43,14 +43,14 @@ pub(in crate::rpc) fn refuses_long() -> bool {
 
 /// The outcome of an execution that had a slice of time.
 #[derive(Clone, Copy, Debug)]
-pub(in crate::rpc) struct Slice {
+pub struct Slice {
     /// Whether the work was interrupted, so that its result is meaningless.
-    pub(in crate::rpc) overran: bool,
+    pub overran: bool,
 }
 
 impl Slice {
     /// Runs `work` for at most a slice.
-    pub(in crate::rpc) fn run<R>(began: Instant, work: impl FnOnce() -> R) -> (R, Self) {
+    pub fn run<R>(began: Instant, work: impl FnOnce() -> R) -> (R, Self) {
         /// Ends the slice even if `work` panics.
         struct Reset;
         impl Drop for Reset {

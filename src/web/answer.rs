@@ -1,0 +1,325 @@
+//! Bodies of responses, all of which count against the budget.
+//!
+//! [`AnswerWriter`] asks the budget as a body grows. Whatever was not written with it is counted as a whole when it reaches
+//! the connection, and refused if there is no room: [`CountedBody`] is the only body that connections send, and can be made
+//! here only.
+
+use std::{
+    io,
+    pin::Pin,
+    task::{Context, Poll, ready},
+};
+
+use axum::{
+    body::{Body, Bytes, HttpBody, to_bytes},
+    http::{HeaderValue, StatusCode, header},
+    response::{IntoResponse, Response},
+};
+use hyper::body::{Frame, SizeHint};
+use serde::Serialize;
+
+use super::{Budget, Held, RestError, budget::UNCOUNTED, request::current_budget};
+
+/// Most bytes of a body that is written as a whole.
+pub const MAX_ANSWER: usize = 32 << 20;
+
+/// Size up to which a buffer grows by doubling. Longer ones grow by this, so that little memory is granted in vain.
+const STEP: usize = 1 << 20;
+
+/// The reason why a body cannot become longer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum AnswerError {
+    /// The body would exceed its limit of bytes.
+    #[error("the response would have more than {0} bytes: ask for less at once")]
+    TooLong(usize),
+    /// The memory for responses is in use.
+    #[error("the memory for long responses is in use by other clients; try again")]
+    NoRoom,
+}
+
+impl From<AnswerError> for RestError {
+    fn from(error: AnswerError) -> Self {
+        match error {
+            AnswerError::TooLong(_) => Self::Body { status: StatusCode::PAYLOAD_TOO_LARGE, what: error.to_string() },
+            AnswerError::NoRoom => Self::NoRoom,
+        }
+    }
+}
+
+/// A body under construction, which asks the budget before it grows, and stops where there is no room.
+#[derive(Debug)]
+pub struct AnswerWriter {
+    budget: Budget,
+    held: Held,
+    bytes: Vec<u8>,
+    limit: usize,
+    refused: Option<AnswerError>,
+}
+
+impl AnswerWriter {
+    /// An empty body of at most `limit` bytes, for the request that the current task or thread answers.
+    pub fn new(limit: usize) -> Self {
+        Self::within(current_budget(), limit)
+    }
+
+    /// An empty body of at most `limit` bytes that counts against `budget`.
+    pub fn within(budget: Budget, limit: usize) -> Self {
+        Self { budget, held: Held::default(), bytes: Vec::new(), limit, refused: None }
+    }
+
+    /// The number of bytes written so far.
+    pub fn len(&self) -> usize {
+        self.bytes.len()
+    }
+
+    /// Whether nothing has been written.
+    pub fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Appends bytes.
+    pub fn push(&mut self, bytes: &[u8]) -> Result<(), AnswerError> {
+        if let Err(error) = self.reserve(bytes.len()) {
+            self.refused = Some(error);
+            return Err(error);
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    /// Appends the JSON of a value. After an error, what was written of it is removed.
+    pub fn json(&mut self, value: &impl Serialize) -> Result<(), AnswerError> {
+        let before = self.bytes.len();
+        serde_json::to_writer(&mut *self, value).map_err(|error| {
+            self.bytes.truncate(before);
+            self.refused.unwrap_or_else(|| {
+                // Bodies have neither keys that are no texts nor failing parts.
+                tracing::error!(%error, "a body cannot be written as JSON");
+                AnswerError::TooLong(self.limit)
+            })
+        })
+    }
+
+    /// The body.
+    pub fn finish(self) -> Answer {
+        Answer { bytes: self.bytes, held: self.held }
+    }
+
+    /// Grows the buffer, and the memory that it holds, for `more` bytes.
+    fn reserve(&mut self, more: usize) -> Result<(), AnswerError> {
+        let needed = self.bytes.len() + more;
+        if needed > self.limit {
+            return Err(AnswerError::TooLong(self.limit));
+        }
+        if needed <= self.bytes.capacity() {
+            return Ok(());
+        }
+        let ahead = self.bytes.capacity().clamp(256, STEP);
+        let capacity = needed.max(self.bytes.capacity() + ahead);
+        if !self.budget.try_grow(&mut self.held, capacity) {
+            return Err(AnswerError::NoRoom);
+        }
+        self.bytes.reserve_exact(capacity - self.bytes.len());
+        Ok(())
+    }
+}
+
+impl io::Write for AnswerWriter {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.push(bytes).map_err(io::Error::other)?;
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// A complete body, with the memory that it holds.
+#[derive(Debug, Default)]
+pub struct Answer {
+    bytes: Vec<u8>,
+    held: Held,
+}
+
+impl Answer {
+    /// A body that an interface counted while it wrote it.
+    pub fn new(bytes: Vec<u8>, held: Held) -> Self {
+        Self { bytes, held }
+    }
+
+    /// The JSON of a value, for the request that the current task or thread answers.
+    pub fn json(value: &impl Serialize) -> Result<Self, AnswerError> {
+        let mut writer = AnswerWriter::new(MAX_ANSWER);
+        writer.json(value)?;
+        Ok(writer.finish())
+    }
+
+    /// The bytes, with the memory that they hold.
+    pub fn into_parts(self) -> (Vec<u8>, Held) {
+        (self.bytes, self.held)
+    }
+
+    /// The response of JSON with this body.
+    pub fn into_json(self) -> Response {
+        let mut response = self.into_response();
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
+    }
+}
+
+impl IntoResponse for Answer {
+    fn into_response(self) -> Response {
+        // Held until the client has read the bytes.
+        let mut response = Response::new(Body::from(self.held.attach(self.bytes)));
+        mark(&mut response);
+        response
+    }
+}
+
+/// The response with a body that many responses share, and that takes no memory for one of them.
+pub fn shared(body: Bytes) -> Response {
+    let mut response = Response::new(Body::from(body));
+    mark(&mut response);
+    response
+}
+
+/// The memory of a response's body is counted already, or takes none.
+#[derive(Clone, Copy)]
+struct Counted;
+
+/// Marks the body of a response as counted. Short ones need no mark.
+fn mark(response: &mut Response) {
+    if response.body().size_hint().lower() > UNCOUNTED as u64 {
+        response.extensions_mut().insert(Counted);
+    }
+}
+
+/// The body of a response that counts against the budget.
+pub(super) struct CountedBody {
+    body: Body,
+    /// The budget of a body whose pieces are counted one by one.
+    by_piece: Option<Budget>,
+}
+
+impl CountedBody {
+    /// Counts the body of a response, and refuses it if there is no room.
+    pub(super) async fn count(mut response: Response, budget: &Budget) -> Response<Self> {
+        let is_short = response.body().size_hint().exact().is_some_and(|length| length <= UNCOUNTED as u64);
+        if is_short || response.extensions_mut().remove::<Counted>().is_some() {
+            return response.map(Self::from_counted);
+        }
+        if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+            return response.map(Self::from_counted);
+        }
+        // Boxed, so that it does not enlarge the future of every request.
+        Box::pin(Self::count_long(response, budget)).await
+    }
+
+    async fn count_long(response: Response, budget: &Budget) -> Response<Self> {
+        let (head, body) = response.into_parts();
+        let Some(length) = body.size_hint().exact() else {
+            return Response::from_parts(head, Self { body, by_piece: Some(budget.clone()) });
+        };
+        let length = usize::try_from(length).unwrap_or(usize::MAX);
+        let Some(held) = budget.hold(length).await else {
+            return RestError::NoRoom.into_response().map(Self::from_counted);
+        };
+        // The body is in memory as a whole: nothing waits here, and nothing fails.
+        let bytes = to_bytes(body, usize::MAX).await.unwrap_or_default();
+        Response::from_parts(head, Self::from_counted(held.attach_to(bytes).into()))
+    }
+
+    /// A body that is short, shared, or holds its memory.
+    pub(super) fn from_counted(body: Body) -> Self {
+        Self { body, by_piece: None }
+    }
+}
+
+impl HttpBody for CountedBody {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        let frame = ready!(Pin::new(&mut self.body).poll_frame(context));
+        let Some(budget) = &self.by_piece else { return Poll::Ready(frame) };
+        Poll::Ready(frame.map(|frame| counted_frame(frame?, budget)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// Counts the data of a frame until the client has read it.
+fn counted_frame(frame: Frame<Bytes>, budget: &Budget) -> Result<Frame<Bytes>, axum::Error> {
+    let data = match frame.into_data() {
+        Ok(data) => data,
+        Err(trailers) => return Ok(trailers),
+    };
+    let mut held = Held::default();
+    if !budget.try_grow(&mut held, data.len()) {
+        return Err(axum::Error::new(AnswerError::NoRoom));
+    }
+    Ok(Frame::data(held.attach_to(data)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_body_holds_the_memory_that_its_buffer_takes() {
+        let budget = Budget::new(8 << 20);
+        let mut writer = AnswerWriter::within(budget.clone(), 4 << 20);
+        writer.push(&[b'a'; 100]).expect("room");
+        assert!(writer.held.is_nothing());
+        for _ in 0..30 {
+            writer.push(&[b'a'; 100_000]).expect("room");
+        }
+        let capacity = writer.bytes.capacity();
+        assert!(budget.used() >= capacity, "{} of {capacity}", budget.used());
+        assert!(capacity <= 30 * 100_000 + 2 * STEP);
+        drop(writer);
+        assert_eq!(budget.used(), 0);
+    }
+
+    #[test]
+    fn a_body_ends_at_its_limit_and_where_there_is_no_room() {
+        let mut writer = AnswerWriter::within(Budget::new(8 << 20), 100);
+        writer.json(&"a".repeat(50)).expect("room");
+        assert_eq!(writer.json(&"a".repeat(50)), Err(AnswerError::TooLong(100)));
+        assert_eq!(writer.len(), 52, "nothing is left of what did not fit");
+
+        let budget = Budget::new(1 << 20);
+        let mut first = AnswerWriter::within(budget.clone(), MAX_ANSWER);
+        first.push(&[0; 700 << 10]).expect("room");
+        let mut second = AnswerWriter::within(budget, MAX_ANSWER);
+        assert_eq!(second.push(&[0; 700 << 10]), Err(AnswerError::NoRoom));
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn bodies_that_nobody_counted_are_counted_or_refused() {
+        let budget = Budget::new(1 << 20);
+        let first = CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
+        assert!(budget.used() >= 700 << 10);
+        let second = CountedBody::count(Response::new(Body::from(vec![0; 700 << 10])), &budget).await;
+        assert_eq!(second.status(), StatusCode::SERVICE_UNAVAILABLE);
+        drop(first);
+        assert_eq!(budget.used(), 0);
+
+        let file = Bytes::from_static(&[0; 700 << 10]);
+        let shared = [(); 3].map(|()| shared(file.clone()));
+        for response in shared {
+            assert_eq!(CountedBody::count(response, &budget).await.status(), StatusCode::OK);
+        }
+        assert_eq!(budget.used(), 0);
+    }
+}

@@ -1,0 +1,274 @@
+//! Bodies of requests: how they are read within limits of bytes, time and memory, and what becomes of those that nobody
+//! reads.
+
+use std::{
+    error::Error,
+    pin::Pin,
+    sync::Arc,
+    task::{Context, Poll, ready},
+    time::Duration,
+};
+
+use axum::{
+    body::{Bytes, HttpBody},
+    http::{HeaderMap, HeaderValue, Request, StatusCode, Version, header},
+    response::{IntoResponse, Response},
+};
+use futures_util::FutureExt;
+use http_body_util::BodyExt;
+use hyper::body::{Frame, Incoming, SizeHint};
+use tokio::time::timeout;
+
+use super::{Budget, Flow, Held, content::is_encoded, request::current_budget};
+
+/// The time limit for receiving a body.
+const BODY_TIMEOUT: Duration = Duration::from_secs(30);
+/// The number of bytes of a body that are read and discarded at most.
+const MAX_DISCARDED: u64 = 32 << 20;
+/// How long discarding may take, and how long the client may pause meanwhile.
+const DISCARD_TIMEOUT: Duration = Duration::from_secs(5);
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// The reason why a body was not read to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum BodyError {
+    /// It has a content encoding.
+    #[error("bodies are taken without a content encoding")]
+    Encoded,
+    /// It is longer than this number of bytes.
+    #[error("the body may have at most {0} bytes")]
+    TooLarge(usize),
+    /// The client paused for too long.
+    #[error("the body took too long")]
+    TooSlow,
+    /// The memory for bodies is in use.
+    #[error("out of memory for large requests and responses; try again")]
+    NoRoom,
+    /// The connection failed.
+    #[error("the body could not be read: {0}")]
+    Failed(Box<dyn Error + Send + Sync>),
+}
+
+impl BodyError {
+    /// The status of the response.
+    pub fn status(&self) -> StatusCode {
+        match self {
+            Self::Encoded => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::TooSlow => StatusCode::REQUEST_TIMEOUT,
+            Self::NoRoom => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Failed(_) => StatusCode::BAD_REQUEST,
+        }
+    }
+}
+
+impl IntoResponse for BodyError {
+    fn into_response(self) -> Response {
+        let mut response = (self.status(), format!("{self}\n")).into_response();
+        let header = match self {
+            Self::Encoded => Some((header::ACCEPT_ENCODING, "identity")),
+            Self::NoRoom => Some((header::RETRY_AFTER, "1")),
+            Self::TooLarge(_) | Self::TooSlow | Self::Failed(_) => None,
+        };
+        if let Some((name, value)) = header {
+            response.headers_mut().insert(name, HeaderValue::from_static(value));
+        }
+        response
+    }
+}
+
+/// Reads the body of the request that the current task answers, of at most `limit` bytes. Returns it with the memory that it
+/// holds. This is the only way to read a body: no permit may be held meanwhile, since the client decides how long it takes.
+pub async fn receive<B>(request: Request<B>, limit: usize) -> Result<(Bytes, Held), BodyError>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Send + Unpin,
+{
+    if is_encoded(request.headers()) {
+        return Err(BodyError::Encoded);
+    }
+    let announced = content_length(request.headers()).unwrap_or_default();
+    if announced > limit as u64 {
+        return Err(BodyError::TooLarge(limit));
+    }
+
+    let budget = current_budget();
+    let mut reading = std::pin::pin!(read(request.into_body(), announced as usize, limit, &budget));
+    // Most bodies arrive with the head; only the others need a timer.
+    match reading.as_mut().now_or_never() {
+        Some(body) => body,
+        None => timeout(BODY_TIMEOUT, reading).await.map_err(|_| BodyError::TooSlow)?,
+    }
+}
+
+/// Reads a body, and counts the memory that it takes as it arrives.
+async fn read<B>(mut body: B, announced: usize, limit: usize, budget: &Budget) -> Result<(Bytes, Held), BodyError>
+where
+    B: HttpBody<Data = Bytes, Error: Into<Box<dyn Error + Send + Sync>>> + Unpin,
+{
+    let mut first = Bytes::new();
+    let mut joined = Vec::new();
+    let mut held = Held::default();
+    while let Some(frame) = body.frame().await {
+        // Frames without data are trailers.
+        let Ok(piece) = frame.map_err(|error| BodyError::Failed(error.into()))?.into_data() else { continue };
+        let length = first.len() + joined.len() + piece.len();
+        if length > limit {
+            return Err(BodyError::TooLarge(limit));
+        }
+
+        // Most bodies are one frame.
+        if length == piece.len() {
+            if !budget.grow(&mut held, length).await {
+                return Err(BodyError::NoRoom);
+            }
+            first = piece;
+            continue;
+        }
+
+        // The buffer doubles, but not beyond what the client announced.
+        if length > joined.capacity() {
+            let doubled = (2 * length).min(announced.max(length));
+            // Not beyond the limit either, unless the client announced nothing.
+            let capacity = doubled.min(limit);
+            if !budget.grow(&mut held, capacity).await {
+                return Err(BodyError::NoRoom);
+            }
+            joined.reserve_exact(capacity - joined.len());
+        }
+        joined.extend_from_slice(&std::mem::take(&mut first));
+        joined.extend_from_slice(&piece);
+    }
+    Ok((if joined.is_empty() { first } else { joined.into() }, held))
+}
+
+/// The body of a request as the connection hands it out. What nobody has read of it returns to the connection.
+#[derive(Debug)]
+pub struct IncomingBody {
+    /// The body; none once it has ended.
+    body: Option<Incoming>,
+    /// The connection; none if it needs no rest, since HTTP/2 ends each stream on its own.
+    flow: Option<Arc<Flow>>,
+    /// Whether any of it was asked for.
+    polled: bool,
+}
+
+impl IncomingBody {
+    pub(super) fn of(request: Request<Incoming>, flow: &Arc<Flow>) -> Request<Self> {
+        let is_sequential = request.version() < Version::HTTP_2;
+        // A client that waits for "100 Continue" sends nothing before it is asked to.
+        let expects = request.headers().contains_key(header::EXPECT);
+        let flow = is_sequential.then(|| flow.clone());
+        request.map(|body| Self { body: Some(body), flow, polled: !expects })
+    }
+}
+
+impl HttpBody for IncomingBody {
+    type Data = Bytes;
+    type Error = hyper::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.polled = true;
+        let Some(body) = &mut self.body else { return Poll::Ready(None) };
+        let frame = ready!(Pin::new(body).poll_frame(context));
+        if !matches!(frame, Some(Ok(_))) {
+            self.body = None;
+        }
+        Poll::Ready(frame)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.as_ref().is_none_or(Incoming::is_end_stream)
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.as_ref().map_or_else(|| SizeHint::with_exact(0), Incoming::size_hint)
+    }
+}
+
+impl Drop for IncomingBody {
+    fn drop(&mut self) {
+        if let (Some(body), Some(flow)) = (self.body.take(), &self.flow)
+            && !body.is_end_stream()
+        {
+            flow.put_rest(UnreadBody { body, may_read: self.polled });
+        }
+    }
+}
+
+/// The rest of a body, which was not read before the response.
+#[derive(Debug)]
+pub(super) struct UnreadBody {
+    body: Incoming,
+    may_read: bool,
+}
+
+impl UnreadBody {
+    /// Reads and discards it within limits, so that the client gets to read the response: many clients and proxies read it
+    /// only after they have sent everything. Returns whether it ended, so that the connection can be used again.
+    pub(super) async fn discard(mut self) -> bool {
+        if !self.may_read {
+            return false;
+        }
+        let reading = async {
+            let mut left = MAX_DISCARDED;
+            // A client that pauses is already waiting for the response.
+            while let Ok(frame) = timeout(PAUSE, self.body.frame()).await {
+                let Some(frame) = frame else { return true };
+                let Ok(frame) = frame else { return false };
+                let length = frame.data_ref().map_or(0, |data| data.len() as u64);
+                let Some(rest) = left.checked_sub(length) else { return false };
+                left = rest;
+            }
+            false
+        };
+        timeout(DISCARD_TIMEOUT, reading).await.unwrap_or(false)
+    }
+}
+
+fn content_length(headers: &HeaderMap) -> Option<u64> {
+    headers.get(header::CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use axum::body::Body;
+    use futures_util::stream;
+
+    use super::*;
+
+    fn in_pieces(length: usize, piece: usize) -> Body {
+        let pieces = (0..length.div_ceil(piece)).map(move |at| vec![b' '; piece.min(length - at * piece)]);
+        Body::from_stream(stream::iter(pieces.map(Ok::<_, std::io::Error>)))
+    }
+
+    async fn held(length: usize, announced: usize) -> usize {
+        let budget = Budget::new(64 << 20);
+        let (body, held) = read(in_pieces(length, 30_000), announced, 8 << 20, &budget).await.expect("room");
+        assert_eq!(body.len(), length);
+        let used = budget.used();
+        drop(held);
+        assert_eq!(budget.used(), 0);
+        used
+    }
+
+    #[tokio::test]
+    async fn a_body_holds_the_memory_of_its_whole_buffer() {
+        assert_eq!(held(5_000_000, 5_000_000).await, 5_000_000, "the buffer is as long as announced");
+        let unannounced = held(5_000_000, 0).await;
+        assert!((5_000_000..=8 << 20).contains(&unannounced), "{unannounced}");
+        assert_eq!(held(10_000, 10_000).await, 0, "short bodies are not counted");
+    }
+
+    #[tokio::test]
+    async fn an_announced_body_holds_little_before_it_arrives() {
+        let budget = Budget::new(64 << 20);
+        let begun = in_pieces(60_000, 30_000).into_data_stream();
+        let stalled = stream::StreamExt::chain(begun, stream::pending());
+        let mut reading = Box::pin(read(Body::from_stream(stalled), 5_000_000, 8 << 20, &budget));
+        assert!(reading.as_mut().now_or_never().is_none());
+        assert!((60_000..=120_000).contains(&budget.used()), "{}", budget.used());
+    }
+}
