@@ -62,6 +62,7 @@ mod metrics;
 mod network;
 mod parallel;
 mod redact;
+mod ring;
 mod rpc;
 mod scenario;
 mod site;

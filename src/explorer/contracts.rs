@@ -21,7 +21,7 @@ use crate::{
         CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin, StandardInput, SubmitError,
         VerificationRequest,
     },
-    web::{Api, NoCache, Path, RestError},
+    web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn},
 };
 
 /// The longest licence that is kept.
@@ -155,8 +155,8 @@ pub(super) struct ConfigBody {
 
 async fn config(State(explorer): State<Explorer>) -> Result<NoCache<ConfigBody>, RestError> {
     let verifier = explorer.0.verifier.clone();
-    let versions = move || verifier.compilers().map(|compilers| compilers.versions());
-    let versions = tokio::task::spawn_blocking(versions).await?;
+    let versions = move || Ok::<_, RestError>(verifier.compilers().map(|compilers| compilers.versions()));
+    let versions = in_turn(versions).await?;
     Ok(NoCache(ConfigBody {
         verification_options: versions.iter().map(|_| "standard-input").collect(),
         solidity_compiler_versions: versions.into_iter().flatten().map(|version| format!("v{version}")).collect(),
@@ -200,6 +200,12 @@ pub(super) enum SubmissionError {
 impl From<RestError> for SubmissionError {
     fn from(error: RestError) -> Self {
         Self::Node(error)
+    }
+}
+
+impl From<ExecutionFailed> for SubmissionError {
+    fn from(error: ExecutionFailed) -> Self {
+        Self::Node(error.into())
     }
 }
 
@@ -250,6 +256,7 @@ impl Explorer {
             return Err(SubmissionError::AlreadyVerified);
         }
         let verifier = self.0.verifier.clone();
+        let client = current_client().address.octets();
         let begin = move || {
             let input = StandardInput::parse(&submission.input).map_err(malformed)?;
             let license = submission.license.filter(|license| !license.is_empty());
@@ -260,9 +267,9 @@ impl Explorer {
                 compiler,
                 license: license.map(|license| license.chars().take(MAX_LICENSE).collect()),
             };
-            verifier.submit(request).map_err(SubmissionError::NoCompiler)
+            verifier.submit(client, request).map_err(SubmissionError::NoCompiler)
         };
-        tokio::task::spawn_blocking(begin).await.map_err(RestError::from)?
+        in_turn(begin).await
     }
 }
 

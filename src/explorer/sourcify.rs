@@ -21,7 +21,10 @@ use super::{
 use crate::{
     calendar::rfc3339,
     sources::{CodeMatch, CompiledContract, KnownContract, Matches, SubmitError, VerificationError},
-    web::{Api, Failure, NoCache, Operation, Output, Path, Query, RestError, parameters::parameters},
+    web::{
+        Api, ExecutionFailed, Failure, NoCache, Operation, Output, Path, Query, RestError, in_turn,
+        parameters::parameters,
+    },
 };
 
 pub(super) fn routes(api: Api<Explorer>) -> Api<Explorer> {
@@ -141,6 +144,12 @@ impl Failure for SourcifyError {
     }
 }
 
+impl From<ExecutionFailed> for SourcifyError {
+    fn from(error: ExecutionFailed) -> Self {
+        RestError::from(error).into()
+    }
+}
+
 impl From<RestError> for SourcifyError {
     fn from(error: RestError) -> Self {
         let code = match error.status() {
@@ -167,7 +176,9 @@ impl From<SubmissionError> for SourcifyError {
             SubmissionError::NoCompiler(error) => match error {
                 SubmitError::NoVersion(_) => Self::new(StatusCode::BAD_REQUEST, "unsupported_compiler_version", error),
                 SubmitError::NoCompilers => Self::new(StatusCode::SERVICE_UNAVAILABLE, "no_compilers", error),
-                SubmitError::Busy => Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_verifications", error),
+                SubmitError::Busy | SubmitError::TooMany => {
+                    Self::new(StatusCode::TOO_MANY_REQUESTS, "too_many_verifications", error)
+                }
             },
             SubmissionError::Node(error) => error.into(),
         }
@@ -277,9 +288,11 @@ async fn verify(
     let Path(path) = path?;
     check_chain(&explorer.0, path.chain)?;
     let ContractAddress(address) = path.address;
-    let parse = move || serde_json::from_slice::<VerifyRequest>(&json);
-    let request = tokio::task::spawn_blocking(parse).await.map_err(RestError::from)?;
-    let request = request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))?;
+    let parse = move || {
+        let request = serde_json::from_slice::<VerifyRequest>(&json);
+        request.map_err(|error| SourcifyError::new(StatusCode::BAD_REQUEST, "invalid_parameter", error))
+    };
+    let request = in_turn(parse).await?;
     let submission = Submission {
         address,
         compiler: request.compiler_version,

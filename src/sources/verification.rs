@@ -24,11 +24,15 @@ use super::{
     standard_json::{ContractName, StandardInput},
     store::VerifiedContract,
 };
-use crate::chain::Clock;
+use crate::{
+    chain::Clock,
+    ring::{Ring, WaitQueue},
+};
 
-/// Compilers that run at once, and verifications that wait for one.
+/// Compilers that run at once, and verifications that wait for one, in all and of one client.
 const MAX_RUNNING: usize = 2;
-const MAX_WAITING: usize = 8;
+const MAX_WAITING: usize = 16;
+const MAX_WAITING_OF_CLIENT: usize = 4;
 
 /// The time limit of a compiler.
 const TIME_LIMIT: Duration = Duration::from_secs(120);
@@ -75,6 +79,9 @@ pub enum SubmitError {
     /// Others are waiting already.
     #[error("{MAX_WAITING} verifications are waiting: try again later")]
     Busy,
+    /// Others of the same client are waiting already.
+    #[error("{MAX_WAITING_OF_CLIENT} of your verifications are waiting: try again when one has ended")]
+    TooMany,
 }
 
 /// The reason why a verification failed.
@@ -109,6 +116,9 @@ pub struct Verification {
     pub result: Option<Result<Matches, VerificationError>>,
 }
 
+/// The client of a verification, as an address of 16 bytes.
+pub type ClientId = [u8; 16];
+
 /// Verifies sources in the background. Clones share the compilers.
 #[derive(Clone)]
 pub struct Verifier(Arc<Shared>);
@@ -127,7 +137,9 @@ struct Shared {
 
 #[derive(Default)]
 struct Queue {
-    waiting: VecDeque<(String, VerificationRequest)>,
+    /// The verifications that wait, by client: clients take turns.
+    waiting: Ring<ClientId, VecDeque<(String, VerificationRequest)>>,
+    waiting_count: usize,
     running: usize,
     /// The number of verifications so far.
     count: u64,
@@ -148,27 +160,32 @@ impl Verifier {
         self.0.compilers.as_ref()
     }
 
-    /// Begins a verification, and returns its id.
-    pub fn submit(&self, request: VerificationRequest) -> Result<String, SubmitError> {
+    /// Begins a verification for a client, and returns its id.
+    pub fn submit(&self, client: ClientId, request: VerificationRequest) -> Result<String, SubmitError> {
         let compilers = self.0.compilers.as_ref().ok_or(SubmitError::NoCompilers)?;
         compilers.find(&request.compiler).map_err(SubmitError::NoVersion)?;
         let now = self.0.clock.now_ms();
         let mut queue = self.0.queue.lock();
-        if queue.waiting.len() >= MAX_WAITING {
+        if queue.waiting_count >= MAX_WAITING {
             return Err(SubmitError::Busy);
+        }
+        if queue.waiting.get(client).is_some_and(|own| own.len() >= MAX_WAITING_OF_CLIENT) {
+            return Err(SubmitError::TooMany);
         }
         queue.count += 1;
         let id = id(queue.count, now, request.deployed.address);
         let address = request.deployed.address;
         let verification = Verification { id: id.clone(), address, submitted_ms: now, ended_ms: None, result: None };
         queue.verifications.insert(id.clone(), verification);
-        queue.waiting.push_back((id.clone(), request));
+        queue.waiting.queue(client).push_back((id.clone(), request));
+        queue.waiting_count += 1;
         if queue.running < MAX_RUNNING {
             let shared = self.0.clone();
             if thread::Builder::new().name("verifier".to_owned()).spawn(move || shared.work()).is_ok() {
                 queue.running += 1;
             } else if queue.running == 0 {
-                queue.waiting.pop_back();
+                queue.waiting.take_next();
+                queue.waiting_count = 0;
                 queue.verifications.remove(&id);
                 return Err(SubmitError::Busy);
             }
@@ -198,7 +215,8 @@ impl Verifier {
     pub fn stop(&self) {
         self.0.is_over.store(true, Ordering::Relaxed);
         let mut queue = self.0.queue.lock();
-        queue.waiting.clear();
+        queue.waiting = Ring::default();
+        queue.waiting_count = 0;
         while queue.running > 0 {
             self.0.ended.wait(&mut queue);
         }
@@ -211,8 +229,10 @@ impl Shared {
         loop {
             let next = {
                 let mut queue = self.queue.lock();
-                let next = queue.waiting.pop_front();
-                if next.is_none() {
+                let next = queue.waiting.take_next();
+                if next.is_some() {
+                    queue.waiting_count -= 1;
+                } else {
                     queue.running -= 1;
                     self.ended.notify_all();
                 }

@@ -8,7 +8,6 @@ use axum::{
 };
 use schemars::JsonSchema;
 use serde::Serialize;
-use tokio::task::JoinError;
 
 use super::{
     BodyError, ExecutionFailed,
@@ -203,12 +202,6 @@ impl Failure for RestError {
 
 impl From<ExecutionFailed> for RestError {
     fn from(error: ExecutionFailed) -> Self {
-        Self::Internal(error.to_string())
-    }
-}
-
-impl From<JoinError> for RestError {
-    fn from(error: JoinError) -> Self {
         Self::Internal(error.to_string())
     }
 }

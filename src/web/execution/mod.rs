@@ -6,7 +6,6 @@
 //! the [schedule]. Work whose client is gone is not begun, or ends at its next check of the time limit.
 
 mod driver;
-mod ring;
 mod schedule;
 mod slice;
 

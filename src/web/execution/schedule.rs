@@ -18,12 +18,10 @@ use alloy_primitives::map::DefaultHashBuilder;
 use parking_lot::Mutex;
 use tokio::runtime::Handle;
 
-use super::{
-    ring::{Ring, WaitQueue},
-    slice::run_until,
-};
+use super::slice::run_until;
 use crate::{
     parallel,
+    ring::{Ring, WaitQueue},
     web::{Client, ClientKey},
 };
 

@@ -378,6 +378,55 @@ async fn refusals_say_what_is_wrong() {
 }
 
 #[tokio::test]
+async fn verifications_wait_in_turns_by_client() {
+    let compilers = compilers(&output());
+    let place = compilers.path().display();
+    // The compiler notes whose sources it was given, and waits for a file.
+    let script = format!(
+        "#!/bin/sh\ngrep -o '\"runs\":[0-9]*' >> {place}/begun\nuntil [ -e {place}/open ]; do sleep 0.02; done\ncat {place}/answer.json\n"
+    );
+    program(&compilers.path().join("0.8.24/solc-0.8.24"), &script);
+    let directory = compilers.path().to_owned();
+    let node = node_with(|config| {
+        config.solc_directory = Some(directory);
+        config.exchange.trusted_proxies = vec!["127.0.0.1/32".parse().unwrap()];
+    })
+    .await;
+    let address = node.deploy(creation(&runtime(0, 1))).await;
+    let submit = async |client: &str, runs: u32| {
+        let mut input = input();
+        input["settings"]["optimizer"]["runs"] = json!(runs);
+        let body = json!({
+            "stdJsonInput": input, "compilerVersion": "0.8.24+commit.e11b9ed9", "contractIdentifier": "src/Greeter.sol:Greeter"
+        });
+        let url = format!("{}/sourcify/v2/verify/125/{address}", node.rest_url());
+        let request = node.http.post(url).header("x-forwarded-for", client).json(&body);
+        let response = request.send().await.unwrap();
+        (response.status().as_u16(), response.json::<Value>().await.unwrap())
+    };
+
+    for runs in 1..=6 {
+        let (status, body) = submit("1.1.1.1", runs).await;
+        assert_eq!(status, 202, "{body}");
+    }
+    let (status, body) = submit("1.1.1.1", 7).await;
+    assert_eq!(status, 429, "{body}");
+    assert!(body["message"].as_str().unwrap().starts_with("4 of your verifications are waiting"), "{body}");
+    let (status, body) = submit("2.2.2.2", 100).await;
+    assert_eq!(status, 202, "{body}");
+
+    fs::write(compilers.path().join("open"), "").unwrap();
+    let id = body["verificationId"].as_str().unwrap();
+    while node.get_json(&format!("/sourcify/v2/verify/{id}")).await["isJobCompleted"] != true {
+        tokio::task::yield_now().await;
+    }
+    let begun = fs::read_to_string(compilers.path().join("begun")).unwrap();
+    let at = begun.lines().position(|line| line == "\"runs\":100").unwrap();
+    assert!(at <= 3, "{begun}");
+    node.end().await;
+}
+
+#[tokio::test]
 async fn without_compilers_the_setting_is_named() {
     let node = node_with(|_| {}).await;
     let address = node.deploy(creation(&runtime(0, 1))).await;

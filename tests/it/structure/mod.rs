@@ -13,7 +13,7 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 38] = [
+const IMPORTS: [(&str, &[&str]); 39] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
@@ -23,6 +23,7 @@ const IMPORTS: [(&str, &[&str]); 38] = [
     ("causes", &[]),
     ("keccak", &[]),
     ("parallel", &[]),
+    ("ring", &[]),
     ("redact", &[]),
     ("tls", &[]),
     ("network", &["account"]),
@@ -35,8 +36,8 @@ const IMPORTS: [(&str, &[&str]); 38] = [
     ("chain", &["account", "block", "codec", "evm", "log", "metrics", "parallel", "state", "storage", "store"]),
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
-    ("web", &["account", "chain", "metrics", "network", "parallel", "tls"]),
-    ("sources", &["artifacts", "chain", "network", "storage"]),
+    ("web", &["account", "chain", "metrics", "network", "parallel", "ring", "tls"]),
+    ("sources", &["artifacts", "chain", "network", "ring", "storage"]),
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),

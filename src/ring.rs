@@ -1,4 +1,4 @@
-//! Queues that take turns.
+//! Queues that take turns: whoever puts much into one waits for it alone.
 
 use std::{
     collections::{BTreeMap, VecDeque},
@@ -6,14 +6,16 @@ use std::{
 };
 
 /// A queue that a ring can take items from.
-pub(super) trait WaitQueue<T> {
+pub trait WaitQueue<T> {
+    /// Takes the next item.
     fn take_next(&mut self) -> Option<T>;
+    /// Whether nothing waits.
     fn is_empty(&self) -> bool;
 }
 
 /// Queues by key, which give one item each in turn.
 #[derive(Debug)]
-pub(super) struct Ring<K, Q> {
+pub struct Ring<K, Q> {
     queues: BTreeMap<K, Q>,
     last: Option<K>,
 }
@@ -26,12 +28,17 @@ impl<K, Q> Default for Ring<K, Q> {
 
 impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
     /// The queue of `key`, for adding an item.
-    pub(super) fn queue(&mut self, key: K) -> &mut Q {
+    pub fn queue(&mut self, key: K) -> &mut Q {
         self.queues.entry(key).or_default()
     }
 
+    /// The queue of `key`, unless nothing waits in it.
+    pub fn get(&self, key: K) -> Option<&Q> {
+        self.queues.get(&key)
+    }
+
     /// Takes an item from the queue whose turn it is among the `wanted` keys.
-    pub(super) fn take_where<T>(&mut self, wanted: impl Fn(&K) -> bool) -> Option<T>
+    pub fn take_where<T>(&mut self, wanted: impl Fn(&K) -> bool) -> Option<T>
     where
         Q: WaitQueue<T>,
     {
@@ -43,7 +50,7 @@ impl<K: Ord + Copy, Q: Default> Ring<K, Q> {
     }
 
     /// Takes an item from the queue of `key`.
-    pub(super) fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
+    pub fn remove<T>(&mut self, key: K, from: impl FnOnce(&mut Q) -> Option<T>) -> Option<T>
     where
         Q: WaitQueue<T>,
     {
