@@ -2,7 +2,7 @@
 
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
-use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
+use revm_inspectors::tracing::TracingInspectorConfig;
 use serde_json::{Value, json, value::RawValue};
 
 use super::block::TraceList;
@@ -15,7 +15,7 @@ use crate::{
         eth::{BlockOverrides, TransactionRequest},
         json::Written,
         params::{Param, ParamRules},
-        tracing::{BlockReplay, Budget, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
     },
 };
 
@@ -82,17 +82,15 @@ fn run<R>(
     look: impl FnOnce(&mut Inspected<'_>) -> R,
 ) -> Result<(TraceResults, R), RpcError> {
     budget.check_time()?;
-    let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0));
+    let mut recorder = CallRecorder::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
     // Differences are computed from the state and need no recorded calls.
     let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes()).top_only(top_only);
+    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes()).top_only(top_only);
     let traced = subject.run(&mut watch, |seen, watch| {
         // An incomplete record is not rendered.
         budget.check(watch.stopped())?;
-        let inspector = std::mem::take(watch.inner());
-        let gas_used = seen.outcome.result.tx_gas_used();
-        let builder = inspector.into_parity_builder().with_transaction_gas_used(gas_used);
+        let builder = std::mem::take(watch.inner()).into_parity_builder(seen);
         let results = builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
         Ok::<_, RpcError>((results, look(seen)))
     });
