@@ -13,13 +13,14 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 38] = [
+const IMPORTS: [(&str, &[&str]); 39] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
     ("calendar", &[]),
     ("decimal", &[]),
     ("metrics", &[]),
+    ("nesting", &[]),
     ("causes", &[]),
     ("keccak", &[]),
     ("parallel", &[]),
@@ -36,7 +37,7 @@ const IMPORTS: [(&str, &[&str]); 38] = [
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network", "tls"]),
-    ("sources", &["artifacts", "chain", "network", "storage"]),
+    ("sources", &["artifacts", "chain", "nesting", "network", "storage"]),
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
@@ -87,7 +88,7 @@ const IMPORTS: [(&str, &[&str]); 38] = [
     ),
     ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
-    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "network", "web"]),
+    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
     ("genesis", &["artifacts", "chain", "contracts", "evm", "exchange", "lending", "network"]),
     (
         "config",
@@ -104,7 +105,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 24] = [
+const WITHOUT_WEB: [&str; 25] = [
     "account",
     "artifacts",
     "block",
@@ -116,6 +117,7 @@ const WITHOUT_WEB: [&str; 24] = [
     "decimal",
     "state",
     "metrics",
+    "nesting",
     "network",
     "redact",
     "sources",
