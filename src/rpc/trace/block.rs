@@ -134,8 +134,13 @@ pub(super) struct TraceList(Vec<u8>);
 impl TraceList {
     /// Adds a trace, if it fits the budget.
     pub(super) fn push(&mut self, trace: &impl Serialize, budget: &Budget) -> Result<(), RpcError> {
+        budget.write(trace, self.next())
+    }
+
+    /// Begins another trace, which the caller writes next.
+    pub(super) fn next(&mut self) -> &mut Vec<u8> {
         self.0.push(if self.0.is_empty() { b'[' } else { b',' });
-        budget.write(trace, &mut self.0)
+        &mut self.0
     }
 
     /// The array.

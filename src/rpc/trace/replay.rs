@@ -3,6 +3,7 @@
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
 use revm_inspectors::tracing::TracingInspectorConfig;
+use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::block::TraceList;
@@ -72,6 +73,15 @@ impl TraceTypes {
         };
         Budget::new(context, advice)
     }
+
+    /// Appends such traces, of which those of steps nest.
+    fn write(&self, results: impl Serialize + Send, budget: &Budget, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        if self.0.contains(&TraceType::VmTrace) {
+            budget.write_nested(results, out)
+        } else {
+            budget.write(results, out)
+        }
+    }
 }
 
 /// Traces one execution, and passes the outcome to `look`.
@@ -102,7 +112,7 @@ fn run<R>(
 fn write(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<Written, RpcError> {
     let (results, ()) = run(subject, types, budget, |_| ())?;
     let mut out = Vec::new();
-    budget.write(results, &mut out)?;
+    types.write(results, budget, &mut out)?;
     Ok(Written(out))
 }
 
@@ -154,7 +164,7 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
         let (results, changes) = run(Subject::Call(calls, &call), &types, &budget, |seen| seen.take_changes())?;
-        list.push(&results, &budget)?;
+        types.write(results, &budget, list.next())?;
         let changes = changes?;
         view.state.apply(&changes);
     }
@@ -191,7 +201,7 @@ fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceType
     for transaction in &replay.block.transactions {
         let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
         let transaction_hash = transaction.hash();
-        list.push(&TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget)?;
+        types.write(TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget, list.next())?;
     }
     Ok(list.end())
 }

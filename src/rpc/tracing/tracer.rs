@@ -251,7 +251,7 @@ impl<'r> RequestTracer<'r> {
                     result.map_err(|error| RpcError::server(error.to_string()))
                 });
                 budget.check(watch.stopped())?;
-                budget.write(seen??, out)
+                budget.write_nested(seen??, out)
             }
         }
     }
