@@ -59,6 +59,7 @@ mod keccak;
 mod lending;
 mod log;
 mod metrics;
+mod nesting;
 mod network;
 mod parallel;
 mod redact;

@@ -8,16 +8,17 @@ use std::{
 };
 
 use alloy_dyn_abi::{DynSolValue, EventExt, FunctionExt, JsonAbiExt};
-use alloy_json_abi::{Function, JsonAbi};
+use alloy_json_abi::Function;
 use alloy_primitives::{Address, LogData, hex};
 use serde::Deserialize;
+use serde_json::Value;
 
 use crate::{
     chain::{Head, View},
     evm::FailedCall,
     network::{Network, Token},
     sources::{
-        KnownContracts,
+        KnownContracts, read_abi,
         text::{MAX_DATA, MAX_TEXT, clean, cut, listed, named, plain, revert_reason},
     },
 };
@@ -70,10 +71,12 @@ fn walk(known: &KnownContracts, path: &Path, depth: usize) -> io::Result<()> {
 fn add(known: &KnownContracts, json: &str) {
     #[derive(Deserialize)]
     struct CompiledContract {
-        abi: JsonAbi,
+        abi: Value,
     }
     let parsed = serde_json::from_str::<CompiledContract>(json).map(|contract| contract.abi);
-    if let Ok(abi) = parsed.or_else(|_| serde_json::from_str::<JsonAbi>(json)) {
+    if let Ok(abi) = parsed.or_else(|_| serde_json::from_str(json))
+        && let Ok(abi) = read_abi(abi)
+    {
         known.learn(&abi);
     }
 }

@@ -15,11 +15,11 @@ use revm::{
     context::{CfgEnv, ContextSetters, TxEnv},
     context_interface::{
         ContextTr,
-        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, ResultAndState},
+        result::{EVMError, ExecutionResult, HaltReason, InvalidTransaction, OutOfGasError, ResultAndState},
     },
     handler::{EthFrame, Handler, MainnetHandler, SystemCallTx},
     inspector::NoOpInspector,
-    interpreter::interpreter::EthInterpreter,
+    interpreter::{InstructionResult, SuccessOrHalt, interpreter::EthInterpreter},
     state::AccountInfo,
 };
 
@@ -169,6 +169,11 @@ impl<'a> BlockExecutor<'a> {
     #[cfg(feature = "internals")]
     pub fn receipts(&self) -> &[Receipt] {
         &self.receipts
+    }
+
+    /// The number of logs so far.
+    pub fn log_count(&self) -> u64 {
+        self.logs
     }
 
     /// Gas that further transactions may use.
@@ -445,9 +450,21 @@ pub fn rewards(environment: &Environment, ommers: &[Header]) -> Vec<(Address, U2
     uncles.chain([(environment.beneficiary, reward + nephew)]).collect()
 }
 
+/// The message for a call that failed, as geth words it; none for one that succeeded.
+pub fn failure_message(result: InstructionResult) -> Option<String> {
+    match SuccessOrHalt::<HaltReason>::from(result) {
+        SuccessOrHalt::Success(_) => None,
+        SuccessOrHalt::Halt(reason) => Some(halt_message(&reason)),
+        _ => Some("execution reverted".to_owned()),
+    }
+}
+
 /// The message for an execution that stopped without reverting, as geth words it.
 pub fn halt_message(reason: &HaltReason) -> String {
     match reason {
+        HaltReason::OutOfGas(OutOfGasError::ReentrancySentry) => {
+            "out of gas: not enough gas for reentrancy sentry".to_owned()
+        }
         HaltReason::OutOfGas(_) => "out of gas".to_owned(),
         HaltReason::OpcodeNotFound => "invalid opcode".to_owned(),
         HaltReason::InvalidFEOpcode => "invalid opcode: INVALID".to_owned(),
@@ -466,6 +483,7 @@ pub fn halt_message(reason: &HaltReason) -> String {
             "write protection".to_owned()
         }
         HaltReason::PrecompileErrorWithContext(context) => context.clone(),
+        HaltReason::PrecompileError => "precompiled failed".to_owned(),
         other => format!("{other:?}"),
     }
 }

@@ -3,11 +3,11 @@
 use alloy_primitives::{Address, U256};
 use revm::{
     Inspector,
-    context_interface::{CreateScheme, result::HaltReason},
-    interpreter::{CallInputs, CallOutcome, CallScheme, CreateInputs, CreateOutcome, InstructionResult, SuccessOrHalt},
+    context_interface::CreateScheme,
+    interpreter::{CallInputs, CallOutcome, CallScheme, CreateInputs, CreateOutcome, InstructionResult},
 };
 
-use super::{EvmContext, Recorder, halt_message};
+use super::{EvmContext, Recorder, failure_message};
 
 /// The most calls of one transaction that are recorded: gas allows for hundreds of thousands of empty ones.
 const MAX_INTERNAL_CALLS: usize = 10_000;
@@ -80,11 +80,7 @@ impl InternalCalls {
     fn end(&mut self, result: InstructionResult, gas_used: u64) -> Option<&mut InternalCall> {
         let call = self.active.pop().flatten().and_then(|index| self.calls.get_mut(index))?;
         call.gas_used = gas_used;
-        call.error = match SuccessOrHalt::<HaltReason>::from(result) {
-            SuccessOrHalt::Success(_) => None,
-            SuccessOrHalt::Halt(reason) => Some(halt_message(&reason)),
-            _ => Some("execution reverted".to_owned()),
-        };
+        call.error = failure_message(result);
         Some(call)
     }
 }

@@ -26,7 +26,7 @@ mod transaction;
 mod transfers;
 mod watch;
 
-pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, halt_message, rewards};
+pub use block::{BlockError, BlockExecutor, BlockOutcome, TransactionError, failure_message, halt_message, rewards};
 pub(crate) use call::lift_limits;
 pub use call::{Call, CallContext, Inspected};
 pub use dao::DAO_EXTRA_DATA;
@@ -41,7 +41,7 @@ pub use overlay::{BlockHashes, Overlay};
 pub use overrides::{AccountOverride, OverrideError, StateOverrides, apply_overrides};
 pub use patience::{IsOver, Patience};
 pub use precompile_set::PrecompileSet;
-pub use recorder::Recorder;
+pub use recorder::{RecordedData, Recorder};
 pub use schedule::{Activation, DaoFork, Forks, UnsupportedConfig};
 pub use signers::Signers;
 pub use transfers::LogCollector;

@@ -132,11 +132,8 @@ impl Recorder for DebugInspector {
             // Not used: JavaScript runs in a process of its own, whose memory is limited.
             #[cfg(feature = "js-tracer")]
             Self::Js(_) => RecordedData::default(),
-            Self::FourByte(_) => RecordedData { calls: true, ..RecordedData::default() },
-            // Together, the tracers that a mux tracer may hold record all of these.
-            Self::Mux(..) => {
-                RecordedData { calls: true, inputs: true, outputs: true, logs: true, ..RecordedData::default() }
-            }
+            // Not used either: the tracers of calls and accounts have a recorder of their own.
+            Self::FourByte(_) | Self::Mux(..) => RecordedData::default(),
             Self::CallTracer(tracer, _)
             | Self::PreStateTracer(tracer, _)
             | Self::FlatCallTracer(tracer)

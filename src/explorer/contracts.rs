@@ -19,7 +19,7 @@ use crate::{
     index::Position,
     sources::{
         CodeMatch, CompilerVersion, ContractName, DeployedContract, KnownContract, Origin, StandardInput, SubmitError,
-        VerificationRequest,
+        VerificationRequest, read_abi,
     },
     web::{Api, ExecutionFailed, NoCache, Path, RestError, current_client, in_turn},
 };
@@ -105,10 +105,10 @@ fn render_contract(render: &Render<'_>, address: Address) -> Result<ContractBody
             .creation_bytecode
             .or_else(|| compiled.creation_code.as_ref().map(|code| hex::encode_prefixed(code.bytes()))),
         constructor_args: known.constructor_arguments.as_ref().map(hex::encode_prefixed),
-        decoded_constructor_args: known.constructor_arguments.as_ref().and_then(|arguments| {
-            let abi: alloy_json_abi::JsonAbi = serde_json::from_value(compiled.abi.clone()).ok()?;
-            decode::arguments(&abi.constructor?, arguments)
-        }),
+        decoded_constructor_args: known
+            .constructor_arguments
+            .as_ref()
+            .and_then(|arguments| decode::arguments(&read_abi(compiled.abi.clone()).ok()?.constructor?, arguments)),
         license_type: known.license.clone(),
         verified_at: known.verified_at.map(timestamp),
         abi: Some(compiled.abi),

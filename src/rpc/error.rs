@@ -167,13 +167,11 @@ impl RpcError {
     }
 }
 
-/// The text of `Error(string)` or `Panic(uint256)`.
+/// The text of `Error(string)` or `Panic(uint256)`, as geth words it.
 pub fn revert_reason(data: &[u8]) -> Option<String> {
     match GenericContractError::abi_decode(data).ok()? {
         ContractError::Revert(revert) => Some(revert.reason),
-        ContractError::Panic(panic) => {
-            Some(panic.kind().map_or_else(|| panic.to_string(), |kind| kind.as_str().to_owned()))
-        }
+        ContractError::Panic(panic) => Some(panic.as_geth_str().into_owned()),
         ContractError::CustomError(never) => match never {},
     }
 }

@@ -257,13 +257,13 @@ impl Json for str {
     }
 }
 
-impl Json for &str {
+impl<T: Json + ?Sized> Json for &T {
     fn write(&self, out: &mut Vec<u8>) {
-        Serialized(self).write(out);
+        T::write(self, out);
     }
 
     fn schema(example: Option<&Value>) -> Value {
-        str::schema(example)
+        T::schema(example)
     }
 }
 

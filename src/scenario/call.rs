@@ -18,12 +18,12 @@ use crate::{
         read,
     },
     decimal,
+    nesting::{MAX_NESTING, brackets},
     network::{Network, Token},
 };
 
-/// The longest signature of a function in bytes, and the most arrays and tuples in it: types are parsed recursively.
+/// The longest signature of a function in bytes.
 const MAX_SIGNATURE: usize = 1_024;
-const MAX_BRACKETS: usize = 32;
 
 /// The sender of a transaction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,8 +122,8 @@ pub(super) fn function(
     arguments: &[String],
     context: &ScenarioContext,
 ) -> Result<CallInput, CallError> {
-    if signature.len() > MAX_SIGNATURE || signature.matches(['[', '(']).count() > MAX_BRACKETS {
-        let expected = format!("a function of at most {MAX_SIGNATURE} bytes and {MAX_BRACKETS} opening brackets");
+    if signature.len() > MAX_SIGNATURE || brackets(signature) > MAX_NESTING {
+        let expected = format!("a function of at most {MAX_SIGNATURE} bytes and {MAX_NESTING} opening brackets");
         return Err(CallError::Signature(format!("expected {expected}, got {:?}", shortened(signature))));
     }
     let function = Function::parse(signature).map_err(|error| {

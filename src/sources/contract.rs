@@ -2,7 +2,7 @@
 
 use std::{collections::BTreeMap, io, sync::Arc};
 
-use alloy_json_abi::JsonAbi;
+use alloy_json_abi::{JsonAbi, Param};
 use alloy_primitives::{B256, Bytes};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -13,6 +13,7 @@ use super::{
     signatures::Signatures,
     standard_json::StandardInput,
 };
+use crate::nesting::{MAX_NESTING, brackets};
 
 /// A compiled contract with its source.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -62,6 +63,9 @@ impl CompiledContract {
         compiler_version: &str,
     ) -> Result<Option<Self>, String> {
         let Some(runtime_code) = contract.evm.deployed_bytecode.code()? else { return Ok(None) };
+        if !contract.abi.is_null() {
+            read_abi(contract.abi.clone())?;
+        }
         Ok(Some(Self {
             file: file.to_owned(),
             name: name.to_owned(),
@@ -183,7 +187,61 @@ impl KnownContract {
     }
 }
 
-/// Reads an ABI. Entries that are not understood leave it empty.
+/// Reads an ABI. One that is not understood or [nests too deeply](read_abi) is empty.
 pub(super) fn parse_abi(abi: &Value) -> JsonAbi {
-    serde_json::from_value(abi.clone()).unwrap_or_default()
+    read_abi(abi.clone()).unwrap_or_default()
+}
+
+/// Reads an ABI. Its types are decoded by functions that call themselves, so their depth is limited.
+pub fn read_abi(abi: Value) -> Result<JsonAbi, String> {
+    let abi: JsonAbi = serde_json::from_value(abi).map_err(|error| format!("the ABI is not understood: {error}"))?;
+    let functions = abi.functions().flat_map(|function| function.inputs.iter().chain(&function.outputs));
+    let errors = abi.errors().flat_map(|error| &error.inputs);
+    let constructor = abi.constructor.iter().flat_map(|constructor| &constructor.inputs);
+    let events = abi.events().flat_map(|event| &event.inputs);
+    let depths = functions.chain(errors).chain(constructor).map(|input| depth_of(&input.ty, &input.components));
+    let depths = depths.chain(events.map(|input| depth_of(&input.ty, &input.components)));
+    if depths.max().is_some_and(|depth| depth > MAX_NESTING) {
+        return Err(format!("the ABI has a type that is nested more than {MAX_NESTING} deep"));
+    }
+    Ok(abi)
+}
+
+/// The depth of a type. Components nest no deeper than the document that they are read from.
+fn depth_of(kind: &str, components: &[Param]) -> usize {
+    let inner = components.iter().map(|component| 1 + depth_of(&component.ty, &component.components));
+    brackets(kind) + inner.max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn abi(kind: &str, components: &Value) -> Value {
+        let input = json!({"name": "a", "type": kind, "components": components});
+        json!([
+            {"type": "function", "name": "f", "inputs": [], "outputs": [input], "stateMutability": "view"},
+            {"type": "constructor", "inputs": [], "stateMutability": "payable"},
+        ])
+    }
+
+    #[test]
+    fn the_depth_of_types_in_an_abi_is_limited() {
+        let array = |depth: usize| format!("uint256{}", "[]".repeat(depth));
+        assert!(read_abi(abi(&array(MAX_NESTING), &json!([]))).is_ok());
+        for depth in [MAX_NESTING + 1, 1_000_000] {
+            let deep = abi(&array(depth), &json!([]));
+            assert_eq!(read_abi(deep.clone()).unwrap_err(), "the ABI has a type that is nested more than 64 deep");
+            assert!(parse_abi(&deep).is_empty());
+        }
+
+        let mut structure = json!({"name": "b", "type": "uint256"});
+        for _ in 0..30 {
+            structure = json!({"name": "b", "type": "tuple[][]", "components": [structure]});
+        }
+        assert!(read_abi(abi("tuple", &json!([structure]))).unwrap_err().contains("nested more than 64 deep"));
+        assert!(read_abi(json!({"a": 1})).unwrap_err().starts_with("the ABI is not understood"));
+    }
 }

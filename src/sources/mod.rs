@@ -24,7 +24,7 @@ mod watcher;
 
 pub use code::{CodeMatch, CompiledCode};
 pub use compilers::{CompilerVersion, Compilers};
-pub use contract::{CompiledContract, KnownContract, Matches, Origin};
+pub use contract::{CompiledContract, KnownContract, Matches, Origin, read_abi};
 pub use known::KnownContracts;
 pub use standard_json::{ContractName, MAX_INPUT, StandardInput};
 pub use verification::{DeployedContract, SubmitError, VerificationError, VerificationRequest, Verifier};

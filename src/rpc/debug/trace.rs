@@ -10,7 +10,7 @@ use serde_json::{Value, value::RawValue};
 use crate::{
     block::{Block, Transaction},
     chain::{BlockId, ForeignBlock, recover},
-    evm::{CallContext, StateOverrides},
+    evm::{BlockExecutor, CallContext, StateOverrides},
     rpc::{
         Context, OnFork, RpcError, Table,
         eth::{BlockOverrides, TransactionRequest, field},
@@ -61,7 +61,7 @@ fn transaction(context: &Context, (hash, options): (B256, TraceOptions)) -> Resu
     let budget = budget(context, &options);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
-    let place = TracePosition { block: Some(replay.block.hash), transaction: Some(hash), index: Some(index) };
+    let place = position(&replay, index, &executor);
     let mut out = Vec::new();
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
     RequestTracer::new(&context.config, &options, &budget).trace(place, subject, &mut out)?;
@@ -97,6 +97,17 @@ fn block_by_rlp(context: &Context, (rlp, options): (Bytes, TraceOptions)) -> Res
     trace_block(context, &BlockReplay::on(&parent, Arc::new(block)), &options)
 }
 
+/// The position of the transaction that `executor` executes next.
+fn position(replay: &BlockReplay, index: usize, executor: &BlockExecutor<'_>) -> TracePosition {
+    TracePosition {
+        block: Some(replay.block.hash),
+        number: replay.block.number(),
+        transaction: replay.block.transactions.get(index).map(|transaction| transaction.hash()),
+        index: Some(index),
+        first_log: executor.log_count(),
+    }
+}
+
 fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) -> Result<Written, RpcError> {
     let budget = budget(context, options);
     let mut executor = replay.begin()?;
@@ -107,8 +118,7 @@ fn trace_block(context: &Context, replay: &BlockReplay, options: &TraceOptions) 
         if index > 0 {
             out.push(b',');
         }
-        let place =
-            TracePosition { block: Some(replay.block.hash), transaction: Some(transaction.hash()), index: Some(index) };
+        let place = position(replay, index, &executor);
         let mut object = Object::begin(&mut out);
         object.member("txHash", &transaction.hash());
         tracer.trace(place, Subject::Next(&mut executor, transaction), object.name("result"))?;

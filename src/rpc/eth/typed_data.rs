@@ -4,10 +4,11 @@ use alloy_dyn_abi::{TypedData, eip712::Eip712Types};
 use alloy_primitives::{B256, keccak256};
 use serde_json::{Value, json};
 
-use crate::rpc::params::{self, Param, ParamRules};
+use crate::{
+    nesting::{MAX_NESTING, brackets},
+    rpc::params::{self, Param, ParamRules},
+};
 
-/// The deepest nesting of arrays, tuples and structs: types are resolved recursively.
-const MAX_DEPTH: usize = 32;
 /// The most bytes of types, each counted wherever it is used.
 const MAX_TYPE_BYTES: usize = 64 * 1_024;
 /// The product of those bytes and the message's is limited as well: a type is hashed again for every value.
@@ -79,9 +80,9 @@ struct TypeBudget<'a> {
 impl TypeBudget<'_> {
     /// Spends what a type takes with everything in it.
     fn spend(&mut self, kind: &str, depth: usize) -> Result<(), String> {
-        let depth = depth + kind.matches(['[', '(']).count();
-        if depth > MAX_DEPTH {
-            return Err(format!("types contain themselves or are nested more than {MAX_DEPTH} deep"));
+        let depth = depth + brackets(kind);
+        if depth > MAX_NESTING {
+            return Err(format!("types contain themselves or are nested more than {MAX_NESTING} deep"));
         }
         let left = self.bytes.checked_sub(kind.len() + 1);
         let limit = self.limit;

@@ -15,12 +15,13 @@ use async_graphql::{
 };
 use parking_lot::Mutex;
 
-use crate::web::{Budget, Held};
+use crate::{
+    nesting::MAX_NESTING,
+    web::{Budget, Held},
+};
 
 /// The maximum depth of nested fields, as in geth.
 const MAX_DEPTH: usize = 20;
-/// The maximum depth of brackets in the text: the parser calls itself at each.
-const MAX_BRACKETS: usize = 64;
 /// The maximum number of selections, with those of a fragment counted wherever it is used.
 const MAX_SELECTIONS: usize = 5_000;
 /// The maximum number of fragments, which may use one another.
@@ -42,8 +43,9 @@ pub(super) fn check_brackets(query: &str) -> Result<(), String> {
             b'"' => rest = after_text(after),
             _ => {}
         }
-        if depth > MAX_BRACKETS {
-            return Err(format!("the query has more than {MAX_BRACKETS} nested brackets"));
+        // The parser calls itself at each.
+        if depth > MAX_NESTING {
+            return Err(format!("the query has more than {MAX_NESTING} nested brackets"));
         }
     }
     Ok(())

@@ -2,10 +2,7 @@
 
 use alloy_primitives::{Address, B256, Bytes, U256};
 use alloy_rpc_types_trace::parity::{Action, CallType, CreationMethod, TraceOutput};
-use revm_inspectors::{
-    otterscan::InternalOperationsInspector,
-    tracing::{TracingInspector, TracingInspectorConfig},
-};
+use revm_inspectors::{otterscan::InternalOperationsInspector, tracing::TracingInspectorConfig};
 
 use crate::{
     evm::Watch,
@@ -14,7 +11,7 @@ use crate::{
         hex::Quantity,
         json::{Json, Object, Serialized, Written, array_within},
         params::LooseNumber,
-        tracing::{Budget, Subject, find_transaction},
+        tracing::{Budget, CallRecorder, Subject, find_transaction},
     },
 };
 
@@ -95,14 +92,13 @@ fn trace(context: &Context, (hash,): (B256,)) -> Result<Written, RpcError> {
     let budget = Budget::new(context, ADVICE);
     let (replay, index) = find_transaction(context, hash)?;
     let mut executor = replay.after(index, &budget)?;
-    let mut inspector = TracingInspector::new(TracingInspectorConfig::default_parity());
+    let mut recorder = CallRecorder::new(TracingInspectorConfig::default_parity());
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
+    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
     let subject = Subject::Next(&mut executor, &replay.block.transactions[index]);
-    let run = subject.run(&mut watch, |_, _| ());
+    let builder = subject.run(&mut watch, |seen, watch| std::mem::take(watch.inner()).into_parity_builder(seen));
     budget.check(watch.stopped())?;
-    run?;
-    let each = inspector.into_parity_builder().into_transaction_traces_iter().filter_map(|trace| {
+    let each = builder?.into_transaction_traces_iter().filter_map(|trace| {
         let depth = trace.trace_address.len();
         let (mut output, mut created) = (Bytes::new(), Address::ZERO);
         match trace.result {

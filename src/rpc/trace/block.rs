@@ -3,7 +3,7 @@
 use alloy_primitives::B256;
 use alloy_rpc_types_eth::TransactionInfo;
 use alloy_rpc_types_trace::parity::{Action, LocalizedTransactionTrace, RewardAction, RewardType, TransactionTrace};
-use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
+use revm_inspectors::tracing::TracingInspectorConfig;
 use serde::Serialize;
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ use crate::{
         eth::find,
         json::{Serialized, Written},
         params::{LooseNumber, Param, ParamRules},
-        tracing::{BlockReplay, Budget, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
     },
 };
 
@@ -57,10 +57,11 @@ fn visit_transaction(
     budget.check_time()?;
     let transaction = &replay.block.transactions[index];
     let config = TracingInspectorConfig::default_parity().set_record_inputs(matches!(inputs, Inputs::Kept));
-    let mut inspector = TracingInspector::new(config);
+    let mut recorder = CallRecorder::new(config);
     let is_over = || budget.is_over();
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes());
-    let gas_used = Subject::Next(executor, transaction).run(&mut watch, |seen, _| seen.outcome.result.tx_gas_used());
+    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes());
+    let subject = Subject::Next(executor, transaction);
+    let builder = subject.run(&mut watch, |seen, watch| std::mem::take(watch.inner()).into_parity_builder(seen));
     budget.check(watch.stopped())?;
     let info = TransactionInfo {
         hash: Some(transaction.hash()),
@@ -69,8 +70,7 @@ fn visit_transaction(
         block_number: Some(replay.block.number()),
         ..TransactionInfo::default()
     };
-    let builder = inspector.into_parity_builder().with_transaction_gas_used(gas_used?);
-    builder.into_localized_transaction_traces_iter(info).try_for_each(visit)
+    builder?.into_localized_transaction_traces_iter(info).try_for_each(visit)
 }
 
 /// Passes on all traces of a block, followed by the rewards of its miners before the merge; returns false if there is no
@@ -134,8 +134,13 @@ pub(super) struct TraceList(Vec<u8>);
 impl TraceList {
     /// Adds a trace, if it fits the budget.
     pub(super) fn push(&mut self, trace: &impl Serialize, budget: &Budget) -> Result<(), RpcError> {
+        budget.write(trace, self.next())
+    }
+
+    /// Begins another trace, which the caller writes next.
+    pub(super) fn next(&mut self) -> &mut Vec<u8> {
         self.0.push(if self.0.is_empty() { b'[' } else { b',' });
-        budget.write(trace, &mut self.0)
+        &mut self.0
     }
 
     /// The array.

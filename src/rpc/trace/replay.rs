@@ -2,7 +2,8 @@
 
 use alloy_primitives::{B256, Bytes, map::HashSet};
 use alloy_rpc_types_trace::parity::{TraceResults, TraceResultsWithTransactionHash, TraceType};
-use revm_inspectors::tracing::{TracingInspector, TracingInspectorConfig};
+use revm_inspectors::tracing::TracingInspectorConfig;
+use serde::Serialize;
 use serde_json::{Value, json, value::RawValue};
 
 use super::block::TraceList;
@@ -15,7 +16,7 @@ use crate::{
         eth::{BlockOverrides, TransactionRequest},
         json::Written,
         params::{Param, ParamRules},
-        tracing::{BlockReplay, Budget, Subject, find_transaction},
+        tracing::{BlockReplay, Budget, CallRecorder, Subject, find_transaction},
     },
 };
 
@@ -72,6 +73,15 @@ impl TraceTypes {
         };
         Budget::new(context, advice)
     }
+
+    /// Appends such traces, of which those of steps nest.
+    fn write(&self, results: impl Serialize + Send, budget: &Budget, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        if self.0.contains(&TraceType::VmTrace) {
+            budget.write_nested(results, out)
+        } else {
+            budget.write(results, out)
+        }
+    }
 }
 
 /// Traces one execution, and passes the outcome to `look`.
@@ -82,17 +92,15 @@ fn run<R>(
     look: impl FnOnce(&mut Inspected<'_>) -> R,
 ) -> Result<(TraceResults, R), RpcError> {
     budget.check_time()?;
-    let mut inspector = TracingInspector::new(TracingInspectorConfig::from_parity_config(&types.0));
+    let mut recorder = CallRecorder::new(TracingInspectorConfig::from_parity_config(&types.0));
     let is_over = || budget.is_over();
     // Differences are computed from the state and need no recorded calls.
     let top_only = !types.0.contains(&TraceType::Trace) && !types.0.contains(&TraceType::VmTrace);
-    let mut watch = Watch::new(&mut inspector, &is_over, budget.max_bytes()).top_only(top_only);
+    let mut watch = Watch::new(&mut recorder, &is_over, budget.max_bytes()).top_only(top_only);
     let traced = subject.run(&mut watch, |seen, watch| {
         // An incomplete record is not rendered.
         budget.check(watch.stopped())?;
-        let inspector = std::mem::take(watch.inner());
-        let gas_used = seen.outcome.result.tx_gas_used();
-        let builder = inspector.into_parity_builder().with_transaction_gas_used(gas_used);
+        let builder = std::mem::take(watch.inner()).into_parity_builder(seen);
         let results = builder.into_trace_results_with_state(&seen.outcome, &types.0, &seen.before)?;
         Ok::<_, RpcError>((results, look(seen)))
     });
@@ -104,7 +112,7 @@ fn run<R>(
 fn write(subject: Subject<'_, '_>, types: &TraceTypes, budget: &Budget) -> Result<Written, RpcError> {
     let (results, ()) = run(subject, types, budget, |_| ())?;
     let mut out = Vec::new();
-    budget.write(results, &mut out)?;
+    types.write(results, budget, &mut out)?;
     Ok(Written(out))
 }
 
@@ -156,7 +164,7 @@ fn call_many(context: &Context, (calls, id): (Vec<TracedCall>, Option<BlockId>))
         let call = request.into_call(context.chain.params().chain_id)?;
         let calls = view.call_context(&none, context.config.gas_cap);
         let (results, changes) = run(Subject::Call(calls, &call), &types, &budget, |seen| seen.take_changes())?;
-        list.push(&results, &budget)?;
+        types.write(results, &budget, list.next())?;
         let changes = changes?;
         view.state.apply(&changes);
     }
@@ -193,7 +201,7 @@ fn replay_block_transactions(context: &Context, (id, types): (BlockId, TraceType
     for transaction in &replay.block.transactions {
         let (full_trace, ()) = run(Subject::Next(&mut executor, transaction), &types, &budget, |_| ())?;
         let transaction_hash = transaction.hash();
-        list.push(&TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget)?;
+        types.write(TraceResultsWithTransactionHash { full_trace, transaction_hash }, &budget, list.next())?;
     }
     Ok(list.end())
 }

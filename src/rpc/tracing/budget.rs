@@ -1,6 +1,9 @@
 //! The budget of one request for traces.
 
-use std::time::{Duration, Instant};
+use std::{
+    thread,
+    time::{Duration, Instant},
+};
 
 use serde::Serialize;
 
@@ -9,6 +12,9 @@ use crate::{
     rpc::{Context, RpcError, json::Serialized},
     web::interrupted,
 };
+
+/// The stack of a thread that writes nested traces. The EVM lets calls nest 1,024 deep, and each takes up to two kilobytes.
+const NESTED_STACK: usize = 16 << 20;
 
 /// The time and size limits of one request.
 pub struct Budget {
@@ -69,6 +75,17 @@ impl Budget {
             true => Ok(()),
             false => Err(self.too_large()),
         }
+    }
+
+    /// Appends a trace that nests as deeply as calls do, and drops it. Both take stack for each level, which is therefore
+    /// that of a thread of its own.
+    pub fn write_nested(&self, trace: impl Serialize + Send, out: &mut Vec<u8>) -> Result<(), RpcError> {
+        thread::scope(|scope| {
+            let builder = thread::Builder::new().name("trace".to_owned()).stack_size(NESTED_STACK);
+            let writer = builder.spawn_scoped(scope, || self.write(trace, out));
+            let writer = writer.map_err(|error| RpcError::internal(format!("no thread for the trace: {error}")))?;
+            writer.join().unwrap_or_else(|_| Err(RpcError::internal("the trace could not be written")))
+        })
     }
 
     /// The error for a response that is too long.

@@ -3,17 +3,23 @@
 //! The `debug`, `trace` and `ots` namespaces are built on this.
 
 mod budget;
+mod built_in;
+mod call_recorder;
+mod call_tree;
+mod flat_calls;
 #[cfg(all(feature = "js-tracer", unix))]
 mod javascript;
 #[cfg(not(all(feature = "js-tracer", unix)))]
 mod no_javascript;
 mod preimages;
+mod prestate;
 mod replay;
 mod struct_log;
 mod subject;
 mod tracer;
 
 pub(super) use budget::Budget;
+pub(super) use call_recorder::CallRecorder;
 #[cfg(all(feature = "js-tracer", unix))]
 pub use javascript::{COMMAND as TRACER_COMMAND, run as run_tracer};
 #[cfg(not(all(feature = "js-tracer", unix)))]

@@ -15,10 +15,14 @@ use crate::{
 pub struct TracePosition {
     /// The block.
     pub block: Option<B256>,
+    /// Its number.
+    pub number: u64,
     /// The transaction.
     pub transaction: Option<B256>,
     /// Its index in the block.
     pub index: Option<usize>,
+    /// The number of logs that earlier transactions of the block emitted.
+    pub first_log: u64,
 }
 
 /// The subject of a trace.

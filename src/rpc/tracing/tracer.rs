@@ -9,6 +9,7 @@ use serde_json::{Value, json, value::RawValue};
 
 use super::{
     budget::Budget,
+    built_in::BuiltIns,
     javascript::{Script, ScriptRunner},
     preimages::PreimageTracer,
     struct_log::{StructLogOptions, StructLogger},
@@ -168,34 +169,23 @@ impl TraceOptions {
             Some(TracerName::Preimages) => return Ok(Tracer::Preimages(Box::default())),
             None => return Ok(Tracer::Steps(Box::new(StructLogger::new(self.steps)))),
         };
-        let mut tracer_config = self.config.clone();
-        if tracer == GethDebugBuiltInTracerType::MuxTracer
-            && let Value::Object(tracers) = &mut tracer_config.0
-        {
-            tracers.iter_mut().for_each(|(name, config)| complete(name, config));
+        let wrong = |what: &dyn std::fmt::Display| format!("tracerConfig: {what}");
+        if let Some(tracers) = BuiltIns::new(tracer, &self.config.0).map_err(|what| wrong(&what))? {
+            return Ok(Tracer::Calls(tracers));
         }
         let options = GethDebugTracingOptions {
             tracer: Some(GethDebugTracerType::BuiltInTracer(tracer)),
-            tracer_config,
+            tracer_config: self.config.clone(),
             ..Default::default()
         };
-        let inspector = DebugInspector::new(options).map_err(|error| format!("tracerConfig: {error}"))?;
+        let inspector = DebugInspector::new(options).map_err(|error| wrong(&error))?;
         Ok(Tracer::Named(Box::new(inspector)))
-    }
-}
-
-/// Gives a tracer of a mux tracer its default configuration in the form that revm-inspectors expects.
-fn complete(name: &str, config: &mut Value) {
-    let takes_any = !matches!(name, "4byteTracer" | "noopTracer");
-    match config {
-        Value::Null if takes_any => *config = Value::Object(Default::default()),
-        Value::Object(members) if !takes_any && members.is_empty() => *config = Value::Null,
-        _ => {}
     }
 }
 
 enum Tracer<'o> {
     Steps(Box<StructLogger>),
+    Calls(BuiltIns),
     Named(Box<DebugInspector>),
     Preimages(Box<PreimageTracer>),
     JavaScript(&'o Script),
@@ -235,14 +225,19 @@ impl<'r> RequestTracer<'r> {
                 tracer.finish(out);
                 budget.check_size(out)
             }
+            Tracer::Calls(tracers) => {
+                let mut recorder = tracers.recorder();
+                let mut watch = Watch::new(&mut recorder, &is_over, left).top_only(tracers.is_top_only());
+                let written = subject.run(&mut watch, |seen, watch| {
+                    // An incomplete record is not rendered.
+                    budget.check(watch.stopped())?;
+                    tracers.write(watch.inner(), &place, seen, budget, out)
+                });
+                budget.check(watch.stopped())?;
+                written?
+            }
             Tracer::Named(mut inspector) => {
-                // The former shows the top call alone; the latter reads the state only.
-                let top_only = match &*inspector {
-                    DebugInspector::CallTracer(_, config) => config.only_top_call == Some(true),
-                    DebugInspector::PreStateTracer(..) => true,
-                    _ => false,
-                };
-                let mut watch = Watch::new(&mut *inspector, &is_over, left).top_only(top_only);
+                let mut watch = Watch::new(&mut *inspector, &is_over, left);
                 let seen = subject.run(&mut watch, |inspected, watch| {
                     // An incomplete record is not rendered.
                     budget.check(watch.stopped())?;
@@ -256,7 +251,7 @@ impl<'r> RequestTracer<'r> {
                     result.map_err(|error| RpcError::server(error.to_string()))
                 });
                 budget.check(watch.stopped())?;
-                budget.write(seen??, out)
+                budget.write_nested(seen??, out)
             }
         }
     }

@@ -3,6 +3,7 @@
 mod bounds;
 mod calls;
 mod client;
+mod depth;
 mod envelope;
 mod failures;
 mod fairness;
@@ -23,4 +24,5 @@ mod storage;
 mod submit;
 mod subscriptions;
 mod tools;
+mod tracers;
 mod transport;

@@ -13,13 +13,14 @@ use sources::Sources;
 
 /// The rooms and what each imports, re-exports followed. Imports go up the list only. Rooms that are not listed stand at
 /// the end and may import anything.
-const IMPORTS: [(&str, &[&str]); 39] = [
+const IMPORTS: [(&str, &[&str]); 40] = [
     ("account", &[]),
     ("artifacts", &[]),
     ("codec", &[]),
     ("calendar", &[]),
     ("decimal", &[]),
     ("metrics", &[]),
+    ("nesting", &[]),
     ("causes", &[]),
     ("keccak", &[]),
     ("parallel", &[]),
@@ -37,7 +38,7 @@ const IMPORTS: [(&str, &[&str]); 39] = [
     ("index", &["block", "chain", "codec", "evm", "store"]),
     ("cluster", &["block", "causes", "chain", "codec", "log", "metrics", "redact", "storage", "store"]),
     ("web", &["account", "chain", "metrics", "network", "parallel", "ring", "tls"]),
-    ("sources", &["artifacts", "chain", "network", "ring", "storage"]),
+    ("sources", &["artifacts", "chain", "nesting", "network", "ring", "storage"]),
     ("failed_calls", &["chain"]),
     ("console", &["block", "chain", "evm", "failed_calls", "network", "sources"]),
     ("contracts", &["artifacts", "chain", "evm", "network"]),
@@ -88,7 +89,7 @@ const IMPORTS: [(&str, &[&str]); 39] = [
     ),
     ("cosmos", &["account", "block", "calendar", "chain", "network", "state", "web"]),
     ("site", &["artifacts", "web"]),
-    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "network", "web"]),
+    ("scenario", &["block", "chain", "contracts", "decimal", "exchange", "nesting", "network", "web"]),
     ("genesis", &["artifacts", "chain", "contracts", "evm", "exchange", "lending", "network"]),
     (
         "config",
@@ -105,7 +106,7 @@ const WITH_CIRCLES: [&str; 4] = ["cosmos", "evm", "exchange", "web"];
 
 /// Crates that only `web` and the interfaces may name.
 const WEB_CRATES: [&str; 7] = ["axum", "hyper", "hyper_util", "http", "http_body_util", "tower", "tower_http"];
-const WITHOUT_WEB: [&str; 24] = [
+const WITHOUT_WEB: [&str; 25] = [
     "account",
     "artifacts",
     "block",
@@ -117,6 +118,7 @@ const WITHOUT_WEB: [&str; 24] = [
     "decimal",
     "state",
     "metrics",
+    "nesting",
     "network",
     "redact",
     "sources",
