@@ -142,7 +142,7 @@ fn of_block<'a>(
 ) -> Box<dyn Iterator<Item = String> + Send + 'a> {
     match topic {
         SubscriptionTopic::NewHeads if !removed => {
-            Box::new(std::iter::once(notification(id, &RpcHeader(block.clone()))))
+            Box::new(std::iter::once(notification(id, &RpcHeader { block: block.clone(), pending: false })))
         }
         SubscriptionTopic::Logs(filter) => {
             Box::new(filter.select(block, removed).map(move |log| notification(id, &log)))
