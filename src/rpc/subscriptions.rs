@@ -75,7 +75,8 @@ impl Subscriptions {
                     .map(|json| LogFilter::read(json, context.rules()))
                     .transpose()
                     .map_err(wrong)?
-                    .unwrap_or_default(),
+                    .unwrap_or_default()
+                    .of_future_logs(context)?,
             )),
             "newPendingTransactions" => SubscriptionTopic::NewPendingTransactions {
                 full: options
