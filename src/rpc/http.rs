@@ -17,7 +17,7 @@ use serde_json::Value;
 use tokio::time::timeout;
 
 use super::{Rpc, RpcConfig, ws::RpcSocket};
-use crate::web::{Budget, FastPath, Held, Operation, Peer, WebSockets, is_encoded, is_json};
+use crate::web::{Budget, FastPath, Held, Operation, Peer, WebSockets, interface_path, is_encoded, is_json};
 
 /// The time limit for receiving a body.
 const BODY_TIMEOUT: Duration = Duration::from_secs(30);
@@ -43,7 +43,8 @@ impl FastPath for Direct {
         peer: Peer,
     ) -> Result<BoxFuture<'_, Response>, Box<http::Request<Incoming>>> {
         let direct = request.method() == Method::POST && !request.headers().contains_key(header::ORIGIN);
-        let found = self.0.iter().find(|(path, _)| direct && *path == request.uri().path());
+        let path = interface_path(request.uri().path());
+        let found = self.0.iter().find(|(own, _)| direct && *own == path);
         match found {
             Some((_, rpc)) => Ok(Box::pin(post(rpc, peer, request))),
             None => Err(Box::new(request)),
