@@ -122,6 +122,9 @@ pub enum BlockError {
     /// A deposit event could not be decoded.
     #[error(transparent)]
     Deposit(#[from] MalformedDeposit),
+    /// The block would be later than any block may be.
+    #[error("no block follows: its time {0} would be after 9999-12-31T23:59:59Z, the last one of the chain")]
+    TooLate(u64),
 }
 
 /// What an execution depends on, apart from the state.
